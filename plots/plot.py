@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the figures of families.py from the CSV files of the benchmarks:
+"""Draws the figures of families.py from the benchmarks' CSV files: python3 plots/plot.py results --out results/figures
 
-    python3 plots/plot.py results --out results/figures
-
-One set of figures (PNG, SVG) per device and backend, and report.md, which shows them with their captions.
-Exit code: 0; 2 where the input cannot be drawn, with one line on stderr that says why and what to do.
+Writes a set of PNG and SVG per device and backend, and report.md, which shows them with their captions. Exit code 2
+where the input cannot be drawn, with one line on stderr that says why and what to do.
 """
 import argparse
 import csv
@@ -18,36 +16,28 @@ import time
 from collections import Counter
 from pathlib import Path
 
-try:
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    from matplotlib.ticker import FuncFormatter
-except ImportError as e:
-    print(f"plot.py: {e}: run 'make plots', or 'pip install matplotlib'", file=sys.stderr)
-    sys.exit(2)
-from families import FAMILIES, RATES, Point, axis_label, count, order, styles, value_label
+from matplotlib import pyplot
+from matplotlib.ticker import FuncFormatter
+
+from families import FAMILIES, RATES, Point, axis_label, count, order, rounded, styles, value_label
 
 SCHEMA = "1"
-FIXED = """schema bench kernel backend device status reason verified timing meaning samples batch stop median_s ci_lo_s ci_hi_s
-    min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps
-    pct_ceiling footprint_bytes cache registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed
-    flags""".split()
+FIXED = """schema bench kernel backend device status reason verified timing meaning samples batch stop median_s ci_lo_s
+    ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak
+    ceiling_gbps pct_ceiling footprint_bytes cache registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j
+    fill seed flags""".split()
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {
-    "figure.figsize": (13.33, 7.5), "savefig.dpi": 120, "font.size": 16, "axes.grid": True, "grid.alpha": 0.3,
-    "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "gpumb",
-    "figure.constrained_layout.h_pad": 0.1, "figure.constrained_layout.w_pad": 0.1,
+    "backend": "agg", "figure.figsize": (13.33, 7.5), "savefig.dpi": 120, "font.size": 16,
+    "axes.grid": True, "grid.alpha": 0.3, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
+    "svg.hashsalt": "gpumb", "figure.constrained_layout.h_pad": 0.1, "figure.constrained_layout.w_pad": 0.1,
 }
 
-
-class Problem(Exception):
-    """The input cannot be drawn; the text names the file and the remedy."""
-
+class Problem(Exception):  # the input cannot be drawn; the text names the file and the remedy
+    pass
 
 def say(text):
     print(f"plot.py: {text}", file=sys.stderr)
-
 
 def find(inputs, partial):
     """The files, oldest first, so that the rows of a later run replace those of an earlier one."""
@@ -59,15 +49,13 @@ def find(inputs, partial):
         raise Problem(f"{' '.join(inputs)}: no CSV file found: {hint}")
     return sorted(files, key=lambda f: (f.stat().st_mtime, str(f)))
 
-
 def need(path, have, columns):
     missing = [c for c in columns if c and c not in have]
     if missing:
-        raise Problem(f"{path}: column missing: {', '.join(missing)}: run its benchmark again with this version")
-
+        raise Problem(f"{path}: column missing: {', '.join(missing[:5])}: run its benchmark again with this version")
 
 def read(path):
-    """The rows of one file as dictionaries; @file, @line and @date say where each is from."""
+    """The rows of one file as dictionaries; @file, @line and @date say where each is from, @axes what it sets."""
     part = path.suffix == ".part"
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -80,22 +68,19 @@ def read(path):
     for number, line in lines:
         row = dict(zip(header, line), **{"@file": path, "@line": number, "@date": date})
         if row.get("schema", SCHEMA) != SCHEMA:
-            raise Problem(f"{path}:{number}: schema {row['schema']!r}, but this plot.py reads {SCHEMA!r}: "
-                          "take the programs and plot.py of one version")
+            raise Problem(f"{path}:{number}: schema is {row['schema']}, not {SCHEMA}: use one version of bench/ and plots/")
         if len(line) != len(header):
             raise Problem(f"{path}:{number}: {len(line)} fields under {len(header)} columns: run its benchmark again")
+        row["@axes"] = sorted(c for c in set(header) - set(FIXED) if row[c])
         rows.append(row)
     need(path, header, FIXED)
     return rows
 
-
 def value(text):
-    """A number where the text is one, else the text."""
     try:
         return float(text)
-    except ValueError:
+    except ValueError:  # a name
         return text
-
 
 def number(row, column):
     """The number in a column, nan where it is empty."""
@@ -103,7 +88,6 @@ def number(row, column):
     if isinstance(v, str):
         raise Problem(f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: run its benchmark again")
     return v
-
 
 def point(family, row):
     """The row as a point, None where it cannot be drawn."""
@@ -116,20 +100,14 @@ def point(family, row):
         say(f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside {work} / interval of the time, {lo:g} to {hi:g}")
     return Point(x, y, lo, hi, row)
 
-
 def select(family, rows):
     """The family's rows, of one configuration only the latest; and the number of rows that these replace."""
     rows = [r for r in rows if r["bench"] == family.bench]
     for r in rows:
         need(r["@file"], r, (family.x, family.series, family.panel, family.over, family.bands, *family.where))
     rows = [r for r in rows if all(value(r[a]) == v for a, v in family.where.items())]
-    latest = {(r["kernel"], *((a, r[a]) for a in sorted(axes(r)))): r for r in rows}
+    latest = {(r["kernel"], *((a, r[a]) for a in r["@axes"])): r for r in rows}
     return list(latest.values()), len(rows) - len(latest)
-
-
-def axes(row):
-    return [c for c in row if row[c] and c[0] != "@" and c not in FIXED]
-
 
 def arrange(family, points):
     """{panel: {series: points}}, numbers in order, names in the order of the file; the fastest where several coincide."""
@@ -142,52 +120,44 @@ def arrange(family, points):
         panels.setdefault(panel, {}).setdefault(series, []).append(best[panel, series, x])
     return panels, len(points) - len(best)
 
-
 def caption(family, rows, lost, slower, replaced, date):
     dates = sorted({r["@date"] for r in rows})
-    same = {a: {r.get(a) for r in rows} for a in axes(rows[0]) if a not in (family.x, family.series, family.panel, family.over)}
+    others = [a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)]
+    same = {a: rows[0][a] for a in others if all(r.get(a) == rows[0][a] for r in rows)}
     notes = [f"{rows[0]['device']}, backend {rows[0]['backend']}"
              + (" (emulated, not a GPU result)" if rows[0]["backend"] == "cpu" else ""),
              date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
-             *(f"{axis_label(a).lower()} {value_label(a, value(v.pop()))}" for a, v in same.items() if len(v) == 1),
+             *(f"{axis_label(a).lower()} {value_label(a, value(v))}" for a, v in same.items()),
              f"{len(rows)} rows, {sum(lost.values())} not drawn"
              + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else "")]
-    if slower:
-        notes.append(f"each point is the fastest over {axis_label(family.over).lower()}" if family.over
-                     else f"{slower} slower rows at the same points left out")
-    if replaced:
-        notes.append(f"{replaced} rows of earlier runs replaced")
-    if any(r["@file"].suffix == ".part" for r in rows):
-        notes.append("from an interrupted run")
-    return "; ".join(notes + ["error bars: interval of the median time"]) + "."
-
+    fastest = f"each point is the fastest over {axis_label(family.over).lower()}"
+    notes += [fastest if family.over else f"{slower} slower rows at the same points left out"] * bool(slower)
+    notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
+    notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
+    notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+    return "; ".join(notes) + "."
 
 def draw(family, panels, text):
-    fig, (row,) = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, constrained_layout=True)
-    points = [p for series in panels.values() for line in series.values() for p in line]
+    fig, (frames,) = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, constrained_layout=True)
+    rows = [p.row for series in panels.values() for points in series.values() for p in points]
     style = styles(family.series, sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order))
     handles, references = {}, {}
-    for ax, (panel, series) in zip(row, panels.items()):
+    for ax, (panel, series) in zip(frames, panels.items()):
         family.draw(ax, family, series, style)
         handles.update((label, h) for h, label in zip(*ax.get_legend_handles_labels()))
         for column, (name, dash) in REFERENCES.items() if family.y == "gbps" else ():
-            known = [v for v in (number(p.row, column) for p in points) if v > 0]
-            if known:
-                at = statistics.median(known)
-                references[f"{name}\n{count(round(at) if at >= 100 else round(at, 1))} GB/s"] = ax.axhline(
-                    at, color="black", linestyle=dash, linewidth=1.8, zorder=1.5)
-        ax.set_title(value_label(family.panel, panel))
-        ax.set_xlabel(axis_label(family.x))
-    row[0].set_ylabel(RATES[family.y][2])
-    row[0].yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
-    row[0].set_ylim(bottom=0)
-    inorder = {s.label: handles[s.label] for s in style.values() if s.label in handles} | references
-    row[-1].legend(inorder.values(), inorder.keys(), title=axis_label(family.series), loc="upper left", fontsize=14,
-                   bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False, alignment="left")
+            at = statistics.median([v for v in (number(r, column) for r in rows) if v > 0] or [0])
+            if at:
+                references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(at, color="black", ls=dash, lw=1.8, zorder=1.5)
+        ax.set(title=value_label(family.panel, panel), xlabel=axis_label(family.x))
+    frames[0].set(ylabel=RATES[family.y][2], ylim=(0, None))
+    frames[0].yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+    named = {s.label: handles[s.label] for s in style.values() if s.label in handles} | references
+    frames[-1].legend(named.values(), named.keys(), title=axis_label(family.series), loc="upper left", fontsize=14,
+                      bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     fig.suptitle(family.title, fontsize=20)
     fig.supxlabel(textwrap.fill(text, 145).replace("$", r"\$"), x=0.01, ha="left", fontsize=12, color="#404040")
     return fig
-
 
 def main():
     parser = argparse.ArgumentParser(description="Draws figures from the CSV files of the benchmarks.")
@@ -198,6 +168,8 @@ def main():
     args = parser.parse_args()
     pyplot.rcParams.update(STYLE)
     rows = [row for path in find(args.inputs, args.partial) for row in read(path)]
+    if not rows:
+        raise Problem(f"{' '.join(args.inputs)}: the CSV files hold no rows: run the benchmarks first")
     for bench in sorted({r["bench"] for r in rows} - {f.bench for f in FAMILIES}):
         say(f"bench {bench}: families.py has no figure for it")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -213,14 +185,13 @@ def main():
                 say(f"{family.name}: nothing to draw for {', backend '.join(machine)}: {len(own)} rows, none with a rate")
                 continue
             text = caption(family, own, lost, slower, replaced, args.date)
-            fig = draw(family, panels, text)
+            figure = draw(family, panels, text)
             name = re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-") + f"-{machine[1]}-{family.name}"
-            fig.savefig(args.out / f"{name}.png", metadata={"Software": None})
-            fig.savefig(args.out / f"{name}.svg", metadata={"Date": None})
-            pyplot.close(fig)
+            figure.savefig(args.out / f"{name}.png", metadata={"Software": None})
+            figure.savefig(args.out / f"{name}.svg", metadata={"Date": None})
+            pyplot.close(figure)
             report.append(f"### {family.title}\n\n![{family.title}]({name}.png)\n\n{text}\n")
     (args.out / "report.md").write_text("\n".join(report), encoding="utf-8")
-
 
 if __name__ == "__main__":
     try:

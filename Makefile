@@ -1,0 +1,178 @@
+# gpumb: builds the benchmarks and examples, tests and measures. `make help` lists what it does.
+
+# ---- backend: cuda or hip where compiler and device are there, else cpu ----
+find = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
+
+NVCC := $(call find,nvcc /usr/local/cuda/bin/nvcc)
+HIPCC := $(call find,hipcc /opt/rocm/bin/hipcc)
+DEVICE_cuda := $(or $(shell nvidia-smi -L 2>/dev/null | grep '^GPU'),$(wildcard /dev/nvidia0))
+DEVICE_hip := $(wildcard /dev/kfd)
+DEVICE_cpu := yes
+
+BACKEND ?= $(if $(and $(NVCC),$(DEVICE_cuda)),cuda,$(if $(and $(HIPCC),$(DEVICE_hip)),hip,cpu))
+ifneq ($(words $(BACKEND))$(filter-out cuda hip cpu,$(BACKEND)),1)
+$(error BACKEND=$(BACKEND): must be cuda, hip or cpu)
+endif
+ifeq ($(BACKEND)$(NVCC),cuda)
+$(error BACKEND=cuda needs nvcc: put it into PATH, or say NVCC=/path/to/nvcc)
+endif
+ifeq ($(BACKEND)$(HIPCC),hip)
+$(error BACKEND=hip needs hipcc: put it into PATH, or say HIPCC=/path/to/hipcc)
+endif
+DEVICE := $(DEVICE_$(BACKEND))
+
+# ---- compilers: ARCH and HIP_ARCH default to the device that is there ----
+ifeq ($(origin CXX),default)
+CXX := $(notdir $(call find,g++ clang++ c++))
+endif
+ifeq ($(origin CC),default)
+CC := $(notdir $(call find,gcc clang cc))
+endif
+ARCH ?= $(if $(DEVICE_cuda),native,sm_90)
+HIP_ARCH ?= $(if $(DEVICE_hip),\
+              $(or $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null)),native),gfx90a)
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+HOST_C = $(CC) -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
+HOST_CXX = $(CXX) -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
+SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+AARCH64_CXX := aarch64-linux-gnu-g++
+
+COMPILE_cuda = $(NVCC) -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
+COMPILE_hip = $(HIPCC) -std=c++17 -O3 $(addprefix --offload-arch=,$(HIP_ARCH)) -Wall -Wextra $(HIPCCFLAGS)
+COMPILE_cpu = $(HOST_CXX)
+COMPILE = $(COMPILE_$(BACKEND))
+LANGUAGE_hip := -x hip
+LANGUAGE_cpu := -x c++
+LANGUAGE := $(LANGUAGE_$(BACKEND))
+
+export CC CXX NVCC HIPCC BACKEND
+export TEST_BUILD := build/$(BACKEND)
+
+# ---- what there is ----
+B := build/$(BACKEND)
+BENCHES := $(patsubst bench/%.cu,$(B)/%,$(wildcard bench/*.cu))
+EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
+              $(wildcard examples/*.cu examples/*.c))))
+SCRIPTS := $(wildcard tests/test_*.sh)
+KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
+HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
+ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard $(addprefix tests/test_*.,c cpp cu))))
+AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
+HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
+HEADERS := $(wildcard gpumb.h */*.h)
+
+all: $(BENCHES) $(EXAMPLES) ## builds the benchmarks and examples (the default)
+
+run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JSON in results/
+	@mkdir -p results
+	$(B)/copy --quick --csv results/copy.csv --json results/copy.json
+	$(B)/zcopy --quick --csv results/zcopy.csv --json results/zcopy.json
+
+bench: $(BENCHES) ## runs all benchmarks in full, into results/; takes long
+	@mkdir -p results
+	@status=0; for b in $(notdir $(BENCHES)); do \
+	    $(B)/$$b --full --csv results/$$b.csv --json results/$$b.json || status=1; \
+	done; exit $$status
+
+matrix: ## compiles the header with every compiler, standard and mode
+	@sh tests/matrix.sh
+
+lint: ## checks formatting, names, exported symbols and versions
+	@sh tests/lint.sh
+
+clean: ## removes build/
+	rm -rf build
+
+help: ## shows this list
+	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
+	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
+
+.PHONY: all run bench test plots matrix lint clean help always
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# ---- programs; flags.* change when a command does, so that another ARCH builds anew ----
+$(B)/flags.kernels: always
+	@mkdir -p $(@D); echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
+
+build/cpu/flags.host: always
+	@mkdir -p $(@D); echo '$(HOST_C) $(HOST_CXX)' | cmp -s - $@ || echo '$(HOST_C) $(HOST_CXX)' > $@
+
+KERNEL_NEEDS := $(HEADERS) $(B)/flags.kernels
+HOST_NEEDS := $(HEADERS) build/cpu/flags.host
+
+$(B)/%: bench/%.cu $(KERNEL_NEEDS)
+	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+
+$(B)/%: examples/%.cu $(KERNEL_NEEDS)
+	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+
+$(B)/%: $(B)/%.o $(B)/%_kernels.o
+	$(COMPILE) $^ -o $@ $(LDFLAGS)
+
+$(B)/%.o: examples/%.c $(HOST_NEEDS)
+	$(HOST_C) -c $< -o $@
+
+$(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
+	$(COMPILE) $(LANGUAGE) -c $< -o $@
+
+$(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
+	@mkdir -p $(@D)
+	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+
+build/cpu/tests/%: tests/%.cpp $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $< -o $@ $(LDFLAGS)
+
+build/cpu/tests/%: tests/%.c $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
+
+build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) -x c++ $< -o $@
+
+build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) $< -o $@
+
+build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_C) $(SANITIZE) $< -o $@ -lm
+
+build/aarch64/tests/%: tests/%.cpp $(HEADERS)
+	@mkdir -p $(@D)
+	$(AARCH64_CXX) -static -std=c++17 -O2 -pthread $(WARNINGS) $< -o $@
+
+# ---- test: what this machine can't run is named and counted as skipped ----
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
+SANITIZER := $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
+               $(CXX) $(SANITIZE) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
+EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
+endif
+
+RUN := $(HOST_TESTS)
+SKIP :=
+run_if = $(eval $(if $(1),RUN += $(2),SKIP += $(foreach t,$(2),'$(t): $(3)')))
+$(call run_if,$(DEVICE),$(KERNEL_TESTS) $(SCRIPTS),no $(BACKEND) device)
+$(call run_if,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
+$(call run_if,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
+
+test: $(BENCHES) $(EXAMPLES) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
+	@sh tests/run.sh $(RUN) -- $(SKIP)
+
+# ---- plots ----
+VENV := build/venv/bin/python
+
+plots: ## draws the figures from results/ into results/figures/
+	@command -v python3 >/dev/null || { \
+	    echo 'make plots: python3 is missing; install it (Debian: apt-get install python3)'; exit 1; }
+	@if python3 -c 'import matplotlib' 2>/dev/null; then python=python3; else \
+	    python=$(VENV); \
+	    $$python -c 'import matplotlib' 2>/dev/null || { \
+	        { python3 -m venv build/venv && $$python -m pip -q install matplotlib; } >build/venv.log 2>&1 || { \
+	            echo 'make plots: no matplotlib, and no venv for it (build/venv.log); install one' \
+	                '(Debian: apt-get install python3-matplotlib, or python3-venv)'; exit 1; }; }; \
+	fi; $$python plots/plot.py results --out results/figures

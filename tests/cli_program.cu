@@ -1,0 +1,90 @@
+/* cli_program.cu - the program that test_cli.sh drives: benchmarks with sweeps over reference
+ * kernels, and one whose rows go wrong in the way that its axis `trouble` asks for. */
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
+#include <locale.h>
+
+/* A program may follow the user's locale; its numbers must not. */
+static const char *const locale_in_force = setlocale(LC_ALL, "");
+
+enum { FINE, WRONG, SKIPPED, TOO_LARGE, REFUSED, WRONG_LATER };
+
+static void copy(gpumb *g)
+{
+    GPUMB_SWEEP_POW2(g, block, 64, 256)
+        GPUMB_SWEEP_LIST(g, n, 1000, 4096) {
+            uint64_t count = (uint64_t)n << (gpumb_get_settings(g)->full ? 1 : 0);
+            gpumb_buffer *in = gpumb_alloc(g, 4 * count), *out = gpumb_alloc(g, 4 * count);
+            gpumb_copy_check check = {in, out, 4 * count, GPUMB_READ_WRITE};
+            gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+            gpumb_set_bytes(g, 8.0 * (double)count);
+            gpumb_set_flop(g, 2.0 * (double)count); /* not so, but it fills the column */
+            gpumb_set_footprint(g, 8 * count);
+            gpumb_set_output(g, out);
+            gpumb_set_verify(g, gpumb_check_copy, &check);
+            GPUMB_MEASURE(g, "copy") {
+                gpumb_copy(g, GPUMB_FORM_NAIVE, 4, count, (int)block, gpumb_data(in),
+                           gpumb_data(out));
+            }
+        }
+}
+
+static void zcopy(gpumb *g)
+{
+    GPUMB_SWEEP_NAMES(g, form, "naive", "fastest")
+        GPUMB_SWEEP_LIST(g, blocks, 2, 4) {
+            gpumb_buffer *out = gpumb_alloc(g, 1 << 16);
+            gpumb_copy_check check = {NULL, out, 1 << 16, GPUMB_WRITE};
+            gpumb_set_bytes(g, 1 << 16);
+            gpumb_set_output(g, out);
+            gpumb_set_verify(g, gpumb_check_copy, &check);
+            GPUMB_MEASURE(g, "write") {
+                gpumb_zcopy(g, form ? GPUMB_FORM_FASTEST : GPUMB_FORM_NAIVE, GPUMB_WRITE, 4,
+                            1 << 14, (uint64_t)blocks, 128, NULL, gpumb_data(out));
+            }
+        }
+}
+
+struct odd_state {
+    int64_t trouble;
+    int checks;
+};
+
+static int odd_check(gpumb *g, void *user)
+{
+    odd_state *state = (odd_state *)user;
+    state->checks++;
+    if (state->trouble == WRONG || (state->trouble == WRONG_LATER && state->checks > 1)) {
+        gpumb_reason(g, "element 7 is \"8\", not 9,\nand there is a | in it");
+        return 0;
+    }
+    return 1;
+}
+
+static void odd(gpumb *g)
+{
+    GPUMB_SWEEP_NAMES(g, label, "plain", "comma, \"quote\" | bar")
+        GPUMB_SWEEP_LIST(g, trouble, FINE) {
+            odd_state state = {trouble, 0};
+            gpumb_buffer *b = gpumb_alloc(g, trouble == TOO_LARGE ? (uint64_t)1 << 60 : 4096);
+            if (trouble == SKIPPED)
+                gpumb_skip(g, "the author \"said\" so, didn't he");
+            gpumb_set_bytes(g, 4096);
+            gpumb_set_output(g, b);
+            gpumb_set_verify(g, odd_check, &state);
+            GPUMB_MEASURE(g, "a \"quoted\", name | with\na newline and \\") {
+                gpumb_empty(g, 1, trouble == REFUSED ? 1 << 20 : 32);
+            }
+            (void)label;
+            (void)locale_in_force;
+        }
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {"copy", "one element a thread", copy},
+    {"zcopy", "a grid-stride loop that writes", zcopy},
+    {"odd", "names that need quotes, and rows that go wrong", odd},
+};
+
+GPUMB_MAIN(benchmarks)

@@ -1,0 +1,462 @@
+/* fake.h - a device with a scripted clock and faults on demand, for tests. C99 and C++11.
+ *
+ *     #define GPUMB_BACKEND_CPU
+ *     #define GPUMB_BACKEND_FAKE
+ *     #define GPUMB_IMPLEMENTATION
+ *     #include "gpumb.h"
+ *     #include "fake.h"
+ *
+ * defines the verbs of the section BACKEND. Time stands still until somebody spends it. There are
+ * two clocks: the host's, fake_now, and the point up to which the device's only queue is filled,
+ * fake_busy. fake_run(s) launches s seconds of work: the host goes on after fake_launch_cost, the
+ * device works later. Waiting moves the host to the end of the queue. Memory is the host's, so that
+ * kernels of the CPU emulation run; they take no time, unless a fake_run() stands beside them.
+ * Not for several threads.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define FAKE_UNUSED __attribute__((unused)) static
+#else
+#define FAKE_UNUSED static
+#endif
+
+/* ---- what a test sets; fake_reset() restores it ---- */
+
+FAKE_UNUSED double fake_now;            /* the host's clock, seconds */
+FAKE_UNUSED double fake_busy;           /* when the queue will be empty */
+FAKE_UNUSED double fake_launch_cost;    /* of the host, for a launch */
+FAKE_UNUSED double fake_record_cost;    /* of the host, for an event */
+FAKE_UNUSED double fake_clock_cost;     /* of the host, for a look at its clock */
+FAKE_UNUSED double fake_floor;          /* of the device, for an event */
+FAKE_UNUSED double fake_quantum;        /* stamps of events are multiples of it; 0: exact */
+FAKE_UNUSED double fake_rate;           /* byte/s that the device's memory moves */
+FAKE_UNUSED uint64_t fake_memory;       /* bytes of the device */
+FAKE_UNUSED uint64_t fake_moves;        /* larger copies and sets take time, but move nothing */
+FAKE_UNUSED const uint64_t *fake_free;  /* answers of the next calls for free memory; then the truth */
+FAKE_UNUSED size_t fake_free_count;
+FAKE_UNUSED int fake_devices;           /* how many there are */
+FAKE_UNUSED int fake_warp_size;         /* goes with gpumb_cpu_set_warp_size() */
+FAKE_UNUSED const char *fake_backend;   /* "cpu" makes the engine do without events */
+FAKE_UNUSED double fake_peak_gbps;      /* 0: unknown */
+FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th elapsed time is fake_elapsed_value; 0: none */
+FAKE_UNUSED double fake_elapsed_value;
+
+/* The fake_fail_at-th call from now (1: the next) of the verbs that can fail returns fake_fail_error;
+ * so does the fake_fail_verb_at-th call of fake_fail_verb. 0: none. */
+typedef enum fake_error { FAKE_OK, FAKE_REFUSED, FAKE_NO_MEMORY, FAKE_LOST, FAKE_MISUSED } fake_error;
+
+typedef enum fake_verb {
+    FAKE_COUNT,
+    FAKE_OPEN,
+    FAKE_MEMORY,
+    FAKE_ALLOC,
+    FAKE_FREE,
+    FAKE_COPY,
+    FAKE_SET,
+    FAKE_STREAM_CREATE,
+    FAKE_STREAM_DESTROY,
+    FAKE_WAIT,
+    FAKE_EVENT_CREATE,
+    FAKE_EVENT_DESTROY,
+    FAKE_RECORD,
+    FAKE_ELAPSED,
+    FAKE_LAST_ERROR,
+    FAKE_KERNEL,
+    FAKE_CLOCK,
+    FAKE_VERBS
+} fake_verb;
+
+FAKE_UNUSED uint64_t fake_fail_at, fake_fail_verb_at;
+FAKE_UNUSED fake_error fake_fail_error;
+FAKE_UNUSED fake_verb fake_fail_verb;
+
+/* ---- what a test reads ---- */
+
+FAKE_UNUSED uint64_t fake_calls[FAKE_VERBS]; /* of each verb */
+FAKE_UNUSED uint64_t fake_runs;              /* calls of fake_run() */
+FAKE_UNUSED int fake_live_streams, fake_live_events;
+FAKE_UNUSED int fake_misuses; /* freed twice, unknown pointers, events that were never recorded */
+
+typedef struct fake_block { /* live memory */
+    void *p;
+    void *raw;
+    uint64_t bytes;
+} fake_block;
+enum { FAKE_BLOCKS = 4096 };
+FAKE_UNUSED fake_block fake_blocks[FAKE_BLOCKS];
+FAKE_UNUSED int fake_live_blocks;
+FAKE_UNUSED uint64_t fake_live_bytes;
+
+/* ---- what a test does ---- */
+
+FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
+
+/* Launches `seconds` of work. */
+FAKE_UNUSED void fake_run(double seconds)
+{
+    fake_runs++;
+    fake_now += fake_launch_cost;
+    if (fake_busy < fake_now)
+        fake_busy = fake_now;
+    fake_busy += seconds;
+}
+
+/* A launch that fails, as an unchecked kernel<<<...>>> would. */
+FAKE_UNUSED void fake_run_refused(fake_error error)
+{
+    fake_now += fake_launch_cost;
+    fake_pending = error;
+}
+
+/* Streams and memory outlive it. */
+FAKE_UNUSED void fake_reset(void)
+{
+    fake_now = fake_busy = 100;
+    fake_launch_cost = 1e-6;
+    fake_record_cost = 0.13e-6;
+    fake_clock_cost = 17e-9;
+    fake_floor = 0.6e-6;
+    fake_quantum = 32e-9;
+    fake_rate = 1e12;
+    fake_memory = (uint64_t)512 << 20;
+    fake_moves = (uint64_t)64 << 20;
+    fake_free = NULL;
+    fake_free_count = 0;
+    fake_devices = 1;
+    fake_warp_size = 32;
+    fake_backend = "fake";
+    fake_peak_gbps = 1000;
+    fake_elapsed_every = 0;
+    fake_elapsed_value = 0;
+    fake_fail_at = fake_fail_verb_at = 0;
+    fake_fail_error = FAKE_REFUSED;
+    fake_fail_verb = FAKE_VERBS;
+    fake_pending = FAKE_OK;
+    memset(fake_calls, 0, sizeof fake_calls);
+    fake_runs = 0;
+    fake_misuses = 0;
+}
+
+/* 1 if nothing is left behind. */
+FAKE_UNUSED int fake_clean(void)
+{
+    return !fake_live_streams && !fake_live_events && !fake_live_blocks && !fake_misuses;
+}
+
+/* The field in row `row` (0: the first behind the header) and column `column` of a CSV file; "" if
+ * there is none. Without line breaks in fields. */
+FAKE_UNUSED const char *fake_csv(const char *path, int row, const char *column)
+{
+    static char text[4][8192]; /* four calls may stand in one expression */
+    static int turn;
+    static char line[65536];
+    char *field = text[turn++ % 4];
+    int at, wanted = -1, count = -1;
+    FILE *file = fopen(path, "r");
+    field[0] = '\0';
+    while (file && count <= row && fgets(line, sizeof line, file)) {
+        const char *c = line;
+        for (at = 0; *c && *c != '\r' && *c != '\n'; at++) {
+            size_t n = 0;
+            const int quoted = *c == '"';
+            for (c += quoted; *c && (quoted ? *c != '"' || c[1] == '"' : !strchr(",\r\n", *c)); c++) {
+                c += quoted && *c == '"';
+                if (n < sizeof text[0] - 1)
+                    field[n++] = *c;
+            }
+            field[n] = '\0';
+            c += quoted && *c == '"';
+            if (count < 0 && !strcmp(field, column))
+                wanted = at;
+            if (count == row && at == wanted)
+                break;
+            c += *c == ',';
+            field[0] = '\0';
+        }
+        if (count == row)
+            break;
+        count++;
+    }
+    if (file)
+        fclose(file);
+    if (count != row || wanted < 0)
+        field[0] = '\0';
+    return field;
+}
+
+FAKE_UNUSED int fake_csv_rows(const char *path)
+{
+    int rows = 0;
+    while (*fake_csv(path, rows, "schema"))
+        rows++;
+    return rows;
+}
+
+/* ---- the verbs ---- */
+
+static int fake_enter(fake_verb verb)
+{
+    int fails = 0;
+    fake_calls[verb]++;
+    if (fake_fail_at && !--fake_fail_at)
+        fails = 1;
+    if (verb == fake_fail_verb && fake_fail_verb_at && !--fake_fail_verb_at)
+        fails = 1;
+    return fails ? (int)fake_fail_error : 0;
+}
+
+static int fake_misuse(const char *what)
+{
+    fprintf(stderr, "fake.h: %s\n", what);
+    fake_misuses++;
+    return FAKE_MISUSED;
+}
+
+static void fake_spend(double seconds) /* of the device */
+{
+    if (fake_busy < fake_now)
+        fake_busy = fake_now;
+    fake_busy += seconds;
+}
+
+static int gpumbi_dev_count(int *count)
+{
+    const int error = fake_enter(FAKE_COUNT);
+    *count = error ? 0 : fake_devices;
+    return error;
+}
+
+static int gpumbi_dev_open(int ordinal, gpumb_device *device)
+{
+    const int error = fake_enter(FAKE_OPEN);
+    if (error)
+        return error;
+    snprintf(device->name, sizeof device->name, "Fake 9000");
+    snprintf(device->backend, sizeof device->backend, "%s", fake_backend);
+    snprintf(device->arch, sizeof device->arch, "fk_90");
+    device->ordinal = ordinal;
+    device->multiprocessors = 100;
+    device->warp_size = fake_warp_size;
+    device->max_block = 1024;
+    device->max_threads = 2048;
+    device->bus_width_bits = fake_peak_gbps > 0 ? 4000 : 0;
+    device->ecc = 1;
+    device->memory_bytes = fake_memory;
+    device->l1_bytes = (uint64_t)128 << 10;
+    device->l2_bytes = (uint64_t)32 << 20;
+    device->sm_clock_hz = 1e9;
+    device->memory_clock_hz = fake_peak_gbps * 1e6; /* 2 transfers a clock x 500 byte */
+    device->peak_bytes_per_s = fake_peak_gbps * 1e9;
+    device->peak_flop_per_s = 20e12;
+    return 0;
+}
+
+static int gpumbi_dev_memory(uint64_t *free_bytes)
+{
+    const int error = fake_enter(FAKE_MEMORY);
+    *free_bytes = fake_memory > fake_live_bytes ? fake_memory - fake_live_bytes : 0;
+    if (fake_free_count) {
+        *free_bytes = *fake_free++;
+        fake_free_count--;
+    }
+    return error;
+}
+
+static int gpumbi_dev_alloc(void **p, uint64_t bytes)
+{
+    const int error = fake_enter(FAKE_ALLOC);
+    fake_block *block = &fake_blocks[fake_live_blocks];
+    *p = NULL;
+    if (error)
+        return error;
+    if (fake_live_blocks == FAKE_BLOCKS || fake_live_bytes > fake_memory ||
+        bytes > fake_memory - fake_live_bytes)
+        return FAKE_NO_MEMORY;
+    block->raw = malloc((size_t)bytes + 256);
+    if (!block->raw)
+        return FAKE_NO_MEMORY;
+    block->p = (char *)block->raw + (256 - (uintptr_t)block->raw % 256);
+    block->bytes = bytes;
+    if (bytes <= fake_moves)
+        memset(block->p, 0xcd, (size_t)bytes); /* never fresh zeros */
+    fake_live_bytes += bytes;
+    fake_live_blocks++;
+    *p = block->p;
+    return 0;
+}
+
+static void gpumbi_dev_free(void *p)
+{
+    int i;
+    fake_calls[FAKE_FREE]++;
+    if (!p)
+        return;
+    if (fake_now < fake_busy)
+        fake_now = fake_busy;
+    for (i = 0; i < fake_live_blocks && fake_blocks[i].p != p; i++) {
+    }
+    if (i == fake_live_blocks) {
+        fake_misuse("memory is freed that is none");
+        return;
+    }
+    free(fake_blocks[i].raw);
+    fake_live_bytes -= fake_blocks[i].bytes;
+    fake_blocks[i] = fake_blocks[--fake_live_blocks];
+}
+
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_direction direction,
+                           void *stream)
+{
+    const int error = fake_enter(FAKE_COPY);
+    (void)stream;
+    if (error)
+        return error;
+    fake_now += fake_launch_cost;
+    fake_spend((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
+    if (bytes && bytes <= fake_moves)
+        memmove(to, from, (size_t)bytes);
+    return 0;
+}
+
+static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
+{
+    const int error = fake_enter(FAKE_SET);
+    (void)stream;
+    if (error)
+        return error;
+    fake_now += fake_launch_cost;
+    fake_spend((double)bytes / fake_rate);
+    if (bytes && bytes <= fake_moves)
+        memset(p, byte, (size_t)bytes);
+    return 0;
+}
+
+static int gpumbi_dev_stream_create(void **stream)
+{
+    const int error = fake_enter(FAKE_STREAM_CREATE);
+    *stream = error ? NULL : malloc(1);
+    if (!error && *stream)
+        fake_live_streams++;
+    return error;
+}
+
+static void gpumbi_dev_stream_destroy(void *stream)
+{
+    fake_calls[FAKE_STREAM_DESTROY]++;
+    if (stream)
+        fake_live_streams--;
+    free(stream);
+}
+
+static int gpumbi_dev_wait(void *stream)
+{
+    const int error = fake_enter(FAKE_WAIT);
+    (void)stream;
+    if (fake_now < fake_busy)
+        fake_now = fake_busy;
+    return error;
+}
+
+static int gpumbi_dev_event_create(void **event)
+{
+    const int error = fake_enter(FAKE_EVENT_CREATE);
+    double *stamp = error ? NULL : (double *)malloc(sizeof(double));
+    if (stamp) {
+        *stamp = -1;
+        fake_live_events++;
+    }
+    *event = stamp;
+    return error;
+}
+
+static void gpumbi_dev_event_destroy(void *event)
+{
+    fake_calls[FAKE_EVENT_DESTROY]++;
+    if (event)
+        fake_live_events--;
+    free(event);
+}
+
+static int gpumbi_dev_record(void *event, void *stream)
+{
+    const int error = fake_enter(FAKE_RECORD);
+    (void)stream;
+    if (error)
+        return error;
+    fake_now += fake_record_cost;
+    fake_spend(fake_floor);
+    *(double *)event = fake_busy;
+    return 0;
+}
+
+static double fake_stamp(double t)
+{
+    return fake_quantum > 0 ? (double)(uint64_t)(t / fake_quantum + 0.5) * fake_quantum : t;
+}
+
+static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
+{
+    const int error = fake_enter(FAKE_ELAPSED);
+    const double from = *(double *)start, to = *(double *)stop;
+    *seconds = 0;
+    if (error)
+        return error;
+    if (from < 0 || to < 0)
+        return fake_misuse("an event that was never recorded");
+    if (fake_now < to)
+        fake_now = to;
+    *seconds = fake_stamp(to) - fake_stamp(from);
+    if (fake_elapsed_every && fake_calls[FAKE_ELAPSED] % fake_elapsed_every == 0)
+        *seconds = fake_elapsed_value;
+    return 0;
+}
+
+static int gpumbi_dev_last_error(void)
+{
+    const int error = fake_enter(FAKE_LAST_ERROR), pending = (int)fake_pending;
+    fake_pending = FAKE_OK;
+    return error ? error : pending;
+}
+
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy)
+{
+    const int error = fake_enter(FAKE_KERNEL);
+    (void)function, (void)block, (void)shared_bytes;
+    if (error)
+        return error;
+    *registers = 40;
+    *occupancy = 0.75;
+    return 0;
+}
+
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
+{
+    *severity = GPUMBI_FATAL;
+    switch (error) {
+    case FAKE_REFUSED: *severity = GPUMBI_REFUSED; return "the fake refuses";
+    case FAKE_NO_MEMORY: *severity = GPUMBI_MEMORY; return "the fake is full";
+    case FAKE_LOST: return "the fake is lost";
+    default: return "the fake is misused";
+    }
+}
+
+static double gpumbi_dev_clock(void)
+{
+    fake_calls[FAKE_CLOCK]++;
+    fake_now += fake_clock_cost;
+    return fake_now;
+}
+
+static void gpumbi_dev_date(char text[32])
+{
+    snprintf(text, 32, "2026-01-31T12:00:00Z");
+}
+
+#endif

@@ -1,0 +1,139 @@
+#!/bin/sh
+# Checks what no compiler does: names, symbols, versions, contents, formatting, layout.
+# Each check prints what is wrong; a silent one has passed.
+CC=${CC:-cc} CXX=${CXX:-c++}
+passed=0 failed=0 skipped=0
+mkdir -p build/lint
+object=build/lint/object.o
+
+check() # NAME COMMAND...
+{
+    name=$1
+    shift
+    if report=$("$@" 2>&1) && [ -z "$report" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED  %s\n' "$name"
+        printf '%s\n' "$report" | head -n 20 | sed 's/^/    /'
+    fi
+}
+
+check_with() # PROGRAM NAME COMMAND...: skipped without the program
+{
+    if command -v "$1" >/dev/null; then
+        shift
+        check "$@"
+    else
+        skipped=$((skipped + 1))
+        printf 'skipped %s: no %s\n' "$2" "$1"
+    fi
+}
+
+# ---- names of vendors' libraries: in the section BACKEND, in comments and in two #includes ----
+vendor_names()
+{
+    awk '
+    /^\/\* =+$/ { ruler = NR }
+    NR == ruler + 1 { section = substr($0, 4) }
+    {
+        code = ""
+        for (rest = $0; rest != ""; ) {
+            end = index(rest, comment ? "*/" : "/*")
+            if (!comment) code = code " " (end ? substr(rest, 1, end - 1) : rest)
+            if (!end) break
+            rest = substr(rest, end + 2)
+            comment = !comment
+        }
+    }
+    section !~ /^BACKEND/ && code !~ /#include <(cuda_runtime|hip\/hip_runtime)\.h>/ &&
+        code ~ /(^|[^A-Za-z0-9_])((cuda|hip|nvml|rsmi|amdsmi)[A-Z]|(rsmi|amdsmi)_)/ {
+        print FILENAME ":" FNR ": outside BACKEND: " $0
+    }' gpumb.h
+}
+
+# ---- symbols that an object exports: gpumb_*, gpumbi_* and what the compiler adds ----
+symbols() # COMPILER-ADDED COMMAND...
+{
+    added=$1
+    shift
+    "$@" -DGPUMB_IMPLEMENTATION -c gpumb.h -o $object || return 1
+    nm -g --defined-only -P $object | cut -d ' ' -f 1 | grep -Ev "^gpumbi?_|^($added)$"
+    return 0
+}
+
+no_symbols() # COMMAND...
+{
+    "$@" -DGPUMB_STATIC -DGPUMB_IMPLEMENTATION -c gpumb.h -o $object || return 1
+    nm -g --defined-only -P $object
+}
+
+# ---- the version: in the macro, the first line of the comment and the README ----
+version()
+{
+    version=$(sed -n 's/^#define GPUMB_VERSION "\(.*\)"$/\1/p' gpumb.h)
+    sed -n 2p gpumb.h | grep -qF "v$version " || echo "gpumb.h:2: not v$version"
+    grep -qF "$version" README.md || echo "README.md: does not mention $version"
+}
+
+# ---- the table of contents against the headings ----
+contents()
+{
+    awk '/^CONTENTS/ { on = 1; next } on && /^[A-Z]/ { exit } on && NF' gpumb.h |
+        sed 's/^ *//; s/   .*//' >build/lint/contents
+    awk '/^\/\* =+$/ { ruler = NR }
+         NR == ruler + 1 && /^ \* [A-Z]/ { print substr($0, 4) }
+         /^[A-Z][A-Z ]+$/ && length < 40' gpumb.h >build/lint/headings
+    diff build/lint/contents build/lint/headings
+}
+
+# ---- text ----
+text() # PATTERN WHAT FILE...: no line may match
+{
+    pattern=$1 what=$2
+    shift 2
+    LC_ALL=C grep -HnE "$pattern" "$@" | sed "s/^/$what: /"
+    return 0
+}
+
+top_level()
+{
+    git ls-files | cut -d / -f 1 | sort -u |
+        grep -vxE 'gpumb\.h|examples|bench|tests|plots|Makefile|README\.md|LICENSE|\..*'
+    return 0
+}
+
+sources=$(find gpumb.h examples bench tests plots README.md .ci .clang-format -type f \
+    ! -name '*.pyc' 2>/dev/null)
+c_sources=$(printf '%s\n' "$sources" | grep -E '\.(h|c|cpp|cu)$')
+shell_sources=$(printf '%s\n' "$sources" | grep -E '\.sh$|^\.ci/run$')
+python_sources=$(printf '%s\n' "$sources" | grep -E '\.py$')
+tab=$(printf '\t') return=$(printf '\r')
+pyflakes=$(command -v pyflakes3 || echo pyflakes)
+nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
+
+# shellcheck disable=SC2086 # lists of files
+{
+    check "vendors' names only in BACKEND" vendor_names
+    check "symbols, C" symbols '' "$CC" -x c -std=c99
+    check "symbols, C++" symbols '' "$CXX" -x c++ -std=c++11
+    check "symbols, C, GPUMB_STATIC" no_symbols "$CC" -x c -std=c99
+    check "symbols, C++, GPUMB_STATIC" no_symbols "$CXX" -x c++ -std=c++11
+    check_with "$nvcc" "symbols, nvcc" symbols 'DW\.ref\..*|_ZN4dim3C[12]E.*' \
+        "$nvcc" -x cu -arch=sm_90
+    check_with "$hipcc" "symbols, hipcc" symbols '__hip_.*|_ZN4dim3C[12]E.*' \
+        "$hipcc" -x hip --offload-arch=gfx90a
+    check "version" version
+    check "contents" contents
+    check "100 columns" text '.{101}' 'too long' $sources Makefile
+    check "no tabs" text "$tab" tab $sources
+    check "no trailing blanks" text "[ $tab$return]\$" trailing $sources Makefile
+    check "ASCII" text '[^ -~]' 'not ASCII' gpumb.h
+    check_with git "top level" top_level
+    check_with clang-format "clang-format" clang-format --dry-run -Werror $c_sources
+    check_with shellcheck "shellcheck" shellcheck $shell_sources
+    check_with "$pyflakes" "pyflakes" "$pyflakes" $python_sources
+}
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,208 @@
+#!/bin/sh
+# Compiles the header with every compiler, standard, include order, optimisation and mode, and links
+# and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
+#     tests/matrix.sh      runs them all, in parallel
+#     tests/matrix.sh N    runs the one in line N
+dir=build/matrix
+
+# ---- one case; its command writes to $out and may start with `refuses` ----
+refuses() # COMMAND: stops at an #error of the header
+{
+    "$@" >"$out.log" 2>&1 && echo "compiles, and should not" && return 1
+    cat "$out.log"
+    grep -q '#error "gpumb: \|error: "gpumb: ' "$out.log"
+}
+
+if [ $# -gt 0 ]; then
+    out=$dir/case$1
+    command=$(sed -n "$1p" $dir/cases)
+    if report=$(eval "$command" 2>&1); then
+        echo "$1" >>$dir/passed
+    else
+        printf 'FAILED  %s\n%s\n' "$command" "$report" | sed '1!s/^/    /; 12q'
+    fi
+    rm -f "$out"*
+    exit 0
+fi
+
+# ---- sources ----
+rm -rf $dir
+mkdir -p $dir
+
+printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >$dir/implementation.c
+
+cat >$dir/use.c <<'END'
+#ifdef SYSTEM_FIRST
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#endif
+#include "gpumb.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Every public function. */
+typedef void (*function)(void);
+extern const function functions[];
+const function functions[] = {
+END
+sed -n 's/^GPUMB_API [^(]*\(gpumbi*_[a-z0-9_]*\)(.*/    (function)\1,/p' gpumb.h |
+    sort -u >>$dir/use.c
+cat >>$dir/use.c <<'END'
+};
+
+#ifdef GPUMB_LAUNCH
+__global__ void scale(float *x, float a)
+{
+    x[blockIdx.x * (size_t)blockDim.x + threadIdx.x] *= a;
+}
+#endif
+
+int main(void)
+{
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    settings.budget_s = 0.001;
+    settings.warmup_s = -1;
+    settings.max_samples = settings.min_samples = 6;
+    gpumb *g = gpumb_open_settings("matrix", &settings);
+
+    volatile double sum = 0;
+    gpumb_result r;
+    GPUMB_TIME(&r) { sum = sum + 1; }
+
+    const int64_t array[] = {1, 2};
+    static const char *const names[] = {"one", "two"};
+    GPUMB_SWEEP_POW2(g, a, 1, 2)
+    GPUMB_SWEEP_FACTOR(g, b, 1, 10, 10)
+    GPUMB_SWEEP_RANGE(g, c, 1, 2, 1)
+    GPUMB_SWEEP_LIST(g, d, 1, 2)
+    GPUMB_SWEEP_ARRAY(g, e, array, 1)
+    GPUMB_SWEEP_NAMES(g, f, "one")
+    GPUMB_SWEEP_STRINGS(g, h, names, 1)
+    {
+        GPUMB_MEASURE(g, "sum") { sum = sum + (double)(a + b + c + d + e + f + h); }
+    }
+    GPUMB_INTERLEAVE(g)
+    {
+        GPUMB_MEASURE(g, "up") { sum = sum + 1; }
+        GPUMB_MEASURE(g, "down") { sum = sum - 1; }
+    }
+#ifdef GPUMB_LAUNCH
+    gpumb_buffer *x = gpumb_alloc(g, sizeof(float) * 1024);
+    GPUMB_MEASURE(g, "scale") GPUMB_LAUNCH(scale, 4, 256, 0, GPUMB_PTR(float, x), 2.0f);
+#endif
+    return gpumb_close(g) || r.time.count == 0 || sum < 1;
+}
+END
+
+# The quick start of the header, as it stands there; tests/test_examples.sh runs it.
+sed -n '/^QUICK START/,/^    nvcc/ s/^    //p' gpumb.h | grep -v '^nvcc' >$dir/quick_start.cu
+
+# ---- cases ----
+skipped=0
+add()
+{
+    echo "$*" >>$dir/cases
+}
+
+skip()
+{
+    skipped=$((skipped + 1))
+    echo "skipped $*"
+    return 1
+}
+
+found()
+{
+    command -v "$1" >/dev/null || skip "$1: not found"
+}
+
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+for compilers in 'gcc g++' 'clang clang++'; do
+    cc=${compilers% *} cxx=${compilers#* }
+    { found "$cc" && found "$cxx"; } || continue
+    for standard in c99 c11 c17 c++11 c++14 c++17 c++20; do
+        case $standard in
+        c++*) compile="$cxx -x c++" posix='' ;;
+        *) compile="$cc -x c" posix=-D_DEFAULT_SOURCE ;; # strict C hides what the header needs
+        esac
+        compile="$compile -std=$standard $warnings -I. -pthread"
+        for order in '' '-DSYSTEM_FIRST'; do
+            for level in -O0 -O2 -O3; do
+                try="$compile $level $order -o \$out"
+                add "$try -c $dir/use.c"
+                add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out"
+                for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+                    add "$try ${order:+$posix} -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
+                done
+            done
+        done
+        compile="$compile -o \$out -c $dir/use.c"
+        [ -z "$posix" ] || add "refuses $compile -DSYSTEM_FIRST -DGPUMB_IMPLEMENTATION"
+        add "refuses $compile -DGPUMB_MALLOC=malloc"
+        add "refuses $compile -DGPUMB_FREE=free"
+        add "$compile -DGPUMB_IMPLEMENTATION -DGPUMB_MALLOC=malloc -DGPUMB_FREE=free"
+        add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_CUDA"
+        add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_HIP"
+    done
+    # One language's implementation, used from the other.
+    for units in 'implementation use' 'use implementation'; do
+        c=${units% *} cpp=${units#* }
+        add "$cc -std=c99 -I. -c $dir/$c.c -o \$out.o &&" \
+            "$cxx -I. -pthread -x c++ $dir/$cpp.c -x none \$out.o -o \$out && timeout 60 \$out"
+    done
+done
+
+programs="$dir/quick_start.cu $(find examples bench -name '*.cu' 2>/dev/null)"
+
+# -Wpedantic rejects what nvcc itself generates.
+nvcc=${NVCC:-nvcc}
+if found "$nvcc"; then
+    compile="$nvcc -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wconversion,-Wshadow"
+    compile="$compile -I. -o \$out -c"
+    for standard in c++14 c++17 c++20; do
+        for order in '' '-DSYSTEM_FIRST'; do
+            add "$compile -std=$standard $order -x cu $dir/use.c"
+            for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+                add "$compile -std=$standard $order -DGPUMB_IMPLEMENTATION $mode -x cu $dir/use.c"
+            done
+        done
+    done
+    for program in $programs; do
+        add "$compile $program"
+    done
+fi
+
+hipcc=${HIPCC:-hipcc}
+if found "$hipcc"; then
+    compile="$hipcc $warnings -I. -o \$out -c -x hip"
+    printf '#include <hip/hip_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.hip
+    for arch in gfx900 gfx90a gfx942 gfx1030 gfx1100 gfx1201; do
+        if "$hipcc" --offload-arch=$arch -c $dir/probe.hip -o $dir/probe.o >/dev/null 2>&1; then
+            compile="$compile --offload-arch=$arch"
+        else
+            skip "$arch: not known to $hipcc"
+        fi
+    done
+    for order in '' '-DSYSTEM_FIRST'; do
+        add "$compile $order $dir/use.c"
+        for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+            add "$compile $order -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
+        done
+    done
+    for program in $programs; do
+        add "$compile $program"
+    done
+fi
+
+# ---- run ----
+cases=$(wc -l <$dir/cases)
+: >$dir/passed
+seq "$cases" | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
+passed=$(wc -l <$dir/passed)
+echo "$passed passed, $((cases - passed)) failed, $skipped skipped"
+[ "$passed" -eq "$cases" ]

@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""parse_back.py - reads the CSV, JSON and Markdown that gpumb wrote, with Python's own parsers.
+
+    parse_back.py                                           all of tests/golden
+    parse_back.py [--csv F] [--json F] [--md F] [--axes a,b] [--rows N] [--part]
+
+Checks the columns, their types, and that figures follow from each other (gbps is bytes over the
+median, ...), and that the files of one run say the same. --rows and --axes say what is expected.
+"""
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import sys
+
+COLUMNS = (
+    "schema bench kernel backend device status reason verified timing meaning samples batch stop "
+    "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s "
+    "bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache "
+    "registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags"
+).split()
+TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache fill "
+            "flags".split())
+INTEGERS = set("schema samples batch footprint_bytes registers seed".split())
+TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
+RATES = "gbps gflops pct_peak pct_ceiling".split()
+MEANINGS = {"event": "span", "batch": "interval", "host": "latency"}
+NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z")
+INTEGER = re.compile(r"-?\d+\Z")
+CLOSE = 1e-5  # relative; figures are printed with a limited number of digits
+
+here = os.path.dirname(os.path.abspath(__file__))
+passed = failed = skipped = 0
+
+
+def check(condition, text):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print("parse_back.py: failed: " + text)
+    return bool(condition)
+
+
+def close(a, b, tolerance=CLOSE):
+    return abs(a - b) <= tolerance * max(abs(a), abs(b))
+
+
+def flag_names():
+    """The names in GPUMB_FLAGS of the header."""
+    with open(os.path.join(here, "..", "gpumb.h"), encoding="utf-8") as f:
+        text = f.read()
+    begin = text.index("#define GPUMB_FLAGS(X)")
+    end = text.index("\n\n", begin)
+    return set(re.findall(r'X\(\w+,\s*"([^"]+)"', text[begin:end]))
+
+
+FLAGS = flag_names()
+
+
+def read_csv(name, axes, part):
+    """The rows of a CSV file as dictionaries, after checking its form."""
+    with open(name, newline="", encoding="utf-8") as f:
+        text = f.read()
+    check(text.endswith("\n"), name + ": ends in the middle of a line")
+    table = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    if not check(table, name + ": is empty"):
+        return []
+    head = table[0]
+    check(head[:len(COLUMNS)] == COLUMNS, name + ": the fixed columns are " + ",".join(head))
+    if axes is not None:
+        check(head[len(COLUMNS):] == axes,
+              "%s: the axes are %s, not %s" % (name, head[len(COLUMNS):], axes))
+    check(len(set(head)) == len(head), name + ": a column is there twice")
+    for number, row in enumerate(table[1:], 1):
+        check(len(row) == len(head),
+              "%s: row %d has %d fields, not %d" % (name, number, len(row), len(head)))
+        check(all(field == field.strip() for field in row),
+              "%s: row %d has blanks at the ends of a field" % (name, number))
+    if not part:
+        check(len(table) > 1, name + ": has no rows")
+    return [typed(dict(zip(head, row)), "%s, row %d" % (name, number))
+            for number, row in enumerate(table[1:], 1)]
+
+
+def typed(row, where):
+    """Text, integers and floats for the fields of a CSV row; None where it is empty."""
+    out = {}
+    for name, field in row.items():
+        if field == "":
+            out[name] = None
+        elif name in INTEGERS:
+            check(INTEGER.match(field), "%s: %s is no integer: %s" % (where, name, field))
+            out[name] = int(field) if INTEGER.match(field) else None
+        elif name in TEXTS:
+            out[name] = field
+        elif name in COLUMNS:
+            check(NUMBER.match(field), "%s: %s is no number: %s" % (where, name, field))
+            out[name] = float(field) if NUMBER.match(field) else None
+        else:  # an axis: an integer or a name
+            out[name] = int(field) if INTEGER.match(field) else field
+    return out
+
+
+def check_row(row, where):
+    """Types are right; do the figures fit each other?"""
+    def have(*names):
+        return all(row.get(name) is not None for name in names)
+
+    def both(name, value, tolerance=CLOSE):
+        check(close(row[name], value, tolerance),
+              "%s: %s is %r, not %r" % (where, name, row[name], value))
+
+    for name in "schema bench kernel backend device status timing meaning".split():
+        if name in ("timing", "meaning") and row.get("status") != "ok":
+            continue
+        check(have(name), "%s: %s is empty" % (where, name))
+    check(row["status"] in ("ok", "skipped", "failed"), "%s: status is %s" % (where, row["status"]))
+    flags = (row["flags"] or "").split(";") if row["flags"] else []
+    check(set(flags) <= FLAGS, "%s: unknown flags: %s" % (where, row["flags"]))
+    check(len(set(flags)) == len(flags), "%s: a flag is there twice: %s" % (where, row["flags"]))
+    for name in ("power_w", "temp_c", "energy_j", "peak_gbps", "ceiling_gbps", "sm_clock_mhz",
+                 "mem_clock_mhz", "bytes", "flop", "footprint_bytes", "first_launch_s"):
+        if have(name):
+            check(row[name] > 0, "%s: %s is %r: unknown must be empty" % (where, name, row[name]))
+    if have("occupancy"):
+        check(0 <= row["occupancy"] <= 1, "%s: occupancy is %r" % (where, row["occupancy"]))
+    if have("registers"):
+        check(row["registers"] >= 0, "%s: registers is %r" % (where, row["registers"]))
+
+    if row["status"] != "ok":
+        check(have("reason"), where + ": no reason for the status " + row["status"])
+        for name in RATES:
+            check(not have(name), "%s: %s has %s" % (where, row["status"], name))
+        if row["status"] == "skipped":
+            for name in TIMES:
+                check(not have(name), "%s: skipped, and has %s" % (where, name))
+        return
+    check(not have("reason"), "%s: ok, and has a reason: %s" % (where, row["reason"]))
+    check(row["timing"] in MEANINGS, "%s: timing is %s" % (where, row["timing"]))
+    check(MEANINGS.get(row["timing"]) == row["meaning"],
+          "%s: %s means %s" % (where, row["timing"], row["meaning"]))
+    check(row["stop"] in ("precision", "samples", "budget"),
+          "%s: stop is %s" % (where, row["stop"]))
+    check(have("samples") and row["samples"] >= 1, where + ": no samples")
+    check(have("batch") and row["batch"] >= 1, where + ": no batch")
+    check(row["batch"] == 1 or row["timing"] == "batch",
+          where + ": a batch of %r, timed by %s" % (row["batch"], row["timing"]))
+    check(have(*"median_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()),
+          where + ": statistics are missing")
+    slack = 1 + CLOSE
+    order = [row[name] for name in "min_s q1_s median_s q3_s max_s".split()]
+    check(all(a <= b * slack for a, b in zip(order, order[1:])),
+          "%s: not in order: %r" % (where, order))
+    check(row["min_s"] > 0, where + ": a time of zero or less")
+    check(row["min_s"] <= row["mean_s"] * slack and row["mean_s"] <= row["max_s"] * slack,
+          where + ": the mean is outside")
+    check(row["sd_s"] >= 0 and row["mad_s"] >= 0, where + ": spread below zero")
+    check(row["sd_s"] <= (row["max_s"] - row["min_s"]) + CLOSE * row["max_s"],
+          where + ": the deviation is above the range")
+    check(have("ci_lo_s") == have("ci_hi_s"), where + ": half an interval")
+    check(have("ci_lo_s") == (row["samples"] >= 6),
+          "%s: %d samples and interval %r" % (where, row["samples"], row["ci_lo_s"]))
+    if have("ci_lo_s", "ci_hi_s"):
+        order = [row[name] for name in "min_s ci_lo_s median_s ci_hi_s max_s".split()]
+        check(all(a <= b * slack for a, b in zip(order, order[1:])),
+              "%s: not in order: %r" % (where, order))
+    check(("few-samples" in flags) == (row["samples"] < 6),
+          "%s: %d samples, flags %s" % (where, row["samples"], flags))
+    check("noisy" not in flags or row["stop"] != "precision", where + ": noisy, though precise")
+    check(("unverified" in flags) == (row["verified"] in (None, "no", "unchecked", "-1")),
+          "%s: verified %r, flags %s" % (where, row["verified"], flags))
+
+    median = row["median_s"]
+    check(have("gbps") == have("bytes"), where + ": bytes without a rate, or a rate without bytes")
+    check(have("gflops") == have("flop"), where + ": flop without a rate, or a rate without flop")
+    if have("bytes", "gbps"):
+        both("gbps", row["bytes"] / median / 1e9)
+        if have("peak_gbps"):
+            both("pct_peak", 100 * row["gbps"] / row["peak_gbps"])
+            check(("above-peak" in flags) == (row["pct_peak"] > 100),
+                  "%s: %r %% of peak, flags %s" % (where, row["pct_peak"], flags))
+        if have("ceiling_gbps"):
+            both("pct_ceiling", 100 * row["gbps"] / row["ceiling_gbps"])
+    if have("flop", "gflops"):
+        both("gflops", row["flop"] / median / 1e9)
+
+
+def read_json(name, axes):
+    """The rows of a JSON file, flat, after checking its form."""
+    def pairs(items):
+        check(len(dict(items)) == len(items),
+              name + ": a key is there twice: " + ", ".join(k for k, _ in items))
+        return dict(items)
+
+    def refuse(text):
+        raise ValueError(text + " is not JSON")
+
+    with open(name, encoding="utf-8") as f:
+        try:
+            tree = json.load(f, object_pairs_hook=pairs, parse_constant=refuse)
+        except ValueError as error:
+            check(False, "%s: %s" % (name, error))
+            return []
+    check(isinstance(tree.get("context"), dict) and tree["context"], name + ": no context")
+    if not check(isinstance(tree.get("rows"), list), name + ": no rows"):
+        return []
+    rows = []
+    for number, entry in enumerate(tree["rows"], 1):
+        where = "%s, row %d" % (name, number)
+        row = {key: value for key, value in entry.items() if key != "axes"}
+        row.update(entry.get("axes", {}))
+        if isinstance(row.get("flags"), list):
+            row["flags"] = ";".join(row["flags"]) or None
+        for key, value in row.items():
+            if value is None:
+                continue
+            if key in TEXTS - {"verified"}:
+                check(isinstance(value, str), "%s: %s is no text: %r" % (where, key, value))
+                row[key] = value or None
+            elif key in INTEGERS:
+                check(type(value) is int, "%s: %s is no integer: %r" % (where, key, value))
+            elif key in COLUMNS and key != "verified":
+                check(type(value) in (int, float), "%s: %s is no number: %r" % (where, key, value))
+            elif key not in COLUMNS:
+                check(type(value) in (int, str), "%s: axis %s is %r" % (where, key, value))
+                check(axes is None or key in axes, "%s: unknown key %s" % (where, key))
+        rows.append(row)
+    return rows
+
+
+def same(a, b):
+    """Two values of a field; booleans and texts say the same in their own ways."""
+    if a is None or b is None:
+        return a == b
+    if isinstance(a, bool) or isinstance(b, bool):
+        words = {True: ("yes", "true", "1", "right", 1), False: ("no", "false", "0", "wrong", 0)}
+        return b in words[a] or a == b if isinstance(a, bool) else a in words[b]
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return close(a, b)
+    return a == b
+
+
+def compare(name, rows, other, others):
+    if not check(len(rows) == len(others),
+                 "%s has %d rows, %s has %d" % (name, len(rows), other, len(others))):
+        return
+    for number, (a, b) in enumerate(zip(rows, others), 1):
+        for key in sorted(set(a) | set(b)):
+            if key == "schema":
+                continue
+            check(same(a.get(key), b.get(key)), "row %d: %s is %r in %s and %r in %s"
+                  % (number, key, a.get(key), name, b.get(key), other))
+
+
+def read_markdown(name):
+    """The rows of the tables, as lists of cells."""
+    def cells(line):
+        return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+
+    with open(name, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    rows = []
+    columns = 0
+    for number, line in enumerate(lines):
+        if not line.startswith("|"):
+            columns = 0
+            continue
+        check(line.rstrip().endswith("|"), "%s:%d: does not end in |" % (name, number + 1))
+        row = cells(line)
+        if not columns:  # a head; its rule follows
+            columns = len(row)
+            rule = cells(lines[number + 1]) if number + 1 < len(lines) else []
+            check(len(rule) == columns and all(re.match(r":?-+:?\Z", cell) for cell in rule),
+                  "%s:%d: no rule under the head" % (name, number + 1))
+            continue
+        check(len(row) == columns,
+              "%s:%d: %d cells, not %d" % (name, number + 1, len(row), columns))
+        if not all(re.match(r":?-+:?\Z", cell) for cell in row):
+            rows.append(row)
+    return rows
+
+
+def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False):
+    files = {}
+    if csv_name:
+        files[csv_name] = read_csv(csv_name, axes, part)
+    if json_name:
+        files[json_name] = read_json(json_name, axes)
+    for name, rows in files.items():
+        for number, row in enumerate(rows, 1):
+            missing = [column for column in COLUMNS if column not in row]
+            if name == csv_name:
+                check(not missing, "%s, row %d: no %s" % (name, number, ", ".join(missing)))
+            row.update((column, None) for column in missing)
+            check_row(row, "%s, row %d" % (name, number))
+    if csv_name and json_name:
+        compare(csv_name, files[csv_name], json_name, files[json_name])
+    if md_name:
+        files[md_name] = read_markdown(md_name)
+    if count is not None:
+        for name, rows in files.items():
+            check(len(rows) == count, "%s has %d rows, not %d" % (name, len(rows), count))
+
+
+def main():
+    global skipped
+    parser = argparse.ArgumentParser(description="Parses gpumb's files back.")
+    parser.add_argument("--csv")
+    parser.add_argument("--json")
+    parser.add_argument("--md")
+    parser.add_argument("--axes", help="expected axes, in order")
+    parser.add_argument("--rows", type=int, help="expected number of rows")
+    parser.add_argument("--part", action="store_true", help="the run was interrupted")
+    arguments = parser.parse_args()
+    axes = arguments.axes
+    if axes is not None:
+        axes = axes.split(",") if axes else []
+    if arguments.csv or arguments.json or arguments.md:
+        check_files(arguments.csv, arguments.json, arguments.md, axes, arguments.rows,
+                    arguments.part)
+    else:
+        golden = os.path.join(here, "golden")
+        names = os.listdir(golden) if os.path.isdir(golden) else []
+        stems = sorted({os.path.splitext(name)[0] for name in names})
+        if not stems:
+            skipped += 1
+            print("parse_back.py: skipped: nothing in tests/golden")
+        for stem in stems:
+            names = [os.path.join(golden, stem + end) for end in (".csv", ".json", ".md")]
+            check_files(*[name if os.path.exists(name) else None for name in names])
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,580 @@
+#!/bin/sh
+# test_cli.sh - drives cli_program.cu as a user would: options and their errors, files, pipes,
+# signals. Needs a C++ compiler only; python3 reads the files back and `script` plays a terminal if
+# they exist.
+# shellcheck disable=SC2086  # words in $quick and $CXXFLAGS are meant to split
+set -u
+LC_ALL=C
+export LC_ALL
+unset NO_COLOR
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+program=$tmp/program
+quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
+columns=schema,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples,batch
+columns=$columns,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
+columns=$columns,first_launch_s,overhead_s,bytes,flop,gbps,gflops,peak_gbps,pct_peak,ceiling_gbps
+columns=$columns,pct_ceiling,footprint_bytes,cache,registers,occupancy,sm_clock_mhz,mem_clock_mhz
+columns=$columns,power_w,temp_c,energy_j,fill,seed,flags
+sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
+escape=$(printf '\033')
+newline='
+'
+
+# ---- helpers -------------------------------------------------------------------------------------
+
+# check TEXT COMMAND...: the command is to succeed
+check() {
+    what=$1
+    shift
+    if "$@" >"$tmp/check" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "test_cli.sh: failed: $what"
+        sed 's/^/    /' "$tmp/check" | head -n 8
+        return 1
+    fi
+}
+
+not() { ! "$@"; }
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "test_cli.sh: skipped: $1"
+}
+
+# run ARGUMENT...: leaves $tmp/out, $tmp/err and $code
+run() {
+    timeout 60 "$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+    code=$?
+}
+
+# with CODE ARGUMENT...: runs and checks the exit code
+with() {
+    wanted=$1
+    shift
+    run "$@"
+    check "exit code $code, not $wanted: $*: $(head -n 3 "$tmp/err")" test "$code" -eq "$wanted"
+}
+
+head_line() { sed -n 1p "$1" | tr -d '\r'; }
+lines() { wc -l <"$1" | tr -d ' '; }
+has() { grep -qE -e "$1" "$2"; }
+empty_folder() { test -z "$(ls -A "$1")"; }
+
+# refused CODE PATTERN ARGUMENT...: one line on stderr that matches PATTERN (the option and the
+# culprit); nothing on stdout; no file
+refused() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    mkdir "$tmp/cwd"
+    (
+        cd "$tmp/cwd" || exit
+        timeout 20 "$program" $sinks "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+    )
+    code=$?
+    check "exit code $code, not $wanted: $*" test "$code" -eq "$wanted"
+    check "not one line: $*: $(cat "$tmp/err")" test "$(lines "$tmp/err")" -eq 1
+    check "line does not match $pattern: $*: $(cat "$tmp/err")" has "$pattern" "$tmp/err"
+    check "standard output: $*: $(head -n 3 "$tmp/out")" not test -s "$tmp/out"
+    check "left behind: $*: $(ls -A "$tmp/cwd")" empty_folder "$tmp/cwd"
+    rm -rf "$tmp/cwd"
+}
+
+# example PATTERN: the line of the last `refused` shows what is right
+example() {
+    check "no example ($1) in: $(cat "$tmp/err")" has "$1" "$tmp/err"
+}
+
+if command -v python3 >/dev/null 2>&1; then
+    parse() { check "parse_back.py $*" python3 tests/parse_back.py "$@"; }
+else
+    skip "no python3 to read the files back"
+    parse() { :; }
+fi
+
+# column NAME FILE: a column of a CSV file without quotes in its rows
+column() {
+    awk -F, -v name="$1" '
+        { sub(/\r$/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+        { print c ? $c : "no column" }' "$2"
+}
+
+# all VALUE NAME FILE: every row has this value in this column
+first() { column "$1" "$2" | head -n 1; }
+
+all() {
+    test "$(column "$2" "$3" | sort -u)" = "$1"
+}
+
+# ---- the program ---------------------------------------------------------------------------------
+
+if ! ${CXX:-c++} -x c++ -std=c++11 -O1 -pthread -I. ${CXXFLAGS-} tests/cli_program.cu \
+    -o "$program" 2>"$tmp/err"; then
+    cat "$tmp/err"
+    echo "test_cli.sh: failed: cli_program.cu does not compile"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+check "warnings: $(head -n 5 "$tmp/err")" not test -s "$tmp/err"
+
+cat >"$tmp/listen.c" <<'END'
+/* Runs its arguments with SIGINT as at a terminal: a shell starts background programs deaf to it */
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    signal(SIGINT, SIG_DFL);
+    execv(argv[1], argv + 1);
+    return 127;
+}
+END
+${CXX:-c++} -x c++ "$tmp/listen.c" -o "$tmp/listen" || exit 1
+
+# ---- help, list, version -------------------------------------------------------------------------
+
+with 0 --help
+check "--help writes to stderr" not test -s "$tmp/err"
+for option in --help --list --filter --axis --device --csv --json --md --precision --budget \
+    --samples --warmup --quick --full --seed --peak --no-color --version; do
+    check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
+done
+check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
+
+with 0 --version
+version=$(sed -n 's/^#define GPUMB_VERSION "\(.*\)"/\1/p' gpumb.h)
+check "--version says $(cat "$tmp/out")" grep -qwF "$version" "$tmp/out"
+check "--version takes more than one line" test "$(lines "$tmp/out")" -eq 1
+
+with 0 --list
+for name in copy zcopy odd; do
+    check "--list does not tell of $name" has "^ *$name\\b" "$tmp/out"
+done
+check "--list has no descriptions" has "one element a thread" "$tmp/out"
+check "--list writes to stderr" not test -s "$tmp/err"
+
+# ---- what is wrong -------------------------------------------------------------------------------
+
+refused 2 '--axis.*block.*\b0\b' --axis block=0
+example 'block=[0-9]*[1-9]'
+refused 2 '--axis.*2\^80' --axis n=2^80
+refused 2 '--axis.*nosuch' --axis nosuch=1
+example '\b(block|n|form|blocks)\b'
+refused 2 '--axis.*block' --axis block=
+example 'block=[0-9]'
+refused 2 '--axis.*block' --axis block=4:1:+1
+example 'block=[0-9]'
+refused 2 '--axis.*block' --axis 'block=1:10:*1'
+example 'block=[0-9]'
+refused 2 '--axis.*block' --axis block=64:256
+refused 2 '--axis.*block' --axis block=64:256:+0
+refused 2 '--axis.*block' --axis block=64:256:8
+refused 2 '--axis.*block' --axis block=64,
+refused 2 '--axis.*block' --axis block=64,,128
+refused 2 '--axis.*block' --axis block=64x
+refused 2 '--axis.*block' --axis block=-64
+refused 2 '--axis.*block' --axis block=1.5
+refused 2 '--axis.*block' --axis 'block=64:9000000000000000000:+1'
+refused 2 '--axis.*block' --axis block
+refused 2 '--axis' --axis =64
+refused 2 '--axis' --axis ''
+refused 2 '--axis.*form.*nosuch' --axis form=nosuch
+example 'naive|fastest'
+refused 2 '--axis.*trouble.*-1' --axis trouble=-1
+# an axis that exists, but in no benchmark that was selected
+refused 2 '--axis.*block\b' --filter odd --axis block=64
+
+refused 2 '--precision.*-1' --precision -1
+example '--precision[= ][0-9]*\.?[0-9]*[1-9]'
+refused 2 '--precision.*\b0\b' --precision 0
+refused 2 '--precision.*x' --precision x
+refused 2 '--precision.*nan' --precision nan
+refused 2 '--precision.*1 ?%?x' --precision 1x
+refused 2 '--precision' --precision=
+refused 2 '--budget.*1e400' --budget 1e400
+example '--budget[= ][0-9.]*[1-9]'
+refused 2 '--budget.*-1' --budget -1
+refused 2 '--budget.*inf' --budget inf
+refused 2 '--warmup.*x' --warmup x
+refused 2 '--samples.*10:5' --samples 10:5
+example '--samples[= ][0-9]+:[0-9]+'
+refused 2 '--samples.*\b5\b' --samples 5
+refused 2 '--samples.*0:5' --samples 0:5
+refused 2 '--samples.*1:100000000' --samples 1:100000000
+refused 2 '--samples.*1:2:3' --samples 1:2:3
+refused 2 '--seed.*-1' --seed -1
+example '--seed[= ][0-9]'
+refused 2 '--seed.*18446744073709551616' --seed 18446744073709551616
+refused 2 '--peak.*\b0\b' --peak 0
+example '--peak[= ][0-9]'
+refused 2 '--device.*99' --device 99
+refused 2 '--device.*-1' --device -1
+refused 2 '--device.*4294967296' --device 4294967296
+refused 2 '--filter.*nosuch' --filter nosuch
+example '\b(copy|zcopy|odd)\b'
+refused 2 '\bstray\b' stray
+refused 2 '--nosuch' --nosuch
+refused 2 '--nosuch' --nosuch=1
+refused 2 '(--quick.*--full|--full.*--quick)' --quick --full
+refused 2 '(--quick.*--full|--full.*--quick)' --full --quick
+refused 2 '--quick' --quick=1
+refused 2 '-x\b' -x
+refused 2 'argument|option|empty|""|'"''" ''
+for option in --filter --axis --device --csv --json --md --precision --budget --samples --warmup \
+    --seed --peak; do
+    refused 2 "$option" $option
+    refused 2 "$option" --quick $option
+done
+# the first of two errors is told, in one line
+refused 2 '--seed|--peak' --seed -1 --peak 0
+# a line break in an argument stays out of the message
+refused 2 '--axis' --axis "bl${newline}ock=1"
+
+sinks=
+mkdir "$tmp/folder"
+refused 2 "--csv.*$tmp/folder" --csv "$tmp/folder"
+example '--csv[= ][^ ]'
+refused 2 "--csv.*$tmp/missing/x.csv" --csv "$tmp/missing/x.csv"
+refused 2 "--json.*$tmp/missing/x.json" --json "$tmp/missing/x.json"
+refused 2 "--md.*$tmp/missing/x.md" --md "$tmp/missing/x.md"
+refused 2 '--csv' --csv ''
+refused 2 '(--csv.*--json|--json.*--csv)' --csv y --json y
+refused 2 '(--csv.*--md|--md.*--csv)' --csv y --md y
+refused 2 '(--csv.*--json|--json.*--csv)' --csv - --json -
+# the same file by another name
+refused 2 '(--csv.*--json|--json.*--csv)' --csv y --json ./y
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir "$tmp/locked"
+    chmod 555 "$tmp/locked"
+    refused 2 "--csv.*$tmp/locked" --csv "$tmp/locked/x.csv"
+else
+    skip "root may write everywhere"
+fi
+if [ -c /dev/full ]; then
+    refused 4 '/dev/full' $quick --csv /dev/full
+    refused 4 '/dev/full' $quick --json /dev/full
+    refused 4 '/dev/full' $quick --md /dev/full
+else
+    skip "no /dev/full"
+fi
+
+# a failed start leaves the file of an earlier run alone
+echo precious >"$tmp/old.csv"
+with 2 --csv "$tmp/old.csv" --axis nosuch=1
+check "an error in the command line has touched an old file" test "$(cat "$tmp/old.csv")" = precious
+check "an error in the command line has left a .part" not test -e "$tmp/old.csv.part"
+
+# ---- what is right -------------------------------------------------------------------------------
+
+files="--csv $tmp/a.csv --json $tmp/a.json --md $tmp/a.md"
+with 0 $quick $files --filter=zcopy --seed 7
+check "files: no a.csv" test -s "$tmp/a.csv"
+check "files: no a.json" test -s "$tmp/a.json"
+check "files: no a.md" test -s "$tmp/a.md"
+check "a .part is left" not test -e "$tmp/a.csv.part"
+check "a .part is left" not test -e "$tmp/a.json.part"
+check "a .part is left" not test -e "$tmp/a.md.part"
+check "columns of the CSV" test "$(head_line "$tmp/a.csv")" = "$columns,form,blocks"
+check "rows of the CSV" test "$(lines "$tmp/a.csv")" -eq 5
+check "bench" all zcopy bench "$tmp/a.csv"
+check "kernel" all write kernel "$tmp/a.csv"
+check "backend" all cpu backend "$tmp/a.csv"
+check "status" all ok status "$tmp/a.csv"
+check "bytes" all 65536 bytes "$tmp/a.csv"
+check "blocks" test "$(column blocks "$tmp/a.csv" | tr '\n' ' ')" = "2 4 2 4 "
+check "form" test "$(column form "$tmp/a.csv" | tr '\n' ' ')" = "naive naive fastest fastest "
+check "no words on the emulation in the table" has 'emulated' "$tmp/out"
+check "colours without a terminal" not grep -q "$escape" "$tmp/out"
+check "colours without a terminal, on stderr" not grep -q "$escape" "$tmp/err"
+parse $files --axes form,blocks --rows 4
+
+# the union of the axes; empty where a benchmark does not have one
+with 0 $quick --filter copy --csv "$tmp/b.csv" --json "$tmp/b.json" --md "$tmp/b.md"
+check "columns of the union" test "$(head_line "$tmp/b.csv")" = "$columns,block,n,form,blocks"
+check "axes of other benchmarks are empty" \
+    test "$(column form "$tmp/b.csv" | tr '\n' ' ')" = "      naive naive fastest fastest "
+check "seed" all 1 seed "$tmp/b.csv"
+parse --csv "$tmp/b.csv" --json "$tmp/b.json" --md "$tmp/b.md" --axes block,n,form,blocks --rows 10
+
+# all of them
+with 0 $quick --csv "$tmp/b.csv"
+parse --csv "$tmp/b.csv" --axes block,n,form,blocks,label,trouble --rows 12
+
+# axes: lists, ranges, suffixes; a name may be given with = or apart
+axis() { # BLOCKS ARGUMENT...
+    wanted=$1
+    shift
+    with 0 $quick --filter copy --csv "$tmp/x.csv" --axis n=1000 --axis form=naive \
+        --axis blocks=2 "$@"
+    values=$(column block "$tmp/x.csv" | grep . | tr '\n' ' ')
+    check "$*: $values" test "$values" = "$wanted "
+}
+axis '96 192' --axis block=96,192
+axis '192 96' --axis=block=192,96
+axis '32 64' --axis block=32,64
+axis '64 96 128' --axis block=64:128:+32
+axis '64 96' --axis block=64:127:+32
+axis '1 3 9' --axis 'block=1:26:*3'
+axis '64' --axis block=64:64:+1
+axis '256' --axis block=2^8
+axis '64 128' --axis 'block=2^6:2^7:*2'
+axis '64 1000 1024' --axis block=64,1k,1Ki
+with 0 $quick --filter zcopy --axis blocks=1Ki --axis form=fastest --csv "$tmp/x.csv"
+check "1Ki is 1024" all 1024 blocks "$tmp/x.csv"
+check "one name of two" all fastest form "$tmp/x.csv"
+
+# settings reach the rows
+one='--filter copy --axis block=64 --axis n=1000 --axis form=naive --axis blocks=2'
+with 0 $quick $one --seed 18446744073709551615 --peak 0.001 --csv "$tmp/x.csv"
+check "seed" test "$(column seed "$tmp/x.csv" | head -n 1)" = 18446744073709551615
+check "peak" all 0.001 peak_gbps "$tmp/x.csv"
+check "above peak" test "$(column flags "$tmp/x.csv" | grep -c above-peak)" -eq 2
+parse --csv "$tmp/x.csv" --rows 2
+with 0 $one --warmup 0 --budget 60 --samples 7:7 --precision 0.000001 --csv "$tmp/x.csv"
+check "--samples 7:7 takes $(column samples "$tmp/x.csv")" all 7 samples "$tmp/x.csv"
+check "stop" all samples stop "$tmp/x.csv"
+with 0 $one --warmup 0 --budget 60 --samples=3:3 --csv "$tmp/x.csv"
+check "--samples 3:3 takes $(column samples "$tmp/x.csv")" all 3 samples "$tmp/x.csv"
+check "interval of 3 samples" all '' ci_lo_s "$tmp/x.csv"
+check "flag of 3 samples" test "$(column flags "$tmp/x.csv" | grep -c few-samples)" -eq 2
+with 0 $one --warmup 0 --budget 60 --samples 10:1000 --precision 99 --csv "$tmp/x.csv"
+check "stop" all precision stop "$tmp/x.csv"
+with 0 $one --warmup 0 --budget 0.000001 --samples 10:10000000 --precision 0.000001 \
+    --csv "$tmp/x.csv"
+check "stop" all budget stop "$tmp/x.csv"
+check "noisy" test "$(column flags "$tmp/x.csv" | grep -c noisy)" -eq 2
+with 0 $quick $one --full --csv "$tmp/x.csv"
+check "--full" test "$(column bytes "$tmp/x.csv" | head -n 1)" -eq 16000
+with 0 $quick $one --quick --device 0 --csv "$tmp/x.csv"
+check "--quick" test "$(column bytes "$tmp/x.csv" | head -n 1)" -eq 8000
+
+# ---- rows that go wrong --------------------------------------------------------------------------
+
+files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
+trouble() { # CODE TROUBLE STATUS REASON
+    with "$1" $quick --filter odd --axis trouble="$2" $files
+    check "trouble $2: no file" test -s "$tmp/x.csv"
+    check "trouble $2: no reason on the terminal" grep -qE "$4" "$tmp/out"
+    check "trouble $2: no reason in the CSV" grep -qE "$4" "$tmp/x.csv"
+    check "trouble $2: status" test "$(grep -c ",$3," "$tmp/x.csv")" -eq 2
+    parse $files --rows 2 --axes label,trouble
+}
+trouble 1 1 failed 'element 7'
+trouble 0 2 skipped 'the author'
+trouble 0 3 skipped 'memory|large|fit|alloc'
+trouble 0 4 skipped '1048576|block|thread'
+trouble 1 5 failed 'element 7'
+
+# the sweep goes on behind them, and the summary counts
+with 1 $quick --filter odd --axis trouble=0:5:+1 $files
+parse $files --rows 12 --axes label,trouble
+check "failed rows" test "$(grep -c ',failed,' "$tmp/x.csv")" -eq 4
+check "skipped rows" test "$(grep -c ',skipped,' "$tmp/x.csv")" -eq 6
+check "right rows" test "$(grep -c ',ok,' "$tmp/x.csv")" -eq 2
+
+# names with quotes, commas, line breaks
+if command -v python3 >/dev/null 2>&1; then
+    with 0 $quick --filter odd $files
+    cat >"$tmp/names.py" <<'END'
+import csv, json, sys
+kernel = 'a "quoted", name | with\na newline and \\'
+labels = ["plain", 'comma, "quote" | bar']
+with open(sys.argv[1], newline="") as f:
+    rows = list(csv.DictReader(f, strict=True))
+assert [row["kernel"] for row in rows] == [kernel] * 2, [row["kernel"] for row in rows]
+assert [row["label"] for row in rows] == labels, [row["label"] for row in rows]
+with open(sys.argv[2]) as f:
+    rows = json.load(f)["rows"]
+assert [row["kernel"] for row in rows] == [kernel] * 2, [row["kernel"] for row in rows]
+assert [row.get("axes", row)["label"] for row in rows] == labels, rows
+END
+    check "names with quotes" python3 "$tmp/names.py" "$tmp/x.csv" "$tmp/x.json"
+    check "a | in Markdown" grep -q 'comma, .*quote.* \\| bar' "$tmp/x.md"
+fi
+
+# ---- standard output, pipes, fifos ---------------------------------------------------------------
+
+for sink in csv json md; do
+    with 0 $quick $one --$sink -
+    cp "$tmp/out" "$tmp/direct.$sink"
+    check "--$sink -: no table on stderr" has 'copy' "$tmp/err"
+    parse --$sink "$tmp/direct.$sink" --rows 2
+    check "--$sink - made a file" not test -e ./- -o -e ./-.part
+    with 0 $quick $one --$sink /dev/stdout
+    cp "$tmp/out" "$tmp/direct.$sink"
+    parse --$sink "$tmp/direct.$sink" --rows 2
+    check "--$sink /dev/stdout left a .part" not test -e /dev/stdout.part
+
+    mkfifo "$tmp/fifo.$sink"
+    timeout 60 cat "$tmp/fifo.$sink" >"$tmp/direct.$sink" &
+    with 0 $quick $one --$sink "$tmp/fifo.$sink"
+    wait
+    parse --$sink "$tmp/direct.$sink" --rows 2
+    check "the fifo is gone" test -p "$tmp/fifo.$sink"
+    check "a fifo has a .part" not test -e "$tmp/fifo.$sink.part"
+done
+with 0 $quick $one --csv - --json "$tmp/x.json"
+cp "$tmp/out" "$tmp/x.csv"
+parse --csv "$tmp/x.csv" --json "$tmp/x.json" --rows 2
+with 0 $quick $one --csv /dev/null
+check "no table beside --csv /dev/null" has 'copy' "$tmp/out"
+
+# a reader that goes away does not hang the program or leave it running
+timeout 60 "$program" $quick --csv - 2>/dev/null | head -n 1 >"$tmp/out"
+check "--csv - | head -n 1" test "$(lines "$tmp/out")" -eq 1
+
+# standard output that is full or closed
+if [ -c /dev/full ]; then
+    timeout 60 "$program" $quick $one >/dev/full 2>"$tmp/err"
+    code=$?
+    check "standard output on a full disk: exit code $code" test $code -eq 4
+    check "standard output on a full disk: no word" test -s "$tmp/err"
+    timeout 60 "$program" $quick $one --csv - >/dev/full 2>"$tmp/err"
+    code=$?
+    check "--csv - on a full disk: exit code $code" test $code -eq 4
+fi
+timeout 60 "$program" $quick $one --csv "$tmp/x.csv" >&- 2>"$tmp/err"
+code=$?
+check "standard output closed: exit code $code" test $code -lt 126
+parse --csv "$tmp/x.csv" --rows 2
+check "help on a closed stdout" sh -c "timeout 20 '$program' --help >&-; test \$? -lt 126"
+
+# a full file system in the middle of a run: the limit of the file's size stands in for it
+( # the signal is ignored, so that writing fails instead
+    trap '' XFSZ
+    ulimit -f 4
+    timeout 60 "$program" $quick --csv "$tmp/limit.csv" --axis 'n=1000:1200:+10' --filter copy
+) >/dev/null 2>"$tmp/err"
+code=$?
+check "file too large: exit code $code" test $code -eq 4
+check "file too large: no name: $(cat "$tmp/err")" has 'limit\.csv' "$tmp/err"
+check "file too large: the file has its name, though not complete" not test -e "$tmp/limit.csv"
+
+# ---- signals -------------------------------------------------------------------------------------
+
+# slow NAME: starts a long sweep in the background with three files; waits for three rows
+slow() {
+    "$tmp/listen" "$program" --filter copy --axis n=1000:5000:+1 --budget 0.05 --warmup 0.001 \
+        --samples 10:1000000 --precision 0.000001 --csv "$tmp/$1.csv" --json "$tmp/$1.json" \
+        --md "$tmp/$1.md" >"$tmp/out" 2>"$tmp/err" &
+    pid=$!
+    tries=0
+    while [ ! -e "$tmp/$1.csv.part" ] || [ "$(lines "$tmp/$1.csv.part")" -lt 4 ]; do
+        tries=$((tries + 1))
+        if [ $tries -gt 600 ] || ! kill -0 $pid 2>/dev/null; then
+            break
+        fi
+        sleep 0.05
+    done
+    check "$1: rows appear in $1.csv.part as they finish" test "$(lines "$tmp/$1.csv.part")" -ge 4
+}
+
+finished() { # code of $pid, at most 20 s later
+    (
+        sleep 20
+        kill -9 $pid
+    ) >/dev/null 2>&1 &
+    watchdog=$!
+    wait $pid 2>/dev/null
+    code=$?
+    kill $watchdog 2>/dev/null
+    wait $watchdog 2>/dev/null
+}
+
+echo precious >"$tmp/int.csv"
+slow int
+kill -INT $pid
+finished
+check "Ctrl-C: exit code $code, not 130" test $code -eq 130
+rows=$(($(lines "$tmp/int.csv.part") - 1))
+check "Ctrl-C: an older file was touched" test "$(cat "$tmp/int.csv")" = precious
+check "Ctrl-C: int.json exists" not test -e "$tmp/int.json"
+check "Ctrl-C: int.md exists" not test -e "$tmp/int.md"
+check "Ctrl-C: how many rows ($rows)? $(cat "$tmp/err")" has "\\b$rows\\b" "$tmp/err"
+check "Ctrl-C: where are they? $(cat "$tmp/err")" has 'int\.csv\.part' "$tmp/err"
+parse --csv "$tmp/int.csv.part" --json "$tmp/int.json.part" --md "$tmp/int.md.part" \
+    --axes block,n,form,blocks --rows $rows --part
+
+# the next run takes the place of the .part
+with 0 $quick $one --csv "$tmp/int.csv"
+check "the .part of an earlier run is left" not test -e "$tmp/int.csv.part"
+parse --csv "$tmp/int.csv" --rows 2
+
+slow kill
+kill -9 $pid
+finished
+check "kill -9: exit code $code" test $code -eq 137
+check "kill -9: kill.csv exists" not test -e "$tmp/kill.csv"
+parse --csv "$tmp/kill.csv.part" --axes block,n,form,blocks --part
+
+# without files, and while --csv - writes through
+"$tmp/listen" "$program" --budget 30 --precision 0.000001 --samples 10:10000000 --csv - \
+    >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+tries=0
+while [ $tries -lt 600 ] && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+kill -INT $pid
+finished
+check "Ctrl-C in a long row: exit code $code" test $code -eq 130
+cp "$tmp/out" "$tmp/x.csv"
+parse --csv "$tmp/x.csv" --part
+
+# ---- colours -------------------------------------------------------------------------------------
+
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    terminal() { # COMMAND: its output on a terminal
+        TERM=xterm-256color script -qec "$1" /dev/null </dev/null >"$tmp/tty" 2>/dev/null
+    }
+    terminal "'$program' $quick $one"
+    check "no colours on a terminal" grep -q "$escape" "$tmp/tty"
+    terminal "'$program' $quick $one --no-color"
+    check "colours with --no-color" not grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
+    NO_COLOR=1
+    export NO_COLOR
+    terminal "'$program' $quick $one"
+    check "colours with NO_COLOR" not grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
+    NO_COLOR=
+    terminal "'$program' $quick $one"
+    check "an empty NO_COLOR is none (no-color.org)" grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
+    unset NO_COLOR
+    terminal "'$program' $quick $one --csv $tmp/x.csv"
+    check "colours in the CSV" not grep -q "$escape" "$tmp/x.csv"
+    terminal "'$program' --axis nosuch=1 2>'$tmp/err' || true"
+    check "colours in a message that is no terminal's" not grep -q "$escape" "$tmp/err"
+else
+    skip "no script(1) to play a terminal"
+fi
+
+# ---- locale --------------------------------------------------------------------------------------
+
+if localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" >/dev/null 2>&1 &&
+    [ "$(LOCPATH=$tmp LC_ALL=de_DE.UTF-8 locale decimal_point 2>/dev/null)" = , ]; then
+    LOCPATH=$tmp LC_ALL=de_DE.UTF-8 timeout 60 "$program" $quick $one --peak 1.5 --precision 2.5 \
+        --csv "$tmp/x.csv" --json "$tmp/x.json" --md "$tmp/x.md" >"$tmp/out" 2>"$tmp/err"
+    code=$?
+    check "a decimal comma: exit code $code: $(cat "$tmp/err")" test $code -eq 0
+    parse --csv "$tmp/x.csv" --json "$tmp/x.json" --md "$tmp/x.md" --rows 2
+    check "peak with a decimal comma" all 1.5 peak_gbps "$tmp/x.csv"
+    check "a decimal comma in the table" not has '[0-9],[0-9]' "$tmp/out"
+else
+    skip "no locale with a decimal comma"
+fi
+
+# ---- the goldens, read back ----------------------------------------------------------------------
+
+parse
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,837 @@
+// test_engine.cpp - warm-up, the way of timing, the stopping rule and the flags, on a scripted clock.
+static void hear(const char *text);
+#define GPUMB_LOG(text) hear(text)
+#define GPUMB_BACKEND_CPU
+#define GPUMB_BACKEND_FAKE
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+#include "fake.h"
+
+#include "check.h"
+#include <math.h>
+
+static char heard[1 << 14];
+
+static void hear(const char *text)
+{
+    const size_t length = strlen(heard);
+    snprintf(heard + length, sizeof heard - length, "%s\n", text);
+}
+
+// ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
+
+static uint64_t random_state = 1;
+
+static double random_uniform() // in (0, 1)
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double random_normal() // Box & Muller 1958
+{
+    const double radius = sqrt(-2 * log(random_uniform()));
+    return radius * cos(6.283185307179586 * random_uniform());
+}
+
+// ---- a context for each test ----
+
+static gpumb_settings settings()
+{
+    gpumb_settings s = gpumb_settings_default();
+    s.quiet = 1;
+    return s;
+}
+
+static gpumb *open(const gpumb_settings &s)
+{
+    fake_reset();
+    heard[0] = '\0';
+    return gpumb_open_settings("test_engine", &s);
+}
+
+static void close(gpumb *g, int code)
+{
+    CHECK_INT(gpumb_close(g), code);
+    CHECK(fake_clean());
+}
+
+static double precision_of(const gpumb_stats &s)
+{
+    return (s.ci_hi - s.ci_lo) / 2 / s.median;
+}
+
+// ---- first launch and warm-up ----
+
+static void test_first_launch()
+{
+    for (int warm = 0; warm < 2; warm++) {
+        gpumb_settings s = settings();
+        s.warmup_s = warm ? 0 : -1;
+        gpumb *g = open(s);
+        int runs = 0;
+        gpumb_result r;
+        GPUMB_TIME(&r)
+        {
+            fake_run(runs++ ? 5e-3 : 0.1);
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_OK);
+        CHECK_NEAR(r.first_launch_s, 0.1, 1e-4);
+        CHECK_NEAR(r.time.max, 5e-3, 1e-5);
+        CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+        close(g, 0);
+    }
+}
+
+// The time of a run that starts now, of a device that speeds up for `seconds` and is then steady.
+static double falling(double began, double seconds)
+{
+    const double left = 1 - (fake_now - began) / seconds;
+    return 5e-3 * (1 + (left > 0 ? left : 0));
+}
+
+static void test_warm_up()
+{
+    gpumb_result r;
+
+    // until the times have settled: nothing of the fall is left in the samples
+    gpumb *g = open(settings());
+    double began = fake_now;
+    GPUMB_TIME(&r)
+    {
+        fake_run(falling(began, 0.2));
+    }
+    CHECK_NEAR(r.time.median, 5e-3, 5e-6);
+    CHECK_NEAR(r.time.q3, 5e-3, 5e-6);
+    CHECK_NEAR(r.time.max, 5e-3, 5e-5);
+    CHECK(!(r.flags & GPUMB_FLAG_UNSETTLED));
+    CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+    close(g, 0);
+
+    // and not longer: a steady series does not use up the budget
+    g = open(settings());
+    began = fake_now;
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK(fake_now - began - (double)r.time.count * 5e-3 < 0.45);
+    CHECK(!(r.flags & GPUMB_FLAG_UNSETTLED));
+    close(g, 0);
+
+    // never settled
+    g = open(settings());
+    began = fake_now;
+    int runs = 0;
+    GPUMB_TIME(&r)
+    {
+        runs++;
+        fake_run(1e-4 + 5e-3 * exp(-(fake_now - began) / 0.4));
+    }
+    CHECK(r.flags & GPUMB_FLAG_UNSETTLED);
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK(r.time.max < 1e-4 + 5e-3 * exp(-0.45 / 0.4)); // the whole budget was spent before
+    CHECK(r.time.max > 1e-4 + 5e-3 * exp(-0.60 / 0.4)); // and not more
+    close(g, 0);
+
+    // the budget counts: half the warm-up, half the wait
+    gpumb_settings s = settings();
+    s.warmup_s = 0.25;
+    g = open(s);
+    began = fake_now;
+    GPUMB_TIME(&r)
+    {
+        fake_run(1e-4 + 5e-3 * exp(-(fake_now - began) / 0.4));
+    }
+    CHECK(r.flags & GPUMB_FLAG_UNSETTLED);
+    CHECK(r.time.max < 1e-4 + 5e-3 * exp(-0.20 / 0.4));
+    CHECK(r.time.max > 1e-4 + 5e-3 * exp(-0.35 / 0.4));
+    close(g, 0);
+
+    // none
+    s.warmup_s = -1;
+    s.min_samples = s.max_samples = 30;
+    g = open(s);
+    began = fake_now;
+    runs = 0;
+    GPUMB_TIME(&r)
+    {
+        runs++;
+        fake_run(falling(began, 0.2));
+    }
+    CHECK(r.time.max > 9.5e-3);
+    CHECK_INT(r.time.count, 30);
+    CHECK(runs <= 33); // the first, and at most two to choose the way of timing
+    close(g, 0);
+}
+
+// Independent noise is no trend.
+static void test_noise_is_settled()
+{
+    int unsettled = 0;
+    for (int i = 0; i < 200; i++) {
+        gpumb_settings s = settings();
+        s.max_samples = 30;
+        gpumb *g = open(s);
+        gpumb_result r;
+        random_state = (uint64_t)i + 1;
+        GPUMB_TIME(&r)
+        {
+            fake_run(1e-3 * exp(0.05 * random_normal()));
+        }
+        unsettled += (r.flags & GPUMB_FLAG_UNSETTLED) != 0;
+        gpumb_close(g);
+    }
+    if (!CHECK(unsettled <= 20))
+        printf("    %d of 200 steady noisy series are flagged\n", unsettled);
+}
+
+// ---- the way of timing ----
+
+static void test_way()
+{
+    gpumb_result r;
+    gpumb *g = open(settings());
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
+    CHECK_INT(r.batch, 1);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    CHECK_NEAR(r.time.median + r.overhead_s, 5e-3, 1e-5);
+
+    GPUMB_TIME(&r)
+    {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
+    CHECK(r.batch >= 8);
+    CHECK_NEAR(r.time.median, 2e-6, 0.1e-6);
+    close(g, 0);
+
+    // measurement.md: within 5 % of the span from 2 us on, or flagged
+    for (double seconds = 2e-6; seconds < 20e-3; seconds *= 1.5) {
+        g = open(settings());
+        GPUMB_TIME(&r)
+        {
+            fake_run(seconds);
+        }
+        if (!CHECK(fabs(r.time.median / seconds - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
+            printf("    %g s is reported as %g s, batch %d\n", seconds, r.time.median, (int)r.batch);
+        CHECK((r.timing == GPUMB_TIMING_BATCH) == (r.batch > 1));
+        close(g, 0);
+    }
+
+    // a wish is a command
+    g = open(settings());
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_TIME(&r)
+    {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
+    CHECK_INT(r.batch, 1);
+    CHECK(r.time.median > 1e-6 && r.time.median < 4e-6); // the span and what the pair costs
+
+    gpumb_set_timing(g, GPUMB_TIMING_BATCH);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
+    CHECK_NEAR(r.time.median, 5e-3, 2e-5);
+
+    // from before the launch to after its completion; the launch and two looks at the clock are in it
+    fake_launch_cost = 40e-6;
+    gpumb_set_timing(g, GPUMB_TIMING_HOST);
+    GPUMB_TIME(&r)
+    {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
+    CHECK_INT(r.batch, 1);
+    CHECK_NEAR(r.time.median + r.overhead_s, 42e-6, 0.5e-6);
+    CHECK(r.overhead_s >= 0 && r.overhead_s < 0.5e-6);
+    close(g, 0);
+
+    // without events there is the host's clock
+    gpumb_settings s = settings();
+    fake_reset();
+    fake_backend = "cpu";
+    g = gpumb_open_settings("test_engine", &s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    close(g, 0);
+}
+
+// What is subtracted is said: the raw time is the sum.
+static void test_overhead()
+{
+    gpumb_settings s = settings();
+    fake_reset();
+    fake_floor = 10e-6;
+    fake_quantum = 1e-6;
+    gpumb *g = gpumb_open_settings("test_engine", &s);
+    const gpumb_device *d = gpumb_get_device(g);
+    CHECK_NEAR(d->floor_s, 10e-6, 1.01e-6);
+    gpumb_result r;
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_TIME(&r)
+    {
+        fake_run(1e-3);
+    }
+    CHECK_NEAR(r.time.median + r.overhead_s, 1.010e-3, 2e-6);
+    CHECK(r.overhead_s >= 0 && r.overhead_s <= 10.5e-6);
+    close(g, 0);
+}
+
+static void test_calibration()
+{
+    gpumb *g = open(settings());
+    const gpumb_device *d = gpumb_get_device(g);
+    CHECK_STR(d->name, "Fake 9000");
+    CHECK_INT(d->multiprocessors, 100);
+    CHECK_NEAR(d->floor_s, 0.6e-6, 32e-9);
+    CHECK_NEAR(d->quantum_s, 32e-9, 1e-10);
+    CHECK_NEAR(d->peak_bytes_per_s, 1e12, 0);
+    CHECK(fake_now - 100 < 0.02); // "20 ms of calibration"
+    close(g, 0);
+
+    gpumb_settings s = settings();
+    s.peak_gbps = 500;
+    g = open(s);
+    CHECK_NEAR(gpumb_get_device(g)->peak_bytes_per_s, 5e11, 1);
+    close(g, 0);
+
+    fake_reset();
+    heard[0] = '\0';
+    fake_devices = 0;
+    g = gpumb_open_settings("test_engine", &s);
+    CHECK(g != NULL);
+    CHECK(!gpumb_ok(g));
+    int runs = 0;
+    GPUMB_MEASURE(g, "nothing")
+    {
+        runs++;
+    }
+    CHECK_INT(runs, 0);
+    close(g, GPUMB_EXIT_NO_DEVICE);
+    CHECK(heard[0]);
+
+    s.device = 7;
+    fake_reset();
+    g = gpumb_open_settings("test_engine", &s);
+    CHECK(!gpumb_ok(g));
+    CHECK(gpumb_close(g) != 0);
+}
+
+// ---- reset ----
+
+struct resetting {
+    int resets, fresh;
+};
+
+static void reset(gpumb *, void *user)
+{
+    resetting *state = (resetting *)user;
+    state->resets++;
+    state->fresh = 1;
+    fake_run(1e-3);
+}
+
+static void test_reset()
+{
+    static const double seconds[] = {2e-6, 50e-6, 5e-3};
+    static const gpumb_timing ways[] = {GPUMB_TIMING_AUTO, GPUMB_TIMING_EVENT, GPUMB_TIMING_HOST,
+                                        GPUMB_TIMING_BATCH};
+    for (int i = 0; i < 3; i++)
+        for (int way = 0; way < 4; way++) {
+            gpumb *g = open(settings());
+            resetting state = {0, 0};
+            int runs = 0, stale = 0;
+            gpumb_result r;
+            gpumb_set_timing(g, ways[way]);
+            gpumb_set_reset(g, reset, &state);
+            GPUMB_TIME(&r)
+            {
+                runs++;
+                stale += !state.fresh;
+                state.fresh = 0;
+                fake_run(seconds[i]);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK_INT(r.batch, 1);
+            CHECK_INT(stale, 0);
+            CHECK_INT(state.resets, runs);
+            CHECK(runs > 30);
+            CHECK_NEAR(r.time.max, seconds[i], 5e-6); // without the millisecond
+            close(g, 0);
+        }
+}
+
+// ---- when sampling ends ----
+
+static void test_stop()
+{
+    gpumb_result r;
+    gpumb_settings s = settings();
+
+    // a steady series ends at the first look
+    gpumb *g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+    CHECK_INT(r.time.count, 30);
+    CHECK(!(r.flags & (GPUMB_FLAG_NOISY | GPUMB_FLAG_FEW_SAMPLES | GPUMB_FLAG_BAD_TIME)));
+    CHECK(r.time.ci_lo > 0 && r.time.ci_lo <= r.time.median && r.time.median <= r.time.ci_hi);
+    close(g, 0);
+
+    s.min_samples = 100;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+    CHECK_INT(r.time.count, 100);
+    close(g, 0);
+
+    // the largest number of samples
+    s = settings();
+    s.max_samples = 50;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(1e-3 * (1 + random_uniform()));
+    }
+    CHECK_INT(r.stop, GPUMB_STOP_SAMPLES);
+    CHECK_INT(r.time.count, 50);
+    CHECK(r.flags & GPUMB_FLAG_NOISY);
+    CHECK(precision_of(r.time) > 0.01);
+    close(g, 0);
+
+    s.min_samples = s.max_samples = 7;
+    s.precision = 1e-9;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(1e-3 * (1 + random_uniform()));
+    }
+    CHECK_INT(r.time.count, 7);
+    CHECK_INT(r.stop, GPUMB_STOP_SAMPLES);
+    CHECK_NEAR(r.time.ci_lo, r.time.min, 0);
+    CHECK_NEAR(r.time.ci_hi, r.time.max, 0);
+    close(g, 0);
+
+    s.min_samples = s.max_samples = 3;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.time.count, 3);
+    CHECK_INT(r.stop, GPUMB_STOP_SAMPLES);
+    CHECK(r.flags & GPUMB_FLAG_FEW_SAMPLES);
+    CHECK_NEAR(r.time.ci_lo, 0, 0);
+    CHECK_NEAR(r.time.ci_hi, 0, 0);
+    close(g, 0);
+
+    // the budget
+    s = settings();
+    s.budget_s = 0.2;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(4e-3 * (1 + random_uniform()));
+    }
+    CHECK_INT(r.stop, GPUMB_STOP_BUDGET);
+    CHECK(r.time.count >= 25 && r.time.count <= 50); // at 4 ... 8 ms
+    CHECK(r.flags & GPUMB_FLAG_NOISY);
+    CHECK(!(r.flags & GPUMB_FLAG_FEW_SAMPLES));
+    close(g, 0);
+
+    s.budget_s = 0.012;
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK_INT(r.stop, GPUMB_STOP_BUDGET);
+    CHECK(r.time.count >= 1 && r.time.count <= 4);
+    CHECK(r.flags & GPUMB_FLAG_FEW_SAMPLES);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    CHECK_NEAR(r.time.ci_lo, 0, 0);
+    CHECK_NEAR(r.time.ci_hi, 0, 0);
+    close(g, 0);
+
+    s.budget_s = 1e-9; // even then there is a time
+    g = open(s);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.stop, GPUMB_STOP_BUDGET);
+    CHECK(r.time.count >= 1 && r.time.count <= 2);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    close(g, 0);
+
+    // the wanted precision: what is asked for is what one gets, and less takes less
+    uint64_t counts[2];
+    for (int i = 0; i < 2; i++) {
+        s = settings();
+        s.budget_s = 1e3;
+        s.precision = i ? 0.02 : 0.005;
+        random_state = 5;
+        g = open(s);
+        GPUMB_TIME(&r)
+        {
+            fake_run(1e-3 * (1 + 0.1 * random_normal()));
+        }
+        CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+        CHECK(!(r.flags & GPUMB_FLAG_NOISY));
+        CHECK(precision_of(r.time) <= s.precision);
+        counts[i] = r.time.count;
+        close(g, 0);
+    }
+    CHECK(counts[1] < counts[0]);
+}
+
+// Looks happen at fixed counts: series as different as may be end at a handful of them. And with
+// this rule the intervals still hold the median.
+static void test_schedule()
+{
+    enum { SERIES = 1000 };
+    static uint64_t seen[64];
+    int distinct = 0, held = 0, ended = 0, precise = 0;
+    for (int i = 0; i < SERIES; i++) {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        s.budget_s = 1e3;
+        s.precision = 0.01 + 0.005 * (i % 3);
+        gpumb *g = open(s);
+        gpumb_result r;
+        random_state = (uint64_t)i * 7919 + 1;
+        const double spread = 0.01 + 0.02 * (i % 7);
+        GPUMB_TIME(&r)
+        {
+            fake_run(1e-3 * exp(spread * random_normal()));
+        }
+        gpumb_close(g);
+        if (r.stop != GPUMB_STOP_PRECISION)
+            continue;
+        ended++;
+        precise += precision_of(r.time) <= s.precision;
+        const double median = 1e-3 - r.overhead_s + 1e-6; // between the event pair, and quantised
+        held += r.time.ci_lo <= median + 0.6e-6 && r.time.ci_hi >= median - 0.6e-6;
+        int at = 0;
+        while (at < distinct && seen[at] != r.time.count)
+            at++;
+        if (at == distinct && distinct < 64)
+            seen[distinct++] = r.time.count;
+    }
+    CHECK_INT(ended, SERIES);
+    CHECK_INT(precise, ended);
+    if (!CHECK(distinct >= 3 && distinct <= 24))
+        printf("    %d different counts\n", distinct);
+    for (int i = 0; i < distinct; i++) {
+        CHECK(seen[i] >= 30);
+        for (int j = 0; j < distinct; j++) // far enough apart
+            CHECK(i == j || seen[i] * 10 >= seen[j] * 11 || seen[j] * 10 >= seen[i] * 11);
+    }
+    if (!CHECK(held >= ended * 92 / 100))
+        printf("    %d of %d intervals hold the median\n", held, ended);
+}
+
+// ---- bad clocks, failing launches ----
+
+static void test_bad_times()
+{
+    static const double bad[] = {0, -3e-6, -1};
+    static const double seconds[] = {5e-3, 2e-6};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) {
+            gpumb_result r;
+            gpumb *g = open(settings());
+            fake_elapsed_every = 5;
+            fake_elapsed_value = bad[i];
+            gpumb_set_bytes(g, 1e3);
+            GPUMB_TIME(&r)
+            {
+                fake_run(seconds[j]);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK(r.flags & GPUMB_FLAG_BAD_TIME);
+            CHECK_NEAR(r.time.min / seconds[j], 1, 0.05);
+            CHECK_NEAR(r.time.median / seconds[j], 1, 0.05);
+            CHECK(r.gbps > 0 && r.gbps <= 1e3 / (0.95 * seconds[j]) / 1e9);
+            close(g, 0);
+
+            g = open(settings());
+            fake_elapsed_every = 1;
+            fake_elapsed_value = bad[i];
+            gpumb_set_bytes(g, 1e3);
+            gpumb_set_flop(g, 1e3);
+            GPUMB_TIME(&r)
+            {
+                fake_run(seconds[j]);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_FAILED);
+            CHECK(r.reason[0]);
+            CHECK(r.flags & GPUMB_FLAG_BAD_TIME);
+            CHECK_NEAR(r.gbps, 0, 0);
+            CHECK_NEAR(r.gflops, 0, 0);
+            CHECK_INT(r.time.count, 0);
+            fake_elapsed_every = 0;
+            GPUMB_TIME(&r)
+            {
+                fake_run(seconds[j]);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK(!(r.flags & GPUMB_FLAG_BAD_TIME));
+            gpumb_close(g);
+            CHECK(fake_clean());
+        }
+}
+
+static void test_failing_launch()
+{
+    gpumb_result r;
+    for (int failing = 1; failing <= 40; failing++) { // the first, in the warm-up, in the samples
+        gpumb_settings s = settings();
+        s.warmup_s = 0.02;
+        gpumb *g = open(s);
+        int runs = 0;
+        GPUMB_MEASURE(g, "failing")
+        {
+            if (++runs == failing)
+                fake_run_refused(FAKE_REFUSED);
+            else
+                fake_run(1e-3);
+        }
+        const gpumb_result *row = gpumb_last_result(g);
+        if (CHECK(row != NULL)) {
+            CHECK_INT(row->status, GPUMB_STATUS_SKIPPED);
+            CHECK(strstr(row->reason, "the fake refuses") != NULL);
+            CHECK_NEAR(row->gbps, 0, 0);
+        }
+        if (!CHECK_INT(runs, failing))
+            printf("    the body was run again after a refused launch\n");
+        GPUMB_TIME(&r)
+        {
+            fake_run(1e-3);
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_OK); // the next is not concerned
+        CHECK_STR(r.reason, "");
+        close(g, 0);
+    }
+
+    gpumb *g = open(settings());
+    int runs = 0;
+    GPUMB_MEASURE(g, "lost")
+    {
+        runs++;
+        fake_run_refused(FAKE_LOST);
+    }
+    CHECK(!gpumb_ok(g));
+    GPUMB_MEASURE(g, "behind")
+    {
+        runs++;
+    }
+    CHECK_INT(runs, 1);
+    CHECK(gpumb_alloc(g, 100) == NULL);
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
+    CHECK(strstr(heard, "the fake is lost") != NULL);
+    CHECK(fake_clean());
+}
+
+// Whatever fails, and whenever: no crash, no hang, nothing left behind, a truthful exit code.
+static int right(gpumb *, void *)
+{
+    return 1;
+}
+
+static int everything(fake_error error, uint64_t call, uint64_t *calls, gpumb_result *r)
+{
+    gpumb_settings s = settings();
+    s.min_samples = s.max_samples = 8;
+    s.warmup_s = 0.004;
+    fake_reset();
+    heard[0] = '\0';
+    fake_fail_error = error;
+    fake_fail_at = call;
+    gpumb *g = gpumb_open_settings("test_engine", &s);
+    GPUMB_SWEEP_LIST(g, n, 1000, 2000)
+    {
+        gpumb_buffer *in = gpumb_alloc(g, (uint64_t)n), *out = gpumb_alloc(g, (uint64_t)n);
+        gpumb_fill(g, in, GPUMB_FILL_BITS, 1);
+        gpumb_set_bytes(g, 2.0 * (double)n);
+        gpumb_set_output(g, out);
+        gpumb_set_verify(g, right, NULL);
+        GPUMB_MEASURE(g, "copy")
+        {
+            fake_run(1e-3);
+            gpumb_memcpy(g, gpumb_data(out), gpumb_data(in), (uint64_t)n);
+        }
+        gpumb_compare(g, in, out, (uint64_t)n, NULL);
+    }
+    if (gpumb_last_result(g))
+        *r = *gpumb_last_result(g);
+    const int code = gpumb_close(g);
+    *calls = 0;
+    for (int verb = 0; verb < FAKE_VERBS; verb++)
+        if (verb != FAKE_FREE && verb != FAKE_STREAM_DESTROY && verb != FAKE_EVENT_DESTROY &&
+            verb != FAKE_CLOCK)
+            *calls += fake_calls[verb];
+    return code;
+}
+
+static void test_any_failure()
+{
+    static const fake_error errors[] = {FAKE_REFUSED, FAKE_NO_MEMORY, FAKE_LOST};
+    gpumb_result r = gpumb_result();
+    uint64_t all, calls;
+    CHECK_INT(everything(FAKE_OK, 0, &all, &r), 0);
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK(fake_clean());
+    CHECK(all > 100);
+    for (int e = 0; e < 3; e++)
+        for (uint64_t call = 1; call <= all; call++) {
+            const int code = everything(errors[e], call, &calls, &r);
+            if (!CHECK(fake_clean()))
+                printf("    something is left behind when call %d fails\n", (int)call);
+            if (errors[e] == FAKE_LOST &&
+                !CHECK((code == GPUMB_EXIT_ERROR || code == GPUMB_EXIT_NO_DEVICE) && heard[0]))
+                printf("    call %d: the device is lost, the exit code %d\n", (int)call, code);
+            if (code && !CHECK(heard[0]))
+                printf("    call %d: exit code %d without a word\n", (int)call, code);
+        }
+}
+
+// ---- rates and flags ----
+
+static unsigned flags_of(double seconds, double bytes, double flop, uint64_t footprint,
+                         gpumb_timing timing, gpumb_check check, gpumb_result *r)
+{
+    gpumb *g = open(settings());
+    gpumb_set_bytes(g, bytes);
+    gpumb_set_flop(g, flop);
+    gpumb_set_footprint(g, footprint);
+    gpumb_set_timing(g, timing);
+    if (check)
+        gpumb_set_verify(g, check, NULL);
+    GPUMB_TIME(r)
+    {
+        fake_run(seconds);
+    }
+    close(g, 0);
+    return r->flags;
+}
+
+static void test_rates()
+{
+    gpumb_result r;
+    const unsigned plain = flags_of(5e-3, 4e9, 1e9, (uint64_t)4 << 30, GPUMB_TIMING_AUTO, right, &r);
+    CHECK_INT(plain, 0);
+    CHECK_INT(r.verified, 1);
+    CHECK_NEAR(r.bytes, 4e9, 0);
+    CHECK_NEAR(r.flop, 1e9, 0);
+    CHECK_NEAR(r.gbps, 4e9 / r.time.median / 1e9, 1e-9);
+    CHECK_NEAR(r.gbps, 800, 1);
+    CHECK_NEAR(r.gflops, 200, 0.25);
+    CHECK_NEAR(r.peak_gbps, 1000, 1e-9);
+    CHECK_NEAR(r.pct_peak, r.gbps / 10, 1e-9);
+    CHECK_INT(r.footprint_bytes, (long long)4 << 30);
+    CHECK(strcmp(r.cache, "L1") && strcmp(r.cache, "L2"));
+
+    // fp32 peak where no bytes are stated
+    flags_of(5e-3, 0, 50e9, 0, GPUMB_TIMING_AUTO, right, &r);
+    CHECK_NEAR(r.gbps, 0, 0);
+    CHECK_NEAR(r.gflops, 10000, 20);
+    CHECK_NEAR(r.pct_peak, 50, 0.1);
+
+    flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, NULL, &r);
+    CHECK_NEAR(r.gbps, 0, 0);
+    CHECK_NEAR(r.gflops, 0, 0);
+    CHECK_INT(r.verified, -1);
+
+    // the ceiling: the copy rate, read + write
+    fake_reset();
+    fake_memory = (uint64_t)64 << 30;
+    fake_rate = 800e9;
+    gpumb_settings s = settings();
+    gpumb *g = gpumb_open_settings("test_engine", &s);
+    gpumb_set_bytes(g, 2e9);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_NEAR(r.ceiling_gbps, 800, 1);
+    CHECK_NEAR(r.pct_ceiling, 50, 0.2);
+    CHECK_NEAR(gpumb_get_device(g)->ceiling_bytes_per_s, 800e9, 1e9);
+    close(g, 0);
+
+    // unknown peak
+    fake_reset();
+    fake_peak_gbps = 0;
+    g = gpumb_open_settings("test_engine", &s);
+    gpumb_set_bytes(g, 1e12);
+    GPUMB_TIME(&r)
+    {
+        fake_run(5e-3);
+    }
+    CHECK_NEAR(r.peak_gbps, 0, 0);
+    CHECK(!(r.flags & GPUMB_FLAG_ABOVE_PEAK));
+    close(g, 0);
+}
+
+static void test_flags()
+{
+    gpumb_result r;
+    const uint64_t memory = (uint64_t)4 << 30, l2 = (uint64_t)16 << 20, l1 = (uint64_t)64 << 10;
+
+    CHECK(flags_of(5e-3, 6e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK);
+    CHECK(!(flags_of(5e-3, 4.9e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK));
+
+    CHECK(flags_of(5e-3, 1e6, 0, l2, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
+    CHECK_STR(r.cache, "L2");
+    CHECK(flags_of(5e-3, 1e6, 0, l1, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
+    CHECK_STR(r.cache, "L1");
+    CHECK(!(flags_of(5e-3, 1e6, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
+    CHECK(!(flags_of(5e-3, 1e6, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
+
+    CHECK(flags_of(0.3e-6, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION);
+    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION));
+    CHECK(!(flags_of(2e-6, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_RESOLUTION));
+
+    CHECK(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, NULL, &r) & GPUMB_FLAG_UNVERIFIED);
+    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_UNVERIFIED));
+}
+
+int main()
+{
+    test_first_launch();
+    test_warm_up();
+    test_noise_is_settled();
+    test_way();
+    test_overhead();
+    test_calibration();
+    test_reset();
+    test_stop();
+    test_schedule();
+    test_bad_times();
+    test_failing_launch();
+    test_any_failure();
+    test_rates();
+    test_flags();
+    return CHECK_SUMMARY();
+}

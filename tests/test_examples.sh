@@ -1,0 +1,175 @@
+#!/bin/sh
+# test_examples.sh - runs the examples in $TEST_BUILD, the programs in README.md and the quick start
+# of gpumb.h (both compiled for the CPU), and looks for the README's make targets in the Makefile.
+# shellcheck disable=SC2046,SC2086  # words in $CXXFLAGS and $(options) are meant to split
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+build=${TEST_BUILD:-build/cpu}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+backend=$(basename "$build")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$tmp/cwd"
+
+compiler="${CXX:-c++} -x c++ -std=c++11 -O1 -Wall -Wextra -pthread -I. ${CXXFLAGS-}"
+number='[0-9]+(\.[0-9]+)?'
+unit='(ns|us|ms|s)'
+interval="(\\+/-|±) ?$number|\\[ ?$number ?$unit?( ?[,;-]| \\.\\.\\.?) ?$number"
+
+# check TEXT COMMAND...: the command is to succeed
+check() {
+    what=$1
+    shift
+    if "$@" >"$tmp/check" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "test_examples.sh: failed: $what"
+        sed 's/^/    /' "$tmp/check" | head -n 20
+        return 1
+    fi
+}
+
+not() { ! "$@"; }
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "test_examples.sh: skipped: $1"
+}
+
+has() { grep -qE -e "$1" "$2"; }
+
+# options SOURCE: what makes it quick, if it has a command line
+options() {
+    if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$1"; then
+        echo --quick --budget 0.05 --warmup 0.01 --samples 6:100
+    fi
+}
+
+# measures SOURCE: it has a region and says what came out
+measures() { grep -qE 'GPUMB_(MEASURE|TIME)\(' "$1"; }
+
+# run NAME SOURCE PROGRAM: exit code, stdout and its shape. The working directory is an empty one.
+run() {
+    (
+        cd "$tmp/cwd" || exit
+        timeout 120 "$3" $(options "$2") >"$tmp/out" 2>"$tmp/err" </dev/null
+    )
+    code=$?
+    check "$1: exit code $code" test $code -eq 0 || tail -n 5 "$tmp/err" | sed 's/^/    /'
+    check "$1: left files behind: $(ls -A "$tmp/cwd")" test -z "$(ls -A "$tmp/cwd")"
+    rm -rf "$tmp/cwd"
+    mkdir "$tmp/cwd"
+    check "$1: nothing on standard output" test -s "$tmp/out"
+    check "$1: an unknown figure is printed as one" not has '\b(nan|NaN|inf)\b|-nan' "$tmp/out"
+    check "$1: colours in a pipe" not grep -q "$(printf '\033')" "$tmp/out"
+    if measures "$2"; then
+        check "$1: no time with a unit" has "$number ?$unit\\b" "$tmp/out"
+        check "$1: no interval" has "$interval" "$tmp/out"
+        if [ "$backend" = cpu ]; then
+            check "$1: does not say that it is no GPU's result" has 'emulated' "$tmp/out"
+        fi
+        check "$1: a row failed" not has '\bfailed\b' "$tmp/out"
+    fi
+    if grep -qE 'gpumb_set_bytes\(' "$2"; then
+        check "$1: bytes, but no rate" has '[GMT]B/s' "$tmp/out"
+    fi
+    if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$2"; then
+        check "$1: --help" timeout 20 "$3" --help
+        check "$1: takes a wrong option" not timeout 20 "$3" --nosuch
+        if measures "$2"; then
+            timeout 120 "$3" $(options "$2") --csv - >"$tmp/csv" 2>"$tmp/err" </dev/null
+            check "$1: --csv -: exit code" test $? -eq 0
+            check "$1: --csv - has no rows" test "$(grep -c ',ok,' "$tmp/csv")" -ge 1
+            if command -v python3 >/dev/null 2>&1; then
+                check "$1: parse_back.py" python3 tests/parse_back.py --csv "$tmp/csv"
+            fi
+        fi
+    fi
+}
+
+# ---- examples ------------------------------------------------------------------------------------
+
+found=0
+for source in examples/*.cu examples/*.c; do
+    case $source in *'*'* | *_kernels.cu) continue ;; esac
+    found=1
+    name=$(basename "${source%.c*}")
+    cat "$source" "examples/${name}_kernels.cu" >"$tmp/example.cu" 2>/dev/null
+    if [ -x "$build/$name" ]; then
+        run "$name" "$tmp/example.cu" "$build/$name"
+    else
+        check "$name: is not built in $build" false
+    fi
+done
+[ $found -eq 1 ] || skip "nothing in examples"
+backend=cpu # of the programs below
+
+# ---- programs in the text ------------------------------------------------------------------------
+
+# compile NAME SOURCE: a complete program is linked, a piece with the implementation is compiled
+compile() {
+    if grep -qE '\bmain\(|GPUMB_MAIN\(' "$2"; then
+        define=
+        grep -q 'GPUMB_IMPLEMENTATION' "$2" || define=-DGPUMB_IMPLEMENTATION
+        check "$1: does not compile" $compiler $define "$2" \
+            -o "$tmp/program" || return 1
+        check "$1: warnings" not test -s "$tmp/check" || sed 's/^/    /' "$tmp/check"
+        run "$1" "$2" "$tmp/program"
+    else
+        check "$1: does not compile" $compiler -c "$2" -o "$tmp/piece.o"
+    fi
+}
+
+# the quick start: indented text between two headings
+awk '/^QUICK START$/ { on = 1; next } /^HOW IT MEASURES$/ { exit }
+    on && /^    / && !/nvcc/ { print substr($0, 5) }
+    on && /^$/ { print "" }' gpumb.h >"$tmp/quick_start.cu"
+check "no quick start in gpumb.h" has 'int main' "$tmp/quick_start.cu"
+check "the quick start has more than 20 lines" test "$(grep -c . "$tmp/quick_start.cu")" -le 20
+compile "quick start of gpumb.h" "$tmp/quick_start.cu"
+
+if [ -e README.md ]; then
+    # block NUMBER and LANGUAGE of each fence become file names
+    awk -v tmp="$tmp" '
+        /^ *```/ {
+            if (open) { open = 0; close(file); next }
+            language = $0
+            sub(/^ *```/, "", language)
+            sub(/[^a-z+].*/, "", language)
+            file = sprintf("%s/block%03d.%s", tmp, ++count, language == "" ? "none" : language)
+            printf "" >file
+            open = 1
+            next
+        }
+        open { print >file }
+        END { if (open) print "unclosed" >(tmp "/unclosed") }' README.md
+    check "README.md: a fence is not closed" not test -e "$tmp/unclosed"
+    found=0
+    for block in "$tmp"/block*.c "$tmp"/block*.cpp "$tmp"/block*.cu; do
+        [ -e "$block" ] || continue
+        grep -qE 'GPUMB_IMPLEMENTATION|\bmain\(|GPUMB_MAIN\(' "$block" || continue
+        found=$((found + 1))
+        compile "README.md, $(basename "$block") ($(grep . "$block" | head -n 1))" "$block"
+    done
+    check "README.md: no complete program" test $found -ge 1
+    for block in "$tmp"/block*.sh "$tmp"/block*.bash "$tmp"/block*.console; do
+        [ -e "$block" ] || continue
+        sed -n 's/#.*//; s/^ *\(\$ \)\{0,1\}make\( .*\)\{0,1\}$/\2/p' "$block" | tr ' ' '\n' |
+            grep -E '^[a-z][a-z0-9_/-]*$' >>"$tmp/targets"
+    done
+    sort -u "$tmp/targets" 2>/dev/null >"$tmp/targets.sorted"
+    while read -r target; do
+        check "README.md: make $target: no such target" has "^$target:" Makefile
+    done <"$tmp/targets.sorted"
+else
+    skip "no README.md"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
