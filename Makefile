@@ -29,8 +29,8 @@ ifeq ($(origin CC),default)
 CC := $(notdir $(call find,gcc clang cc))
 endif
 ARCH ?= $(if $(DEVICE_cuda),native,sm_90)
-HIP_ARCH ?= $(if $(DEVICE_hip),\
-              $(or $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null)),native),gfx90a)
+HIP_ARCH ?= $(if $(DEVICE_hip),$(or $(HIP_DEVICES),native),gfx90a)
+HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
@@ -39,7 +39,7 @@ SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
-COMPILE_hip = $(HIPCC) -std=c++17 -O3 $(addprefix --offload-arch=,$(HIP_ARCH)) -Wall -Wextra $(HIPCCFLAGS)
+COMPILE_hip = $(HIPCC) -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -Wextra $(HIPCCFLAGS)
 COMPILE_cpu = $(HOST_CXX)
 COMPILE = $(COMPILE_$(BACKEND))
 LANGUAGE_hip := -x hip
@@ -57,7 +57,8 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
 SCRIPTS := $(wildcard tests/test_*.sh)
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
-ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard $(addprefix tests/test_*.,c cpp cu))))
+ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
+                tests/test_*.c tests/test_*.cpp tests/test_*.cu)))
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h)
@@ -163,16 +164,16 @@ $(call run_if,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64
 test: $(BENCHES) $(EXAMPLES) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
 	@sh tests/run.sh $(RUN) -- $(SKIP)
 
-# ---- plots ----
+# ---- plots: with a matplotlib of its own where python3 has none ----
+has_matplotlib = $(1) -c 'import matplotlib' 2>/dev/null
 VENV := build/venv/bin/python
 
 plots: ## draws the figures from results/ into results/figures/
 	@command -v python3 >/dev/null || { \
-	    echo 'make plots: python3 is missing; install it (Debian: apt-get install python3)'; exit 1; }
-	@if python3 -c 'import matplotlib' 2>/dev/null; then python=python3; else \
-	    python=$(VENV); \
-	    $$python -c 'import matplotlib' 2>/dev/null || { \
-	        { python3 -m venv build/venv && $$python -m pip -q install matplotlib; } >build/venv.log 2>&1 || { \
-	            echo 'make plots: no matplotlib, and no venv for it (build/venv.log); install one' \
-	                '(Debian: apt-get install python3-matplotlib, or python3-venv)'; exit 1; }; }; \
-	fi; $$python plots/plot.py results --out results/figures
+	    echo 'make plots: python3 is missing (Debian: apt-get install python3)'; exit 1; }
+	@mkdir -p build; $(call has_matplotlib,python3) || $(call has_matplotlib,$(VENV)) || \
+	    { python3 -m venv build/venv && $(VENV) -m pip install matplotlib; } >build/venv.log 2>&1 || \
+	    { echo 'make plots: neither matplotlib nor a venv for it, see build/venv.log' \
+	        '(Debian: apt-get install python3-matplotlib, or python3-venv)'; exit 1; }
+	@python=python3; $(call has_matplotlib,python3) || python=$(VENV); \
+	    $$python plots/plot.py results --out results/figures

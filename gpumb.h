@@ -26,7 +26,7 @@ CONTENTS (search for the words in capitals)
         SINKS               terminal, CSV, JSON, Markdown
         COMMAND LINE        options and their errors
         PROGRAM             open, run benchmarks, close
-        REFERENCE KERNELS   empty, copy, zcopy
+        KERNELS             fill, compare; copy, zcopy
     REVISION HISTORY
     LICENCE
 
@@ -122,12 +122,8 @@ A context belongs to one thread.
 #include <stdint.h>
 #if defined(GPUMB_BACKEND_CUDA)
 #include <cuda_runtime.h>
-typedef cudaStream_t gpumbi_stream;
-typedef cudaEvent_t gpumbi_event;
 #elif defined(GPUMB_BACKEND_HIP)
 #include <hip/hip_runtime.h>
-typedef hipStream_t gpumbi_stream;
-typedef hipEvent_t gpumbi_event;
 #endif
 
 #ifdef GPUMB_STATIC
@@ -925,14 +921,16 @@ typedef struct gpumbi_shape {
     int barrier;
 } gpumbi_shape;
 
-/* 1 if the launch may go on, with the stream for it. */
-GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function, void **stream);
+GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function); /* 1: go on */
 GPUMB_API void gpumbi_launch_end(void);
 
 #if defined(GPUMB_BACKEND_CPU)
 /* run() executes every thread of the current block or, in a barrier launch, the current thread. */
 GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *closure),
                                 void *closure);
+#else
+GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *function,
+                                    void **parameters);
 #endif
 
 #ifdef __cplusplus
@@ -1025,9 +1023,12 @@ inline void gpumbi_launch_as(const gpumbi_shape &launch, K kernel, void (*)(P...
     extern __shared__ uint4 gpumbi_shared_memory[];                                                 \
     type *name = (type *)(void *)gpumbi_shared_memory
 
-inline dim3 gpumbi_dim3(const uint64_t n[3])
+/* Parameters have the kernel's types here; the runtime wants an array of their addresses. */
+template <class K, class... P>
+inline void gpumbi_launch_as(const gpumbi_shape &shape, K, void (*function)(P...), P... parameters)
 {
-    return dim3((unsigned)n[0], (unsigned)n[1], (unsigned)n[2]);
+    void *addresses[] = {const_cast<void *>(static_cast<const void *>(&parameters))..., nullptr};
+    gpumbi_launch_kernel(&shape, reinterpret_cast<const void *>(function), addresses);
 }
 
 #endif
@@ -1038,17 +1039,10 @@ inline void gpumbi_launch(const char *name, int barrier, K kernel, G grid, B blo
 {
     const gpumbi_extent g(grid), b(block);
     const gpumbi_shape shape = {name, {g.x, g.y, g.z}, {b.x, b.y, b.z}, shared_bytes, barrier};
-    void *stream = nullptr;
-    auto function = kernel();
-    if (!gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(function), &stream))
-        return;
-#if defined(GPUMB_BACKEND_CPU)
-    gpumbi_launch_as(shape, kernel, function, args...);
-#else
-    function<<<gpumbi_dim3(shape.grid), gpumbi_dim3(shape.block), (size_t)shared_bytes,
-               (gpumbi_stream)stream>>>(args...);
-#endif
-    gpumbi_launch_end();
+    if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(kernel()))) {
+        gpumbi_launch_as(shape, kernel, kernel(), args...);
+        gpumbi_launch_end();
+    }
 }
 #endif /* __cplusplus */
 
@@ -1097,12 +1091,22 @@ inline void gpumbi_launch(const char *name, int barrier, K kernel, G grid, B blo
 #define GPUMB_LOG(text) fprintf(stderr, "%s\n", text)
 #endif
 
-/* Kernels need C++; a C unit with the implementation times host code alone. */
+/* The device pass of nvcc and hipcc needs the kernels alone, which come last. Hiding the rest from it
+ * saves compile time, and so does leaving the host's side of a GPU build unoptimised: none of it runs
+ * inside a timed stretch, but for the countdown of a batch. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define GPUMBI_DEVICE_PASS
+#endif
+#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
+#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
+#pragma GCC push_options
+#pragma GCC optimize("O0")
+#define GPUMBI_UNOPTIMIZED
+#endif
+
+#if !defined(GPUMBI_DEVICE_PASS)
 #ifdef __cplusplus
-#define GPUMBI_KERNELS 1
 extern "C" {
-#else
-#define GPUMBI_KERNELS 0
 #endif
 
 /* ================================================================================================
@@ -1297,9 +1301,13 @@ static void gpumbi_dev_date(char text[32]);      /* "2026-01-31T12:00:00Z" */
 #if defined(GPUMB_BACKEND_CUDA)
 #define GPUMBI_RT(name) cuda##name
 typedef cudaError_t gpumbi_rt_error;
+typedef cudaStream_t gpumbi_stream;
+typedef cudaEvent_t gpumbi_event;
 #else
 #define GPUMBI_RT(name) hip##name
 typedef hipError_t gpumbi_rt_error;
+typedef hipStream_t gpumbi_stream;
+typedef hipEvent_t gpumbi_event;
 #endif
 
 static int gpumbi_rt_attribute(int ordinal, int attribute)
@@ -1481,6 +1489,16 @@ static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
 static int gpumbi_dev_last_error(void)
 {
     return (int)GPUMBI_RT(GetLastError)();
+}
+
+static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
+                             void *stream)
+{
+    const dim3 grid((unsigned)shape->grid[0], (unsigned)shape->grid[1], (unsigned)shape->grid[2]);
+    const dim3 block((unsigned)shape->block[0], (unsigned)shape->block[1],
+                     (unsigned)shape->block[2]);
+    return (int)GPUMBI_RT(LaunchKernel)(function, grid, block, parameters,
+                                        (size_t)shape->shared_bytes, (gpumbi_stream)stream);
 }
 
 static int gpumbi_dev_shared(const void *function, uint64_t bytes)
@@ -2393,7 +2411,7 @@ static pthread_mutex_t gpumbi_launch_lock = PTHREAD_MUTEX_INITIALIZER; /* one la
 static pthread_mutex_t gpumbi_pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* for the sleepers only */
 static pthread_cond_t gpumbi_pool_changed = PTHREAD_COND_INITIALIZER;
 static gpumbi_worker **gpumbi_pool;
-static unsigned gpumbi_pool_size, gpumbi_pool_spins;
+static unsigned gpumbi_pool_size, gpumbi_pool_spins, gpumbi_sleepers;
 static int gpumbi_workers_wanted;
 static uint64_t gpumbi_ticket;  /* launches so far << 16 | workers in this one; none: go home */
 static uint64_t gpumbi_running; /* pool threads still busy with it */
@@ -2433,18 +2451,23 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 #endif
     }
     pthread_mutex_lock(&gpumbi_pool_lock);
-    while (((now = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == value) != equal)
+    __atomic_add_fetch(&gpumbi_sleepers, 1, __ATOMIC_SEQ_CST);
+    while (((now = __atomic_load_n(word, __ATOMIC_SEQ_CST)) == value) != equal)
         pthread_cond_wait(&gpumbi_pool_changed, &gpumbi_pool_lock);
+    __atomic_sub_fetch(&gpumbi_sleepers, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&gpumbi_pool_lock);
     return now;
 }
 
-/* After a change of a word: the empty-looking critical section is what no sleeper can miss. */
+/* After a change of a word. One side counts itself, then looks at the word; the other changes the
+ * word, then looks at the count; all in one total order, so that they cannot miss each other. */
 static void gpumbi_wake(void)
 {
-    pthread_mutex_lock(&gpumbi_pool_lock);
-    pthread_cond_broadcast(&gpumbi_pool_changed);
-    pthread_mutex_unlock(&gpumbi_pool_lock);
+    if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
+        pthread_mutex_lock(&gpumbi_pool_lock);
+        pthread_cond_broadcast(&gpumbi_pool_changed);
+        pthread_mutex_unlock(&gpumbi_pool_lock);
+    }
 }
 
 /* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. */
@@ -2518,7 +2541,7 @@ static void *gpumbi_worker_main(void *argument)
             return NULL;
         if (w->number < workers) {
             gpumbi_share_run(w, workers);
-            if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_ACQ_REL) == 0)
+            if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_SEQ_CST) == 0)
                 gpumbi_wake();
         }
     }
@@ -2526,7 +2549,7 @@ static void *gpumbi_worker_main(void *argument)
 
 static void gpumbi_ticket_issue(uint64_t workers)
 {
-    __atomic_store_n(&gpumbi_ticket, ((gpumbi_ticket >> 16) + 1) << 16 | workers, __ATOMIC_RELEASE);
+    __atomic_store_n(&gpumbi_ticket, ((gpumbi_ticket >> 16) + 1) << 16 | workers, __ATOMIC_SEQ_CST);
     gpumbi_wake();
 }
 
@@ -2539,6 +2562,7 @@ static void gpumbi_pool_forget(void)
     pthread_cond_init(&gpumbi_pool_changed, NULL);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
+    gpumbi_sleepers = 0;
     gpumbi_ticket = 0;
 }
 
@@ -3055,7 +3079,7 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
 
 /* ---- launches --------------------------------------------------------------------------------- */
 
-GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function, void **stream)
+GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
     static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
@@ -3090,9 +3114,17 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
         gpumbi_try(g, gpumbi_dev_shared(function, shape->shared_bytes), shape->name))
         return 0;
 #endif
-    *stream = g->stream;
     return 1;
 }
+
+#if !defined(GPUMB_BACKEND_CPU)
+GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *function,
+                                    void **parameters)
+{
+    gpumb *g = gpumbi_context(NULL);
+    gpumbi_try(g, gpumbi_dev_launch(shape, function, parameters, g->stream), shape->name);
+}
+#endif
 
 GPUMB_API void gpumbi_launch_end(void)
 {
@@ -3172,122 +3204,6 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
     return b ? b->bytes : 0;
 }
 
-#if GPUMBI_KERNELS
-#define GPUMBI_SHARED_CODE __host__ __device__
-#else
-#define GPUMBI_SHARED_CODE
-#endif
-
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_mix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-/* Bits of a float in [-1, 1): 23 random bits make one in [1, 2), from which (x - 1.5) * 2. */
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
-{
-    union {
-        uint32_t u;
-        float f;
-    } x;
-    x.u = (random >> 9) | UINT32_C(0x3f800000);
-    x.f = (x.f - 1.5f) * 2.0f;
-    return x.u;
-}
-
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
-{
-    const uint64_t random = gpumbi_mix(seed, i);
-    if (kind == GPUMB_FILL_F32)
-        return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
-    if (kind == GPUMB_FILL_F64) {
-        union {
-            uint64_t u;
-            double d;
-        } x;
-        x.u = (random >> 12) | UINT64_C(0x3ff0000000000000);
-        x.d = (x.d - 1.5) * 2.0;
-        return x.u;
-    }
-    return random;
-}
-
-GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
-{
-    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed, i);
-}
-
-/* What a comparison found, in device memory. */
-typedef struct gpumbi_difference {
-    unsigned long long count, first;
-} gpumbi_difference;
-
-#if GPUMBI_KERNELS
-
-} /* extern "C": kernels */
-
-static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind, uint64_t seed)
-{
-    GPUMB_GRID_STRIDE(i, n)
-        words[i] = gpumbi_word(kind, seed, i);
-}
-
-static __global__ void gpumbi_compare_kernel(const unsigned char *a, const unsigned char *b,
-                                             uint64_t bytes, gpumbi_difference *difference)
-{
-    GPUMB_GRID_STRIDE(word, (bytes + 7) / 8)
-    {
-        const uint64_t end = word * 8 + 8 < bytes ? word * 8 + 8 : bytes;
-        if (end == word * 8 + 8 && ((const uint64_t *)a)[word] == ((const uint64_t *)b)[word])
-            continue;
-        for (uint64_t i = word * 8; i < end; i++)
-            if (a[i] != b[i]) {
-                atomicAdd(&difference->count, 1ull);
-                atomicMin(&difference->first, (unsigned long long)i);
-            }
-    }
-}
-
-static __global__ void gpumbi_empty_kernel(void)
-{
-}
-
-extern "C" {
-
-/* Enough blocks to fill the device, for the loops of the library's own kernels. */
-static uint64_t gpumbi_blocks(const gpumb *g)
-{
-    return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
-}
-#endif
-
-GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
-{
-    static const char *const name[] = {"bits", "f32", "f64", "zero"};
-    if ((g = gpumbi_enter(g)) == NULL || !b)
-        return;
-    gpumbi_copy_text(g->fill, sizeof g->fill, name[kind]);
-    g->fill_seed = seed;
-    if (kind == GPUMB_FILL_ZERO) {
-        gpumbi_try(g, gpumbi_dev_set(b->data, 0, b->bytes, g->stream), "fill");
-        return;
-    }
-    const uint64_t words = (b->bytes + 7) / 8;
-#if GPUMBI_KERNELS
-    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, (uint64_t *)b->data, words, (int)kind,
-                 seed);
-#else
-    for (uint64_t i = 0; i < words; i++)
-        ((uint64_t *)b->data)[i] = gpumbi_word((int)kind, seed, i);
-#endif
-    /* The last word may reach into the guard zone. */
-    gpumbi_try(g, gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, 8, g->stream),
-               "guard zone");
-}
-
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) != NULL && b)
@@ -3320,40 +3236,6 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
                    gpumbi_try(g, gpumbi_dev_wait(g->stream), "write")
                ? -1
                : 0;
-}
-
-GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
-                                 uint64_t bytes, uint64_t *first)
-{
-    gpumbi_difference found = {0, ~0ull};
-    uint64_t differing = bytes;
-    if (first)
-        *first = 0;
-    if ((g = gpumbi_enter(g)) == NULL || !a || !b)
-        return differing;
-    GPUMB_ASSERT(bytes <= a->bytes && bytes <= b->bytes);
-#if GPUMBI_KERNELS
-    gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
-    if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {
-        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const unsigned char *)a->data,
-                     (const unsigned char *)b->data, bytes,
-                     GPUMB_PTR(gpumbi_difference, difference));
-        if (!gpumb_read(g, difference, 0, &found, sizeof found) && !*gpumbi_trouble(g))
-            differing = found.count;
-    }
-    gpumb_free(g, difference);
-#else
-    const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
-    for (uint64_t i = bytes; i-- > 0;)
-        if (p[i] != q[i]) {
-            found.count++;
-            found.first = i;
-        }
-    differing = found.count;
-#endif
-    if (first)
-        *first = found.count ? found.first : 0;
-    return differing;
 }
 
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
@@ -3482,16 +3364,15 @@ static double gpumbi_half_width(const gpumb_stats *s)
  * Owns the calibration figures in g->device: once per context, about 3 ms on a GPU.
  */
 
+static void gpumbi_launch_empty(void); /* in KERNELS; nothing from C */
+
 /* An event pair around `launches` empty kernels. Returns 0 and the seconds, or 1. */
 static int gpumbi_time_empty(gpumb *g, int launches, double *seconds)
 {
     if (gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event"))
         return 1;
-    for (int i = 0; i < launches; i++) {
-#if GPUMBI_KERNELS
-        GPUMB_LAUNCH(gpumbi_empty_kernel, 1, 32, 0);
-#endif
-    }
+    for (int i = 0; i < launches; i++)
+        gpumbi_launch_empty();
     if (gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
         gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") || !gpumbi_working(g))
         return 1;
@@ -4424,10 +4305,11 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
     return text;
 }
 
-/* The level of memory that holds the footprint, and whether that is a cache. */
+/* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors taken
+ * together, and whether that is a cache. */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
-    const int in_l1 = r->footprint_bytes <= d->l1_bytes;
+    const int in_l1 = r->footprint_bytes <= d->l1_bytes * (uint64_t)d->multiprocessors;
     const int in_l2 = r->footprint_bytes <= d->l2_bytes;
     if (!r->footprint_bytes || !d->l2_bytes)
         return 0;
@@ -5543,14 +5425,97 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     return gpumb_close(g);
 }
 
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* host pass */
+
 /* ================================================================================================
- * REFERENCE KERNELS
+ * KERNELS
  *
- * Own nothing. Each has a form that reads like the formula and a fastest one. Elements are unsigned
- * integers or vectors of them; the values do not matter to a copy.
+ * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
+ * the implementation; then the functions that launch it. A C unit has the fill and the comparison as
+ * loops, and no other kernel.
  */
-#if GPUMBI_KERNELS && !defined(GPUMB_NO_KERNELS)
-} /* extern "C": kernels and their types */
+#ifdef __cplusplus
+#define GPUMBI_SHARED_CODE __host__ __device__
+#else
+#define GPUMBI_SHARED_CODE
+#endif
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_mix(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Bits of a float in [-1, 1): 23 random bits make one in [1, 2), from which (x - 1.5) * 2. */
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
+{
+    union {
+        uint32_t u;
+        float f;
+    } x;
+    x.u = (random >> 9) | UINT32_C(0x3f800000);
+    x.f = (x.f - 1.5f) * 2.0f;
+    return x.u;
+}
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
+{
+    const uint64_t random = gpumbi_mix(seed, i);
+    if (kind == GPUMB_FILL_F32)
+        return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
+    if (kind == GPUMB_FILL_F64) {
+        union {
+            uint64_t u;
+            double d;
+        } x;
+        x.u = (random >> 12) | UINT64_C(0x3ff0000000000000);
+        x.d = (x.d - 1.5) * 2.0;
+        return x.u;
+    }
+    return random;
+}
+
+/* What a comparison found, in device memory. */
+typedef struct gpumbi_difference {
+    unsigned long long count, first;
+} gpumbi_difference;
+
+#ifdef __cplusplus
+
+static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind, uint64_t seed)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        words[i] = gpumbi_word(kind, seed, i);
+}
+
+static __global__ void gpumbi_compare_kernel(const unsigned char *a, const unsigned char *b,
+                                             uint64_t bytes, gpumbi_difference *difference)
+{
+    GPUMB_GRID_STRIDE(word, (bytes + 7) / 8)
+    {
+        const uint64_t end = word * 8 + 8 < bytes ? word * 8 + 8 : bytes;
+        if (end == word * 8 + 8 && ((const uint64_t *)a)[word] == ((const uint64_t *)b)[word])
+            continue;
+        for (uint64_t i = word * 8; i < end; i++)
+            if (a[i] != b[i]) {
+                atomicAdd(&difference->count, 1ull);
+                atomicMin(&difference->first, (unsigned long long)i);
+            }
+    }
+}
+
+static __global__ void gpumbi_empty_kernel(void)
+{
+}
+
+#if !defined(GPUMB_NO_KERNELS)
+
+/* ---- copy and zcopy: each in a form that reads like the formula, and in a fastest one ---------- */
 
 typedef struct gpumbi_32_bytes {
     uint4 low, high;
@@ -5740,7 +5705,115 @@ static __global__ void gpumbi_zread_fastest(const uint4 *__restrict__ in, unsign
     atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);
 }
 
+/* Reference results for the check, each in the plainest way: a word a step. */
+static __global__ void gpumbi_check_write_kernel(const unsigned *out, uint64_t n,
+                                                 gpumbi_difference *difference)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        if (out[i] != gpumbi_write_word(i)) {
+            atomicAdd(&difference->count, 1ull);
+            atomicMin(&difference->first, (unsigned long long)i * 4);
+        }
+}
+
+static __global__ void gpumbi_check_sum_kernel(const unsigned *in, uint64_t n,
+                                               gpumbi_difference *sum)
+{
+    unsigned long long mine = 0;
+    GPUMB_GRID_STRIDE(i, n)
+        mine += in[i];
+    atomicAdd(&sum->count, mine);
+}
+
+#endif /* !GPUMB_NO_KERNELS */
+#endif /* __cplusplus */
+
+/* ---- launches ----------------------------------------------------------------------------------- */
+
+#if !defined(GPUMBI_DEVICE_PASS)
+#ifdef __cplusplus
 extern "C" {
+#endif
+
+GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
+{
+    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed, i);
+}
+
+static void gpumbi_launch_empty(void)
+{
+#ifdef __cplusplus
+    GPUMB_LAUNCH(gpumbi_empty_kernel, 1, 32, 0);
+#endif
+}
+
+#ifdef __cplusplus
+/* Enough blocks to fill the device, for loops. */
+static uint64_t gpumbi_blocks(const gpumb *g)
+{
+    return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
+}
+#endif
+
+GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
+{
+    static const char *const name[] = {"bits", "f32", "f64", "zero"};
+    if ((g = gpumbi_enter(g)) == NULL || !b)
+        return;
+    gpumbi_copy_text(g->fill, sizeof g->fill, name[kind]);
+    g->fill_seed = seed;
+    if (kind == GPUMB_FILL_ZERO) {
+        gpumbi_try(g, gpumbi_dev_set(b->data, 0, b->bytes, g->stream), "fill");
+        return;
+    }
+    const uint64_t words = (b->bytes + 7) / 8;
+#ifdef __cplusplus
+    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, (uint64_t *)b->data, words, (int)kind,
+                 seed);
+#else
+    for (uint64_t i = 0; i < words; i++)
+        ((uint64_t *)b->data)[i] = gpumbi_word((int)kind, seed, i);
+#endif
+    /* The last word may reach into the guard zone. */
+    gpumbi_try(g, gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, 8, g->stream),
+               "guard zone");
+}
+
+GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
+                                 uint64_t bytes, uint64_t *first)
+{
+    gpumbi_difference found = {0, ~0ull};
+    uint64_t differing = bytes;
+    if (first)
+        *first = 0;
+    if ((g = gpumbi_enter(g)) == NULL || !a || !b)
+        return differing;
+    GPUMB_ASSERT(bytes <= a->bytes && bytes <= b->bytes);
+#ifdef __cplusplus
+    gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
+    if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {
+        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const unsigned char *)a->data,
+                     (const unsigned char *)b->data, bytes,
+                     GPUMB_PTR(gpumbi_difference, difference));
+        if (!gpumb_read(g, difference, 0, &found, sizeof found) && !*gpumbi_trouble(g))
+            differing = found.count;
+    }
+    gpumb_free(g, difference);
+#else
+    const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
+    for (uint64_t i = bytes; i-- > 0;)
+        if (p[i] != q[i]) {
+            found.count++;
+            found.first = i;
+        }
+    differing = found.count;
+#endif
+    if (first)
+        *first = found.count ? found.first : 0;
+    return differing;
+}
+
+#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
 static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 {
@@ -5843,30 +5916,6 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
     return gpumbi_write_word(w);
 }
 
-} /* extern "C": kernels */
-
-/* Reference results for the check, each in the plainest way: a word a step. */
-static __global__ void gpumbi_check_write_kernel(const unsigned *out, uint64_t n,
-                                                 gpumbi_difference *difference)
-{
-    GPUMB_GRID_STRIDE(i, n)
-        if (out[i] != gpumbi_write_word(i)) {
-            atomicAdd(&difference->count, 1ull);
-            atomicMin(&difference->first, (unsigned long long)i * 4);
-        }
-}
-
-static __global__ void gpumbi_check_sum_kernel(const unsigned *in, uint64_t n,
-                                               gpumbi_difference *sum)
-{
-    unsigned long long mine = 0;
-    GPUMB_GRID_STRIDE(i, n)
-        mine += in[i];
-    atomicAdd(&sum->count, mine);
-}
-
-extern "C" {
-
 static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_difference *expected)
 {
     uint32_t sums[GPUMBI_SUMS], total = 0;
@@ -5916,10 +5965,16 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
     return found.count == 0;
 }
 
-#endif /* GPUMBI_KERNELS && !GPUMB_NO_KERNELS */
+#endif /* __cplusplus && !GPUMB_NO_KERNELS */
 
 #ifdef __cplusplus
 } /* extern "C" */
+#endif
+#endif /* host pass */
+
+#if defined(GPUMBI_UNOPTIMIZED)
+#pragma GCC pop_options
+#pragma nv_diag_default 1675
 #endif
 
 #endif /* GPUMB_IMPLEMENTATION */

@@ -16,9 +16,8 @@
 #include <string.h>
 
 #define CHECK(condition) check_count((condition) ? 1 : 0, __FILE__, __LINE__, #condition, "")
-#define CHECK_INT(a, b) \
-    check_int((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
-#define CHECK_NEAR(a, b, tolerance) \
+#define CHECK_INT(a, b) check_int((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#define CHECK_NEAR(a, b, tolerance)                                                                \
     check_near((double)(a), (double)(b), (double)(tolerance), __FILE__, __LINE__, #a " ~ " #b)
 #define CHECK_STR(a, b) check_str((a), (b), __FILE__, __LINE__, #a " == " #b)
 #define SKIP(reason) check_skip(__FILE__, __LINE__, (reason))
@@ -49,15 +48,17 @@ static inline int check_near(double a, double b, double tolerance, const char *f
                              const char *expression)
 {
     char values[120];
+    int right = (a >= b && a <= b) || (a - b <= tolerance && b - a <= tolerance);
     snprintf(values, sizeof values, ": %.17g and %.17g, tolerance %g", a, b, tolerance);
-    return check_count((a >= b && a <= b) || (a - b <= tolerance && b - a <= tolerance), file, line, expression, values);
+    return check_count(right, file, line, expression, values);
 }
 
 static inline int check_str(const char *a, const char *b, const char *file, int line,
                             const char *expression)
 {
     char values[1000];
-    snprintf(values, sizeof values, ":\n    \"%s\"\n    \"%s\"", a ? a : "(NULL)", b ? b : "(NULL)");
+    snprintf(values, sizeof values, ":\n    \"%s\"\n    \"%s\"", a ? a : "(NULL)",
+             b ? b : "(NULL)");
     return check_count(a && b ? !strcmp(a, b) : a == b, file, line, expression, values);
 }
 

@@ -75,6 +75,7 @@ typedef enum fake_verb {
 FAKE_UNUSED uint64_t fake_fail_at, fake_fail_verb_at;
 FAKE_UNUSED fake_error fake_fail_error;
 FAKE_UNUSED fake_verb fake_fail_verb;
+FAKE_UNUSED int fake_lost; /* a lost device stays lost: every verb says so */
 
 /* ---- what a test reads ---- */
 
@@ -138,6 +139,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_fail_error = FAKE_REFUSED;
     fake_fail_verb = FAKE_VERBS;
     fake_pending = FAKE_OK;
+    fake_lost = 0;
     memset(fake_calls, 0, sizeof fake_calls);
     fake_runs = 0;
     fake_misuses = 0;
@@ -208,7 +210,9 @@ static int fake_enter(fake_verb verb)
         fails = 1;
     if (verb == fake_fail_verb && fake_fail_verb_at && !--fake_fail_verb_at)
         fails = 1;
-    return fails ? (int)fake_fail_error : 0;
+    if (fails && fake_fail_error == FAKE_LOST)
+        fake_lost = 1;
+    return fake_lost ? FAKE_LOST : fails ? (int)fake_fail_error : 0;
 }
 
 static int fake_misuse(const char *what)
@@ -421,6 +425,8 @@ static int gpumbi_dev_last_error(void)
 {
     const int error = fake_enter(FAKE_LAST_ERROR), pending = (int)fake_pending;
     fake_pending = FAKE_OK;
+    if (pending == FAKE_LOST)
+        fake_lost = 1;
     return error ? error : pending;
 }
 

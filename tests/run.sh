@@ -14,7 +14,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     # shellcheck disable=SC2086 # no runner, no word
     timeout 300 $runner "$1" </dev/null >"$output" 2>&1
     status=$?
-    line=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$output" |
+    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$output" |
         tail -n 1)
     read -r p f s <<END
 ${line:-0 0 0}
