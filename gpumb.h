@@ -936,10 +936,6 @@ GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *funct
 #ifdef __cplusplus
 } /* extern "C" */
 
-#define GPUMB_LAUNCH(kernel, ...) gpumbi_launch(#kernel, 0, [=]() { return kernel; }, __VA_ARGS__)
-#define GPUMB_LAUNCH_BARRIER(kernel, ...)                                                           \
-    gpumbi_launch(#kernel, 1, [=]() { return kernel; }, __VA_ARGS__)
-
 /* 64-bit, so that a negative or oversized extent is seen and refused, never truncated. */
 struct gpumbi_extent {
     uint64_t x, y, z;
@@ -952,68 +948,97 @@ struct gpumbi_extent {
     }
 };
 
+/* A kernel with parameters P, ready to be called like a function: arguments convert as in a call.
+ * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
+ * type, and the compiler inlines the kernel into the loop over a block's threads. */
 #if defined(GPUMB_BACKEND_CPU)
 
-/* The launch. The kernel travels as a lambda that returns its address: the address is then part of
- * a type, the call below is direct, and the compiler inlines the kernel into the block's loop. */
-template <class... P> struct gpumbi_args {
-    template <class F, class... Q> GPUMBI_INLINE void call(F f, Q... q) const
-    {
-        f(q...);
-    }
-};
-template <class H, class... T> struct gpumbi_args<H, T...> {
-    H head;
-    gpumbi_args<T...> tail;
-    explicit gpumbi_args(H h, T... t) : head(h), tail(t...)
-    {
-    }
-    template <class F, class... Q> GPUMBI_INLINE void call(F f, Q... q) const
-    {
-        tail.call(f, q..., head);
-    }
-};
+template <class F> static void gpumbi_run_thread(void *call)
+{
+    (*static_cast<const F *>(call))();
+}
 
-template <class K, class... P> struct gpumbi_closure {
-    K kernel;
-    gpumbi_args<P...> args;
-
-    static void run_thread(void *closure)
-    {
-        const gpumbi_closure &self = *static_cast<const gpumbi_closure *>(closure);
-        self.args.call(self.kernel());
-    }
-
-    /* The copy never has its address taken: no store of the kernel can alias the arguments. */
-    __attribute__((flatten)) static void run_block(void *closure)
-    {
-        const gpumbi_closure self = *static_cast<const gpumbi_closure *>(closure);
-        const uint3 size = blockDim;
-        for (unsigned z = 0; z < size.z; z++) {
-            for (unsigned y = 0; y < size.y; y++) {
-                for (unsigned x = 0; x < size.x; x++) {
-                    threadIdx = uint3{x, y, z};
-                    self.args.call(self.kernel());
-                }
+/* The copy never has its address taken: no store of the kernel can alias the arguments. */
+template <class F> __attribute__((flatten)) static void gpumbi_run_block(void *call)
+{
+    const F run = *static_cast<const F *>(call);
+    const uint3 size = blockDim;
+    for (unsigned z = 0; z < size.z; z++)
+        for (unsigned y = 0; y < size.y; y++)
+            for (unsigned x = 0; x < size.x; x++) {
+                threadIdx = uint3{x, y, z};
+                run();
             }
+}
+
+template <class F> inline void gpumbi_run(const gpumbi_shape &shape, F call)
+{
+    gpumbi_cpu_launch(&shape, shape.barrier ? gpumbi_run_thread<F> : gpumbi_run_block<F>, &call);
+}
+
+template <class K, class... P> struct gpumbi_launcher {
+    const char *name;
+    int barrier;
+    K kernel;
+
+    void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
+                    P... args) const
+    {
+        const gpumbi_shape shape = {name,         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                                    shared_bytes, barrier};
+        const K function = kernel;
+        if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(function()))) {
+            gpumbi_run(shape, [=]() { function()(args...); });
+            gpumbi_launch_end();
         }
     }
 };
 
-/* Arguments become the kernel's parameters by implicit conversion, as in <<<>>>, but here that
- * happens in a template, where even a literal 0 for a size_t would draw a warning. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-template <class K, class... P, class... A>
-inline void gpumbi_launch_as(const gpumbi_shape &launch, K kernel, void (*)(P...), A... args)
+template <class K, class... P>
+inline gpumbi_launcher<K, P...> gpumbi_bind(const char *name, int barrier, K kernel, void (*)(P...))
 {
-    typedef gpumbi_closure<K, P...> closure;
-    closure self = {kernel, gpumbi_args<P...>(args...)};
-    gpumbi_cpu_launch(&launch, launch.barrier ? closure::run_thread : closure::run_block, &self);
+    return gpumbi_launcher<K, P...>{name, barrier, kernel};
 }
-#pragma GCC diagnostic pop
+
+template <class K>
+inline auto gpumbi_kernel(const char *name, int barrier, K kernel)
+    -> decltype(gpumbi_bind(name, barrier, kernel, kernel()))
+{
+    return gpumbi_bind(name, barrier, kernel, kernel());
+}
+
+#define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(__VA_ARGS__)
+#define GPUMB_LAUNCH_BARRIER(kernel, ...)                                                           \
+    gpumbi_kernel(#kernel, 1, [=]() { return kernel; })(__VA_ARGS__)
 
 #else
+
+template <class... P> struct gpumbi_launcher {
+    const char *name;
+    void (*kernel)(P...);
+
+    void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
+                    P... args) const
+    {
+        const gpumbi_shape shape = {name,         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                                    shared_bytes, 0};
+        const void *function = reinterpret_cast<const void *>(kernel);
+        void *addresses[] = {const_cast<void *>(static_cast<const void *>(&args))..., nullptr};
+        if (gpumbi_launch_begin(&shape, function)) {
+            gpumbi_launch_kernel(&shape, function, addresses);
+            gpumbi_launch_end();
+        }
+    }
+};
+
+template <class... P>
+inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...))
+{
+    return gpumbi_launcher<P...>{name, kernel};
+}
+
+#define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, kernel)(__VA_ARGS__)
+#define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
 #define GPUMB_GRID_STRIDE(i, n)                                                                     \
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),          \
@@ -1023,27 +1048,7 @@ inline void gpumbi_launch_as(const gpumbi_shape &launch, K kernel, void (*)(P...
     extern __shared__ uint4 gpumbi_shared_memory[];                                                 \
     type *name = (type *)(void *)gpumbi_shared_memory
 
-/* Parameters have the kernel's types here; the runtime wants an array of their addresses. */
-template <class K, class... P>
-inline void gpumbi_launch_as(const gpumbi_shape &shape, K, void (*function)(P...), P... parameters)
-{
-    void *addresses[] = {const_cast<void *>(static_cast<const void *>(&parameters))..., nullptr};
-    gpumbi_launch_kernel(&shape, reinterpret_cast<const void *>(function), addresses);
-}
-
 #endif
-
-template <class K, class G, class B, class... A>
-inline void gpumbi_launch(const char *name, int barrier, K kernel, G grid, B block,
-                          uint64_t shared_bytes, A... args)
-{
-    const gpumbi_extent g(grid), b(block);
-    const gpumbi_shape shape = {name, {g.x, g.y, g.z}, {b.x, b.y, b.z}, shared_bytes, barrier};
-    if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(kernel()))) {
-        gpumbi_launch_as(shape, kernel, kernel(), args...);
-        gpumbi_launch_end();
-    }
-}
 #endif /* __cplusplus */
 
 #endif /* GPUMB_H */
@@ -5815,6 +5820,20 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
+/* One launcher for all kernels that take the same parameters but for the type of the elements: each
+ * further one would cost the compiler 20 ms. The CPU needs them apart, to inline them. */
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_LAUNCH_IN_OUT(kernel, type, result)                                                  \
+    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (result *)out, n)
+#define GPUMBI_LAUNCH_OUT(kernel, type) GPUMB_LAUNCH(kernel, blocks, block, 0, (type *)out, n)
+#else
+#define GPUMBI_LAUNCH_IN_OUT(kernel, type, result)                                                  \
+    gpumbi_kernel(#kernel, (void (*)(const void *, void *, uint64_t))kernel)(blocks, block, 0, in,  \
+                                                                             out, n)
+#define GPUMBI_LAUNCH_OUT(kernel, type)                                                             \
+    gpumbi_kernel(#kernel, (void (*)(void *, uint64_t))kernel)(blocks, block, 0, out, n)
+#endif
+
 static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -5857,17 +5876,18 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         return 0;
     const int aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     if (form == GPUMB_FORM_FASTEST && aligned) {
-        const uint64_t bytes = n * (uint64_t)elem, words = bytes / 16 + (bytes % 16 != 0);
+        const uint64_t bytes = n * (uint64_t)elem;
         block = block ? block : strcmp(g->device.backend, "cpu") ? 128 : 1024;
-        GPUMB_LAUNCH(gpumbi_copy_fastest, gpumbi_ceil_div(words, (uint64_t)block), block, 0,
-                     (const uint4 *)in, (uint4 *)out, bytes);
+        const uint64_t blocks = gpumbi_ceil_div(gpumbi_ceil_div(bytes, 16), (uint64_t)block);
+        n = bytes;
+        GPUMBI_LAUNCH_IN_OUT(gpumbi_copy_fastest, uint4, uint4);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     block = block ? block : 256;
     const uint64_t blocks = gpumbi_ceil_div(n, (uint64_t)block);
 #define GPUMBI_COPY_LAUNCH(size, type)                                                              \
     if (elem == size)                                                                               \
-        GPUMB_LAUNCH(gpumbi_copy_##size, blocks, block, 0, (const type *)in, (type *)out, n);
+        GPUMBI_LAUNCH_IN_OUT(gpumbi_copy_##size, type, type);
     GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }
@@ -5889,24 +5909,23 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
         const uint64_t tiles = gpumbi_ceil_div(words, 4 * (uint64_t)block);
         if (!blocks)
             blocks = mode == GPUMB_READ ? gpumbi_blocks(g) : tiles + !tiles;
+        n = words;
         if (mode == GPUMB_READ_WRITE)
-            GPUMB_LAUNCH(gpumbi_zcopy_fastest, blocks, block, 0, (const uint4 *)in, (uint4 *)out,
-                         words);
+            GPUMBI_LAUNCH_IN_OUT(gpumbi_zcopy_fastest, uint4, uint4);
         else if (mode == GPUMB_WRITE)
-            GPUMB_LAUNCH(gpumbi_zwrite_fastest, blocks, block, 0, (uint4 *)out, words);
+            GPUMBI_LAUNCH_OUT(gpumbi_zwrite_fastest, uint4);
         else
-            GPUMB_LAUNCH(gpumbi_zread_fastest, blocks, block, 0, (const uint4 *)in, (unsigned *)out,
-                         words);
+            GPUMBI_LAUNCH_IN_OUT(gpumbi_zread_fastest, uint4, unsigned);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     blocks = blocks ? blocks : gpumbi_blocks(g);
 #define GPUMBI_ZCOPY_LAUNCH(size, type)                                                             \
     if (elem == size && mode == GPUMB_READ_WRITE)                                                   \
-        GPUMB_LAUNCH(gpumbi_zcopy_##size, blocks, block, 0, (const type *)in, (type *)out, n);      \
+        GPUMBI_LAUNCH_IN_OUT(gpumbi_zcopy_##size, type, type);                                      \
     if (elem == size && mode == GPUMB_WRITE)                                                        \
-        GPUMB_LAUNCH(gpumbi_zwrite_##size, blocks, block, 0, (type *)out, n);                       \
+        GPUMBI_LAUNCH_OUT(gpumbi_zwrite_##size, type);                                              \
     if (elem == size && mode == GPUMB_READ)                                                         \
-        GPUMB_LAUNCH(gpumbi_zread_##size, blocks, block, 0, (const type *)in, (unsigned *)out, n);
+        GPUMBI_LAUNCH_IN_OUT(gpumbi_zread_##size, type, unsigned);
     GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }

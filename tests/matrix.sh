@@ -49,8 +49,14 @@ typedef void (*function)(void);
 extern const function functions[];
 const function functions[] = {
 END
-sed -n 's/^GPUMB_API [^(]*\(gpumbi*_[a-z0-9_]*\)(.*/    (function)\1,/p' gpumb.h |
-    sort -u >>$dir/use.c
+awk '
+    /^ \* IMPLEMENTATION/ { exit }
+    /^\/\* ---- / && kernels { print "#endif" }
+    /^\/\* ---- / { kernels = /reference kernels/ }
+    /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
+    /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
+        print "    (function)" substr($0, RSTART, RLENGTH - 1) ","
+    }' gpumb.h >>$dir/use.c
 cat >>$dir/use.c <<'END'
 };
 
@@ -152,8 +158,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
     # One language's implementation, used from the other.
     for units in 'implementation use' 'use implementation'; do
         c=${units% *} cpp=${units#* }
-        add "$cc -std=c99 -I. -c $dir/$c.c -o \$out.o &&" \
-            "$cxx -I. -pthread -x c++ $dir/$cpp.c -x none \$out.o -o \$out && timeout 60 \$out"
+        add "$cc -std=c99 -I. -DGPUMB_NO_KERNELS -c $dir/$c.c -o \$out.o && $cxx -I. -pthread" \
+            "-DGPUMB_NO_KERNELS -x c++ $dir/$cpp.c -x none \$out.o -o \$out && timeout 60 \$out"
     done
 done
 

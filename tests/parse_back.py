@@ -171,7 +171,8 @@ def check_row(row, where):
     check(("few-samples" in flags) == (row["samples"] < 6),
           "%s: %d samples, flags %s" % (where, row["samples"], flags))
     check("noisy" not in flags or row["stop"] != "precision", where + ": noisy, though precise")
-    check(("unverified" in flags) == (row["verified"] in (None, "no", "unchecked", "-1")),
+    check(row["verified"] in (None, "yes"), "%s: ok, and verified %s" % (where, row["verified"]))
+    check(("unverified" in flags) == (row["verified"] is None),
           "%s: verified %r, flags %s" % (where, row["verified"], flags))
 
     median = row["median_s"]
@@ -205,7 +206,8 @@ def read_json(name, axes):
         except ValueError as error:
             check(False, "%s: %s" % (name, error))
             return []
-    check(isinstance(tree.get("context"), dict) and tree["context"], name + ": no context")
+    for part, key in (("device", "name"), ("device", "backend"), ("settings", "seed")):
+        check(key in tree.get(part, {}), "%s: the context has no %s of the %s" % (name, key, part))
     if not check(isinstance(tree.get("rows"), list), name + ": no rows"):
         return []
     rows = []
@@ -218,12 +220,12 @@ def read_json(name, axes):
         for key, value in row.items():
             if value is None:
                 continue
-            if key in TEXTS - {"verified"}:
+            if key in TEXTS:
                 check(isinstance(value, str), "%s: %s is no text: %r" % (where, key, value))
                 row[key] = value or None
             elif key in INTEGERS:
                 check(type(value) is int, "%s: %s is no integer: %r" % (where, key, value))
-            elif key in COLUMNS and key != "verified":
+            elif key in COLUMNS:
                 check(type(value) in (int, float), "%s: %s is no number: %r" % (where, key, value))
             elif key not in COLUMNS:
                 check(type(value) in (int, str), "%s: axis %s is %r" % (where, key, value))
@@ -233,14 +235,9 @@ def read_json(name, axes):
 
 
 def same(a, b):
-    """Two values of a field; booleans and texts say the same in their own ways."""
-    if a is None or b is None:
-        return a == b
-    if isinstance(a, bool) or isinstance(b, bool):
-        words = {True: ("yes", "true", "1", "right", 1), False: ("no", "false", "0", "wrong", 0)}
-        return b in words[a] or a == b if isinstance(a, bool) else a in words[b]
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return close(a, b)
+    """Two values of a field. Figures have a limited number of digits."""
+    if isinstance(a, float) or isinstance(b, float):
+        return isinstance(a, (int, float)) and isinstance(b, (int, float)) and close(a, b)
     return a == b
 
 
@@ -285,6 +282,7 @@ def read_markdown(name):
 
 
 def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False):
+    """Checks the files of one run; each may be missing."""
     files = {}
     if csv_name:
         files[csv_name] = read_csv(csv_name, axes, part)

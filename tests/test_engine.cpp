@@ -229,6 +229,21 @@ static void test_way()
         close(g, 0);
     }
 
+    // also without a warm-up, and with a first launch that says nothing of the others
+    for (int i = 0; i < 2; i++) {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        g = open(s);
+        int runs = 0;
+        GPUMB_TIME(&r)
+        {
+            fake_run(runs++ ? 3e-6 : i ? 0.05 : 3e-6);
+        }
+        if (!CHECK(fabs(r.time.median / 3e-6 - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
+            printf("    3e-6 s is reported as %g s, batch %d\n", r.time.median, (int)r.batch);
+        close(g, 0);
+    }
+
     // a wish is a command
     g = open(settings());
     gpumb_set_timing(g, GPUMB_TIMING_EVENT);
@@ -262,7 +277,7 @@ static void test_way()
     close(g, 0);
 
     // without events there is the host's clock
-    gpumb_settings s = settings();
+    const gpumb_settings s = settings();
     fake_reset();
     fake_backend = "cpu";
     g = gpumb_open_settings("test_engine", &s);

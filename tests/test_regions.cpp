@@ -467,6 +467,12 @@ static void test_guard()
                           beyond ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
                 CHECK_INT(gpumb_last_result(g)->verified, !beyond);
                 CHECK(!beyond == !gpumb_last_result(g)->reason[0]);
+                gpumb_set_verify(g, right, NULL);
+                GPUMB_MEASURE(g, "behind") // the zone is whole again
+                {
+                    fake_run(1e-3);
+                }
+                CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
                 gpumb_free(g, next);
                 close(g, beyond ? GPUMB_EXIT_FAILED : 0);
             }
