@@ -361,6 +361,7 @@ typedef enum gpumb_stop {
     X(NOISY, "noisy", "sampling ended before the interval was narrow enough")                       \
     X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval")                     \
     X(RESOLUTION, "resolution", "the time is close to the clock's quantum or the event pair's cost") \
+    X(LAUNCH_BOUND, "launch-bound", "no longer than an empty launch in a full queue takes")         \
     X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache")  \
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate")                    \
     X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out")          \
@@ -1059,6 +1060,12 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #if defined(GPUMB_IMPLEMENTATION) && !defined(GPUMB_IMPLEMENTATION_DONE)
 #define GPUMB_IMPLEMENTATION_DONE
 
+/* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest from it
+ * saves compile time. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define GPUMBI_DEVICE_PASS
+#endif
+#if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -1084,6 +1091,15 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #error "gpumb: POSIX is hidden: compile with -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h before any system header"
 #endif
 
+/* So does leaving the host's side of a GPU build unoptimised: nothing of it runs inside a timed stretch
+ * but the countdown of a batch. */
+#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
+#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
+#pragma GCC push_options
+#pragma GCC optimize("O0")
+#define GPUMBI_UNOPTIMIZED
+#endif
+
 #ifndef GPUMB_MALLOC
 #define GPUMB_MALLOC(n) malloc(n)
 #define GPUMB_FREE(p) free(p)
@@ -1096,20 +1112,6 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #define GPUMB_LOG(text) fprintf(stderr, "%s\n", text)
 #endif
 
-/* The device pass of nvcc and hipcc needs the kernels alone, which come last. Hiding the rest from it
- * saves compile time, and so does leaving the host's side of a GPU build unoptimised: none of it runs
- * inside a timed stretch, but for the countdown of a batch. */
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define GPUMBI_DEVICE_PASS
-#endif
-#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
-#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
-#pragma GCC push_options
-#pragma GCC optimize("O0")
-#define GPUMBI_UNOPTIMIZED
-#endif
-
-#if !defined(GPUMBI_DEVICE_PASS)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -4361,6 +4363,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_NOISY;
     if (sample_s < 10 * d->empty_kernel_s || sample_s < 100 * d->quantum_s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
+    if (r->batch > 1 && median < 1.5 * d->interval_s)
+        r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
     if (r->pct_peak > 100)
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
@@ -4778,7 +4782,11 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
     fprintf(g->table, "\n%-22s", row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
         fprintf(g->table, " %10s", g->column[row->point.at[i].column]);
-    fprintf(g->table, " %10s %8s %9s %8s\n", "median", "+-", row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "", "% peak");
+    fprintf(g->table, " %10s %8s %9s %8s\n", "median", "+-",
+            row->result.bytes > 0  ? "GB/s"
+            : row->result.flop > 0 ? "GFLOP/s"
+                                   : "",
+            "% peak");
 }
 
 static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
@@ -4801,12 +4809,12 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
             gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops, 1).text,
             gpumbi_or_empty(r->pct_peak, 1).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
-    if (share > 0)
-        fprintf(g->table, "  %-20.*s", (int)fmin(share / 5 + 0.5, 20), bar);
+    const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_flag_names(r->flags, flags, sizeof flags);
     if (flags[0])
-        fprintf(g->table, "%s  %s%s", grey, flags, plain);
-    fputc('\n', g->table);
+        fprintf(g->table, "  %-20.*s  %s%s%s\n", length, bar, grey, flags, plain);
+    else
+        fprintf(g->table, length ? "  %.*s\n" : "\n", length, bar);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -5627,6 +5635,27 @@ static __device__ __forceinline__ unsigned gpumbi_sum_words(gpumbi_32_bytes x)
 
 enum { GPUMBI_SUMS = 1024 };
 
+/* Adds up what the threads of a block have read. One atomic a thread would slow down grids of many
+ * short-lived threads by a third: a warp adds up first. AMD's compiler does that by itself. */
+static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
+{
+#if defined(__CUDA_ARCH__)
+    const unsigned rest = blockDim.x - threadIdx.x / 32 * 32; /* threads from this warp on */
+    const unsigned lanes = rest >= 32 ? ~0u : (1u << rest) - 1;
+#if __CUDA_ARCH__ >= 800
+    sum = __reduce_add_sync(lanes, sum);
+#else
+    for (unsigned lane = 1; lane < 32; lane *= 2) {
+        const unsigned other = __shfl_down_sync(lanes, sum, lane);
+        sum += (threadIdx.x % 32 + lane < rest && threadIdx.x % 32 + lane < 32) ? other : 0;
+    }
+#endif
+    if (threadIdx.x % 32 != 0)
+        return;
+#endif
+    atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);
+}
+
 /* Zcopy: the canonical grid-stride loop. Each thread has one load in flight, so by Little's law it
  * takes many resident threads: expect a rise over blocks per multiprocessor, and the plateau only
  * where blocks are many and short-lived. */
@@ -5648,7 +5677,7 @@ enum { GPUMBI_SUMS = 1024 };
         unsigned sum = 0;                                                                           \
         GPUMB_GRID_STRIDE(i, n)                                                                     \
             sum += gpumbi_sum_words(in[i]);                                                         \
-        atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);                                            \
+        gpumbi_add_sum(sums, sum);                                                                  \
     }
 GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_KERNELS)
 
@@ -5707,7 +5736,7 @@ static __global__ void gpumbi_zread_fastest(const uint4 *__restrict__ in, unsign
     if (blockIdx.x == 0)
         for (uint64_t w = n * 4 + threadIdx.x; w < words; w += blockDim.x)
             sum += ((const unsigned *)in)[w];
-    atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);
+    gpumbi_add_sum(sums, sum);
 }
 
 /* Reference results for the check, each in the plainest way: a word a step. */
@@ -5989,12 +6018,11 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
-#endif /* host pass */
-
 #if defined(GPUMBI_UNOPTIMIZED)
 #pragma GCC pop_options
 #pragma nv_diag_default 1675
 #endif
+#endif /* host pass */
 
 #endif /* GPUMB_IMPLEMENTATION */
 

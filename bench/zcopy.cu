@@ -94,14 +94,13 @@ static void zcopy_half_memory(gpumb *g)
 {
     const uint64_t memory = gpumb_get_device(g)->memory_bytes;
     const uint64_t bytes = (is_gpu(g) ? memory / 100 * 47 : memory / 8) & ~(uint64_t)0xffff;
+    if (!gpumb_get_settings(g)->full)
+        return;
     GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
     {
         const gpumb_mode m = (gpumb_mode)mode;
         gpumb_copy_check check;
-        if (!gpumb_get_settings(g)->full)
-            gpumb_skip(g, "in the full profile only: try --full");
-        gpumb_buffer *in = gpumb_get_settings(g)->full ? gpumb_alloc(g, bytes) : NULL;
-        gpumb_buffer *out = gpumb_get_settings(g)->full ? gpumb_alloc(g, bytes) : NULL;
+        gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
         gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
         describe_zcopy(g, &check, m, in, out, bytes);
         GPUMB_MEASURE(g, "zcopy fastest")
