@@ -137,13 +137,13 @@ class Family:
 FAMILIES = [
     Family("copy-block", "copy/block", "Copy: rate over block size", x="block", series="elem"),
     Family("copy-grid", "copy/grid", "Copy: rate over number of blocks", x="blocks", series="elem"),
-    Family("copy-fastest", "copy/fastest", "Copy: forms compared", x="form", series="elem", draw=bars, log2=False),
+    Family("copy-fastest", "copy/fastest", "Copy: forms compared, interleaved", x="elem", series="kernel", draw=bars,
+           log2=False),
     Family("zcopy-geometry-block", "zcopy/geometry", "Grid-stride copy, 16 B elements: rate over blocks and block size",
            x="blocks_per_sm", series="block", panel="mode", where={"elem": 16}),
     Family("zcopy-geometry-elem", "zcopy/geometry", "Grid-stride copy: rate over blocks and element size, best block size",
            x="blocks_per_sm", series="elem", panel="mode", over="block"),
-    Family("zcopy-best", "zcopy/best", "Grid-stride copy: best geometries",
-           x="form", series="elem", panel="mode", draw=bars, log2=False),
-    Family("zcopy-working-set", "zcopy/working_set", "Grid-stride copy: rate over footprint",
-           x="footprint", series="mode", bands="cache"),
+    Family("zcopy-best", "zcopy/best", "Grid-stride copy: forms compared, interleaved", x="mode", series="kernel",
+           draw=bars, log2=False),
+    Family("zcopy-working-set", "zcopy/working_set", "Rate over footprint", x="footprint", series="kernel", bands="cache"),
 ]

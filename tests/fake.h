@@ -28,28 +28,34 @@
 
 /* ---- what a test sets; fake_reset() restores it ---- */
 
-FAKE_UNUSED double fake_now;            /* the host's clock, seconds */
-FAKE_UNUSED double fake_busy;           /* when the queue will be empty */
-FAKE_UNUSED double fake_launch_cost;    /* of the host, for a launch */
-FAKE_UNUSED double fake_record_cost;    /* of the host, for an event */
-FAKE_UNUSED double fake_clock_cost;     /* of the host, for a look at its clock */
-FAKE_UNUSED double fake_floor;          /* of the device, for an event */
-FAKE_UNUSED double fake_quantum;        /* stamps of events are multiples of it; 0: exact */
-FAKE_UNUSED double fake_rate;           /* byte/s that the device's memory moves */
-FAKE_UNUSED uint64_t fake_memory;       /* bytes of the device */
-FAKE_UNUSED uint64_t fake_moves;        /* larger copies and sets take time, but move nothing */
-FAKE_UNUSED const uint64_t *fake_free;  /* answers of the next calls for free memory; then the truth */
+FAKE_UNUSED double fake_now;           /* the host's clock, seconds */
+FAKE_UNUSED double fake_busy;          /* when the queue will be empty */
+FAKE_UNUSED double fake_launch_cost;   /* of the host, for a launch */
+FAKE_UNUSED double fake_record_cost;   /* of the host, for an event */
+FAKE_UNUSED double fake_clock_cost;    /* of the host, for a look at its clock */
+FAKE_UNUSED double fake_floor;         /* of the device, for an event */
+FAKE_UNUSED double fake_quantum;       /* stamps of events are multiples of it; 0: exact */
+FAKE_UNUSED double fake_rate;          /* byte/s that the device's memory moves */
+FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
+FAKE_UNUSED uint64_t fake_moves;       /* larger copies and sets take time, but move nothing */
+FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
-FAKE_UNUSED int fake_devices;           /* how many there are */
-FAKE_UNUSED int fake_warp_size;         /* goes with gpumb_cpu_set_warp_size() */
-FAKE_UNUSED const char *fake_backend;   /* "cpu" makes the engine do without events */
-FAKE_UNUSED double fake_peak_gbps;      /* 0: unknown */
-FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th elapsed time is fake_elapsed_value; 0: none */
+FAKE_UNUSED int fake_devices;            /* how many there are */
+FAKE_UNUSED int fake_warp_size;          /* goes with gpumb_cpu_set_warp_size() */
+FAKE_UNUSED const char *fake_backend;    /* "cpu" makes the engine do without events */
+FAKE_UNUSED double fake_peak_gbps;       /* 0: unknown */
+FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th time is fake_elapsed_value; 0: none */
 FAKE_UNUSED double fake_elapsed_value;
 
-/* The fake_fail_at-th call from now (1: the next) of the verbs that can fail returns fake_fail_error;
- * so does the fake_fail_verb_at-th call of fake_fail_verb. 0: none. */
-typedef enum fake_error { FAKE_OK, FAKE_REFUSED, FAKE_NO_MEMORY, FAKE_LOST, FAKE_MISUSED } fake_error;
+/* The fake_fail_at-th call from now (1: the next) of the verbs that can fail returns
+ * fake_fail_error; so does the fake_fail_verb_at-th call of fake_fail_verb. 0: none. */
+typedef enum fake_error {
+    FAKE_OK,
+    FAKE_REFUSED,
+    FAKE_NO_MEMORY,
+    FAKE_LOST,
+    FAKE_MISUSED
+} fake_error;
 
 typedef enum fake_verb {
     FAKE_COUNT,
@@ -167,7 +173,8 @@ FAKE_UNUSED const char *fake_csv(const char *path, int row, const char *column)
         for (at = 0; *c && *c != '\r' && *c != '\n'; at++) {
             size_t n = 0;
             const int quoted = *c == '"';
-            for (c += quoted; *c && (quoted ? *c != '"' || c[1] == '"' : !strchr(",\r\n", *c)); c++) {
+            for (c += quoted; *c && (quoted ? *c != '"' || c[1] == '"' : !strchr(",\r\n", *c));
+                 c++) {
                 c += quoted && *c == '"';
                 if (n < sizeof text[0] - 1)
                     field[n++] = *c;
@@ -446,10 +453,16 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 {
     *severity = GPUMBI_FATAL;
     switch (error) {
-    case FAKE_REFUSED: *severity = GPUMBI_REFUSED; return "the fake refuses";
-    case FAKE_NO_MEMORY: *severity = GPUMBI_MEMORY; return "the fake is full";
-    case FAKE_LOST: return "the fake is lost";
-    default: return "the fake is misused";
+    case FAKE_REFUSED:
+        *severity = GPUMBI_REFUSED;
+        return "the fake refuses";
+    case FAKE_NO_MEMORY:
+        *severity = GPUMBI_MEMORY;
+        return "the fake is full";
+    case FAKE_LOST:
+        return "the fake is lost";
+    default:
+        return "the fake is misused";
     }
 }
 

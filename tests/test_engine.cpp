@@ -1,4 +1,4 @@
-// test_engine.cpp - warm-up, the way of timing, the stopping rule and the flags, on a scripted clock.
+// test_engine.cpp - warm-up, ways of timing, the stopping rule and flags, on a scripted clock.
 static void hear(const char *text);
 #define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
@@ -77,8 +77,7 @@ static void test_first_launch()
         gpumb *g = open(s);
         int runs = 0;
         gpumb_result r;
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(runs++ ? 5e-3 : 0.1);
         }
         CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -103,8 +102,7 @@ static void test_warm_up()
     // until the times have settled: nothing of the fall is left in the samples
     gpumb *g = open(settings());
     double began = fake_now;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(falling(began, 0.2));
     }
     CHECK_NEAR(r.time.median, 5e-3, 5e-6);
@@ -117,8 +115,7 @@ static void test_warm_up()
     // and not longer: a steady series does not use up the budget
     g = open(settings());
     began = fake_now;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK(fake_now - began - (double)r.time.count * 5e-3 < 0.45);
@@ -129,8 +126,7 @@ static void test_warm_up()
     g = open(settings());
     began = fake_now;
     int runs = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         runs++;
         fake_run(1e-4 + 5e-3 * exp(-(fake_now - began) / 0.4));
     }
@@ -145,8 +141,7 @@ static void test_warm_up()
     s.warmup_s = 0.25;
     g = open(s);
     began = fake_now;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-4 + 5e-3 * exp(-(fake_now - began) / 0.4));
     }
     CHECK(r.flags & GPUMB_FLAG_UNSETTLED);
@@ -160,8 +155,7 @@ static void test_warm_up()
     g = open(s);
     began = fake_now;
     runs = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         runs++;
         fake_run(falling(began, 0.2));
     }
@@ -181,8 +175,7 @@ static void test_noise_is_settled()
         gpumb *g = open(s);
         gpumb_result r;
         random_state = (uint64_t)i + 1;
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(1e-3 * exp(0.05 * random_normal()));
         }
         unsettled += (r.flags & GPUMB_FLAG_UNSETTLED) != 0;
@@ -198,8 +191,7 @@ static void test_way()
 {
     gpumb_result r;
     gpumb *g = open(settings());
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
@@ -207,8 +199,7 @@ static void test_way()
     CHECK_NEAR(r.time.median, 5e-3, 1e-5);
     CHECK_NEAR(r.time.median + r.overhead_s, 5e-3, 1e-5);
 
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(2e-6);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
@@ -219,12 +210,12 @@ static void test_way()
     // measurement.md: within 5 % of the span from 2 us on, or flagged
     for (double seconds = 2e-6; seconds < 20e-3; seconds *= 1.5) {
         g = open(settings());
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(seconds);
         }
         if (!CHECK(fabs(r.time.median / seconds - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
-            printf("    %g s is reported as %g s, batch %d\n", seconds, r.time.median, (int)r.batch);
+            printf("    %g s is reported as %g s, batch %d\n", seconds, r.time.median,
+                   (int)r.batch);
         CHECK((r.timing == GPUMB_TIMING_BATCH) == (r.batch > 1));
         close(g, 0);
     }
@@ -235,8 +226,7 @@ static void test_way()
         s.warmup_s = -1;
         g = open(s);
         int runs = 0;
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(runs++ ? 3e-6 : i ? 0.05 : 3e-6);
         }
         if (!CHECK(fabs(r.time.median / 3e-6 - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
@@ -247,8 +237,7 @@ static void test_way()
     // a wish is a command
     g = open(settings());
     gpumb_set_timing(g, GPUMB_TIMING_EVENT);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(2e-6);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
@@ -256,18 +245,16 @@ static void test_way()
     CHECK(r.time.median > 1e-6 && r.time.median < 4e-6); // the span and what the pair costs
 
     gpumb_set_timing(g, GPUMB_TIMING_BATCH);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
     CHECK_NEAR(r.time.median, 5e-3, 2e-5);
 
-    // from before the launch to after its completion; the launch and two looks at the clock are in it
+    // from before the launch to after its completion; launch and looks at the clock are in it
     fake_launch_cost = 40e-6;
     gpumb_set_timing(g, GPUMB_TIMING_HOST);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(2e-6);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_HOST);
@@ -281,8 +268,7 @@ static void test_way()
     fake_reset();
     fake_backend = "cpu";
     g = gpumb_open_settings("test_engine", &s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.timing, GPUMB_TIMING_HOST);
@@ -302,8 +288,7 @@ static void test_overhead()
     CHECK_NEAR(d->floor_s, 10e-6, 1.01e-6);
     gpumb_result r;
     gpumb_set_timing(g, GPUMB_TIMING_EVENT);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_NEAR(r.time.median + r.overhead_s, 1.010e-3, 2e-6);
@@ -336,8 +321,7 @@ static void test_calibration()
     CHECK(g != NULL);
     CHECK(!gpumb_ok(g));
     int runs = 0;
-    GPUMB_MEASURE(g, "nothing")
-    {
+    GPUMB_MEASURE(g, "nothing") {
         runs++;
     }
     CHECK_INT(runs, 0);
@@ -378,8 +362,7 @@ static void test_reset()
             gpumb_result r;
             gpumb_set_timing(g, ways[way]);
             gpumb_set_reset(g, reset, &state);
-            GPUMB_TIME(&r)
-            {
+            GPUMB_TIME(&r) {
                 runs++;
                 stale += !state.fresh;
                 state.fresh = 0;
@@ -404,8 +387,7 @@ static void test_stop()
 
     // a steady series ends at the first look
     gpumb *g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
@@ -416,8 +398,7 @@ static void test_stop()
 
     s.min_samples = 100;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
@@ -428,8 +409,7 @@ static void test_stop()
     s = settings();
     s.max_samples = 50;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3 * (1 + random_uniform()));
     }
     CHECK_INT(r.stop, GPUMB_STOP_SAMPLES);
@@ -441,8 +421,7 @@ static void test_stop()
     s.min_samples = s.max_samples = 7;
     s.precision = 1e-9;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3 * (1 + random_uniform()));
     }
     CHECK_INT(r.time.count, 7);
@@ -453,8 +432,7 @@ static void test_stop()
 
     s.min_samples = s.max_samples = 3;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.time.count, 3);
@@ -468,8 +446,7 @@ static void test_stop()
     s = settings();
     s.budget_s = 0.2;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(4e-3 * (1 + random_uniform()));
     }
     CHECK_INT(r.stop, GPUMB_STOP_BUDGET);
@@ -480,8 +457,7 @@ static void test_stop()
 
     s.budget_s = 0.012;
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -495,8 +471,7 @@ static void test_stop()
 
     s.budget_s = 1e-9; // even then there is a time
     g = open(s);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_INT(r.stop, GPUMB_STOP_BUDGET);
@@ -512,8 +487,7 @@ static void test_stop()
         s.precision = i ? 0.02 : 0.005;
         random_state = 5;
         g = open(s);
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(1e-3 * (1 + 0.1 * random_normal()));
         }
         CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
@@ -541,8 +515,7 @@ static void test_schedule()
         gpumb_result r;
         random_state = (uint64_t)i * 7919 + 1;
         const double spread = 0.01 + 0.02 * (i % 7);
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(1e-3 * exp(spread * random_normal()));
         }
         gpumb_close(g);
@@ -584,8 +557,7 @@ static void test_bad_times()
             fake_elapsed_every = 5;
             fake_elapsed_value = bad[i];
             gpumb_set_bytes(g, 1e3);
-            GPUMB_TIME(&r)
-            {
+            GPUMB_TIME(&r) {
                 fake_run(seconds[j]);
             }
             CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -600,8 +572,7 @@ static void test_bad_times()
             fake_elapsed_value = bad[i];
             gpumb_set_bytes(g, 1e3);
             gpumb_set_flop(g, 1e3);
-            GPUMB_TIME(&r)
-            {
+            GPUMB_TIME(&r) {
                 fake_run(seconds[j]);
             }
             CHECK_INT(r.status, GPUMB_STATUS_FAILED);
@@ -611,8 +582,7 @@ static void test_bad_times()
             CHECK_NEAR(r.gflops, 0, 0);
             CHECK_INT(r.time.count, 0);
             fake_elapsed_every = 0;
-            GPUMB_TIME(&r)
-            {
+            GPUMB_TIME(&r) {
                 fake_run(seconds[j]);
             }
             CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -630,8 +600,7 @@ static void test_failing_launch()
         s.warmup_s = 0.02;
         gpumb *g = open(s);
         int runs = 0;
-        GPUMB_MEASURE(g, "failing")
-        {
+        GPUMB_MEASURE(g, "failing") {
             if (++runs == failing)
                 fake_run_refused(FAKE_REFUSED);
             else
@@ -645,8 +614,7 @@ static void test_failing_launch()
         }
         if (!CHECK_INT(runs, failing))
             printf("    the body was run again after a refused launch\n");
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(1e-3);
         }
         CHECK_INT(r.status, GPUMB_STATUS_OK); // the next is not concerned
@@ -656,14 +624,12 @@ static void test_failing_launch()
 
     gpumb *g = open(settings());
     int runs = 0;
-    GPUMB_MEASURE(g, "lost")
-    {
+    GPUMB_MEASURE(g, "lost") {
         runs++;
         fake_run_refused(FAKE_LOST);
     }
     CHECK(!gpumb_ok(g));
-    GPUMB_MEASURE(g, "behind")
-    {
+    GPUMB_MEASURE(g, "behind") {
         runs++;
     }
     CHECK_INT(runs, 1);
@@ -689,15 +655,13 @@ static int everything(fake_error error, uint64_t call, uint64_t *calls, gpumb_re
     fake_fail_error = error;
     fake_fail_at = call;
     gpumb *g = gpumb_open_settings("test_engine", &s);
-    GPUMB_SWEEP_LIST(g, n, 1000, 2000)
-    {
+    GPUMB_SWEEP_LIST(g, n, 1000, 2000) {
         gpumb_buffer *in = gpumb_alloc(g, (uint64_t)n), *out = gpumb_alloc(g, (uint64_t)n);
         gpumb_fill(g, in, GPUMB_FILL_BITS, 1);
         gpumb_set_bytes(g, 2.0 * (double)n);
         gpumb_set_output(g, out);
         gpumb_set_verify(g, right, NULL);
-        GPUMB_MEASURE(g, "copy")
-        {
+        GPUMB_MEASURE(g, "copy") {
             fake_run(1e-3);
             gpumb_memcpy(g, gpumb_data(out), gpumb_data(in), (uint64_t)n);
         }
@@ -748,8 +712,7 @@ static unsigned flags_of(double seconds, double bytes, double flop, uint64_t foo
     gpumb_set_timing(g, timing);
     if (check)
         gpumb_set_verify(g, check, NULL);
-    GPUMB_TIME(r)
-    {
+    GPUMB_TIME(r) {
         fake_run(seconds);
     }
     close(g, 0);
@@ -759,7 +722,8 @@ static unsigned flags_of(double seconds, double bytes, double flop, uint64_t foo
 static void test_rates()
 {
     gpumb_result r;
-    const unsigned plain = flags_of(5e-3, 4e9, 1e9, (uint64_t)4 << 30, GPUMB_TIMING_AUTO, right, &r);
+    const unsigned plain =
+        flags_of(5e-3, 4e9, 1e9, (uint64_t)4 << 30, GPUMB_TIMING_AUTO, right, &r);
     CHECK_INT(plain, 0);
     CHECK_INT(r.verified, 1);
     CHECK_NEAR(r.bytes, 4e9, 0);
@@ -790,8 +754,7 @@ static void test_rates()
     gpumb_settings s = settings();
     gpumb *g = gpumb_open_settings("test_engine", &s);
     gpumb_set_bytes(g, 2e9);
-    GPUMB_MEASURE(g, "rate")
-    {
+    GPUMB_MEASURE(g, "rate") {
         fake_run(5e-3);
     }
     r = *gpumb_last_result(g);
@@ -805,8 +768,7 @@ static void test_rates()
     fake_peak_gbps = 0;
     g = gpumb_open_settings("test_engine", &s);
     gpumb_set_bytes(g, 1e12);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
     CHECK_NEAR(r.peak_gbps, 0, 0);
@@ -820,7 +782,8 @@ static void test_flags()
     const uint64_t memory = (uint64_t)4 << 30, l2 = (uint64_t)16 << 20, l1 = (uint64_t)64 << 10;
 
     CHECK(flags_of(5e-3, 6e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK);
-    CHECK(!(flags_of(5e-3, 4.9e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK));
+    CHECK(
+        !(flags_of(5e-3, 4.9e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK));
 
     CHECK(flags_of(5e-3, 1e6, 0, l2, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
     CHECK_STR(r.cache, "L2");

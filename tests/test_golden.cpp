@@ -74,7 +74,7 @@ static void copy(gpumb *g)
                 spread = 1.5;
             gpumb_fill(g, out, GPUMB_FILL_F32, gpumb_get_settings(g)->seed);
             gpumb_set_bytes(g, 64e6);
-            gpumb_set_footprint(g, block == 128 ? 8 << 20 : 64 << 20);
+            gpumb_set_footprint(g, block == 128 ? 16 << 20 : 64 << 20);
             gpumb_set_output(g, out);
             gpumb_set_verify(g, check_words, &e);
             if (block == 256 && form == 1)

@@ -1,4 +1,4 @@
-// test_regions.cpp - regions, verification, interleaving, contexts: what runs when, and what is said.
+// test_regions.cpp - regions, verification, interleaving, contexts: what runs when, what is said.
 static void hear(const char *text);
 #define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
@@ -61,8 +61,7 @@ static void test_leaving()
     gpumb *g = open(settings());
     gpumb_result r;
     int runs = 0, behind = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
         if (runs++ % 2)
             continue;
@@ -74,8 +73,7 @@ static void test_leaving()
     CHECK_INT(behind, (runs + 1) / 2);
 
     runs = behind = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
         runs++;
         if (runs)
@@ -88,8 +86,7 @@ static void test_leaving()
     CHECK_INT(behind, 0);
 
     // loops of the body's own
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         for (int i = 0; i < 10; i++) {
             if (i == 3)
                 continue;
@@ -106,8 +103,7 @@ static void test_leaving()
 static int leave(gpumb *g, int at)
 {
     int runs = 0;
-    GPUMB_MEASURE(g, "left early")
-    {
+    GPUMB_MEASURE(g, "left early") {
         fake_run(1e-3);
         if (++runs == at)
             return 1;
@@ -135,8 +131,7 @@ static void test_return()
         CHECK_INT(r.time.count, 10);
         CHECK_NEAR(r.time.median, 2e-3, 2e-5);
         heard[0] = '\0';
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             fake_run(3e-3);
         }
         CHECK_STR(heard, ""); // once
@@ -161,10 +156,10 @@ template <class T> static T once(T value)
     return value;
 }
 
-#define CHECK_ONCE(n)                                                                               \
-    do {                                                                                            \
-        CHECK_INT(evaluations, n);                                                                  \
-        evaluations = 0;                                                                            \
+#define CHECK_ONCE(n)                                                                              \
+    do {                                                                                           \
+        CHECK_INT(evaluations, n);                                                                 \
+        evaluations = 0;                                                                           \
     } while (0)
 
 static int launched;
@@ -184,8 +179,7 @@ __global__ void count_with_barrier(int *to, int by)
 
 static void measure(gpumb *g, int *runs)
 {
-    GPUMB_MEASURE(g, "region")
-    {
+    GPUMB_MEASURE(g, "region") {
         ++*runs;
         fake_run(1e-3);
     }
@@ -199,24 +193,19 @@ static void test_evaluations()
     const char *const names[] = {"one", "two"};
     gpumb_buffer *buffer = gpumb_alloc(g, 100);
 
-    GPUMB_MEASURE(once(g), once("name"))
-    {
+    GPUMB_MEASURE(once(g), once("name")) {
         fake_run(1e-3);
     }
     CHECK_ONCE(2);
-    GPUMB_TIME(once(&r))
-    {
+    GPUMB_TIME(once(&r)) {
         fake_run(1e-3);
     }
     CHECK_ONCE(1);
-    GPUMB_INTERLEAVE(once(g))
-    {
-        GPUMB_MEASURE(g, "a")
-        {
+    GPUMB_INTERLEAVE(once(g)) {
+        GPUMB_MEASURE(g, "a") {
             fake_run(1e-3);
         }
-        GPUMB_MEASURE(g, "b")
-        {
+        GPUMB_MEASURE(g, "b") {
             fake_run(1e-3);
         }
     }
@@ -225,38 +214,31 @@ static void test_evaluations()
     CHECK_ONCE(1);
 
     int runs = 0;
-    GPUMB_SWEEP_POW2(once(g), a, once(1), once(8))
-    {
+    GPUMB_SWEEP_POW2(once(g), a, once(1), once(8)) {
         measure(g, &runs);
     }
     CHECK_ONCE(3);
-    GPUMB_SWEEP_FACTOR(once(g), b, once(1), once(9), once(3))
-    {
+    GPUMB_SWEEP_FACTOR(once(g), b, once(1), once(9), once(3)) {
         measure(g, &runs);
     }
     CHECK_ONCE(4);
-    GPUMB_SWEEP_RANGE(once(g), c, once(1), once(3), once(1))
-    {
+    GPUMB_SWEEP_RANGE(once(g), c, once(1), once(3), once(1)) {
         measure(g, &runs);
     }
     CHECK_ONCE(4);
-    GPUMB_SWEEP_LIST(once(g), d, once<int64_t>(1), once<int64_t>(5))
-    {
+    GPUMB_SWEEP_LIST(once(g), d, once<int64_t>(1), once<int64_t>(5)) {
         measure(g, &runs);
     }
     CHECK_ONCE(3);
-    GPUMB_SWEEP_ARRAY(once(g), e, once(values), once<size_t>(3))
-    {
+    GPUMB_SWEEP_ARRAY(once(g), e, once(values), once<size_t>(3)) {
         measure(g, &runs);
     }
     CHECK_ONCE(3);
-    GPUMB_SWEEP_NAMES(once(g), f, once("one"), once("two"))
-    {
+    GPUMB_SWEEP_NAMES(once(g), f, once("one"), once("two")) {
         measure(g, &runs);
     }
     CHECK_ONCE(3);
-    GPUMB_SWEEP_STRINGS(once(g), h, once(names), once<size_t>(2))
-    {
+    GPUMB_SWEEP_STRINGS(once(g), h, once(names), once<size_t>(2)) {
         measure(g, &runs);
     }
     CHECK_ONCE(3);
@@ -265,8 +247,7 @@ static void test_evaluations()
 
     // the launch itself: once a run, and all its arguments once
     evaluations = launched = runs = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         runs++;
         fake_run(1e-3);
         GPUMB_LAUNCH(count_up, once(2), once(32), once(0), once(&launched), once(3));
@@ -275,12 +256,11 @@ static void test_evaluations()
     CHECK_INT(launched, 3 * runs);
     CHECK_STR(r.kernel, "count_up");
     evaluations = launched = runs = 0;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         runs++;
         fake_run(1e-3);
-        GPUMB_LAUNCH_BARRIER(count_with_barrier, once(dim3(2, 1, 1)), once(dim3(4, 8, 1)), once(64u),
-                             once(&launched), once(3));
+        GPUMB_LAUNCH_BARRIER(count_with_barrier, once(dim3(2, 1, 1)), once(dim3(4, 8, 1)),
+                             once(64u), once(&launched), once(3));
     }
     CHECK_INT(evaluations, 5 * runs);
     CHECK_INT(launched, 3 * runs);
@@ -356,8 +336,7 @@ static void test_verification()
         observer o;
         gpumb_result r;
         start_observing(&o, g, outputs, 0);
-        GPUMB_TIME(&r)
-        {
+        GPUMB_TIME(&r) {
             observe_run(&o);
         }
         const size_t length = o.trace.size();
@@ -377,8 +356,7 @@ static void test_verification()
     observer o;
     gpumb_result r;
     start_observing(&o, g, 1, 1);
-    GPUMB_MEASURE(g, "wrong")
-    {
+    GPUMB_MEASURE(g, "wrong") {
         observe_run(&o);
     }
     CHECK_STR(o.trace.c_str(), "PRC");
@@ -387,8 +365,7 @@ static void test_verification()
     CHECK_INT(r.verified, 0);
     CHECK(strstr(r.reason, "element 7 is wrong") != NULL);
     CHECK_INT(r.time.count, 0);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -398,8 +375,7 @@ static void test_verification()
     // wrong after the samples only
     g = open(settings());
     start_observing(&o, g, 1, 2);
-    GPUMB_MEASURE(g, "wrong later")
-    {
+    GPUMB_MEASURE(g, "wrong later") {
         observe_run(&o);
     }
     r = *gpumb_last_result(g);
@@ -413,8 +389,7 @@ static void test_verification()
     g = open(settings());
     gpumb_set_verify(
         g, [](gpumb *, void *) { return 0; }, NULL);
-    GPUMB_MEASURE(g, "wrong")
-    {
+    GPUMB_MEASURE(g, "wrong") {
         fake_run(1e-3);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_FAILED);
@@ -428,8 +403,7 @@ static void test_verification()
     gpumb_set_output(g, out);
     gpumb_set_verify(
         g, [](gpumb *, void *b) { return whole((gpumb_buffer *)b, 0x11); }, out);
-    GPUMB_MEASURE(g, "idle")
-    {
+    GPUMB_MEASURE(g, "idle") {
         fake_run(1e-3);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_FAILED);
@@ -458,8 +432,7 @@ static void test_guard()
                 if (output)
                     gpumb_set_output(g, b);
                 gpumb_set_verify(g, right, NULL);
-                GPUMB_MEASURE(g, "guard")
-                {
+                GPUMB_MEASURE(g, "guard") {
                     fake_run(1e-3);
                     last[beyond] = other;
                 }
@@ -497,8 +470,7 @@ static void test_forgetting()
     gpumb_set_footprint(g, 4096);
     gpumb_set_timing(g, GPUMB_TIMING_HOST);
     gpumb_set_reset(g, count_reset, &resets);
-    GPUMB_TIME(&first)
-    {
+    GPUMB_TIME(&first) {
         observe_run(&o);
     }
     CHECK(resets > 10);
@@ -508,8 +480,7 @@ static void test_forgetting()
     const int before = resets;
     memset(gpumb_data(o.out[0]), 0x22, 1000);
     o.trace = "";
-    GPUMB_TIME(&second)
-    {
+    GPUMB_TIME(&second) {
         CHECK(whole(o.out[0], 0x22));
         fake_run(1e-3);
     }
@@ -525,15 +496,13 @@ static void test_forgetting()
     gpumb_set_bytes(g, 1e6);
     gpumb_skip(g, "not here");
     int runs = 0;
-    GPUMB_MEASURE(g, "skipped")
-    {
+    GPUMB_MEASURE(g, "skipped") {
         runs++;
     }
     CHECK_INT(runs, 0);
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
     CHECK_STR(gpumb_last_result(g)->reason, "not here");
-    GPUMB_MEASURE(g, "measured")
-    {
+    GPUMB_MEASURE(g, "measured") {
         fake_run(1e-3);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
@@ -547,16 +516,14 @@ static void test_skip_inside()
 {
     gpumb *g = open(settings());
     int runs = 0;
-    GPUMB_MEASURE(g, "skips itself")
-    {
+    GPUMB_MEASURE(g, "skips itself") {
         runs++;
         gpumb_skip(g, "needs %d things", 3);
     }
     CHECK_INT(runs, 1);
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
     CHECK_STR(gpumb_last_result(g)->reason, "needs 3 things");
-    GPUMB_MEASURE(g, "refused")
-    {
+    GPUMB_MEASURE(g, "refused") {
         GPUMB_LAUNCH(count_up, 1, 1000000, 0, &launched, 1);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
@@ -568,16 +535,14 @@ static void test_skip_inside()
     gpumb_set_output(g, b);
     CHECK(gpumb_data(b) == NULL);
     CHECK_INT(gpumb_size(b), 0);
-    GPUMB_MEASURE(g, "too large")
-    {
+    GPUMB_MEASURE(g, "too large") {
         runs++;
     }
     CHECK_INT(runs, 1);
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
     CHECK(gpumb_last_result(g)->reason[0]);
     gpumb_free(g, b);
-    GPUMB_MEASURE(g, "behind")
-    {
+    GPUMB_MEASURE(g, "behind") {
         fake_run(1e-3);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
@@ -596,20 +561,16 @@ static void test_interleave()
     // Times drift by far more than the differences: a device that slows down by 100 % a second.
     std::string trace;
 #define DRIFT (1 + (fake_now - began))
-    GPUMB_INTERLEAVE(g)
-    {
-        GPUMB_MEASURE(g, "a")
-        {
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "a") {
             trace += 'a';
             fake_run(1.00e-3 * DRIFT);
         }
-        GPUMB_MEASURE(g, "b")
-        {
+        GPUMB_MEASURE(g, "b") {
             trace += 'b';
             fake_run(1.10e-3 * DRIFT);
         }
-        GPUMB_MEASURE(g, "c")
-        {
+        GPUMB_MEASURE(g, "c") {
             trace += 'c';
             fake_run(2.00e-3 * DRIFT);
         }
@@ -662,7 +623,8 @@ static void test_interleave()
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 if (!CHECK(position[i][j] >= 14 && position[i][j] <= 18))
-                    printf("    %c is number %d of the round %d times\n", 'a' + j, i + 1, position[i][j]);
+                    printf("    %c is number %d of the round %d times\n", 'a' + j, i + 1,
+                           position[i][j]);
         (void)neighbours;
     }
 }
@@ -672,29 +634,24 @@ static void test_interleave_trouble()
 {
     gpumb *g = open_csv(settings());
     int runs[4] = {0, 0, 0, 0};
-    GPUMB_INTERLEAVE(g)
-    {
-        GPUMB_MEASURE(g, "fine")
-        {
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "fine") {
             runs[0]++;
             fake_run(1e-3);
         }
         gpumb_set_verify(
             g, [](gpumb *, void *) { return 0; }, NULL);
-        GPUMB_MEASURE(g, "wrong")
-        {
+        GPUMB_MEASURE(g, "wrong") {
             runs[1]++;
             fake_run(1e-3);
         }
         gpumb_skip(g, "not today");
-        GPUMB_MEASURE(g, "skipped")
-        {
+        GPUMB_MEASURE(g, "skipped") {
             runs[2]++;
             fake_run(1e-3);
         }
         gpumb_set_bytes(g, 1e6);
-        GPUMB_MEASURE(g, "also fine")
-        {
+        GPUMB_MEASURE(g, "also fine") {
             runs[3]++;
             fake_run(2e-3);
         }
@@ -714,34 +671,28 @@ static void test_interleave_trouble()
     // 16 of them, one alone, none
     g = open_csv(settings());
     int all = 0;
-    GPUMB_INTERLEAVE(g)
-    {
+    GPUMB_INTERLEAVE(g) {
         for (int i = 0; i < 16; i++) {
             char name[16];
             snprintf(name, sizeof name, "r%d", i);
-            GPUMB_MEASURE(g, name)
-            {
+            GPUMB_MEASURE(g, name) {
                 all++;
                 fake_run(1e-3);
             }
         }
     }
-    GPUMB_INTERLEAVE(g)
-    {
-        GPUMB_MEASURE(g, "alone")
-        {
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "alone") {
             fake_run(1e-3);
         }
     }
     int rounds = 0;
-    GPUMB_INTERLEAVE(g)
-    {
+    GPUMB_INTERLEAVE(g) {
         rounds++;
     }
     CHECK(rounds < 10);
     CHECK(all > 160);
-    GPUMB_MEASURE(g, "behind")
-    {
+    GPUMB_MEASURE(g, "behind") {
         fake_run(1e-3);
     }
     close(g, 0);
@@ -769,8 +720,7 @@ static void test_contexts()
     CHECK(b != NULL);
     gpumb_fill(NULL, b, GPUMB_FILL_F32, 1);
     gpumb_set_bytes(NULL, 1e6);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_NEAR(r.bytes, 1e6, 0);
@@ -786,19 +736,16 @@ static void test_contexts()
     s.min_samples = s.max_samples = 20;
     gpumb *two = gpumb_open_settings("two", &s);
     CHECK(one != two);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_INT(r.time.count, 20);
     CHECK(gpumb_get_settings(NULL) == gpumb_get_settings(two));
     gpumb_set_bytes(one, 1e6);
-    GPUMB_MEASURE(two, "in two")
-    {
+    GPUMB_MEASURE(two, "in two") {
         fake_run(2e-3);
     }
-    GPUMB_MEASURE(one, "in one")
-    {
+    GPUMB_MEASURE(one, "in one") {
         fake_run(3e-3);
     }
     CHECK_STR(gpumb_last_result(one)->kernel, "in one");
@@ -816,8 +763,7 @@ static void test_contexts()
     CHECK(gpumb_data(of_one) != NULL);
     memset(gpumb_data(of_one), 1, 100); // still there
     CHECK(gpumb_get_settings(NULL) == gpumb_get_settings(one));
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_INT(r.time.count, 10);
@@ -825,8 +771,7 @@ static void test_contexts()
     // closed in the order in which they were opened
     two = gpumb_open_settings("two", &s);
     CHECK_INT(gpumb_close(one), 0);
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_INT(r.time.count, 20);
@@ -845,8 +790,7 @@ static void test_stream()
     gpumb_set_stream(g, mine);
     CHECK(gpumb_stream(g) == mine);
     gpumb_result r;
-    GPUMB_TIME(&r)
-    {
+    GPUMB_TIME(&r) {
         fake_run(1e-3);
     }
     CHECK_INT(r.status, GPUMB_STATUS_OK);

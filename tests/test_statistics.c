@@ -1,5 +1,5 @@
-/* test_statistics.c - gpumb_statistics() against figures worked out by hand and against its promise:
- * an interval that holds the true median in at least 95 % of all samples. */
+/* test_statistics.c - gpumb_statistics() against figures worked out by hand and against its
+ * promise: an interval that holds the true median in at least 95 % of all samples. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -52,19 +52,19 @@ static gpumb_stats stats_of(const double *values, size_t count)
     return gpumb_statistics(copy, count);
 }
 
-#define CHECK_STATS(s, n, median_, lo, hi, min_, q1_, q3_, max_, mean_, sd_, mad_)                  \
-    do {                                                                                            \
-        CHECK_INT((s).count, n);                                                                    \
-        CHECK_NEAR((s).median, median_, 1e-12);                                                     \
-        CHECK_NEAR((s).ci_lo, lo, 0);                                                               \
-        CHECK_NEAR((s).ci_hi, hi, 0);                                                               \
-        CHECK_NEAR((s).min, min_, 0);                                                               \
-        CHECK_NEAR((s).q1, q1_, 1e-12);                                                             \
-        CHECK_NEAR((s).q3, q3_, 1e-12);                                                             \
-        CHECK_NEAR((s).max, max_, 0);                                                               \
-        CHECK_NEAR((s).mean, mean_, 1e-12);                                                         \
-        CHECK_NEAR((s).sd, sd_, 1e-12);                                                             \
-        CHECK_NEAR((s).mad, mad_, 1e-12);                                                           \
+#define CHECK_STATS(s, n, median_, lo, hi, min_, q1_, q3_, max_, mean_, sd_, mad_)                 \
+    do {                                                                                           \
+        CHECK_INT((s).count, n);                                                                   \
+        CHECK_NEAR((s).median, median_, 1e-12);                                                    \
+        CHECK_NEAR((s).ci_lo, lo, 0);                                                              \
+        CHECK_NEAR((s).ci_hi, hi, 0);                                                              \
+        CHECK_NEAR((s).min, min_, 0);                                                              \
+        CHECK_NEAR((s).q1, q1_, 1e-12);                                                            \
+        CHECK_NEAR((s).q3, q3_, 1e-12);                                                            \
+        CHECK_NEAR((s).max, max_, 0);                                                              \
+        CHECK_NEAR((s).mean, mean_, 1e-12);                                                        \
+        CHECK_NEAR((s).sd, sd_, 1e-12);                                                            \
+        CHECK_NEAR((s).mad, mad_, 1e-12);                                                          \
     } while (0)
 
 static void test_small(void)
@@ -108,27 +108,69 @@ static void test_small(void)
 /* ---- ranks of the interval ---- */
 
 /* Of n values in order, those of rank k and n + 1 - k hold the median with probability
- * 1 - 2 P(B <= k - 1), B ~ binomial(n, 1/2). The table has the largest k with at least 0.95 and that
- * probability, from exact sums of binomial coefficients (Python integers). The closest calls below
- * 1200 are 1001, 267 and 438: an approximation gets them wrong. */
+ * 1 - 2 P(B <= k - 1), B ~ binomial(n, 1/2). The table has the largest k with at least 0.95 and
+ * that probability, from exact sums of binomial coefficients (Python integers). The closest calls
+ * below 1200 are 1001, 267 and 438: an approximation gets them wrong. */
 static const struct {
     unsigned n, k;
     double coverage;
 } ranks[] = {
-    {6, 1, 0.96875},       {7, 1, 0.984375},      {8, 1, 0.9921875},     {9, 2, 0.9609375},
-    {10, 2, 0.978515625},  {11, 2, 0.98828125},   {12, 3, 0.9614257813}, {13, 3, 0.9775390625},
-    {14, 3, 0.9870605469}, {15, 4, 0.9648437500}, {16, 4, 0.9787292480}, {17, 5, 0.9509582520},
-    {18, 5, 0.9691162109}, {19, 5, 0.9807891846}, {20, 6, 0.9586105347}, {21, 6, 0.9733963013},
-    {22, 6, 0.9830994606}, {23, 7, 0.9653103352}, {24, 7, 0.9773441553}, {25, 8, 0.9567147493},
-    {26, 8, 0.9710407257}, {27, 8, 0.9808427095}, {28, 9, 0.9643018619}, {29, 9, 0.9758804552},
-    {30, 10, 0.9572260547}, {31, 10, 0.9705506265}, {32, 10, 0.9799383930}, {33, 11, 0.9649179666},
-    {34, 11, 0.9756934899}, {35, 12, 0.9590404085}, {36, 12, 0.9711832803}, {37, 13, 0.9529689726},
-    {38, 13, 0.9664475603}, {39, 13, 0.9762972975}, {40, 14, 0.9615226917}, {50, 18, 0.9671608624},
-    {60, 22, 0.9726598661}, {70, 27, 0.9586085713}, {75, 29, 0.9630450960}, {99, 40, 0.9561247064},
-    {100, 40, 0.9647997998}, {101, 41, 0.9539559331}, {150, 63, 0.9591315061}, {200, 86, 0.9599628084},
-    {267, 118, 0.9500168237}, {300, 133, 0.9568715007}, {438, 199, 0.9500177741}, {500, 228, 0.9559365304},
-    {501, 229, 0.9507837563}, {999, 469, 0.9502444627}, {1000, 469, 0.9537088026}, {1001, 470, 0.9500154765},
-    {2000, 956, 0.9534471795}, {3000, 1446, 0.9534335506}, {5000, 2431, 0.9506841419}, {10000, 4902, 0.9511670501},
+    {6, 1, 0.96875},
+    {7, 1, 0.984375},
+    {8, 1, 0.9921875},
+    {9, 2, 0.9609375},
+    {10, 2, 0.978515625},
+    {11, 2, 0.98828125},
+    {12, 3, 0.9614257813},
+    {13, 3, 0.9775390625},
+    {14, 3, 0.9870605469},
+    {15, 4, 0.9648437500},
+    {16, 4, 0.9787292480},
+    {17, 5, 0.9509582520},
+    {18, 5, 0.9691162109},
+    {19, 5, 0.9807891846},
+    {20, 6, 0.9586105347},
+    {21, 6, 0.9733963013},
+    {22, 6, 0.9830994606},
+    {23, 7, 0.9653103352},
+    {24, 7, 0.9773441553},
+    {25, 8, 0.9567147493},
+    {26, 8, 0.9710407257},
+    {27, 8, 0.9808427095},
+    {28, 9, 0.9643018619},
+    {29, 9, 0.9758804552},
+    {30, 10, 0.9572260547},
+    {31, 10, 0.9705506265},
+    {32, 10, 0.9799383930},
+    {33, 11, 0.9649179666},
+    {34, 11, 0.9756934899},
+    {35, 12, 0.9590404085},
+    {36, 12, 0.9711832803},
+    {37, 13, 0.9529689726},
+    {38, 13, 0.9664475603},
+    {39, 13, 0.9762972975},
+    {40, 14, 0.9615226917},
+    {50, 18, 0.9671608624},
+    {60, 22, 0.9726598661},
+    {70, 27, 0.9586085713},
+    {75, 29, 0.9630450960},
+    {99, 40, 0.9561247064},
+    {100, 40, 0.9647997998},
+    {101, 41, 0.9539559331},
+    {150, 63, 0.9591315061},
+    {200, 86, 0.9599628084},
+    {267, 118, 0.9500168237},
+    {300, 133, 0.9568715007},
+    {438, 199, 0.9500177741},
+    {500, 228, 0.9559365304},
+    {501, 229, 0.9507837563},
+    {999, 469, 0.9502444627},
+    {1000, 469, 0.9537088026},
+    {1001, 470, 0.9500154765},
+    {2000, 956, 0.9534471795},
+    {3000, 1446, 0.9534335506},
+    {5000, 2431, 0.9506841419},
+    {10000, 4902, 0.9511670501},
 };
 enum { RANKS = sizeof ranks / sizeof ranks[0] };
 
@@ -206,12 +248,24 @@ static void test_orders(void)
         double median = (N - 1) / 2.0;
         for (i = 0; i < N; i++)
             switch (order) {
-            case 0: values[i] = (double)i; break;
-            case 1: values[i] = (double)(N - 1 - i); break;
-            case 2: values[i] = 7, median = 7; break;
-            case 3: values[i] = (double)(i < N / 2 ? 2 * i : 2 * (N - 1 - i) + 1); break;
-            case 4: values[i] = (double)(i % 1000), median = 499.5; break;
-            default: values[i] = (double)(i % 2), median = 0.5; break;
+            case 0:
+                values[i] = (double)i;
+                break;
+            case 1:
+                values[i] = (double)(N - 1 - i);
+                break;
+            case 2:
+                values[i] = 7, median = 7;
+                break;
+            case 3:
+                values[i] = (double)(i < N / 2 ? 2 * i : 2 * (N - 1 - i) + 1);
+                break;
+            case 4:
+                values[i] = (double)(i % 1000), median = 499.5;
+                break;
+            default:
+                values[i] = (double)(i % 2), median = 0.5;
+                break;
             }
         s = gpumb_statistics(values, N);
         CHECK_NEAR(s.median, median, 0);

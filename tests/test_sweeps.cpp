@@ -1,5 +1,5 @@
-// test_sweeps.cpp - which configurations a sweep has, in which order they run, and what is left when
-// one of them goes wrong.
+// test_sweeps.cpp - which configurations a sweep has, in which order they run, and what is left
+// when one of them goes wrong.
 static void hear(const char *text);
 #define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
@@ -61,8 +61,7 @@ static std::string key(int64_t a, int64_t b)
 static void measure(gpumb *g, const std::string &configuration)
 {
     int runs = 0;
-    GPUMB_MEASURE(g, "region")
-    {
+    GPUMB_MEASURE(g, "region") {
         if (!runs++)
             region += configuration + " ";
         fake_run(1e-3);
@@ -81,12 +80,12 @@ static void start()
 }
 
 // Each configuration is walked through once, then runs once.
-#define CHECK_SWEEP(g, expected)                                                                    \
-    do {                                                                                            \
-        CHECK_STR(region.c_str(), expected);                                                        \
-        CHECK_STR(body.c_str(), (std::string(expected) + (expected)).c_str());                      \
-        CHECK(gpumb_ok(g));                                                                         \
-        start();                                                                                    \
+#define CHECK_SWEEP(g, expected)                                                                   \
+    do {                                                                                           \
+        CHECK_STR(region.c_str(), expected);                                                       \
+        CHECK_STR(body.c_str(), (std::string(expected) + (expected)).c_str());                     \
+        CHECK(gpumb_ok(g));                                                                        \
+        start();                                                                                   \
     } while (0)
 
 // ---- values ----
@@ -97,115 +96,94 @@ static void test_values()
     const int64_t values[] = {7, -7, 7000000000};
     const char *const names[] = {"naive", "fast", "wild"};
     start();
-    GPUMB_SWEEP_POW2(g, pow2, 64, 1024)
-    {
+    GPUMB_SWEEP_POW2(g, pow2, 64, 1024) {
         visit(g, key(pow2));
     }
     CHECK_SWEEP(g, "64 128 256 512 1024 ");
-    GPUMB_SWEEP_POW2(g, odd_end, 3, 47)
-    {
+    GPUMB_SWEEP_POW2(g, odd_end, 3, 47) {
         visit(g, key(odd_end));
     }
     CHECK_SWEEP(g, "3 6 12 24 ");
-    GPUMB_SWEEP_FACTOR(g, factor, 1000, 1000000, 10)
-    {
+    GPUMB_SWEEP_FACTOR(g, factor, 1000, 1000000, 10) {
         visit(g, key(factor));
     }
     CHECK_SWEEP(g, "1000 10000 100000 1000000 ");
-    GPUMB_SWEEP_RANGE(g, range, 1, 10, 4)
-    {
+    GPUMB_SWEEP_RANGE(g, range, 1, 10, 4) {
         visit(g, key(range));
     }
     CHECK_SWEEP(g, "1 5 9 ");
-    GPUMB_SWEEP_RANGE(g, negative, -3, 4, 3)
-    {
+    GPUMB_SWEEP_RANGE(g, negative, -3, 4, 3) {
         visit(g, key(negative));
     }
     CHECK_SWEEP(g, "-3 0 3 ");
-    GPUMB_SWEEP_RANGE(g, below, -9, -7, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, below, -9, -7, 1) {
         visit(g, key(below));
     }
     CHECK_SWEEP(g, "-9 -8 -7 ");
-    GPUMB_SWEEP_LIST(g, list, 5, 1, 5000000000)
-    {
+    GPUMB_SWEEP_LIST(g, list, 5, 1, 5000000000) {
         visit(g, key(list));
     }
     CHECK_SWEEP(g, "5 1 5000000000 ");
-    GPUMB_SWEEP_ARRAY(g, array, values, 3)
-    {
+    GPUMB_SWEEP_ARRAY(g, array, values, 3) {
         visit(g, key(array));
     }
     CHECK_SWEEP(g, "7 -7 7000000000 ");
-    GPUMB_SWEEP_NAMES(g, form, "naive", "fast")
-    {
+    GPUMB_SWEEP_NAMES(g, form, "naive", "fast") {
         visit(g, key(form));
     }
     CHECK_SWEEP(g, "0 1 ");
-    GPUMB_SWEEP_STRINGS(g, string, names, 3)
-    {
+    GPUMB_SWEEP_STRINGS(g, string, names, 3) {
         visit(g, key(string));
     }
     CHECK_SWEEP(g, "0 1 2 ");
 
     // one value
-    GPUMB_SWEEP_POW2(g, one_pow2, 64, 64)
-    {
+    GPUMB_SWEEP_POW2(g, one_pow2, 64, 64) {
         visit(g, key(one_pow2));
     }
     CHECK_SWEEP(g, "64 ");
-    GPUMB_SWEEP_RANGE(g, one_range, -5, -5, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, one_range, -5, -5, 1) {
         visit(g, key(one_range));
     }
     CHECK_SWEEP(g, "-5 ");
-    GPUMB_SWEEP_LIST(g, one_list, 0)
-    {
+    GPUMB_SWEEP_LIST(g, one_list, 0) {
         visit(g, key(one_list));
     }
     CHECK_SWEEP(g, "0 ");
 
     // none
-    GPUMB_SWEEP_RANGE(g, no_range, 5, 4, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, no_range, 5, 4, 1) {
         visit(g, key(no_range));
     }
     CHECK_SWEEP(g, "");
-    GPUMB_SWEEP_POW2(g, no_pow2, 8, 4)
-    {
+    GPUMB_SWEEP_POW2(g, no_pow2, 8, 4) {
         visit(g, key(no_pow2));
     }
     CHECK_SWEEP(g, "");
-    GPUMB_SWEEP_ARRAY(g, no_array, values, 0)
-    {
+    GPUMB_SWEEP_ARRAY(g, no_array, values, 0) {
         visit(g, key(no_array));
     }
     CHECK_SWEEP(g, "");
 
     // to the ends of the type, without overflow
-    GPUMB_SWEEP_RANGE(g, last, INT64_MAX - 2, INT64_MAX, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, last, INT64_MAX - 2, INT64_MAX, 1) {
         visit(g, key(last));
     }
     CHECK_SWEEP(g, "9223372036854775805 9223372036854775806 9223372036854775807 ");
-    GPUMB_SWEEP_RANGE(g, first, INT64_MIN, INT64_MIN + 3, 2)
-    {
+    GPUMB_SWEEP_RANGE(g, first, INT64_MIN, INT64_MIN + 3, 2) {
         visit(g, key(first));
     }
     CHECK_SWEEP(g, "-9223372036854775808 -9223372036854775806 ");
-    GPUMB_SWEEP_RANGE(g, all, INT64_MIN, INT64_MAX, INT64_MAX)
-    {
+    GPUMB_SWEEP_RANGE(g, all, INT64_MIN, INT64_MAX, INT64_MAX) {
         visit(g, key(all));
     }
     CHECK_SWEEP(g, "-9223372036854775808 -1 9223372036854775806 ");
-    GPUMB_SWEEP_FACTOR(g, high, INT64_MAX / 2, INT64_MAX, 2)
-    {
+    GPUMB_SWEEP_FACTOR(g, high, INT64_MAX / 2, INT64_MAX, 2) {
         visit(g, key(high));
     }
     CHECK_SWEEP(g, "4611686018427387903 9223372036854775806 ");
     int passes = 0;
-    GPUMB_SWEEP_POW2(g, bits, 1, INT64_MAX)
-    {
+    GPUMB_SWEEP_POW2(g, bits, 1, INT64_MAX) {
         passes++;
         measure(g, key(bits));
     }
@@ -221,32 +199,27 @@ static void test_bad_steps()
         gpumb *g = open();
         int passes = 0;
         if (mistake == 0)
-            GPUMB_SWEEP_RANGE(g, a, 1, 10, 0)
-            {
+            GPUMB_SWEEP_RANGE(g, a, 1, 10, 0) {
                 if (++passes > 1000)
                     break;
             }
         if (mistake == 1)
-            GPUMB_SWEEP_FACTOR(g, a, 1, 10, 1)
-            {
+            GPUMB_SWEEP_FACTOR(g, a, 1, 10, 1) {
                 if (++passes > 1000)
                     break;
             }
         if (mistake == 2)
-            GPUMB_SWEEP_FACTOR(g, a, 0, 10, 2)
-            {
+            GPUMB_SWEEP_FACTOR(g, a, 0, 10, 2) {
                 if (++passes > 1000)
                     break;
             }
         if (mistake == 3)
-            GPUMB_SWEEP_FACTOR(g, a, 1, 10, 0)
-            {
+            GPUMB_SWEEP_FACTOR(g, a, 1, 10, 0) {
                 if (++passes > 1000)
                     break;
             }
         if (mistake == 4)
-            GPUMB_SWEEP_FACTOR(g, a, -4, 10, -2)
-            {
+            GPUMB_SWEEP_FACTOR(g, a, -4, 10, -2) {
                 if (++passes > 1000)
                     break;
             }
@@ -265,20 +238,17 @@ static void test_nests()
     gpumb *g = open();
     start();
     GPUMB_SWEEP_RANGE(g, a, 1, 3, 1)
-        GPUMB_SWEEP_LIST(g, b, 20, 10)
-        {
+        GPUMB_SWEEP_LIST(g, b, 20, 10) {
             visit(g, key(a, b));
         }
     CHECK_SWEEP(g, "1/20 1/10 2/20 2/10 3/20 3/10 ");
 
     // the outer body runs once a pass
     int passes = 0;
-    GPUMB_SWEEP_RANGE(g, c, 1, 3, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, c, 1, 3, 1) {
         passes++;
         GPUMB_SWEEP_NAMES(g, d, "x", "y")
-            GPUMB_SWEEP_POW2(g, e, 1, 2)
-            {
+            GPUMB_SWEEP_POW2(g, e, 1, 2) {
                 visit(g, key(c, d) + "/" + key(e));
             }
     }
@@ -287,8 +257,7 @@ static void test_nests()
 
     // inner bounds that depend on the outer value, and are empty at times
     GPUMB_SWEEP_RANGE(g, f, 0, 3, 1)
-        GPUMB_SWEEP_RANGE(g, h, 1, f, 1)
-        {
+        GPUMB_SWEEP_RANGE(g, h, 1, f, 1) {
             visit(g, key(f, h));
         }
     CHECK_SWEEP(g, "1/1 2/1 2/2 3/1 3/2 3/3 ");
@@ -298,24 +267,20 @@ static void test_nests()
     // Siblings, and regions before, between and behind them. A pass is for one configuration with
     // all of its regions; that of the outer axis alone comes where its first region stands.
     g = open();
-    GPUMB_SWEEP_LIST(g, outer, 1, 2)
-    {
+    GPUMB_SWEEP_LIST(g, outer, 1, 2) {
         measure(g, key(outer) + "<");
-        GPUMB_SWEEP_LIST(g, left, 5, 6)
-        {
+        GPUMB_SWEEP_LIST(g, left, 5, 6) {
             measure(g, key(outer, left) + "l");
         }
         measure(g, key(outer) + "=");
-        GPUMB_SWEEP_LIST(g, right, 7, 8, 9)
-        {
+        GPUMB_SWEEP_LIST(g, right, 7, 8, 9) {
             measure(g, key(outer, right) + "r");
             measure(g, key(outer, right) + "R");
         }
         measure(g, key(outer) + ">");
     }
-    CHECK_STR(region.c_str(),
-              "1< 1= 1> 1/5l 1/6l 1/7r 1/7R 1/8r 1/8R 1/9r 1/9R "
-              "2< 2= 2> 2/5l 2/6l 2/7r 2/7R 2/8r 2/8R 2/9r 2/9R ");
+    CHECK_STR(region.c_str(), "1< 1= 1> 1/5l 1/6l 1/7r 1/7R 1/8r 1/8R 1/9r 1/9R "
+                              "2< 2= 2> 2/5l 2/6l 2/7r 2/7R 2/8r 2/8R 2/9r 2/9R ");
     CHECK_STR(heard, "");
     close(g, 0);
     if (CHECK_INT(fake_csv_rows(csv_path), 22)) {
@@ -334,8 +299,7 @@ static void test_nests()
     // none inside: the sweep is walked through, and nothing happens
     g = open();
     passes = 0;
-    GPUMB_SWEEP_RANGE(g, idle, 1, 3, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, idle, 1, 3, 1) {
         passes++;
     }
     CHECK(passes >= 3);
@@ -349,8 +313,7 @@ static void test_nests()
 // The same sweep again, in a function, in a loop.
 static void three(gpumb *g)
 {
-    GPUMB_SWEEP_LIST(g, n, 1, 2, 3)
-    {
+    GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
         visit(g, key(n));
     }
 }
@@ -364,8 +327,7 @@ static void test_again()
         CHECK_SWEEP(g, "1 2 3 ");
     }
     int runs = 0;
-    GPUMB_MEASURE(g, "outside")
-    {
+    GPUMB_MEASURE(g, "outside") {
         runs++;
         fake_run(1e-3);
     }
@@ -379,8 +341,7 @@ static void test_again()
     // names in the sinks
     g = open();
     GPUMB_SWEEP_NAMES(g, form, "naive", "fast")
-        GPUMB_SWEEP_LIST(g, n, -1, 4000000000)
-        {
+        GPUMB_SWEEP_LIST(g, n, -1, 4000000000) {
             visit(g, key(form, n));
         }
     close(g, 0);
@@ -397,17 +358,13 @@ static void test_interleave()
 {
     gpumb *g = open();
     int runs[2] = {0, 0};
-    GPUMB_SWEEP_LIST(g, n, 1, 2, 3)
-    {
-        GPUMB_INTERLEAVE(g)
-        {
-            GPUMB_MEASURE(g, "slow")
-            {
+    GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "slow") {
                 runs[0]++;
                 fake_run(2e-3 * (double)n);
             }
-            GPUMB_MEASURE(g, "fast")
-            {
+            GPUMB_MEASURE(g, "fast") {
                 runs[1]++;
                 fake_run(1e-3 * (double)n);
             }
@@ -419,8 +376,8 @@ static void test_interleave()
         for (int i = 0; i < 6; i++) {
             CHECK_STR(fake_csv(csv_path, i, "kernel"), i % 2 ? "fast" : "slow");
             CHECK_STR(fake_csv(csv_path, i, "n"), key(i / 2 + 1).c_str());
-            CHECK_NEAR(atof(fake_csv(csv_path, i, "median_s")),
-                       (i % 2 ? 1e-3 : 2e-3) * (i / 2 + 1), 2e-5);
+            CHECK_NEAR(atof(fake_csv(csv_path, i, "median_s")), (i % 2 ? 1e-3 : 2e-3) * (i / 2 + 1),
+                       2e-5);
         }
 }
 
@@ -436,13 +393,11 @@ static void test_memory()
     const int live = fake_live_blocks;
     const uint64_t bytes = fake_live_bytes;
     int enumerated = 0, passes = 0;
-    GPUMB_SWEEP_LIST(g, n, 100, 2000, 300)
-    {
+    GPUMB_SWEEP_LIST(g, n, 100, 2000, 300) {
         CHECK_INT(fake_live_blocks, live); // those of the last pass are gone
         CHECK_INT(fake_live_bytes, bytes);
         gpumb_buffer *outer = gpumb_alloc(g, (uint64_t)n);
-        GPUMB_SWEEP_LIST(g, m, 1, 2)
-        {
+        GPUMB_SWEEP_LIST(g, m, 1, 2) {
             gpumb_buffer *inner = gpumb_alloc(g, (uint64_t)(n * m));
             gpumb_buffer *gone = gpumb_alloc(g, 10);
             CHECK(!outer == !inner);
@@ -479,13 +434,11 @@ static void test_no_memory()
     gpumb *g = open();
     start();
     int ran = 0;
-    GPUMB_SWEEP_LIST(g, mib, 1, 4096, 2)
-    {
+    GPUMB_SWEEP_LIST(g, mib, 1, 4096, 2) {
         gpumb_buffer *b = gpumb_alloc(g, (uint64_t)mib << 20);
         gpumb_fill(g, b, GPUMB_FILL_F32, 1);
         gpumb_set_output(g, b);
-        GPUMB_MEASURE(g, "fits")
-        {
+        GPUMB_MEASURE(g, "fits") {
             CHECK(gpumb_data(b) != NULL);
             ran++;
             fake_run(1e-3);
@@ -503,8 +456,7 @@ static void test_no_memory()
 
     // the device says no at the allocation itself, though memory seemed free
     g = open();
-    GPUMB_SWEEP_LIST(g, n, 1, 2, 3)
-    {
+    GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
         if (n == 2 && fake_calls[FAKE_ALLOC]) {
             fake_fail_verb = FAKE_ALLOC;
             fake_fail_verb_at = 1;
@@ -512,8 +464,7 @@ static void test_no_memory()
         }
         gpumb_buffer *b = gpumb_alloc(g, 1000);
         (void)b;
-        GPUMB_MEASURE(g, "fits")
-        {
+        GPUMB_MEASURE(g, "fits") {
             fake_run(1e-3);
         }
     }
@@ -531,8 +482,7 @@ static void test_leaving()
     gpumb *g = open();
     start();
     // before the region: there is no such configuration
-    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1) {
         if (a == 2)
             continue;
         if (a == 3)
@@ -541,8 +491,7 @@ static void test_leaving()
     }
     CHECK_SWEEP(g, "1 4 ");
     // behind it
-    GPUMB_SWEEP_RANGE(g, b, 1, 4, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, b, 1, 4, 1) {
         visit(g, key(b));
         if (b == 2)
             break;
@@ -552,8 +501,7 @@ static void test_leaving()
     CHECK_SWEEP(g, "1 2 3 4 ");
     // in the inner sweep: the next inner value
     GPUMB_SWEEP_RANGE(g, c, 1, 2, 1)
-        GPUMB_SWEEP_RANGE(g, d, 1, 3, 1)
-        {
+        GPUMB_SWEEP_RANGE(g, d, 1, 3, 1) {
             if (d == 2 && c == 1)
                 break;
             if (d == 1 && c == 2)
@@ -562,12 +510,10 @@ static void test_leaving()
         }
     CHECK_SWEEP(g, "1/1 1/3 2/2 2/3 ");
     // in the outer one
-    GPUMB_SWEEP_RANGE(g, e, 1, 3, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, e, 1, 3, 1) {
         if (e == 2)
             break;
-        GPUMB_SWEEP_RANGE(g, f, 1, 2, 1)
-        {
+        GPUMB_SWEEP_RANGE(g, f, 1, 2, 1) {
             visit(g, key(e, f));
         }
         continue;
@@ -582,12 +528,10 @@ static void test_skip()
 {
     gpumb *g = open();
     int ran = 0;
-    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1) {
         if (a % 2 == 0)
             gpumb_skip(g, "%d is even", (int)a);
-        GPUMB_MEASURE(g, "odd")
-        {
+        GPUMB_MEASURE(g, "odd") {
             CHECK(a % 2);
             ran++;
             fake_run(1e-3);
@@ -604,13 +548,11 @@ static void test_skip()
 
     // a launch that is refused, a wrong result
     g = open();
-    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, a, 1, 4, 1) {
         if (a == 3)
             gpumb_set_verify(
                 g, [](gpumb *, void *) { return 0; }, NULL);
-        GPUMB_MEASURE(g, "trouble")
-        {
+        GPUMB_MEASURE(g, "trouble") {
             if (a == 2)
                 fake_run_refused(FAKE_REFUSED);
             else
@@ -625,11 +567,9 @@ static void test_skip()
     // a device that is lost ends the sweep
     g = open();
     int passes = 0;
-    GPUMB_SWEEP_RANGE(g, a, 1, 100, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, a, 1, 100, 1) {
         passes++;
-        GPUMB_MEASURE(g, "lost")
-        {
+        GPUMB_MEASURE(g, "lost") {
             if (a == 3)
                 fake_run_refused(FAKE_LOST);
             else
@@ -645,8 +585,7 @@ static void test_skip()
 static int leave(gpumb *g, int at)
 {
     int passes = 0;
-    GPUMB_SWEEP_RANGE(g, width, 1, 3, 1)
-    {
+    GPUMB_SWEEP_RANGE(g, width, 1, 3, 1) {
         measure(g, key(width));
         if (++passes == at)
             return 1;
@@ -687,14 +626,12 @@ static std::string with(const char *option, const char *option2 = NULL)
         return "no /dev/null";
     gpumb *g = gpumb_open(option2 ? 7 : 5, argv);
     if (!strncmp(option, "negative", 8))
-        GPUMB_SWEEP_RANGE(g, negative, -3, -2, 1)
-        {
+        GPUMB_SWEEP_RANGE(g, negative, -3, -2, 1) {
             measure(g, key(negative));
         }
     else
         GPUMB_SWEEP_LIST(g, n, 4, 5, 6)
-            GPUMB_SWEEP_NAMES(g, form, "naive", "fast", "wild")
-            {
+            GPUMB_SWEEP_NAMES(g, form, "naive", "fast", "wild") {
                 if (option2 || form == 0)
                     measure(g, option2 ? key(n, form) : key(n));
             }
@@ -731,12 +668,35 @@ static void test_axis_option()
     CHECK_AXIS("5/1 ", "form=fast", "n=5");
     CHECK_AXIS("5/2 5/0 6/2 6/0 ", "form=wild,naive", "n=5:6:+1");
 
-    static const char *const wrong[] = {
-        "n=0",          "n=-4",           "n=",      "n=1,",     ",n=1",         "n=4:1:+1",
-        "n=1:10",       "n=1:10:+0",      "n=1:4:*1", "n=1:4:*0", "n=1:4:+-1",    "n=2^63",
-        "n=2^64",       "n=10000000000G", "n=1x",    "n=4 5",    "n=0x10",       "n=1:2:3:+4",
-        "n=1.5",        "m=4",            "=4",      "n",        "form=slow",    "form=nai",
-        "form=",        "negative=-4",    "n=4:4",   "n=1ki",    "n=9223372036854775808"};
+    static const char *const wrong[] = {"n=0",
+                                        "n=-4",
+                                        "n=",
+                                        "n=1,",
+                                        ",n=1",
+                                        "n=4:1:+1",
+                                        "n=1:10",
+                                        "n=1:10:+0",
+                                        "n=1:4:*1",
+                                        "n=1:4:*0",
+                                        "n=1:4:+-1",
+                                        "n=2^63",
+                                        "n=2^64",
+                                        "n=10000000000G",
+                                        "n=1x",
+                                        "n=4 5",
+                                        "n=0x10",
+                                        "n=1:2:3:+4",
+                                        "n=1.5",
+                                        "m=4",
+                                        "=4",
+                                        "n",
+                                        "form=slow",
+                                        "form=nai",
+                                        "form=",
+                                        "negative=-4",
+                                        "n=4:4",
+                                        "n=1ki",
+                                        "n=9223372036854775808"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (!CHECK_AXIS("exit 2", wrong[i]))
             printf("    with --axis %s\n", wrong[i]);
@@ -754,13 +714,11 @@ static void bench_one(gpumb *g)
 {
     bench_bodies++;
     gpumb_buffer *b = gpumb_alloc(g, 1000);
-    GPUMB_SWEEP_LIST(g, n, 1, 2)
-    {
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
         gpumb_fill(g, b, GPUMB_FILL_BITS, 1);
         visit(g, key(n));
     }
-    GPUMB_MEASURE(g, "alone")
-    {
+    GPUMB_MEASURE(g, "alone") {
         fake_run(1e-3);
     }
 }
@@ -772,7 +730,8 @@ static void bench_two(gpumb *g)
 
 static void test_benchmarks()
 {
-    static const gpumb_benchmark list[] = {{"one", "a sweep", bench_one}, {"two", "a region", bench_two}};
+    static const gpumb_benchmark list[] = {{"one", "a sweep", bench_one},
+                                           {"two", "a region", bench_two}};
     char program[] = "test_sweeps", warmup[] = "--warmup=0", samples[] = "--samples=6:6";
     char csv[200], filter[] = "--filter=two";
     snprintf(csv, sizeof csv, "--csv=%s", csv_path);
