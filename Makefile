@@ -33,13 +33,13 @@ HIP_ARCH ?= $(if $(DEVICE_hip),$(or $(HIP_DEVICES),native),gfx90a)
 HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-HOST_C = $(CC) -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
-HOST_CXX = $(CXX) -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
+HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
+HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 AARCH64_CXX := aarch64-linux-gnu-g++
 
-COMPILE_cuda = $(NVCC) -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
-COMPILE_hip = $(HIPCC) -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -Wextra $(HIPCCFLAGS)
+COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
+COMPILE_hip = $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -Wextra $(HIPCCFLAGS)
 COMPILE_cpu = $(HOST_CXX)
 COMPILE = $(COMPILE_$(BACKEND))
 LANGUAGE_hip := -x hip
@@ -144,7 +144,7 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 
 build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 	@mkdir -p $(@D)
-	$(AARCH64_CXX) -static -std=c++17 -O2 -pthread $(WARNINGS) $< -o $@
+	$(AARCH64_CXX) -I. -static -std=c++17 -O2 -pthread $(WARNINGS) $< -o $@
 
 # ---- test: what this machine can't run is named and counted as skipped ----
 ifneq ($(filter test,$(MAKECMDGOALS)),)

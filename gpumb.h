@@ -5659,104 +5659,85 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
 /* Zcopy: the canonical grid-stride loop. Each thread has one load in flight, so by Little's law it
  * takes many resident threads: expect a rise over blocks per multiprocessor, and the plateau only
  * where blocks are many and short-lived. */
-#define GPUMBI_ZCOPY_KERNELS(size, type)                                                            \
+#define GPUMBI_ZCOPY_KERNEL(size, type)                                                             \
     static __global__ void gpumbi_zcopy_##size(const type *__restrict__ in, type *__restrict__ out, \
-                                               uint64_t n)                                          \
-    {                                                                                               \
-        GPUMB_GRID_STRIDE(i, n)                                                                     \
-            out[i] = in[i];                                                                         \
-    }                                                                                               \
-    static __global__ void gpumbi_zwrite_##size(type *out, uint64_t n)                              \
-    {                                                                                               \
-        GPUMB_GRID_STRIDE(i, n)                                                                     \
-            gpumbi_write_element(&out[i], i);                                                       \
-    }                                                                                               \
-    static __global__ void gpumbi_zread_##size(const type *__restrict__ in, unsigned *sums,         \
-                                               uint64_t n)                                          \
+                                               uint64_t n, int mode)                                \
     {                                                                                               \
         unsigned sum = 0;                                                                           \
-        GPUMB_GRID_STRIDE(i, n)                                                                     \
-            sum += gpumbi_sum_words(in[i]);                                                         \
-        gpumbi_add_sum(sums, sum);                                                                  \
+        if (mode == GPUMB_READ_WRITE)                                                               \
+            GPUMB_GRID_STRIDE(i, n)                                                                 \
+                out[i] = in[i];                                                                     \
+        else if (mode == GPUMB_WRITE)                                                               \
+            GPUMB_GRID_STRIDE(i, n)                                                                 \
+                gpumbi_write_element(&out[i], i);                                                   \
+        else {                                                                                      \
+            GPUMB_GRID_STRIDE(i, n)                                                                 \
+                sum += gpumbi_sum_words(in[i]);                                                     \
+            gpumbi_add_sum((unsigned *)(void *)out, sum);                                           \
+        }                                                                                           \
     }
-GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_KERNELS)
+GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_KERNEL)
 
-/* Zcopy, fastest forms: words of 16 bytes, and tiles that a whole block takes on together, so that
- * a block's loads are one contiguous piece. With as many blocks as tiles, memory is walked through
- * in order as in the fastest copy (H200: 1.00 of Memcpy against 0.94 for resident blocks). `words`
- * counts 4 bytes; the first block also sees to the up to three behind the last 16. */
+/* Zcopy, fastest form: words of 16 bytes, and tiles that a whole block takes on together, so that a
+ * block's loads are one contiguous piece. With as many blocks as tiles, memory is walked through in
+ * order as in the fastest copy (H200: 1.00 of Memcpy against 0.94 for resident blocks). Reading needs
+ * loads in flight, not order: there each thread has four under way before it adds them up, and
+ * resident blocks keep the sums at the end few. `words` counts 4 bytes; the first block also sees to
+ * the up to three behind the last 16. */
 static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 *__restrict__ out,
-                                            uint64_t words)
+                                            uint64_t words, int mode)
 {
-    const uint64_t n = words / 4;
-    for (uint64_t start = blockIdx.x * (uint64_t)blockDim.x; start < n;
-         start += gridDim.x * (uint64_t)blockDim.x) {
-        const uint64_t i = start + threadIdx.x;
-        if (i < n)
-            gpumbi_stream_store(&out[i], in[i]);
-    }
-    if (blockIdx.x == 0)
-        for (uint64_t w = n * 4 + threadIdx.x; w < words; w += blockDim.x)
+    const uint64_t n = words / 4, block = blockDim.x;
+    const uint64_t tile = mode == GPUMB_READ ? 4 * block : block;
+    const uint64_t first = blockIdx.x * tile, step = gridDim.x * tile;
+    const uint64_t last_words = blockIdx.x == 0 ? n * 4 + threadIdx.x : words;
+    if (mode == GPUMB_READ_WRITE) {
+        for (uint64_t start = first; start < n; start += step)
+            if (start + threadIdx.x < n)
+                gpumbi_stream_store(&out[start + threadIdx.x], in[start + threadIdx.x]);
+        for (uint64_t w = last_words; w < words; w += block)
             ((unsigned *)out)[w] = ((const unsigned *)in)[w];
-}
-
-static __global__ void gpumbi_zwrite_fastest(uint4 *out, uint64_t words)
-{
-    const uint64_t n = words / 4;
-    for (uint64_t start = blockIdx.x * (uint64_t)blockDim.x; start < n;
-         start += gridDim.x * (uint64_t)blockDim.x) {
-        const uint64_t i = start + threadIdx.x;
-        if (i < n)
-            gpumbi_stream_store(&out[i], gpumbi_write_16(i));
-    }
-    if (blockIdx.x == 0)
-        for (uint64_t w = n * 4 + threadIdx.x; w < words; w += blockDim.x)
+    } else if (mode == GPUMB_WRITE) {
+        for (uint64_t start = first; start < n; start += step)
+            if (start + threadIdx.x < n)
+                gpumbi_stream_store(&out[start + threadIdx.x], gpumbi_write_16(start + threadIdx.x));
+        for (uint64_t w = last_words; w < words; w += block)
             ((unsigned *)out)[w] = gpumbi_write_word(w);
+    } else {
+        unsigned sum = 0;
+        for (uint64_t start = first; start < n; start += step) {
+            const uint4 *at = in + start + threadIdx.x;
+            if (start + tile <= n) {
+                const uint4 a = at[0], b = at[block], c = at[2 * block], d = at[3 * block];
+                sum += gpumbi_sum_words(a) + gpumbi_sum_words(b) + gpumbi_sum_words(c) +
+                       gpumbi_sum_words(d);
+            } else {
+                for (uint64_t i = start + threadIdx.x; i < n; i += block)
+                    sum += gpumbi_sum_words(in[i]);
+            }
+        }
+        for (uint64_t w = last_words; w < words; w += block)
+            sum += ((const unsigned *)in)[w];
+        gpumbi_add_sum((unsigned *)out, sum);
+    }
 }
 
-/* Reading needs loads in flight, not order: each thread has four under way before it adds them up,
- * and resident blocks keep the sums at the end few. */
-static __global__ void gpumbi_zread_fastest(const uint4 *__restrict__ in, unsigned *sums,
-                                            uint64_t words)
+/* Reference results for the check, in the plainest way, a word a step: how many words of a written
+ * buffer are wrong, or the sum of the words of one that is read. */
+static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
+                                           gpumbi_difference *found)
 {
-    const uint64_t n = words / 4, tile = 4 * (uint64_t)blockDim.x;
-    unsigned sum = 0;
-    for (uint64_t start = blockIdx.x * tile; start < n; start += gridDim.x * tile) {
-        const uint64_t i = start + threadIdx.x;
-        if (start + tile <= n) {
-            const uint4 a = in[i], b = in[i + blockDim.x], c = in[i + 2 * (uint64_t)blockDim.x],
-                        d = in[i + 3 * (uint64_t)blockDim.x];
-            sum += gpumbi_sum_words(a) + gpumbi_sum_words(b) + gpumbi_sum_words(c) +
-                   gpumbi_sum_words(d);
-        } else {
-            for (uint64_t j = i; j < n; j += blockDim.x)
-                sum += gpumbi_sum_words(in[j]);
+    unsigned long long sum = 0;
+    GPUMB_GRID_STRIDE(i, n)
+    {
+        if (mode == GPUMB_READ)
+            sum += words[i];
+        else if (words[i] != gpumbi_write_word(i)) {
+            sum++;
+            atomicMin(&found->first, (unsigned long long)i * 4);
         }
     }
-    if (blockIdx.x == 0)
-        for (uint64_t w = n * 4 + threadIdx.x; w < words; w += blockDim.x)
-            sum += ((const unsigned *)in)[w];
-    gpumbi_add_sum(sums, sum);
-}
-
-/* Reference results for the check, each in the plainest way: a word a step. */
-static __global__ void gpumbi_check_write_kernel(const unsigned *out, uint64_t n,
-                                                 gpumbi_difference *difference)
-{
-    GPUMB_GRID_STRIDE(i, n)
-        if (out[i] != gpumbi_write_word(i)) {
-            atomicAdd(&difference->count, 1ull);
-            atomicMin(&difference->first, (unsigned long long)i * 4);
-        }
-}
-
-static __global__ void gpumbi_check_sum_kernel(const unsigned *in, uint64_t n,
-                                               gpumbi_difference *sum)
-{
-    unsigned long long mine = 0;
-    GPUMB_GRID_STRIDE(i, n)
-        mine += in[i];
-    atomicAdd(&sum->count, mine);
+    atomicAdd(&found->count, sum);
 }
 
 #endif /* !GPUMB_NO_KERNELS */
@@ -5850,18 +5831,16 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
 /* One launcher for all kernels that take the same parameters but for the type of the elements: each
- * further one would cost the compiler 20 ms. The CPU needs them apart, to inline them. */
+ * further one would cost the compiler 10 ms. The CPU needs them apart, to inline them. */
 #if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LAUNCH_IN_OUT(kernel, type, result)                                                  \
-    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (result *)out, n)
-#define GPUMBI_LAUNCH_OUT(kernel, type) GPUMB_LAUNCH(kernel, blocks, block, 0, (type *)out, n)
+#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                            \
+    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, __VA_ARGS__)
 #else
-#define GPUMBI_LAUNCH_IN_OUT(kernel, type, result)                                                  \
-    gpumbi_kernel(#kernel, (void (*)(const void *, void *, uint64_t))kernel)(blocks, block, 0, in,  \
-                                                                             out, n)
-#define GPUMBI_LAUNCH_OUT(kernel, type)                                                             \
-    gpumbi_kernel(#kernel, (void (*)(void *, uint64_t))kernel)(blocks, block, 0, out, n)
+#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                            \
+    gpumbi_kernel(#kernel, (void(*) signature)kernel)(blocks, block, 0, in, out, __VA_ARGS__)
 #endif
+#define GPUMBI_COPY_SIGNATURE (const void *, void *, uint64_t)
+#define GPUMBI_ZCOPY_SIGNATURE (const void *, void *, uint64_t, int)
 
 static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 {
@@ -5909,14 +5888,14 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         block = block ? block : strcmp(g->device.backend, "cpu") ? 128 : 1024;
         const uint64_t blocks = gpumbi_ceil_div(gpumbi_ceil_div(bytes, 16), (uint64_t)block);
         n = bytes;
-        GPUMBI_LAUNCH_IN_OUT(gpumbi_copy_fastest, uint4, uint4);
+        GPUMBI_LAUNCH_COPY(GPUMBI_COPY_SIGNATURE, gpumbi_copy_fastest, uint4, n);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     block = block ? block : 256;
     const uint64_t blocks = gpumbi_ceil_div(n, (uint64_t)block);
 #define GPUMBI_COPY_LAUNCH(size, type)                                                              \
     if (elem == size)                                                                               \
-        GPUMBI_LAUNCH_IN_OUT(gpumbi_copy_##size, type, type);
+        GPUMBI_LAUNCH_COPY(GPUMBI_COPY_SIGNATURE, gpumbi_copy_##size, type, n);
     GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }
@@ -5939,22 +5918,13 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
         if (!blocks)
             blocks = mode == GPUMB_READ ? gpumbi_blocks(g) : tiles + !tiles;
         n = words;
-        if (mode == GPUMB_READ_WRITE)
-            GPUMBI_LAUNCH_IN_OUT(gpumbi_zcopy_fastest, uint4, uint4);
-        else if (mode == GPUMB_WRITE)
-            GPUMBI_LAUNCH_OUT(gpumbi_zwrite_fastest, uint4);
-        else
-            GPUMBI_LAUNCH_IN_OUT(gpumbi_zread_fastest, uint4, unsigned);
+        GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_fastest, uint4, n, (int)mode);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     blocks = blocks ? blocks : gpumbi_blocks(g);
 #define GPUMBI_ZCOPY_LAUNCH(size, type)                                                             \
-    if (elem == size && mode == GPUMB_READ_WRITE)                                                   \
-        GPUMBI_LAUNCH_IN_OUT(gpumbi_zcopy_##size, type, type);                                      \
-    if (elem == size && mode == GPUMB_WRITE)                                                        \
-        GPUMBI_LAUNCH_OUT(gpumbi_zwrite_##size, type);                                              \
-    if (elem == size && mode == GPUMB_READ)                                                         \
-        GPUMBI_LAUNCH_IN_OUT(gpumbi_zread_##size, type, unsigned);
+    if (elem == size)                                                                               \
+        GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_##size, type, n, (int)mode);
     GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }
@@ -5992,14 +5962,9 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         gpumb_buffer *result = gpumb_alloc(g, sizeof found);
         if (!result || gpumb_write(g, result, 0, &found, sizeof found))
             return 0;
-        if (c->mode == GPUMB_WRITE)
-            GPUMB_LAUNCH(gpumbi_check_write_kernel, gpumbi_blocks(g), 256, 0,
-                         GPUMB_PTR(const unsigned, c->out), c->bytes / 4,
-                         GPUMB_PTR(gpumbi_difference, result));
-        else
-            GPUMB_LAUNCH(gpumbi_check_sum_kernel, gpumbi_blocks(g), 256, 0,
-                         GPUMB_PTR(const unsigned, c->in), c->bytes / 4,
-                         GPUMB_PTR(gpumbi_difference, result));
+        GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0,
+                     GPUMB_PTR(const unsigned, c->mode == GPUMB_WRITE ? c->out : c->in),
+                     c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));
         const int failed = gpumb_read(g, result, 0, &found, sizeof found);
         gpumb_free(g, result);
         if (failed)

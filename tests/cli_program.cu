@@ -12,7 +12,7 @@ enum { FINE, WRONG, SKIPPED, TOO_LARGE, REFUSED, WRONG_LATER };
 
 static void copy(gpumb *g)
 {
-    GPUMB_SWEEP_POW2(g, block, 64, 256)
+    GPUMB_SWEEP_POW2(g, block, 64, 256) {
         GPUMB_SWEEP_LIST(g, n, 1000, 4096) {
             uint64_t count = (uint64_t)n << (gpumb_get_settings(g)->full ? 1 : 0);
             gpumb_buffer *in = gpumb_alloc(g, 4 * count), *out = gpumb_alloc(g, 4 * count);
@@ -28,11 +28,12 @@ static void copy(gpumb *g)
                            gpumb_data(out));
             }
         }
+    }
 }
 
 static void zcopy(gpumb *g)
 {
-    GPUMB_SWEEP_NAMES(g, form, "naive", "fastest")
+    GPUMB_SWEEP_NAMES(g, form, "naive", "fastest") {
         GPUMB_SWEEP_LIST(g, blocks, 2, 4) {
             gpumb_buffer *out = gpumb_alloc(g, 1 << 16);
             gpumb_copy_check check = {NULL, out, 1 << 16, GPUMB_WRITE};
@@ -44,6 +45,7 @@ static void zcopy(gpumb *g)
                             1 << 14, (uint64_t)blocks, 128, NULL, gpumb_data(out));
             }
         }
+    }
 }
 
 struct odd_state {
@@ -64,7 +66,7 @@ static int odd_check(gpumb *g, void *user)
 
 static void odd(gpumb *g)
 {
-    GPUMB_SWEEP_NAMES(g, label, "plain", "comma, \"quote\" | bar")
+    GPUMB_SWEEP_NAMES(g, label, "plain", "comma, \"quote\" | bar") {
         GPUMB_SWEEP_LIST(g, trouble, FINE) {
             odd_state state = {trouble, 0};
             gpumb_buffer *b = gpumb_alloc(g, trouble == TOO_LARGE ? (uint64_t)1 << 60 : 4096);
@@ -79,6 +81,7 @@ static void odd(gpumb *g)
             (void)label;
             (void)locale_in_force;
         }
+    }
 }
 
 static const gpumb_benchmark benchmarks[] = {

@@ -37,7 +37,7 @@ FAKE_UNUSED double fake_floor;         /* of the device, for an event */
 FAKE_UNUSED double fake_quantum;       /* stamps of events are multiples of it; 0: exact */
 FAKE_UNUSED double fake_rate;          /* byte/s that the device's memory moves */
 FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
-FAKE_UNUSED uint64_t fake_moves;       /* larger copies and sets take time, but move nothing */
+FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
 FAKE_UNUSED int fake_devices;            /* how many there are */
@@ -330,7 +330,7 @@ static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_di
         return error;
     fake_now += fake_launch_cost;
     fake_spend((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
-    if (bytes && bytes <= fake_moves)
+    if (bytes && (direction != GPUMBI_ON_DEVICE || bytes <= fake_moves))
         memmove(to, from, (size_t)bytes);
     return 0;
 }

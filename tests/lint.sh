@@ -4,7 +4,6 @@
 CC=${CC:-cc} CXX=${CXX:-c++}
 passed=0 failed=0 skipped=0
 mkdir -p build/lint
-object=build/lint/object.o
 
 check() # NAME COMMAND...
 {
@@ -52,21 +51,17 @@ vendor_names()
     }' gpumb.h
 }
 
-# ---- symbols that an object exports: gpumb_*, gpumbi_*, in C++ templates with such a name in their
-# own, and what the compiler adds ----
-symbols() # COMPILER-ADDED COMMAND...
+# ---- symbols that an object exports ----
+ours='gpumbi?_.*|_Z.*gpumbi?_.*'
+library='_ZN?K?St.*|_ZN?K?9__gnu_cxx.*' # inline functions of the standard library
+symbols() # ALLOWED COMMAND...
 {
-    added=$1
+    allowed=$1
     shift
-    "$@" -DGPUMB_IMPLEMENTATION -c gpumb.h -o $object || return 1
-    nm -g --defined-only -P $object | cut -d ' ' -f 1 | grep -Ev "^gpumbi?_|^_Z.*gpumbi?_|^($added)$"
+    printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >build/lint/object.c
+    "$@" -I. -c build/lint/object.c -o build/lint/object.o || return 1
+    nm -g --defined-only -P build/lint/object.o | cut -d ' ' -f 1 | grep -Evx "$library|$allowed"
     return 0
-}
-
-no_symbols() # COMMAND...
-{
-    "$@" -DGPUMB_STATIC -DGPUMB_IMPLEMENTATION -c gpumb.h -o $object || return 1
-    nm -g --defined-only -P $object
 }
 
 # ---- the version: in the macro, the first line of the comment and the README ----
@@ -114,13 +109,13 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
 # shellcheck disable=SC2086 # lists of files
 {
     check "vendors' names only in BACKEND" vendor_names
-    check "symbols, C" symbols '' "$CC" -x c -std=c99
-    check "symbols, C++" symbols '' "$CXX" -x c++ -std=c++11
-    check "symbols, C, GPUMB_STATIC" no_symbols "$CC" -x c -std=c99
-    check "symbols, C++, GPUMB_STATIC" no_symbols "$CXX" -x c++ -std=c++11
-    check_with "$nvcc" "symbols, nvcc" symbols 'DW\.ref\..*|_ZN4dim3.*|_ZSt.*' \
+    check "symbols, C" symbols "$ours" "$CC" -x c -std=c99
+    check "symbols, C++" symbols "$ours" "$CXX" -x c++ -std=c++11
+    check "symbols, C, GPUMB_STATIC" symbols none "$CC" -x c -std=c99 -DGPUMB_STATIC
+    check "symbols, C++, GPUMB_STATIC" symbols none "$CXX" -x c++ -std=c++11 -DGPUMB_STATIC
+    check_with "$nvcc" "symbols, nvcc" symbols "$ours|DW\\.ref\\..*|_ZN4dim3.*" \
         "$nvcc" -x cu -arch=sm_90
-    check_with "$hipcc" "symbols, hipcc" symbols '__hip_.*|_ZN4dim3.*|_ZSt.*' \
+    check_with "$hipcc" "symbols, hipcc" symbols "$ours|__hip_.*|_ZN4dim3.*" \
         "$hipcc" -x hip --offload-arch=gfx90a
     check "version" version
     check "contents" contents

@@ -46,8 +46,8 @@ cat >$dir/use.c <<'END'
 
 /* Every public function. */
 typedef void (*function)(void);
-extern const function functions[];
-const function functions[] = {
+extern function functions[];
+function functions[] = {
 END
 awk '
     /^ \* IMPLEMENTATION/ { exit }

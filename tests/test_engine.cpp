@@ -88,11 +88,12 @@ static void test_first_launch()
     }
 }
 
-// The time of a run that starts now, of a device that speeds up for `seconds` and is then steady.
-static double falling(double began, double seconds)
+// The time of a run that starts now, of a device that becomes twice as fast within `seconds` and is
+// then steady.
+static double falling(double steady, double began, double seconds)
 {
     const double left = 1 - (fake_now - began) / seconds;
-    return 5e-3 * (1 + (left > 0 ? left : 0));
+    return steady * (1 + (left > 0 ? left : 0));
 }
 
 static void test_warm_up()
@@ -100,21 +101,24 @@ static void test_warm_up()
     gpumb_result r;
 
     // until the times have settled: nothing of the fall is left in the samples
-    gpumb *g = open(settings());
-    double began = fake_now;
-    GPUMB_TIME(&r) {
-        fake_run(falling(began, 0.2));
+    static const double steady[] = {5e-6, 20e-6, 100e-6, 1e-3, 5e-3};
+    for (int i = 0; i < 5; i++) {
+        gpumb *g = open(settings());
+        const double start = fake_now;
+        GPUMB_TIME(&r) {
+            fake_run(falling(steady[i], start, 0.2));
+        }
+        if (!(CHECK_NEAR(r.time.median / steady[i], 1, 0.02) &
+              CHECK_NEAR(r.time.max / steady[i], 1, 0.03)))
+            printf("    a kernel of %g s is sampled while its times still fall\n", steady[i]);
+        CHECK(!(r.flags & GPUMB_FLAG_UNSETTLED));
+        CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+        close(g, 0);
     }
-    CHECK_NEAR(r.time.median, 5e-3, 5e-6);
-    CHECK_NEAR(r.time.q3, 5e-3, 5e-6);
-    CHECK_NEAR(r.time.max, 5e-3, 5e-5);
-    CHECK(!(r.flags & GPUMB_FLAG_UNSETTLED));
-    CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
-    close(g, 0);
 
     // and not longer: a steady series does not use up the budget
-    g = open(settings());
-    began = fake_now;
+    gpumb *g = open(settings());
+    double began = fake_now;
     GPUMB_TIME(&r) {
         fake_run(5e-3);
     }
@@ -134,6 +138,15 @@ static void test_warm_up()
     CHECK_INT(r.status, GPUMB_STATUS_OK);
     CHECK(r.time.max < 1e-4 + 5e-3 * exp(-0.45 / 0.4)); // the whole budget was spent before
     CHECK(r.time.max > 1e-4 + 5e-3 * exp(-0.60 / 0.4)); // and not more
+    close(g, 0);
+
+    // nor a short one, whose single steps are small
+    g = open(settings());
+    began = fake_now;
+    GPUMB_TIME(&r) {
+        fake_run(4e-6 + 20e-6 * exp(-(fake_now - began) / 0.4));
+    }
+    CHECK(r.flags & GPUMB_FLAG_UNSETTLED);
     close(g, 0);
 
     // the budget counts: half the warm-up, half the wait
@@ -157,7 +170,7 @@ static void test_warm_up()
     runs = 0;
     GPUMB_TIME(&r) {
         runs++;
-        fake_run(falling(began, 0.2));
+        fake_run(falling(5e-3, began, 0.2));
     }
     CHECK(r.time.max > 9.5e-3);
     CHECK_INT(r.time.count, 30);
@@ -168,21 +181,25 @@ static void test_warm_up()
 // Independent noise is no trend.
 static void test_noise_is_settled()
 {
-    int unsettled = 0;
-    for (int i = 0; i < 200; i++) {
-        gpumb_settings s = settings();
-        s.max_samples = 30;
-        gpumb *g = open(s);
-        gpumb_result r;
-        random_state = (uint64_t)i + 1;
-        GPUMB_TIME(&r) {
-            fake_run(1e-3 * exp(0.05 * random_normal()));
+    static const double seconds[] = {20e-6, 1e-3, 20e-3};
+    for (int j = 0; j < 3; j++) {
+        int unsettled = 0;
+        for (int i = 0; i < 200; i++) {
+            gpumb_settings s = settings();
+            s.max_samples = 30;
+            gpumb *g = open(s);
+            gpumb_result r;
+            random_state = (uint64_t)i + 1;
+            GPUMB_TIME(&r) {
+                fake_run(seconds[j] * exp(0.05 * random_normal()));
+            }
+            unsettled += (r.flags & GPUMB_FLAG_UNSETTLED) != 0;
+            gpumb_close(g);
         }
-        unsettled += (r.flags & GPUMB_FLAG_UNSETTLED) != 0;
-        gpumb_close(g);
+        if (!CHECK(unsettled <= 20))
+            printf("    %d of 200 steady noisy series of %g s are flagged\n", unsettled,
+                   seconds[j]);
     }
-    if (!CHECK(unsettled <= 20))
-        printf("    %d of 200 steady noisy series are flagged\n", unsettled);
 }
 
 // ---- the way of timing ----
@@ -592,6 +609,24 @@ static void test_bad_times()
         }
 }
 
+// The flag comes from the samples too.
+static void test_bad_samples()
+{
+    gpumb_settings s = settings();
+    s.warmup_s = -1;
+    gpumb *g = open(s);
+    fake_elapsed_every = 5;
+    gpumb_result r;
+    GPUMB_TIME(&r) {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK(r.flags & GPUMB_FLAG_BAD_TIME);
+    CHECK_INT(r.time.count, 30);
+    CHECK_NEAR(r.time.min, 5e-3, 1e-5);
+    close(g, 0);
+}
+
 static void test_failing_launch()
 {
     gpumb_result r;
@@ -812,6 +847,7 @@ int main()
     test_stop();
     test_schedule();
     test_bad_times();
+    test_bad_samples();
     test_failing_launch();
     test_any_failure();
     test_rates();

@@ -47,7 +47,7 @@ has() { grep -qE -e "$1" "$2"; }
 # options SOURCE: what makes it quick, if it has a command line
 options() {
     if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$1"; then
-        echo --quick --budget 0.05 --warmup 0.01 --samples 6:100
+        echo --quick --budget 0.5 --warmup 0.01 --samples 6:100
     fi
 }
 
@@ -74,7 +74,7 @@ run() {
         if [ "$backend" = cpu ] && grep -q 'GPUMB_MEASURE(' "$2"; then
             check "$1: does not say that it is no GPU's result" has 'emulated' "$tmp/out"
         fi
-        check "$1: a row failed" not has '\bfailed\b' "$tmp/out"
+        check "$1: a row was skipped or failed" not has '\b(failed|skipped): ' "$tmp/out"
     fi
     if grep -qE 'gpumb_set_bytes\(' "$2"; then
         check "$1: bytes, but no rate" has '[GMT]B/s' "$tmp/out"

@@ -1,6 +1,6 @@
-/* test_faults.cpp - fails every call of every verb of the fake device, in each way that a device can
- * fail, and every host allocation. Whatever fails: no crash, nothing left behind, no rate from a
- * call that failed, files whole or absent, the right exit code and one line that says why. */
+/* test_faults.cpp - fails every call of every verb of the fake device, in each way that a device
+ * can fail, and every host allocation. Whatever fails: no crash, nothing left behind, no rate from
+ * a call that failed, files whole or absent, the right exit code and one line that says why. */
 #include <stddef.h>
 static void *counted_malloc(size_t bytes);
 static void counted_free(void *p);
@@ -24,7 +24,7 @@ static void log_line(const char *text);
 #include <unistd.h>
 #include <vector>
 
-/* ---- host memory and messages ------------------------------------------------------------------- */
+/* ---- host memory and messages --------------------------------------------------------------- */
 
 static long allocations, live_allocations, fail_allocation; /* 0: none fails */
 static std::vector<std::string> lines;
@@ -52,7 +52,7 @@ static void log_line(const char *text)
         lines.back().pop_back();
 }
 
-/* ---- the programs that meet the faults ---------------------------------------------------------- */
+/* ---- the programs that meet the faults ------------------------------------------------------ */
 
 static const unsigned words = 300;
 
@@ -175,7 +175,7 @@ static int one_off(void)
     return gpumb_close(g);
 }
 
-/* ---- reading what they left --------------------------------------------------------------------- */
+/* ---- reading what they left ----------------------------------------------------------------- */
 
 static bool exists(const char *name)
 {
@@ -282,7 +282,7 @@ static bool is_json(const std::string &text)
     return json_value(&p) && p[strspn(p, " \t\r\n")] == '\0';
 }
 
-/* ---- one run ------------------------------------------------------------------------------------ */
+/* ---- one run -------------------------------------------------------------------------------- */
 
 struct outcome {
     int code;
@@ -414,8 +414,8 @@ static void check_files(outcome *o)
         CHECK(is_json(read_file(json)) || !printf("    %s\n", read_file(json).c_str()));
 }
 
-/* One line that names the cause, and perhaps others on where the finished rows are. With `remedy`, it
- * goes on with what to do about it; the device's own texts are the backend's. */
+/* One line that names the cause, and perhaps others on where the finished rows are. With `remedy`,
+ * it goes on with what to do about it; the device's own texts are the backend's. */
 static void check_message(const outcome &o, const char *cause, bool remedy)
 {
     std::vector<std::string> messages;
@@ -435,18 +435,19 @@ static void check_message(const outcome &o, const char *cause, bool remedy)
         printf("    %s\n", messages[0].c_str());
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
+/* With a sanitizer each call fails in one way, in turn, instead of in all three. */
 #if defined(__SANITIZE_ADDRESS__)
-static const bool slow = true; /* each call fails in one way, in turn, instead of in all three */
-#else
-static const bool slow = false;
+#define SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOW 1
+#endif
+#endif
+#ifndef SLOW
+#define SLOW 0
 #endif
 
-/* ---- all faults --------------------------------------------------------------------------------- */
+/* ---- all faults ----------------------------------------------------------------------------- */
 
 static const char *const verbs[] = {
     "count",  "open",          "memory",         "alloc",  "free",         "copy",
@@ -512,7 +513,7 @@ static void run_all(const char *name, int (*body)(void), bool files)
         printf("%s: %s: %llu calls\n", name, verbs[verb], (unsigned long long)calls[verb]);
         for (uint64_t k = 1; k <= calls[verb]; k++) {
             for (int error = FAKE_REFUSED; error <= FAKE_LOST; error++) {
-                if (slow && (uint64_t)error != 1 + (k + (uint64_t)verb) % 3)
+                if (SLOW && (uint64_t)error != 1 + (k + (uint64_t)verb) % 3)
                     continue;
                 const int before = check_failed;
                 int seen = 0;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <vector>
 
-/* ---- the program -------------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------- */
 
 static const unsigned words = 1000;
 
@@ -146,7 +146,7 @@ static int once(const std::vector<std::string> &)
     return gpumb_close(NULL);
 }
 
-/* ---- running, comparing ------------------------------------------------------------------------- */
+/* ---- running, comparing --------------------------------------------------------------------- */
 
 static std::string golden, scratch;
 
@@ -190,6 +190,16 @@ static void compare(const std::string &name, const std::string &text)
     printf("    tests/golden/%s, line %zu:\n    is: %s\n    golden: %s\n", name.c_str(), line,
            text.substr(start, text.find('\n', start) - start).c_str(),
            right.substr(start, right.find('\n', start) - start).c_str());
+}
+
+static std::string line_with(const std::string &name, const char *part)
+{
+    const std::string text = read_file(name);
+    const size_t at = text.find(part);
+    if (!CHECK(at != std::string::npos))
+        return "";
+    const size_t start = text.rfind('\n', at) + 1;
+    return text.substr(start, text.find('\n', at) - start);
 }
 
 /* Runs in a process of its own: its output goes to NAME.txt and NAME.log. Returns the exit code. */
@@ -285,12 +295,19 @@ int main()
     CHECK(read_file("cpu.csv").find("cpu") != std::string::npos);
     CHECK(read_file("sweep.txt").find("emulated") == std::string::npos);
 
+    /* what no recording may bless: a row on two lines, a fill that was another benchmark's, and a
+     * figure without its unit */
+    CHECK(read_file("sweep.txt").find("and\nlong") == std::string::npos);
+    CHECK(line_with("sweep.csv", "flop by the host's clock").find("f32") == std::string::npos);
+    CHECK(read_file("sweep.txt").find("GFLOP/s") != std::string::npos);
+
     CHECK_INT(run("once", once, {}, "fake"), 0);
     compare_files("once", texts);
     CHECK_INT(run("help", program, {"golden", "--help"}, "fake"), 0);
     compare_files("help", texts);
     CHECK_INT(run("list", program, {"golden", "--list"}, "fake"), 0);
     compare_files("list", texts);
+    CHECK(read_file("list.txt").find("and\nlong") == std::string::npos);
 
     std::string messages;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

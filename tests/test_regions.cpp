@@ -46,7 +46,7 @@ static void close(gpumb *g, int code)
     CHECK(fake_clean());
 }
 
-static const char csv_path[] = "build/test_regions.csv";
+static char csv_path[64]; // of this process alone
 
 static gpumb *open_csv(gpumb_settings s)
 {
@@ -250,7 +250,7 @@ static void test_evaluations()
     GPUMB_TIME(&r) {
         runs++;
         fake_run(1e-3);
-        GPUMB_LAUNCH(count_up, once(2), once(32), once(0), once(&launched), once(3));
+        GPUMB_LAUNCH(count_up, once(2), once(32), once<uint64_t>(0), once(&launched), once(3));
     }
     CHECK_INT(evaluations, 5 * runs);
     CHECK_INT(launched, 3 * runs);
@@ -802,6 +802,7 @@ static void test_stream()
 
 int main()
 {
+    snprintf(csv_path, sizeof csv_path, "build/test_regions.%d.csv", (int)getpid());
     test_leaving();
     test_return();
     test_evaluations();
@@ -813,5 +814,6 @@ int main()
     test_interleave_trouble();
     test_contexts();
     test_stream();
+    remove(csv_path);
     return CHECK_SUMMARY();
 }

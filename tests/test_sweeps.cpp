@@ -24,7 +24,7 @@ static void hear(const char *text)
     heard[length] = '\0';
 }
 
-static const char csv_path[] = "build/test_sweeps.csv";
+static char csv_path[64]; // of this process alone
 
 static gpumb *open()
 {
@@ -766,6 +766,7 @@ static void test_benchmarks()
 
 int main()
 {
+    snprintf(csv_path, sizeof csv_path, "build/test_sweeps.%d.csv", (int)getpid());
     test_values();
     test_bad_steps();
     test_nests();
@@ -778,5 +779,6 @@ int main()
     test_return();
     test_axis_option();
     test_benchmarks();
+    remove(csv_path);
     return CHECK_SUMMARY();
 }

@@ -1,0 +1,206 @@
+#!/bin/sh
+# test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (SASS where there is a
+# disassembler, else PTX) and AMD: accesses of 16 bytes where they are promised, and no spills.
+#     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+pass() { passed=$((passed + 1)); }
+
+fail() { # TEXT [FILE]: the file's end explains it
+    failed=$((failed + 1))
+    echo "test_isa.sh: failed: $1"
+    [ $# -eq 1 ] || tail -n 15 "$2" | sed 's/^/    /'
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "test_isa.sh: skipped: $1"
+}
+
+# find_program NAME PLACE...: prints where it is
+find_program() {
+    for candidate; do
+        if command -v "$candidate" 2>/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$tmp/unit.cu"
+
+# ---- what the kernels have to have: loads and stores of 16 bytes, at least so many ---------------
+# More would be well (unrolled). Reading, writing and both may be kernels of their own or one with a
+# mode: those are taken together. 32 bytes are two words; the fastest read has four under way.
+# Those of 16 and 32 bytes have no smaller accesses; the fastest ones have, for what is left over.
+wide="
+gpumbi_copy_16 1 1
+gpumbi_copy_32 2 2
+gpumbi_copy_fastest 1 1
+gpumbi_zcopy_16+gpumbi_zwrite_16+gpumbi_zread_16 2 2
+gpumbi_zcopy_32+gpumbi_zwrite_32+gpumbi_zread_32 4 4
+gpumbi_zcopy_fastest+gpumbi_zwrite_fastest+gpumbi_zread_fastest 5 2"
+
+# These have none: were they found to, the patterns would match anything.
+narrow="gpumbi_copy_4 gpumbi_copy_8 gpumbi_zcopy_4 gpumbi_zcopy_8"
+
+# body NAME+NAME...: the lines of kernels; files have a line "kernel MANGLED" before each. A mangled
+# name has the length of the plain one in front and its parameters behind: P, K, j, m ...
+body() {
+    pattern=
+    for name in $(echo "$1" | tr + ' '); do
+        pattern="$pattern${pattern:+|}${#name}$name[A-Zjmv]"
+    done
+    awk -v pattern="$pattern" '/^kernel / { on = $0 ~ pattern } on' "$listing"
+}
+
+count() { # PATTERN: in the lines on standard input
+    grep -cE -e "$1"
+}
+
+# accesses_right NAMES LOADS STORES
+accesses_right() {
+    body "$1" >"$tmp/body"
+    grep -E -e "$load|$store|$smaller" "$tmp/body" >"$tmp/accesses"
+    [ -s "$tmp/body" ] && [ "$(count "$load" <"$tmp/body")" -ge "$2" ] &&
+        [ "$(count "$store" <"$tmp/body")" -ge "$3" ] || return 1
+    case $1 in *fastest) return 0 ;; esac
+    [ "$(grep -vE -e "$load|$store" "$tmp/accesses" | count "$smaller")" -eq 0 ]
+}
+
+# look WHAT: all kernels in $listing; $load and $store are the accesses of 16 bytes, $smaller others
+look() {
+    while read -r names loads stores; do
+        [ -n "$names" ] || continue
+        if accesses_right "$names" "$loads" "$stores"; then
+            pass
+        else
+            fail "$1: $names: not $loads loads and $stores stores of 16 bytes" "$tmp/accesses"
+        fi
+    done <<END_OF_LIST
+$wide
+END_OF_LIST
+    for name in $narrow; do
+        accesses_right "$name" 0 0
+        if [ -s "$tmp/accesses" ] && ! grep -qE -e "$load|$store" "$tmp/accesses"; then
+            pass
+        else
+            fail "$1: $name is not there, or seems to access 16 bytes" "$tmp/accesses"
+        fi
+    done
+}
+
+# ---- NVIDIA --------------------------------------------------------------------------------------
+
+# SASS into $tmp/sass, in the form that body() reads. Both tools print the same instructions.
+disassemble() {
+    if tool=$(find_program cuobjdump /usr/local/cuda/bin/cuobjdump) &&
+        "$tool" -sass "$1" >"$tmp/raw" 2>"$tmp/log"; then
+        sed -n 's/^[[:space:]]*Function : /kernel /p; /\/\*[0-9a-f]\{4,\}\*\//p' "$tmp/raw"
+    elif tool=$(find_program nvdisasm /usr/local/cuda/bin/nvdisasm) &&
+        "$tool" -c "$1" >"$tmp/raw" 2>"$tmp/log"; then
+        sed -n 's/^\.text\.\([^:]*\):.*/kernel \1/p; /\/\*[0-9a-f]\{4,\}\*\//p' "$tmp/raw"
+    else
+        return 1
+    fi >"$tmp/sass"
+    grep -q '^kernel ' "$tmp/sass"
+}
+
+nvidia() {
+    arch=${ARCH:-sm_90}
+    [ "$arch" != native ] || arch=sm_90
+    compile="-std=c++17 -O3 -arch=$arch -I. $tmp/unit.cu"
+    # shellcheck disable=SC2086 # words
+    if ! "$nvcc" $compile -Xptxas -v -cubin -o "$tmp/unit.cubin" >"$tmp/ptxas" 2>&1; then
+        fail "$arch: does not compile" "$tmp/ptxas"
+        return
+    fi
+    kernels=$(count 'Compiling entry function' <"$tmp/ptxas")
+    clean=$(count ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' <"$tmp/ptxas")
+    if [ "$kernels" -ge 10 ] && [ "$clean" -eq "$kernels" ]; then
+        pass
+    else
+        grep -B 1 'bytes stack' "$tmp/ptxas" | grep -v ' 0 bytes spill loads' >"$tmp/spills"
+        fail "$arch: $clean of $kernels kernels are without stack and spills" "$tmp/spills"
+    fi
+
+    # shellcheck disable=SC2086 # words
+    "$nvcc" $compile -ptx -o "$tmp/unit.ptx" >"$tmp/log" 2>&1 ||
+        fail "$arch: makes no PTX" "$tmp/log"
+    sed 's/^.*\.entry /kernel /' "$tmp/unit.ptx" >"$tmp/ptx"
+    listing=$tmp/ptx
+    load='ld\.global\.([a-z_:0-9]+\.)*(v4\.[usbf]32|v2\.[usbf]64)'
+    store='st\.global\.([a-z_:0-9]+\.)*(v4\.[usbf]32|v2\.[usbf]64)'
+    smaller='(ld|st)\.global\.'
+    look "$arch, PTX"
+
+    if disassemble "$tmp/unit.cubin"; then
+        listing=$tmp/sass
+        load='LDG\.E(\.[A-Z0-9_]+)*\.128' store='STG\.E(\.[A-Z0-9_]+)*\.128'
+        smaller='LDG|STG|LDL|STL'
+        look "$arch, SASS"
+    else
+        skip "$arch, SASS: neither cuobjdump nor nvdisasm"
+    fi
+}
+
+if nvcc=$(find_program "${NVCC:-nvcc}" /usr/local/cuda/bin/nvcc); then
+    nvidia
+else
+    skip "NVIDIA: no nvcc"
+fi
+
+# ---- AMD -----------------------------------------------------------------------------------------
+
+# amd ARCH. A pointer in a kernel's parameters is known to be global; flat accesses would do as well.
+amd() {
+    if ! "$hipcc" -std=c++17 -O3 --offload-arch="$1" --cuda-device-only -S -I. -x hip "$tmp/unit.cu" \
+        -o "$tmp/unit.s" >"$tmp/log" 2>&1; then
+        fail "$1: does not compile" "$tmp/log"
+        return
+    fi
+    awk '/^_Z[A-Za-z0-9_]*:/ { sub(":.*", ""); print "kernel " $0 } /^[ \t]+(global|flat)_/
+        /s_endpgm/ { print }' "$tmp/unit.s" >"$tmp/gcn"
+    listing=$tmp/gcn
+    load='(global|flat)_load_(dwordx4|b128)' store='(global|flat)_store_(dwordx4|b128)'
+    smaller='(global|flat)_(load|store)_(dword|b32|b64|b96)' # load_ushort is blockDim on some
+    look "$1"
+
+    kernels=$(count '^ +\.private_segment_fixed_size:' <"$tmp/unit.s")
+    clean=$(count '^ +\.private_segment_fixed_size: +0$' <"$tmp/unit.s")
+    scratch=$(count '^; ScratchSize: 0$' <"$tmp/unit.s")
+    spills=$(count '^ +\.[sv]gpr_spill_count: +[1-9]' <"$tmp/unit.s")
+    if [ "$kernels" -ge 10 ] && [ "$clean" -eq "$kernels" ] && [ "$scratch" -eq "$kernels" ] &&
+        [ "$spills" -eq 0 ]; then
+        pass
+    else
+        fail "$1: of $kernels kernels $clean are without scratch memory; $spills spill counts"
+    fi
+    flat=$(count '[[:space:]]flat_(load|store)' <"$tmp/gcn")
+    [ "$flat" -eq 0 ] || echo "test_isa.sh: $1: $flat accesses are flat, not global"
+}
+
+if hipcc=$(find_program "${HIPCC:-hipcc}" /opt/rocm/bin/hipcc); then
+    printf '#include <hip/hip_runtime.h>\n__global__ void probe() {}\n' >"$tmp/probe.hip"
+    for arch in ${HIP_ARCHS:-gfx900 gfx90a gfx1030}; do
+        if "$hipcc" --offload-arch="$arch" --cuda-device-only -S -x hip "$tmp/probe.hip" \
+            -o "$tmp/probe.s" >"$tmp/log" 2>&1; then
+            amd "$arch"
+        else
+            skip "$arch: not known to $hipcc"
+        fi
+    done
+else
+    skip "AMD: no hipcc"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,669 @@
+// test_kernels.cu - the reference kernels, the fill, the comparison and the check against results
+// computed on the host, on whatever backend this is built for.
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
+#include "check.h"
+#include <stdlib.h>
+#include <vector>
+
+// A check that says in which case it failed.
+#define CHECK_CASE(condition, ...)                                                                 \
+    do {                                                                                           \
+        if (!CHECK(condition)) {                                                                   \
+            printf("    " __VA_ARGS__);                                                            \
+            printf("\n");                                                                          \
+        }                                                                                          \
+    } while (0)
+
+typedef std::vector<unsigned char> bytes;
+
+enum { MARGIN = 256, SUMS = 4096, POISON = 0xff };
+static const uint64_t big = 1000003, largest = big * 32;
+static const gpumb_form forms[] = {GPUMB_FORM_NAIVE, GPUMB_FORM_FASTEST};
+static const gpumb_mode modes[] = {GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ};
+
+// ---- expected results, on the host ----
+
+static bytes filled(gpumb_fill_kind kind, uint64_t seed, uint64_t size)
+{
+    bytes b((size + 7) / 8 * 8);
+    for (uint64_t i = 0; i < b.size() / 8; i++) {
+        const uint64_t word = gpumb_fill_word(kind, seed, i);
+        memcpy(&b[8 * i], &word, 8);
+    }
+    b.resize(size);
+    return b;
+}
+
+static bytes zcopy_words(uint64_t size)
+{
+    bytes b(size);
+    for (uint64_t i = 0; i < size / 4; i++) {
+        const uint32_t word = gpumb_zcopy_word(i);
+        memcpy(&b[4 * i], &word, 4);
+    }
+    return b;
+}
+
+static uint32_t sum_words(const unsigned char *p, uint64_t size)
+{
+    uint32_t sum = 0, word;
+    for (uint64_t i = 0; i + 4 <= size; i += 4) {
+        memcpy(&word, p + i, 4);
+        sum += word;
+    }
+    return sum;
+}
+
+static bool all_are(const unsigned char *p, uint64_t size, int byte)
+{
+    return size == 0 || (p[0] == byte && memcmp(p, p + 1, size - 1) == 0);
+}
+
+// ---- an input, an output with margins, and what they have to hold ----
+
+struct workplace {
+    gpumb *g;
+    gpumb_buffer *in, *out;
+    bytes source, written; // what `in` holds; what GPUMB_WRITE writes
+    uint64_t size;         // of the output between its margins
+};
+
+static const unsigned char *input(const workplace &w, uint64_t offset)
+{
+    return GPUMB_PTR(const unsigned char, w.in) + offset;
+}
+
+static unsigned char *output(const workplace &w, uint64_t offset)
+{
+    return GPUMB_PTR(unsigned char, w.out) + MARGIN + offset;
+}
+
+static void make_output(workplace &w, uint64_t size)
+{
+    gpumb_free(w.g, w.out);
+    w.out = gpumb_alloc(w.g, size + 2 * MARGIN);
+    w.size = size;
+}
+
+static bytes read_back(gpumb *g, const gpumb_buffer *b)
+{
+    bytes copy(gpumb_size(b) + 1);
+    CHECK_INT(gpumb_read(g, b, 0, copy.data(), copy.size() - 1), 0);
+    copy.pop_back();
+    return copy;
+}
+
+// Whether the output holds `expected`, and poison before and behind it.
+static bool holds(const workplace &w, uint64_t offset, const unsigned char *expected, uint64_t size)
+{
+    const bytes got = read_back(w.g, w.out);
+    const uint64_t begin = MARGIN + offset, end = begin + size;
+    return all_are(got.data(), begin, POISON) &&
+           (size == 0 || memcmp(&got[begin], expected, size) == 0) &&
+           all_are(&got[end], got.size() - end, POISON);
+}
+
+// The same for partial sums, which lie on top of the poison, -1.
+static bool holds_sum(const workplace &w, uint32_t expected)
+{
+    const bytes got = read_back(w.g, w.out);
+    const uint32_t sum = sum_words(&got[MARGIN], SUMS) + SUMS / 4;
+    return sum == expected && all_are(got.data(), MARGIN, POISON) &&
+           all_are(&got[MARGIN + SUMS], got.size() - MARGIN - SUMS, POISON);
+}
+
+// The edges of a block of 1, 4 or 16 elements a thread, and primes.
+static std::vector<uint64_t> counts(uint64_t block, bool with_big)
+{
+    std::vector<uint64_t> n = {0,          1,    block - 1,      block,         block + 1,
+                               4 * block,  1009, 4 * block - 1,  65537,         4 * block + 1,
+                               16 * block, 15,   16 * block - 1, 16 * block + 1};
+    if (with_big)
+        n.push_back(big);
+    return n;
+}
+
+// ---- copy ----
+
+static void test_copy(workplace &w, bool on_cpu)
+{
+    for (int elem = 1; elem <= 32; elem *= 2)
+        for (int block : {0, 32, 97, 128, 256, 1024})
+            for (uint64_t n :
+                 counts(block ? (uint64_t)block : 256, !on_cpu || block == 0 || block == 97)) {
+                const uint64_t size = n * (uint64_t)elem;
+                make_output(w, size);
+                for (gpumb_form form : forms) {
+                    gpumb_poison(w.g, w.out);
+                    CHECK_INT(gpumb_copy(w.g, form, elem, n, block, input(w, 0), output(w, 0)), 0);
+                    CHECK_CASE(holds(w, 0, w.source.data(), size),
+                               "copy, form %d, elem %d, n %llu, block %d", (int)form, elem,
+                               (unsigned long long)n, block);
+                }
+            }
+}
+
+// The fastest form takes words of 16 bytes where it may, and only there.
+static void test_copy_unaligned(workplace &w)
+{
+    for (int elem = 1; elem <= 32; elem *= 2)
+        for (uint64_t n : {1u, 15u, 1009u, 65537u})
+            for (int which = 1; which <= 3; which++)
+                for (int block : {0, 97}) {
+                    const uint64_t size = n * (uint64_t)elem;
+                    const uint64_t from = which & 1 ? (uint64_t)elem : 0;
+                    const uint64_t to = which & 2 ? (uint64_t)elem : 0;
+                    make_output(w, size + (uint64_t)elem);
+                    gpumb_poison(w.g, w.out);
+                    CHECK_INT(gpumb_copy(w.g, GPUMB_FORM_FASTEST, elem, n, block, input(w, from),
+                                         output(w, to)),
+                              0);
+                    CHECK_CASE(holds(w, to, &w.source[from], size),
+                               "copy, elem %d, n %llu, block %d, in + %llu, out + %llu", elem,
+                               (unsigned long long)n, block, (unsigned long long)from,
+                               (unsigned long long)to);
+                }
+}
+
+// ---- zcopy ----
+
+static void check_zcopy(workplace &w, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
+                        uint64_t grid, int block, uint64_t from, uint64_t to, uint32_t sum)
+{
+    const uint64_t size = n * (uint64_t)elem;
+    const void *in = mode == GPUMB_WRITE ? NULL : input(w, from);
+    gpumb_poison(w.g, w.out);
+    CHECK_INT(gpumb_zcopy(w.g, form, mode, elem, n, grid, block, in, output(w, to)), 0);
+    CHECK_CASE(mode == GPUMB_READ_WRITE ? holds(w, to, &w.source[from], size)
+               : mode == GPUMB_WRITE    ? holds(w, to, w.written.data(), size)
+                                        : holds_sum(w, sum),
+               "zcopy, form %d, mode %d, elem %d, n %llu, grid %llu, block %d, in + %llu, "
+               "out + %llu",
+               (int)form, (int)mode, elem, (unsigned long long)n, (unsigned long long)grid, block,
+               (unsigned long long)from, (unsigned long long)to);
+}
+
+// Grids of 70000 blocks take their time on a CPU: few of them there.
+static bool affordable(uint64_t grid, int block, uint64_t n, bool on_cpu)
+{
+    if (grid == 70000)
+        return on_cpu ? block == 33 && (n == 1 || n == 1009) : block == 0 || block == 33;
+    return n != big || ((grid == 0 || grid == 3) && (block == 0 || block == 33));
+}
+
+static void test_zcopy(workplace &w, bool on_cpu)
+{
+    for (gpumb_mode mode : modes)
+        for (int elem = 4; elem <= 32; elem *= 2)
+            for (int block : {0, 32, 33, 96, 1000, 1024})
+                for (uint64_t n : counts(block ? (uint64_t)block : on_cpu ? 1024 : 256, true)) {
+                    const uint64_t size = n * (uint64_t)elem;
+                    const uint32_t sum = mode == GPUMB_READ ? sum_words(w.source.data(), size) : 0;
+                    make_output(w, mode == GPUMB_READ ? (uint64_t)SUMS : size);
+                    for (gpumb_form form : forms)
+                        for (uint64_t grid : {0u, 1u, 3u, 132u, 70000u})
+                            if (affordable(grid, block, n, on_cpu))
+                                check_zcopy(w, form, mode, elem, n, grid, block, 0, 0, sum);
+                }
+}
+
+static void test_zcopy_unaligned(workplace &w)
+{
+    for (gpumb_mode mode : modes)
+        for (int elem = 4; elem <= 32; elem *= 2)
+            for (uint64_t n : {1u, 15u, 1009u, 65537u})
+                for (int which = 1; which <= 3; which++) {
+                    const uint64_t size = n * (uint64_t)elem;
+                    const uint64_t from = which & 1 ? (uint64_t)elem : 0;
+                    const uint64_t to = which & 2 && mode != GPUMB_READ ? (uint64_t)elem : 0;
+                    make_output(w, mode == GPUMB_READ ? (uint64_t)SUMS : size + (uint64_t)elem);
+                    check_zcopy(w, GPUMB_FORM_FASTEST, mode, elem, n, 0, 0, from, to,
+                                sum_words(&w.source[from], size));
+                }
+}
+
+// ---- arguments that no kernel takes ----
+
+// Whether a launch function returned -1 and the next region is skipped, with `word` in the reason.
+static bool refused(int returned, const char *word)
+{
+    int runs = 0;
+    gpumb_result r;
+    GPUMB_TIME(&r) {
+        runs++;
+    }
+    const bool right =
+        returned == -1 && runs == 0 && r.status == GPUMB_STATUS_SKIPPED && strstr(r.reason, word);
+    if (!right)
+        printf("    returned %d, status %d, reason \"%s\", expected \"%s\" in it\n", returned,
+               (int)r.status, r.reason, word);
+    return right;
+}
+
+static void test_refusals(workplace &w)
+{
+    const void *in = input(w, 0);
+    void *out = output(w, 0);
+    gpumb *g = w.g;
+    for (gpumb_form form : forms) {
+        for (int elem : {0, -4, 3, 5, 12, 33, 64})
+            CHECK(refused(gpumb_copy(g, form, elem, 8, 128, in, out), "elements of"));
+        for (int block : {-1, 1025, 1 << 20})
+            CHECK(refused(gpumb_copy(g, form, 4, 8, block, in, out), "block"));
+        CHECK(refused(gpumb_copy(g, form, 1, UINT64_MAX, 128, in, out), "n is too large"));
+        for (gpumb_mode mode : modes) {
+            for (int elem : {0, -4, 1, 2, 3, 24, 64})
+                CHECK(refused(gpumb_zcopy(g, form, mode, elem, 8, 1, 128, in, out), "elements of"));
+            for (int block : {-1, 1025})
+                CHECK(refused(gpumb_zcopy(g, form, mode, 4, 8, 1, block, in, out), "block"));
+            CHECK(refused(gpumb_zcopy(g, form, mode, 4, 8, 1ull << 31, 128, in, out), "refused"));
+        }
+    }
+    // 2^32 blocks, which 32 bits would make none
+    CHECK(refused(gpumb_copy(g, GPUMB_FORM_NAIVE, 1, 1ull << 40, 256, in, out), "refused"));
+    CHECK(refused(gpumb_empty(g, 0, 32), "refused"));
+    CHECK(refused(gpumb_empty(g, 1, 1025), "refused"));
+    CHECK_INT(gpumb_empty(g, 3, 33), 0);
+
+    GPUMB_MEASURE(g, "three bytes") {
+        gpumb_copy(g, GPUMB_FORM_NAIVE, 3, 8, 128, in, out);
+    }
+    CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
+    CHECK(strstr(gpumb_last_result(g)->reason, "elements of 3 bytes"));
+}
+
+// ---- the check ----
+
+struct damage {
+    gpumb_copy_check check;
+    uint64_t at; // the byte to flip first; its size or more: none
+};
+
+static int check_damaged(gpumb *g, void *user)
+{
+    damage *d = (damage *)user;
+    gpumb_buffer *out = const_cast<gpumb_buffer *>(d->check.out);
+    unsigned char byte;
+    if (d->at < gpumb_size(out)) {
+        gpumb_read(g, out, d->at, &byte, 1);
+        byte ^= 0x10;
+        gpumb_write(g, out, d->at, &byte, 1);
+    }
+    return gpumb_check_copy(g, &d->check);
+}
+
+// Whether the last row failed, with `word` in the reason.
+static bool failed(gpumb *g, const char *word)
+{
+    const gpumb_result *r = gpumb_last_result(g);
+    const bool right =
+        r && r->status == GPUMB_STATUS_FAILED && r->verified == 0 && strstr(r->reason, word);
+    if (!right)
+        printf("    status %d, reason \"%s\", expected \"%s\" in it\n", r ? (int)r->status : -1,
+               r ? r->reason : "", word);
+    return right;
+}
+
+static void expect(gpumb *g, gpumb_buffer *out, gpumb_check check, void *user)
+{
+    gpumb_set_output(g, out);
+    gpumb_set_verify(g, check, user);
+}
+
+static void test_check_flipped(workplace &w)
+{
+    const uint64_t n = 1009, size = 4 * n;
+    char word[40];
+    for (gpumb_mode mode : modes)
+        for (gpumb_form form : forms) {
+            const uint64_t results = mode == GPUMB_READ ? (uint64_t)SUMS : size;
+            gpumb_buffer *out = gpumb_alloc(w.g, results);
+            for (uint64_t at : {(uint64_t)0, results / 2 + 1, results - 1, results}) {
+                damage d = {{w.in, out, size, mode}, at};
+                expect(w.g, out, check_damaged, &d);
+                GPUMB_MEASURE(w.g, "flipped") {
+                    gpumb_zcopy(w.g, form, mode, 4, n, 2, 64, input(w, 0), gpumb_data(out));
+                }
+                const uint64_t seen_at = mode == GPUMB_WRITE ? at / 4 * 4 : at;
+                snprintf(word, sizeof word, "first at byte %llu", (unsigned long long)seen_at);
+                if (at < results) {
+                    CHECK_CASE(failed(w.g, mode == GPUMB_READ ? "the sums add up to" : word),
+                               "mode %d, byte %llu flipped", (int)mode, (unsigned long long)at);
+                } else {
+                    CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
+                    CHECK_INT(gpumb_last_result(w.g)->verified, 1);
+                }
+            }
+            gpumb_free(w.g, out);
+        }
+}
+
+template <class T>
+static __global__ void copy_but(const T *in, T *out, uint64_t n, uint64_t left_out, uint64_t beyond)
+{
+    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
+    if (i < n && i != left_out)
+        out[i] = in[i];
+    else if (i >= n && i < n + beyond)
+        out[i] = T();
+}
+
+// Copies of n elements of type T by a kernel that leaves one out, or writes more than there are.
+template <class T> static void test_check_broken(workplace &w, gpumb_mode mode, uint64_t n)
+{
+    const uint64_t size = n * sizeof(T);
+    gpumb_buffer *model = gpumb_alloc(w.g, size), *out = gpumb_alloc(w.g, size);
+    gpumb_copy_check check = {model, out, size, mode};
+    bytes right = mode == GPUMB_WRITE ? zcopy_words(size) : filled(GPUMB_FILL_BITS, 5, size);
+    for (unsigned char &byte : right) // for none to look like poison
+        byte = mode == GPUMB_READ_WRITE && byte == POISON ? 1 : byte;
+    gpumb_write(w.g, model, 0, right.data(), size);
+    for (uint64_t left_out : {(uint64_t)0, n / 2, n - 1, n}) {
+        expect(w.g, out, gpumb_check_copy, &check);
+        GPUMB_MEASURE(w.g, "leaves one out") {
+            GPUMB_LAUNCH(copy_but<T>, n / 256 + 2, 256, 0, GPUMB_PTR(const T, model),
+                         GPUMB_PTR(T, out), n, left_out, 0);
+        }
+        if (left_out < n)
+            CHECK(failed(w.g, mode == GPUMB_WRITE ? "wrong words" : "wrong bytes"));
+        else
+            CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
+    }
+    for (uint64_t beyond : {1u, 16u}) { // the guard zone has 256 bytes
+        expect(w.g, out, gpumb_check_copy, &check);
+        GPUMB_MEASURE(w.g, "goes beyond") {
+            GPUMB_LAUNCH(copy_but<T>, n / 256 + 2, 256, 0, GPUMB_PTR(const T, model),
+                         GPUMB_PTR(T, out), n, n, beyond);
+        }
+        CHECK(failed(w.g, "past the end"));
+    }
+    gpumb_free(w.g, model);
+    gpumb_free(w.g, out);
+}
+
+// Reads all but one element: two launches, of what is before it and of what is behind.
+static void test_check_read_broken(workplace &w)
+{
+    const uint64_t n = 1009;
+    gpumb_buffer *out = gpumb_alloc(w.g, SUMS);
+    gpumb_copy_check check = {w.in, out, 4 * n, GPUMB_READ};
+    for (gpumb_form form : forms)
+        for (uint64_t left_out : {(uint64_t)0, n / 2, n - 1, n}) {
+            const uint64_t rest = left_out < n ? n - left_out - 1 : 0;
+            expect(w.g, out, gpumb_check_copy, &check);
+            GPUMB_MEASURE(w.g, "leaves one out") {
+                gpumb_zcopy(w.g, form, GPUMB_READ, 4, left_out, 2, 64, input(w, 0),
+                            gpumb_data(out));
+                gpumb_zcopy(w.g, form, GPUMB_READ, 4, rest, 2, 64, input(w, 4 * left_out + 4),
+                            gpumb_data(out));
+            }
+            if (left_out < n)
+                CHECK(failed(w.g, "the sums add up to"));
+            else
+                CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
+        }
+    gpumb_free(w.g, out);
+}
+
+// ---- fill ----
+
+// The generator is splitmix64: its first words from seed 0, as its authors' program prints them.
+static void test_fill_word()
+{
+    CHECK(gpumb_fill_word(GPUMB_FILL_BITS, 0, 0) == UINT64_C(0xe220a8397b1dcdaf));
+    CHECK(gpumb_fill_word(GPUMB_FILL_BITS, 0, 1) == UINT64_C(0x6e789e6aa1b965f4));
+    CHECK(gpumb_fill_word(GPUMB_FILL_BITS, 0, 2) == UINT64_C(0x06c45d188009454f));
+    CHECK(gpumb_fill_word(GPUMB_FILL_ZERO, 1, 2) == 0);
+}
+
+static void test_fill(gpumb *g)
+{
+    const gpumb_fill_kind kinds[] = {GPUMB_FILL_BITS, GPUMB_FILL_F32, GPUMB_FILL_F64,
+                                     GPUMB_FILL_ZERO};
+    for (uint64_t size : {0u, 1u, 3u, 7u, 8u, 9u, 255u, 256u, 1009u, 65537u, 1000003u}) {
+        gpumb_buffer *b = gpumb_alloc(g, size);
+        for (gpumb_fill_kind kind : kinds) {
+            bytes before;
+            for (uint64_t seed : {(uint64_t)0, (uint64_t)1, UINT64_MAX}) {
+                gpumb_poison(g, b);
+                gpumb_fill(g, b, kind, seed);
+                const bytes got = read_back(g, b);
+                CHECK_CASE(got == filled(kind, seed, size), "fill, kind %d, seed %llu, size %llu",
+                           (int)kind, (unsigned long long)seed, (unsigned long long)size);
+                CHECK_CASE(size < 8 || kind == GPUMB_FILL_ZERO || got != before,
+                           "kind %d, seed %llu", (int)kind, (unsigned long long)seed);
+                before = got;
+            }
+        }
+        gpumb_result r;
+        GPUMB_TIME(&r) {
+        } // looks at the guard zones
+        CHECK_STR(r.reason, "");
+        gpumb_free(g, b);
+    }
+}
+
+template <class T> static void test_fill_range(gpumb *g, gpumb_fill_kind kind)
+{
+    const int count = 1 << 18;
+    std::vector<T> x(count);
+    gpumb_buffer *b = gpumb_alloc(g, count * sizeof(T));
+    gpumb_fill(g, b, kind, 42);
+    CHECK_INT(gpumb_read(g, b, 0, x.data(), count * sizeof(T)), 0);
+    double lowest = 2, highest = -2, sum = 0, squares = 0;
+    int outside = 0;
+    for (T v : x) {
+        outside += !(v >= -1 && v < 1);
+        lowest = v < lowest ? v : lowest;
+        highest = v > highest ? v : highest;
+        sum += v;
+        squares += (double)v * v;
+    }
+    CHECK_INT(outside, 0);
+    CHECK_NEAR(lowest, -1, 1e-3);
+    CHECK_NEAR(highest, 1, 1e-3);
+    CHECK_NEAR(sum / count, 0, 0.01);
+    CHECK_NEAR(squares / count, 1.0 / 3, 0.01);
+    gpumb_free(g, b);
+}
+
+// ---- compare ----
+
+static void test_compare(gpumb *g)
+{
+    for (uint64_t size : {1u, 2u, 7u, 8u, 9u, 15u, 16u, 17u, 1009u, 65537u}) {
+        gpumb_buffer *a = gpumb_alloc(g, size), *b = gpumb_alloc(g, size);
+        const bytes same = filled(GPUMB_FILL_BITS, 3, size);
+        uint64_t first = 77;
+        gpumb_write(g, a, 0, same.data(), size);
+        gpumb_write(g, b, 0, same.data(), size);
+        CHECK_INT(gpumb_compare(g, a, b, size, &first), 0);
+        CHECK_INT(first, 0);
+        for (uint64_t at : {(uint64_t)0, size / 2, size - 1}) {
+            bytes other = same;
+            other[at] ^= 0x80;
+            gpumb_write(g, b, 0, other.data(), size);
+            CHECK_INT(gpumb_compare(g, a, b, size, &first), 1);
+            CHECK_INT(first, at);
+            CHECK_INT(gpumb_compare(g, b, a, size, NULL), 1);
+            CHECK_INT(gpumb_compare(g, a, b, at, &first), 0); // what is before it
+            other[size - 1] ^= 1;
+            gpumb_write(g, b, 0, other.data(), size);
+            CHECK_INT(gpumb_compare(g, a, b, size, &first), at == size - 1 ? 1 : 2);
+            CHECK_INT(first, at);
+        }
+        bytes none = same;
+        for (unsigned char &byte : none)
+            byte = (unsigned char)~byte;
+        gpumb_write(g, b, 0, none.data(), size);
+        CHECK_INT(gpumb_compare(g, a, b, size, &first), size);
+        CHECK_INT(first, 0);
+        CHECK_INT(gpumb_compare(g, a, b, 0, &first), 0);
+        CHECK_INT(gpumb_compare(g, a, NULL, size, NULL), size);
+        gpumb_free(g, a);
+        gpumb_free(g, b);
+    }
+}
+
+// ---- grid stride ----
+
+static __global__ void visit(unsigned *visits, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+    atomicAdd(&visits[i], 1u);
+}
+
+static void test_grid_stride(gpumb *g)
+{
+    enum { ROOM = 70000 };
+    gpumb_buffer *b = gpumb_alloc(g, ROOM * sizeof(unsigned));
+    std::vector<unsigned> visits(ROOM);
+    for (uint64_t n : {0u, 1u, 7u, 1009u, 65537u})
+        for (int grid : {1, 3, 132})
+            for (int block : {1, 32, 33, 1000}) {
+                gpumb_fill(g, b, GPUMB_FILL_ZERO, 0);
+                GPUMB_LAUNCH(visit, grid, block, 0, GPUMB_PTR(unsigned, b), n);
+                gpumb_read(g, b, 0, visits.data(), ROOM * sizeof(unsigned));
+                int wrong = 0;
+                for (uint64_t i = 0; i < ROOM; i++)
+                    wrong += visits[i] != (i < n);
+                CHECK_CASE(wrong == 0, "n %llu, grid %d, block %d", (unsigned long long)n, grid,
+                           block);
+            }
+    gpumb_free(g, b);
+}
+
+// ---- more elements than 31 bits count ----
+
+// Buffers that fit only a large device: NULL, and a line about it, on others.
+static gpumb_buffer *alloc_large(gpumb *g, uint64_t size)
+{
+    gpumb_buffer *b = gpumb_alloc(g, size);
+    gpumb_result r;
+    GPUMB_TIME(&r) {
+    }
+    if (!b)
+        SKIP(r.reason);
+    return b;
+}
+
+// Whether the first bytes, those around 2^31 elements and the last ones are the expected words.
+static bool large_right(gpumb *g, const gpumb_buffer *b, uint64_t elem, bool zcopy)
+{
+    const uint64_t size = gpumb_size(b);
+    for (uint64_t at : {(uint64_t)0, (elem << 31) - 32, (size - 40) / 8 * 8}) {
+        unsigned char got[64], expected[64];
+        const uint64_t length = size - at < 64 ? size - at : 64;
+        for (uint64_t i = 0; i < 64; i += 8) {
+            uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, 9, (at + i) / 8);
+            if (zcopy)
+                word = gpumb_zcopy_word((at + i) / 4) | (uint64_t)gpumb_zcopy_word((at + i) / 4 + 1)
+                                                            << 32;
+            memcpy(&expected[i], &word, 8);
+        }
+        if (gpumb_read(g, b, at, got, length) || memcmp(got, expected, length))
+            return false;
+    }
+    return true;
+}
+
+static void test_large(gpumb *g, bool on_cpu)
+{
+    const uint64_t n = (1ull << 31) + 5;
+    if (on_cpu || gpumb_get_device(g)->memory_bytes < 16ull << 30) {
+        SKIP("2^31 + 5 elements: needs a device with 16 GB");
+        return;
+    }
+    gpumb_buffer *in = alloc_large(g, n), *out = in ? alloc_large(g, n) : NULL;
+    if (out) {
+        gpumb_copy_check check = {in, out, n, GPUMB_READ_WRITE};
+        gpumb_fill(g, in, GPUMB_FILL_BITS, 9);
+        for (gpumb_form form : forms) {
+            gpumb_poison(g, out);
+            CHECK_INT(gpumb_copy(g, form, 1, n, 0, gpumb_data(in), gpumb_data(out)), 0);
+            CHECK_INT(gpumb_check_copy(g, &check), 1);
+            CHECK(large_right(g, out, 1, false));
+        }
+    }
+    gpumb_free(g, in);
+    gpumb_free(g, out);
+
+    gpumb_buffer *words = alloc_large(g, 4 * n), *sums = gpumb_alloc(g, SUMS);
+    if (words) {
+        gpumb_copy_check written = {NULL, words, 4 * n, GPUMB_WRITE};
+        gpumb_copy_check read = {words, sums, 4 * n, GPUMB_READ};
+        for (gpumb_form form : forms) {
+            gpumb_poison(g, words);
+            gpumb_poison(g, sums);
+            CHECK_INT(gpumb_zcopy(g, form, GPUMB_WRITE, 4, n, 0, 0, NULL, gpumb_data(words)), 0);
+            CHECK_INT(gpumb_check_copy(g, &written), 1);
+            CHECK(large_right(g, words, 4, true));
+            CHECK_INT(
+                gpumb_zcopy(g, form, GPUMB_READ, 4, n, 0, 0, gpumb_data(words), gpumb_data(sums)),
+                0);
+            CHECK_INT(gpumb_check_copy(g, &read), 1);
+        }
+    }
+    gpumb_free(g, words);
+    gpumb_free(g, sums);
+}
+
+// ---- all of it, in one context ----
+
+static void test_all(gpumb *g, bool on_cpu)
+{
+    workplace w = {g,
+                   gpumb_alloc(g, largest + 64),
+                   NULL,
+                   filled(GPUMB_FILL_BITS, 7, largest + 64),
+                   zcopy_words(largest),
+                   0};
+    gpumb_fill(g, w.in, GPUMB_FILL_BITS, 7);
+    test_fill_word();
+    test_fill(g);
+    test_fill_range<float>(g, GPUMB_FILL_F32);
+    test_fill_range<double>(g, GPUMB_FILL_F64);
+    test_compare(g);
+    test_grid_stride(g);
+    test_copy(w, on_cpu);
+    test_copy_unaligned(w);
+    test_zcopy(w, on_cpu);
+    test_zcopy_unaligned(w);
+    test_refusals(w);
+    test_check_flipped(w);
+    test_check_broken<unsigned char>(w, GPUMB_READ_WRITE, 1009);
+    test_check_broken<unsigned>(w, GPUMB_READ_WRITE, 1009);
+    test_check_broken<uint4>(w, GPUMB_READ_WRITE, 257);
+    test_check_broken<unsigned>(w, GPUMB_WRITE, 1009);
+    test_check_read_broken(w);
+    CHECK(read_back(g, w.in) == w.source);
+    test_large(g, on_cpu);
+}
+
+int main()
+{
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    settings.warmup_s = -1;
+    settings.min_samples = settings.max_samples = 6;
+    for (int warp : {32, 64}) {
+        gpumb_cpu_set_warp_size(warp);
+        gpumb *g = gpumb_open_settings("test_kernels", &settings);
+        if (!gpumb_ok(g)) {
+            const int code = gpumb_close(g);
+            if (code == GPUMB_EXIT_NO_DEVICE)
+                SKIP("no device");
+            else
+                CHECK_INT(code, GPUMB_EXIT_OK);
+            return CHECK_SUMMARY();
+        }
+        const bool on_cpu = !strcmp(gpumb_get_device(g)->backend, "cpu");
+        test_all(g, on_cpu);
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED); // there are rows that have to fail
+        if (!on_cpu)
+            break;
+    }
+    return CHECK_SUMMARY();
+}
