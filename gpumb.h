@@ -436,6 +436,9 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g);
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
+/* A program with several sweeps makes each of them a gpumb_benchmark: only then are all axes known
+ * before the first output, and `--axis` may name any of them. */
+
 GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
                                          int64_t step, int64_t factor);
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
@@ -1067,6 +1070,7 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -1144,6 +1148,9 @@ static void gpumbi_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text + 7, sizeof text - 7, format, arguments);
     va_end(arguments);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ') /* a line stays a line, whatever an argument holds */
+            *c = ' ';
     GPUMB_LOG(text);
 }
 
@@ -2841,6 +2848,7 @@ struct gpumb {
     gpumbi_point here; /* the open axes */
     gpumbi_point *points;
     size_t point_count, point_capacity, point_index;
+    size_t *slot, slots; /* a hash table of them; a power of 2 */
     char column[GPUMBI_COLUMNS][32];
     int columns;
     gpumbi_text *texts;
@@ -2857,6 +2865,7 @@ struct gpumb {
     int color, header_printed;
     gpumbi_point table_point; /* whose axes the table's heading shows */
     char table_bench[64];
+    const char *table_unit;
 };
 
 static gpumb *gpumbi_newest;   /* opened last */
@@ -2979,7 +2988,7 @@ static void *gpumbi_allocate(gpumb *g, size_t bytes)
     if (p)
         memset(p, 0, bytes);
     else
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused",
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some, or sweep less",
                    gpumbi_write_size(bytes).text);
     return p;
 }
@@ -3297,21 +3306,18 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
     return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-/* The 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least 95 %: the largest
- * with P(Binomial(n, 1/2) < l) <= 2.5 %. 0 if there is none (n < 6). Up to n = 1000 summed exactly;
- * beyond, where 2^-n leaves the range of a double, Le Boudec's normal approximation. */
+/* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least 95 %; 0 if
+ * there is none (n < 6). The number of values below the median is binomial with p = 1/2: sums its
+ * probabilities from l to n - l, from the middle outwards. */
 static uint64_t gpumbi_median_rank(uint64_t n)
 {
-    if (n > 1000)
-        return (uint64_t)floor(((double)n - 1.96 * sqrt((double)n)) / 2);
-    double probability = pow(0.5, (double)n), below = 0; /* of exactly k, of fewer than l */
-    uint64_t l = 0;
-    for (uint64_t k = 0; k < n; k++) {
-        below += probability;
-        if (below > 0.025)
-            break;
-        l = k + 1;
-        probability *= (double)(n - k) / (double)(k + 1);
+    uint64_t l = n / 2;
+    const double x = (double)n, half = (double)l;
+    double p = exp(lgamma(x + 1) - lgamma(half + 1) - lgamma(x - half + 1) - x * log(2.0));
+    double covered = n % 2 ? 2 * p : p;
+    for (; covered < 0.95 && l > 0; l--) {
+        p *= (double)l / (double)(n - l + 1);
+        covered += 2 * p;
     }
     return l;
 }
@@ -3577,23 +3583,26 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     s->next_look = g->settings.min_samples;
 }
 
-/* A window ends after 5 ms (of the host's clock) or when it is full. The first windows of a
- * context's first region do not count for 100 ms: clocks climb in steps, between which times hold
- * still. Later regions find a device that is busy already: 20 ms. */
+/* A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The first
+ * region of a context warms up for at least 100 ms: clocks climb in steps, between which times hold
+ * still. Later regions find a device that is busy already. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now = gpumbi_dev_clock();
-    const double least = fmin(g->settings.warmup_s, g->row_count || !s->use_events ? 0.02 : 0.1);
-    if (seconds > 0)
-        s->window[s->window_count++] = seconds;
-    else
+    const double least = g->row_count || !s->use_events ? 0 : 0.1;
+    if (seconds > 0) {
+        s->window[s->window_count++ % GPUMBI_WINDOW] = seconds;
+    } else {
         s->bad++;
+        s->result.flags |= GPUMB_FLAG_BAD_TIME;
+    }
     const int out_of_time = now - s->warm_began_s >= g->settings.warmup_s || s->bad > 1000 ||
-                            s->windows > 10000; /* a clock that stands still */
-    if (s->window_count < GPUMBI_WINDOW && now - s->window_began_s < 5e-3 && !out_of_time)
+                            s->window_count > 1000000; /* a clock that stands still */
+    if ((now - s->window_began_s < 20e-3 || s->window_count < 3) && !out_of_time)
         return;
     if (s->window_count) {
-        const gpumb_stats w = gpumb_statistics(s->window, (uint64_t)s->window_count);
+        const int newest_runs = s->window_count < GPUMBI_WINDOW ? s->window_count : GPUMBI_WINDOW;
+        const gpumb_stats w = gpumb_statistics(s->window, (uint64_t)newest_runs);
         const double tolerance = fmax(g->settings.precision * w.median, w.q3 - w.q1);
         s->median[2] = s->median[1];
         s->median[1] = s->median[0];
@@ -3607,8 +3616,9 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
             gpumbi_sampling_begin(g, s, w.median);
             return;
         }
-        /* Out of time, and still moving one way by more than three times what is asked for. */
-        if (out_of_time && s->windows >= 3 && newest * before > 0 && fabs(newest) > 3 * tolerance)
+        /* Out of time, and still moving one way. */
+        if (out_of_time && s->windows >= 3 && newest * before > 0 && fabs(newest) > tolerance &&
+            fabs(before) > tolerance)
             s->result.flags |= GPUMB_FLAG_UNSETTLED;
     }
     if (out_of_time) {
@@ -3675,8 +3685,8 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_sample_add(g, s, seconds);
         break;
     case GPUMBI_RECHECK:
-        s->phase = GPUMBI_FINISHED;
         gpumbi_check_result(g, s);
+        s->phase = GPUMBI_FINISHED;
         break;
     case GPUMBI_FINISHED:
         break;
@@ -3936,16 +3946,38 @@ static int gpumbi_on_point(const gpumb *g)
                               gpumbi_same_point(&g->here, &g->points[g->point_index]));
 }
 
+static uint64_t gpumbi_mix(uint64_t seed, uint64_t i); /* in KERNELS */
+
+/* Where a point stands in the table of slots, or the free slot for it. A slot holds an index + 1. */
+static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_point *point)
+{
+    uint64_t hash = (uint64_t)point->depth;
+    for (int i = 0; i < point->depth; i++)
+        hash = gpumbi_mix(hash + (uint64_t)point->at[i].column, (uint64_t)point->at[i].value);
+    size_t slot = (size_t)hash & (g->slots - 1);
+    while (g->slot[slot] && !gpumbi_same_point(&g->points[g->slot[slot] - 1], point))
+        slot = (slot + 1) & (g->slots - 1);
+    return &g->slot[slot];
+}
+
 static void gpumbi_add_point(gpumb *g)
 {
-    for (size_t i = g->point_count; i-- > 0;) /* most often it is the last one */
-        if (gpumbi_same_point(&g->points[i], &g->here))
-            return;
     void *points = g->points;
     if (!gpumbi_grow(g, &points, sizeof *g->points, g->point_count, &g->point_capacity))
         return;
     g->points = (gpumbi_point *)points;
-    g->points[g->point_count++] = g->here;
+    if (g->slots < 2 * g->point_capacity || !g->point_count) { /* at most half full, and fresh */
+        GPUMB_FREE(g->slot);
+        g->slots = 2 * g->point_capacity;
+        g->slot = (size_t *)gpumbi_allocate(g, g->slots * sizeof *g->slot);
+        for (size_t i = 0; g->slot && i < g->point_count; i++)
+            *gpumbi_point_slot(g, &g->points[i]) = i + 1;
+    }
+    size_t *slot = g->slot ? gpumbi_point_slot(g, &g->here) : NULL;
+    if (slot && !*slot) {
+        g->points[g->point_count++] = g->here;
+        *slot = g->point_count;
+    }
 }
 
 static int gpumbi_find_column(gpumb *g, const char *name)
@@ -3990,8 +4022,9 @@ static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t
             break;
         value = step ? value + step : value * factor;
         if (a->count > 1000000)
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "axis %s has more than a million values",
-                       g->column[a->column]);
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: more than a million values; for example --axis %s=64:1024:*2",
+                       g->column[a->column], g->column[a->column]);
     }
 }
 
@@ -4771,7 +4804,11 @@ static void gpumbi_table_device(gpumb *g)
 
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
 {
-    int same = !strcmp(g->table_bench, row->result.bench) &&
+    const char *unit = row->result.bytes > 0  ? "GB/s"
+                       : row->result.flop > 0 ? "GFLOP/s"
+                                              : "";
+    int same = !strcmp(g->table_bench, row->result.bench) && g->table_unit &&
+               (!strcmp(g->table_unit, unit) || row->result.status != GPUMB_STATUS_OK) &&
                g->table_point.depth == row->point.depth;
     for (int i = 0; same && i < row->point.depth; i++)
         same = g->table_point.at[i].column == row->point.at[i].column;
@@ -4779,14 +4816,11 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
         return;
     gpumbi_copy_text(g->table_bench, sizeof g->table_bench, row->result.bench);
     g->table_point = row->point;
+    g->table_unit = unit;
     fprintf(g->table, "\n%-22s", row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
         fprintf(g->table, " %10s", g->column[row->point.at[i].column]);
-    fprintf(g->table, " %10s %8s %9s %8s\n", "median", "+-",
-            row->result.bytes > 0  ? "GB/s"
-            : row->result.flop > 0 ? "GFLOP/s"
-                                   : "",
-            "% peak");
+    fprintf(g->table, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
 }
 
 static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
@@ -4797,7 +4831,11 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const char *grey = g->color ? "\033[2m" : "", *red = g->color ? "\033[31m" : "";
     const char *plain = g->color ? "\033[0m" : "";
     gpumbi_table_heading(g, row);
-    fprintf(g->table, "%-22s", r->kernel);
+    char kernel[sizeof r->kernel]; /* a line break in the name must not split the row */
+    gpumbi_copy_text(kernel, sizeof kernel, r->kernel);
+    for (char *c = kernel; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    fprintf(g->table, "%-22s", kernel);
     for (int i = 0; i < row->point.depth; i++)
         fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column).text);
     if (r->status != GPUMB_STATUS_OK) {
@@ -4833,7 +4871,7 @@ static void gpumbi_sink_open(gpumb *g, gpumbi_sink *sink)
     struct stat about;
     if (!strcmp(sink->path, "-")) {
         sink->file = stdout;
-    } else if (!stat(sink->path, &about) && !S_ISREG(about.st_mode)) {
+    } else if (!lstat(sink->path, &about) && !S_ISREG(about.st_mode)) { /* links stay links */
         sink->file = fopen(sink->path, "w");
     } else {
         gpumbi_format(sink->part, sizeof sink->part, "%s.part", sink->path);
@@ -4842,32 +4880,46 @@ static void gpumbi_sink_open(gpumb *g, gpumbi_sink *sink)
     gpumbi_sink_check(g, sink, !sink->file);
 }
 
+/* The folder of a path, and the name in it. */
+static const char *gpumbi_split_path(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    gpumbi_format(folder, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (slash == path)
+        gpumbi_copy_text(folder, size, "/");
+    return slash ? slash + 1 : path;
+}
+
 /* Whether a file can be made there, found out before anything runs and without making it. */
 static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const char *path)
 {
-    struct stat about;
+    struct stat about, other;
     char folder[520];
     g->sink[kind].option = option;
     g->sink[kind].path = path;
     if (!path || !strcmp(path, "-"))
         return;
-    if (strlen(path) > sizeof folder - 8) {
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: the name is too long; for example %s results.csv",
-                   option, option);
-        return;
+    const int taken = !stat(path, &about);
+    const char *name = gpumbi_split_path(path, folder, sizeof folder), *wrong = NULL;
+    if (strlen(path) > sizeof folder - 8)
+        wrong = "the name is too long";
+    else if (!name[0] || (taken && S_ISDIR(about.st_mode)))
+        wrong = "is a directory, not a file";
+    else if (stat(folder, &about) || !S_ISDIR(about.st_mode))
+        wrong = "there is no such folder, make it first";
+    else if (access(taken ? path : folder, W_OK))
+        wrong = "no permission to write there";
+    for (int i = 0; i < kind && !wrong; i++) {
+        char other_folder[520];
+        const char *other_path = g->sink[i].path;
+        if (other_path && !strcmp(name, gpumbi_split_path(other_path, other_folder, sizeof folder)) &&
+            !stat(other_folder, &other) && other.st_ino == about.st_ino &&
+            other.st_dev == about.st_dev && strncmp(path, "/dev/", 5))
+            wrong = "is the file of another option too";
     }
-    gpumbi_copy_text(folder, sizeof folder, path);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = 0;
-    if (!path[0] || (!stat(path, &about) && S_ISDIR(about.st_mode)))
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: is a directory; name a file, for example %s %s/out%s",
-                   option, path, option, path[0] ? path : ".", strcmp(option, "--md") ? option + 1 : ".md");
-    else if (stat(slash ? folder : ".", &about) || !S_ISDIR(about.st_mode) ||
-             access(slash ? folder : ".", W_OK))
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "%s %s: no folder %s to write to; make it first, for example mkdir -p %s", option,
-                   path, slash ? folder : ".", slash ? folder : ".");
+    if (wrong)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: %s; for example %s results.%s", option, path, wrong,
+                   option, option + 2);
 }
 
 static void gpumbi_csv_sink(gpumb *g, gpumbi_sink *sink, const gpumbi_row *row)
@@ -4895,13 +4947,6 @@ static void gpumbi_csv_sink(gpumb *g, gpumbi_sink *sink, const gpumbi_row *row)
 
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
 {
-    if (g->table) {
-        if (!g->header_printed)
-            gpumbi_table_device(g);
-        g->header_printed = 1;
-        gpumbi_table_row(g, row);
-        fflush(g->table);
-    }
     for (int kind = 0; kind < GPUMBI_SINKS && !g->done; kind++) {
         gpumbi_sink *sink = &g->sink[kind];
         if (!sink->path)
@@ -4928,6 +4973,13 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         }
         sink->rows++;
         gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
+    }
+    if (g->table && !g->done) {
+        if (!g->header_printed)
+            gpumbi_table_device(g);
+        g->header_printed = 1;
+        gpumbi_table_row(g, row);
+        fflush(g->table);
     }
 }
 
@@ -5054,7 +5106,7 @@ static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char
     int64_t number = 0;
     const char *end = gpumbi_read_integer(value, &number);
     if (!end || *end || number < 0)
-        gpumbi_bad_value(g, option, value, "is not an integer of 0 or more");
+        gpumbi_bad_value(g, option, value, "is not an integer from 0 to 2^63 - 1");
     return (uint64_t)number;
 }
 
@@ -5257,14 +5309,14 @@ static void gpumbi_start(gpumb *g)
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     for (int i = 0; i < GPUMBI_SINKS && !g->done; i++) {
         gpumbi_sink_prepare(g, i, options[i], paths[i]);
-        to_stdout |= paths[i] && (!strcmp(paths[i], "-") || !strcmp(paths[i], "/dev/stdout"));
-        for (int j = 0; j < i && !g->done; j++)
-            if (paths[i] && paths[j] && !strcmp(paths[i], paths[j]))
-                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: is the file of %s too; for example %s other",
-                           options[i], paths[i], options[j], options[i]);
+        if (paths[i] && (!strcmp(paths[i], "-") || !strcmp(paths[i], "/dev/stdout")) && to_stdout++)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "%s %s: standard output is taken by another option; for example %s results.%s",
+                       options[i], paths[i], options[i], options[i] + 2);
     }
     g->table = s->quiet ? NULL : to_stdout ? stderr : stdout;
-    g->color = g->table && !s->no_color && isatty(fileno(g->table)) && !getenv("NO_COLOR");
+    g->color = g->table && !s->no_color && isatty(fileno(g->table)) &&
+               (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
     if (!g->done)
         gpumbi_open_device(g);
     if (!g->done && !g->listing)
@@ -5280,18 +5332,18 @@ static void gpumbi_start(gpumb *g)
     g->catches_interrupt = !sigaction(SIGINT, &action, &g->old_interrupt);
 }
 
-/* A context, or, without memory, one that can do nothing. */
+static gpumb gpumbi_no_memory; /* a context that can do nothing */
+
 static gpumb *gpumbi_new(const char *program)
 {
-    static gpumb none;
     gpumb *g = (gpumb *)GPUMB_MALLOC(sizeof *g);
     if (g) {
         memset(g, 0, sizeof *g);
     } else {
-        g = &none;
-        g->done = 1;
-        g->exit_code = GPUMB_EXIT_ERROR;
-        gpumbi_say("out of host memory");
+        g = &gpumbi_no_memory;
+        memset(g, 0, sizeof *g);
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some",
+                   gpumbi_write_size(sizeof *g).text);
     }
     const char *slash = program ? strrchr(program, '/') : NULL;
     gpumbi_copy_text(g->program, sizeof g->program, slash ? slash + 1 : program ? program : "gpumb");
@@ -5301,6 +5353,10 @@ static gpumb *gpumbi_new(const char *program)
 GPUMB_API gpumb *gpumb_open(int argc, char **argv)
 {
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
+    /* A closed standard stream would give its number to the next file that is opened. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1)
+            (void)!open("/dev/null", O_RDWR);
     g->settings = gpumb_settings_default();
     if (!g->done)
         gpumbi_parse_options(g, argc, argv);
@@ -5320,12 +5376,14 @@ static void gpumbi_summary(gpumb *g)
 {
     const uint64_t rows = g->row_count;
     if (g->table && rows)
-        fprintf(g->table, "\n%llu rows: %llu ok, %llu skipped, %llu failed\n",
-                (unsigned long long)rows, (unsigned long long)g->ok_rows,
+        fprintf(g->table, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
+                (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->ok_rows,
                 (unsigned long long)g->skipped_rows,
                 (unsigned long long)(rows - g->ok_rows - g->skipped_rows));
-    if (g->table)
-        fflush(g->table);
+    errno = 0;
+    if (g->table && (fflush(g->table) || ferror(g->table)))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
+                   strerror(errno ? errno : EIO));
 }
 
 GPUMB_API int gpumb_close(gpumb *g)
@@ -5350,8 +5408,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (gpumbi_working(g) && !g->listing) {
         gpumbi_axis_options_known(g);
         if (g->filters && g->seen && !g->matched && !g->row_count)
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; see --list",
-                       g->filter[0]);
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+                       g->filter[0], g->program);
     }
     gpumbi_summary(g);
     const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
@@ -5382,6 +5440,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     GPUMB_FREE(g->single.values);
     GPUMB_FREE(g->single.scratch);
     GPUMB_FREE(g->points);
+    GPUMB_FREE(g->slot);
     GPUMB_FREE(g->rows);
     gpumb **link = &gpumbi_newest;
     while (*link && *link != g)
@@ -5390,7 +5449,8 @@ GPUMB_API int gpumb_close(gpumb *g)
         *link = g->previous;
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
-    GPUMB_FREE(g);
+    if (g != &gpumbi_no_memory)
+        GPUMB_FREE(g);
     return exit_code;
 }
 
@@ -5398,6 +5458,8 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
 {
     gpumbi_copy_text(g->bench, sizeof g->bench, benchmark->name);
     g->scope = g->outer_scope = 1;
+    g->fill[0] = 0;
+    g->fill_seed = 0;
     memset(&g->next, 0, sizeof g->next);
     benchmark->run(g);
     gpumbi_leave_body(g);
@@ -5423,14 +5485,21 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
         g->named_count = 0;
         if (g->listing)
             printf("%-20s %s\n", list[i].name, list[i].description ? list[i].description : "");
+        const int columns = g->columns;
+        int axis_used[GPUMBI_OPTIONS];
+        memcpy(axis_used, g->axis_used, sizeof axis_used);
         gpumbi_run_benchmark(g, &list[i]);
         chosen[i] = g->matched > matched;
         matched = g->matched;
+        if (!chosen[i]) { /* its axes do not count */
+            g->columns = columns;
+            memcpy(g->axis_used, axis_used, sizeof axis_used);
+        }
     }
     g->dry = g->enumerating = 0;
     if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->filters && !matched)
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; see --list",
-                   g->filter[0]);
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+                   g->filter[0], list[0].name);
     for (size_t i = 0; i < count && gpumbi_working(g) && !g->listing; i++)
         if (chosen[i])
             gpumbi_run_benchmark(g, &list[i]);
@@ -5678,48 +5747,41 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
     }
 GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_KERNEL)
 
-/* Zcopy, fastest form: words of 16 bytes, and tiles that a whole block takes on together, so that a
- * block's loads are one contiguous piece. With as many blocks as tiles, memory is walked through in
- * order as in the fastest copy (H200: 1.00 of Memcpy against 0.94 for resident blocks). Reading needs
- * loads in flight, not order: there each thread has four under way before it adds them up, and
- * resident blocks keep the sums at the end few. `words` counts 4 bytes; the first block also sees to
- * the up to three behind the last 16. */
+/* Zcopy, fastest form: words of 16 bytes, and as many blocks as there are tiles, so that memory is
+ * walked through in order as in the fastest copy (H200: 1.00 of Memcpy against 0.94 for resident
+ * blocks). Reading needs loads in flight, not order: there each thread has four under way, one from
+ * each quarter, before it adds them up, and resident blocks keep the sums at the end few. `words`
+ * counts 4 bytes; the first block also sees to those that are left over. */
 static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 *__restrict__ out,
                                             uint64_t words, int mode)
 {
-    const uint64_t n = words / 4, block = blockDim.x;
-    const uint64_t tile = mode == GPUMB_READ ? 4 * block : block;
-    const uint64_t first = blockIdx.x * tile, step = gridDim.x * tile;
-    const uint64_t last_words = blockIdx.x == 0 ? n * 4 + threadIdx.x : words;
+    const uint64_t n = words / 4, quarter = n / 4;
+    const uint64_t done = mode == GPUMB_READ ? quarter * 16 : n * 4;
+    const unsigned *from = (const unsigned *)in;
+    unsigned *to = (unsigned *)out, sum = 0;
     if (mode == GPUMB_READ_WRITE) {
-        for (uint64_t start = first; start < n; start += step)
-            if (start + threadIdx.x < n)
-                gpumbi_stream_store(&out[start + threadIdx.x], in[start + threadIdx.x]);
-        for (uint64_t w = last_words; w < words; w += block)
-            ((unsigned *)out)[w] = ((const unsigned *)in)[w];
+        GPUMB_GRID_STRIDE(i, n)
+            gpumbi_stream_store(&out[i], in[i]);
     } else if (mode == GPUMB_WRITE) {
-        for (uint64_t start = first; start < n; start += step)
-            if (start + threadIdx.x < n)
-                gpumbi_stream_store(&out[start + threadIdx.x], gpumbi_write_16(start + threadIdx.x));
-        for (uint64_t w = last_words; w < words; w += block)
-            ((unsigned *)out)[w] = gpumbi_write_word(w);
+        GPUMB_GRID_STRIDE(i, n)
+            gpumbi_stream_store(&out[i], gpumbi_write_16(i));
     } else {
-        unsigned sum = 0;
-        for (uint64_t start = first; start < n; start += step) {
-            const uint4 *at = in + start + threadIdx.x;
-            if (start + tile <= n) {
-                const uint4 a = at[0], b = at[block], c = at[2 * block], d = at[3 * block];
-                sum += gpumbi_sum_words(a) + gpumbi_sum_words(b) + gpumbi_sum_words(c) +
-                       gpumbi_sum_words(d);
-            } else {
-                for (uint64_t i = start + threadIdx.x; i < n; i += block)
-                    sum += gpumbi_sum_words(in[i]);
-            }
+        GPUMB_GRID_STRIDE(i, quarter)
+        {
+            const uint4 a = in[i], b = in[i + quarter], c = in[i + 2 * quarter],
+                        d = in[i + 3 * quarter];
+            sum += gpumbi_sum_words(a) + gpumbi_sum_words(b) + gpumbi_sum_words(c) +
+                   gpumbi_sum_words(d);
         }
-        for (uint64_t w = last_words; w < words; w += block)
-            sum += ((const unsigned *)in)[w];
-        gpumbi_add_sum((unsigned *)out, sum);
     }
+    for (uint64_t w = done + threadIdx.x; blockIdx.x == 0 && w < words; w += blockDim.x) {
+        if (mode == GPUMB_READ)
+            sum += from[w];
+        else
+            to[w] = mode == GPUMB_WRITE ? gpumbi_write_word(w) : from[w];
+    }
+    if (mode == GPUMB_READ)
+        gpumbi_add_sum(to, sum);
 }
 
 /* Reference results for the check, in the plainest way, a word a step: how many words of a written
@@ -5912,11 +5974,12 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     const uint64_t words = n * (uint64_t)elem / 4;
     const int aligned = (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
     const int on_gpu = strcmp(g->device.backend, "cpu") != 0;
-    block = block ? block : !on_gpu ? 1024 : mode == GPUMB_READ_WRITE ? 128 : 256;
+    block = block ? block : !on_gpu ? 1 : mode == GPUMB_READ_WRITE ? 128 : 256;
     if (form == GPUMB_FORM_FASTEST && aligned) {
-        const uint64_t tiles = gpumbi_ceil_div(words, 4 * (uint64_t)block);
         if (!blocks)
-            blocks = mode == GPUMB_READ ? gpumbi_blocks(g) : tiles + !tiles;
+            blocks = mode == GPUMB_READ || !on_gpu
+                         ? gpumbi_blocks(g)
+                         : gpumbi_ceil_div(words, 4 * (uint64_t)block);
         n = words;
         GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_fastest, uint4, n, (int)mode);
         return *gpumbi_trouble(g) ? -1 : 0;

@@ -1,5 +1,5 @@
-// test_emulation.cpp - kernels on the CPU: barriers, warps, shared memory, atomics, launches, and what
-// is said about kernels that go wrong. Results are compared with direct computations.
+// test_emulation.cpp - kernels on the CPU: barriers, warps, shared memory, atomics, launches, and
+// what is said about kernels that go wrong. Results are compared with direct computations.
 #define GPUMB_BACKEND_CPU
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (SASS where there is a
-# disassembler, else PTX) and AMD: accesses of 16 bytes where they are promised, and no spills.
+# test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (PTX, and SASS where
+# there is a disassembler) and AMD: accesses of 16 bytes where they are promised, and no spills.
 #     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
 set -u
 LC_ALL=C
@@ -57,7 +57,7 @@ narrow="gpumbi_copy_4 gpumbi_copy_8 gpumbi_zcopy_4 gpumbi_zcopy_8"
 body() {
     pattern=
     for name in $(echo "$1" | tr + ' '); do
-        pattern="$pattern${pattern:+|}${#name}$name[A-Zjmv]"
+        pattern="$pattern${pattern:+|}${#name}${name}[A-Zjmv]"
     done
     awk -v pattern="$pattern" '/^kernel / { on = $0 ~ pattern } on' "$listing"
 }
@@ -160,10 +160,10 @@ fi
 
 # ---- AMD -----------------------------------------------------------------------------------------
 
-# amd ARCH. A pointer in a kernel's parameters is known to be global; flat accesses would do as well.
+# amd ARCH: the compiler knows that parameters point to global memory; flat accesses would do too
 amd() {
-    if ! "$hipcc" -std=c++17 -O3 --offload-arch="$1" --cuda-device-only -S -I. -x hip "$tmp/unit.cu" \
-        -o "$tmp/unit.s" >"$tmp/log" 2>&1; then
+    if ! "$hipcc" -std=c++17 -O3 --offload-arch="$1" --cuda-device-only -S -I. -x hip \
+        "$tmp/unit.cu" -o "$tmp/unit.s" >"$tmp/log" 2>&1; then
         fail "$1: does not compile" "$tmp/log"
         return
     fi
