@@ -136,6 +136,8 @@ A context belongs to one thread.
 #define GPUMB_API extern
 #endif
 
+#define GPUMBI_INLINE inline __attribute__((always_inline))
+
 #if defined(__GNUC__) || defined(__clang__)
 #define GPUMBI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -161,7 +163,8 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 
 /* ---- settings and the context ---------------------------------------------------------------- */
 
-enum { /* exit codes, as gpumb_close() returns them */
+/* Exit codes, as gpumb_close() returns them. */
+enum {
     GPUMB_EXIT_OK = 0,
     GPUMB_EXIT_FAILED = 1,       /* a check failed */
     GPUMB_EXIT_USAGE = 2,        /* bad command line */
@@ -222,10 +225,10 @@ typedef struct gpumb_benchmark {
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count);
 
 /* GPUMB_MAIN(list) is a main() for an array of benchmarks. */
-#define GPUMB_MAIN(list)                                                                            \
-    int main(int argc, char **argv)                                                                 \
-    {                                                                                               \
-        return gpumb_main(argc, argv, (list), sizeof(list) / sizeof((list)[0]));                    \
+#define GPUMB_MAIN(list)                                                                           \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return gpumb_main(argc, argv, (list), sizeof(list) / sizeof((list)[0]));                   \
     }
 
 /* ---- device and stream ----------------------------------------------------------------------- */
@@ -246,12 +249,12 @@ typedef struct gpumb_device {
     uint64_t l2_bytes; /* of the device; on the CPU the last-level cache */
     double sm_clock_hz;
     double memory_clock_hz;
-    double peak_bytes_per_s; /* 2 transfers a clock x bus width, or --peak; 0: unknown */
-    double peak_flop_per_s;  /* fp32, a multiply-add counted as 2; 0: unknown */
-    double quantum_s;        /* smallest difference that the event clock shows */
-    double floor_s;          /* an empty event pair */
-    double empty_kernel_s;   /* an empty kernel in an event pair */
-    double interval_s;       /* an empty kernel in a full queue */
+    double peak_bytes_per_s;    /* 2 transfers a clock x bus width, or --peak; 0: unknown */
+    double peak_flop_per_s;     /* fp32, a multiply-add counted as 2; 0: unknown */
+    double quantum_s;           /* smallest difference that the event clock shows */
+    double floor_s;             /* an empty event pair */
+    double empty_kernel_s;      /* an empty kernel in an event pair */
+    double interval_s;          /* an empty kernel in a full queue */
     double ceiling_bytes_per_s; /* measured copy rate (Memcpy, read + write); 0 until needed */
 } gpumb_device;
 
@@ -319,14 +322,20 @@ typedef enum gpumb_timing {
     GPUMB_TIMING_HOST
 } gpumb_timing;
 
-/* These describe the next region and are forgotten when it has ended. */
-GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes_read_and_written); /* by one run of the body */
-GPUMB_API void gpumb_set_flop(gpumb *g, double floating_point_operations);
-GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes); /* touched; gives the `cache` column */
+/* These describe the next region and are forgotten when it has ended: bytes read and written by one
+ * run of the body, floating-point operations in it, and the bytes that it touches, which give the
+ * `cache` column. */
+GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
+GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
+GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
-GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b); /* poison before a check; up to 8 */
+
+/* Outputs (up to 8) are poisoned before a check, which follows the first and the last run. */
+GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
-GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user); /* untimed, before each run */
+
+/* An untimed hook before each run, for a body that needs a fresh state. A sample is one run then. */
+GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user);
 
 /* Skips the next region with a reason; says why a check failed. */
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...) GPUMBI_PRINTF(2, 3);
@@ -346,7 +355,11 @@ typedef struct gpumb_stats {
  * Hoefler & Belli SC15). O(n log n). */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
-typedef enum gpumb_status { GPUMB_STATUS_OK, GPUMB_STATUS_SKIPPED, GPUMB_STATUS_FAILED } gpumb_status;
+typedef enum gpumb_status {
+    GPUMB_STATUS_OK,
+    GPUMB_STATUS_SKIPPED,
+    GPUMB_STATUS_FAILED
+} gpumb_status;
 
 typedef enum gpumb_stop {
     GPUMB_STOP_NONE,
@@ -356,15 +369,16 @@ typedef enum gpumb_stop {
 } gpumb_stop;
 
 /* What makes a figure suspicious: name, and what it means. The names stand in the `flags` column. */
-#define GPUMB_FLAGS(X)                                                                              \
-    X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything")                \
-    X(NOISY, "noisy", "sampling ended before the interval was narrow enough")                       \
-    X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval")                     \
-    X(RESOLUTION, "resolution", "the time is close to the clock's quantum or the event pair's cost") \
-    X(LAUNCH_BOUND, "launch-bound", "no longer than an empty launch in a full queue takes")         \
-    X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache")  \
-    X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate")                    \
-    X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out")          \
+#define GPUMB_FLAGS(X)                                                                             \
+    X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything")               \
+    X(NOISY, "noisy", "sampling ended before the interval was narrow enough")                      \
+    X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval")                    \
+    X(RESOLUTION, "resolution",                                                                    \
+      "the time is close to the clock's quantum or the event pair's cost")                         \
+    X(LAUNCH_BOUND, "launch-bound", "no longer than an empty launch in a full queue takes")        \
+    X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache") \
+    X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate")                   \
+    X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out")         \
     X(UNSETTLED, "unsettled", "times still changed when the warm-up's budget was used up")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning) GPUMBI_BIT_##name,
@@ -392,8 +406,8 @@ typedef struct gpumb_result {
     double peak_gbps, ceiling_gbps;
     double pct_peak, pct_ceiling;
     uint64_t footprint_bytes;
-    char cache[8]; /* the level that holds the footprint */
-    int registers; /* of the first kernel launched by GPUMB_LAUNCH; -1: unknown */
+    char cache[8];    /* the level that holds the footprint */
+    int registers;    /* of the first kernel launched by GPUMB_LAUNCH; -1: unknown */
     double occupancy; /* 0 ... 1; -1: unknown */
     double sm_clock_hz, memory_clock_hz;
     char fill[16];
@@ -420,9 +434,9 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written. */
 #define GPUMB_TIME(result) GPUMBI_REGION(NULL, NULL, result)
 
-#define GPUMBI_REGION(g, name, result)                                                              \
-    for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                         \
-         gpumbi_region_next(gpumbi_region);)                                                        \
+#define GPUMBI_REGION(g, name, result)                                                             \
+    for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
+         gpumbi_region_next(gpumbi_region);)                                                       \
         for (; gpumbi_region_body(gpumbi_region);)
 
 /* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that
@@ -430,8 +444,8 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
  * Ends when each has its precision, or its budget is used up. Up to 16 regions. */
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g);
 GPUMB_API int gpumbi_interleave_next(gpumb *g);
-#define GPUMB_INTERLEAVE(g)                                                                         \
-    for (gpumb *gpumbi_interleave = gpumbi_interleave_begin(g);                                     \
+#define GPUMB_INTERLEAVE(g)                                                                        \
+    for (gpumb *gpumbi_interleave = gpumbi_interleave_begin(g);                                    \
          gpumbi_interleave_next(gpumbi_interleave);)
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
@@ -459,28 +473,29 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
  * `--axis block=96,192` replaces the values. It may not go below the smallest value in the source,
  * or below 1 where that is larger. The names of named values can be chosen from, not extended. */
 #define GPUMB_SWEEP_POW2(g, axis, lo, hi) GPUMB_SWEEP_FACTOR(g, axis, lo, hi, 2)
-#define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                 \
+#define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                \
     GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
-#define GPUMB_SWEEP_RANGE(g, axis, lo, hi, step)                                                    \
+#define GPUMB_SWEEP_RANGE(g, axis, lo, hi, step)                                                   \
     GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), (step), 0))
-#define GPUMB_SWEEP_ARRAY(g, axis, values, count)                                                   \
+#define GPUMB_SWEEP_ARRAY(g, axis, values, count)                                                  \
     GPUMBI_SWEEP(axis, gpumbi_sweep_list((g), #axis, (values), (count)))
-#define GPUMB_SWEEP_STRINGS(g, axis, names, count)                                                  \
+#define GPUMB_SWEEP_STRINGS(g, axis, names, count)                                                 \
     GPUMBI_SWEEP(axis, gpumbi_sweep_names((g), #axis, (names), (count)))
-#define GPUMB_SWEEP_LIST(g, axis, ...)                                                              \
-    for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;      \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                 \
-    GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                                  \
-                      sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
-#define GPUMB_SWEEP_NAMES(g, axis, ...)                                                             \
-    for (const char *gpumbi_list_##axis[] = {__VA_ARGS__}, **gpumbi_go_##axis = gpumbi_list_##axis; \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                 \
-    GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                                \
-                        sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+#define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
+    for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
+         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+        GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
+                          sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+#define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
+    for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
+                    **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
+         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+        GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
+                            sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
-#define GPUMBI_SWEEP(axis, begin)                                                                   \
-    for (gpumb_axis *gpumbi_axis_##axis = (begin); gpumbi_axis_next(gpumbi_axis_##axis);)           \
-        for (int64_t axis = gpumbi_axis_value(gpumbi_axis_##axis), gpumbi_once_##axis = 1;          \
+#define GPUMBI_SWEEP(axis, begin)                                                                  \
+    for (gpumb_axis *gpumbi_axis_##axis = (begin); gpumbi_axis_next(gpumbi_axis_##axis);)          \
+        for (int64_t axis = gpumbi_axis_value(gpumbi_axis_##axis), gpumbi_once_##axis = 1;         \
              gpumbi_once_##axis; gpumbi_once_##axis = 0, (void)axis)
 
 /* ---- reference kernels ----------------------------------------------------------------------- */
@@ -491,6 +506,8 @@ typedef enum gpumb_form {
 } gpumb_form;
 
 typedef enum gpumb_mode { GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ } gpumb_mode;
+
+#if !defined(GPUMB_STATIC) || (defined(__cplusplus) && !defined(GPUMB_NO_KERNELS))
 
 /* These launch on the context's stream and return 0, or -1 with the row skipped and the reason in
  * it. `elem` is the element's size, `n` a count of elements, buffers are aligned to an element. */
@@ -524,6 +541,8 @@ typedef struct gpumb_copy_check {
 } gpumb_copy_check;
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
+
+#endif
 
 /* ---- the CPU backend -------------------------------------------------------------------------- */
 
@@ -612,8 +631,6 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 
 #ifdef __cplusplus
 } /* extern "C" */
-
-#define GPUMBI_INLINE inline __attribute__((always_inline))
 
 /* Function qualifiers. __noinline__ is missing: glibc and libstdc++ use that word themselves. */
 #ifndef __global__
@@ -767,7 +784,8 @@ static inline void __threadfence_block()
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-template <class T> inline T gpumbi_shuffle(int wait, uint64_t mask, T value, unsigned x, int width)
+template <class T>
+static inline T gpumbi_shuffle(int wait, uint64_t mask, T value, unsigned x, int width)
 {
     static_assert(sizeof(T) <= 16, "a shuffle moves at most 16 bytes");
     uint64_t words[2] = {0, 0};
@@ -780,7 +798,7 @@ template <class T> inline T gpumbi_shuffle(int wait, uint64_t mask, T value, uns
 /* The distance may be of any integer type, signed in most kernels: no sign warnings for that. */
 #define GPUMBI_SHUFFLE(name, wait)                                                                 \
     template <class T, class N>                                                                    \
-    inline T name(unsigned long long mask, T value, N x, int width = warpSize)                     \
+    static inline T name(unsigned long long mask, T value, N x, int width = warpSize)              \
     {                                                                                              \
         return gpumbi_shuffle(wait, mask, value, static_cast<unsigned>(x), width);                 \
     }
@@ -796,7 +814,7 @@ template <class T> struct gpumbi_same {
 };
 
 #define GPUMBI_ATOMIC(name, builtin)                                                               \
-    template <class T> inline T name(T *p, typename gpumbi_same<T>::type v)                        \
+    template <class T> static inline T name(T *p, typename gpumbi_same<T>::type v)                 \
     {                                                                                              \
         return builtin(p, v, __ATOMIC_RELAXED);                                                    \
     }
@@ -818,18 +836,19 @@ GPUMBI_ATOMIC(atomicOr, __atomic_fetch_or)
 GPUMBI_ATOMIC(atomicXor, __atomic_fetch_xor)
 GPUMBI_ATOMIC_LOOP(static inline float atomicAdd, float, old + v)
 GPUMBI_ATOMIC_LOOP(static inline double atomicAdd, double, old + v)
-GPUMBI_ATOMIC_LOOP(template <class T> inline T atomicMin, T, v < old ? v : old)
-GPUMBI_ATOMIC_LOOP(template <class T> inline T atomicMax, T, old < v ? v : old)
-GPUMBI_ATOMIC_LOOP(template <class T> inline T atomicInc, T, old >= v ? 0 : old + 1)
+GPUMBI_ATOMIC_LOOP(template <class T> static inline T atomicMin, T, v < old ? v : old)
+GPUMBI_ATOMIC_LOOP(template <class T> static inline T atomicMax, T, old < v ? v : old)
+GPUMBI_ATOMIC_LOOP(template <class T> static inline T atomicInc, T, old >= v ? 0 : old + 1)
 
-template <class T> inline T atomicExch(T *p, typename gpumbi_same<T>::type v)
+template <class T> static inline T atomicExch(T *p, typename gpumbi_same<T>::type v)
 {
     T old;
     __atomic_exchange(p, &v, &old, __ATOMIC_RELAXED);
     return old;
 }
-template <class T> inline T atomicCAS(T *p, typename gpumbi_same<T>::type expected,
-                                      typename gpumbi_same<T>::type desired)
+template <class T>
+static inline T atomicCAS(T *p, typename gpumbi_same<T>::type expected,
+                          typename gpumbi_same<T>::type desired)
 {
     __atomic_compare_exchange(p, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
@@ -868,12 +887,12 @@ static inline int __ffs(int x)
 {
     return __builtin_ffs(x);
 }
-template <class T> inline T __ldg(const T *p)
+template <class T> static inline T __ldg(const T *p)
 {
     return *p;
 }
 
-template <class To, class From> inline To gpumbi_bits(From from)
+template <class To, class From> static inline To gpumbi_bits(From from)
 {
     To to;
     static_assert(sizeof to == sizeof from, "same size");
@@ -943,10 +962,10 @@ GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *funct
 /* 64-bit, so that a negative or oversized extent is seen and refused, never truncated. */
 struct gpumbi_extent {
     uint64_t x, y, z;
-    gpumbi_extent(const dim3 &d) : x(d.x), y(d.y), z(d.z)
+    GPUMBI_INLINE gpumbi_extent(const dim3 &d) : x(d.x), y(d.y), z(d.z)
     {
     }
-    template <class T> gpumbi_extent(T n) : x(static_cast<uint64_t>(n)), y(1), z(1)
+    template <class T> GPUMBI_INLINE gpumbi_extent(T n) : x(static_cast<uint64_t>(n)), y(1), z(1)
     {
         static_assert(T(1) / T(2) == T(0), "a launch extent is a dim3 or an integer");
     }
@@ -988,8 +1007,8 @@ template <class K, class... P> struct gpumbi_launcher {
     void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
                     P... args) const
     {
-        const gpumbi_shape shape = {name,         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                                    shared_bytes, barrier};
+        const gpumbi_shape shape = {
+            name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, barrier};
         const K function = kernel;
         if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(function()))) {
             gpumbi_run(shape, [=]() { function()(args...); });
@@ -1012,7 +1031,7 @@ inline auto gpumbi_kernel(const char *name, int barrier, K kernel)
 }
 
 #define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(__VA_ARGS__)
-#define GPUMB_LAUNCH_BARRIER(kernel, ...)                                                           \
+#define GPUMB_LAUNCH_BARRIER(kernel, ...)                                                          \
     gpumbi_kernel(#kernel, 1, [=]() { return kernel; })(__VA_ARGS__)
 
 #else
@@ -1024,8 +1043,8 @@ template <class... P> struct gpumbi_launcher {
     void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
                     P... args) const
     {
-        const gpumbi_shape shape = {name,         {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                                    shared_bytes, 0};
+        const gpumbi_shape shape = {
+            name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, 0};
         const void *function = reinterpret_cast<const void *>(kernel);
         void *addresses[] = {const_cast<void *>(static_cast<const void *>(&args))..., nullptr};
         if (gpumbi_launch_begin(&shape, function)) {
@@ -1044,12 +1063,12 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, kernel)(__VA_ARGS__)
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
-#define GPUMB_GRID_STRIDE(i, n)                                                                     \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),          \
-                  gpumbi_step_##i = gridDim.x * (uint64_t)blockDim.x;                               \
+#define GPUMB_GRID_STRIDE(i, n)                                                                    \
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),         \
+                  gpumbi_step_##i = gridDim.x * (uint64_t)blockDim.x;                              \
          i < gpumbi_n_##i; i += gpumbi_step_##i)
-#define GPUMB_SHARED(type, name)                                                                    \
-    extern __shared__ uint4 gpumbi_shared_memory[];                                                 \
+#define GPUMB_SHARED(type, name)                                                                   \
+    extern __shared__ uint4 gpumbi_shared_memory[];                                                \
     type *name = (type *)(void *)gpumbi_shared_memory
 
 #endif
@@ -1065,8 +1084,8 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 
 /* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest from it
  * saves compile time. */
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define GPUMBI_DEVICE_PASS
+#if defined(__CUDA_ARCH__) || (defined(__HIP_DEVICE_COMPILE__) && !defined(GPUMB_STATIC))
+#define GPUMBI_DEVICE_PASS /* (hipcc wants to see the body of a static function) */
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
@@ -1092,7 +1111,8 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 
 #if !defined(CLOCK_MONOTONIC) || !defined(SA_RESETHAND)
-#error "gpumb: POSIX is hidden: compile with -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h before any system header"
+#error                                                                                             \
+    "gpumb: POSIX is hidden: compile with -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h before any system header"
 #endif
 
 /* So does leaving the host's side of a GPU build unoptimised: nothing of it runs inside a timed stretch
@@ -1140,18 +1160,24 @@ static void gpumbi_copy_text(char *to, size_t size, const char *from)
     gpumbi_format(to, size, "%s", from ? from : "");
 }
 
+/* A copy without line breaks and other control characters. */
+static void gpumbi_copy_line(char *to, size_t size, const char *from)
+{
+    gpumbi_copy_text(to, size, from);
+    for (; *to; to++)
+        *to = (unsigned char)*to < ' ' ? ' ' : *to;
+}
+
 GPUMBI_PRINTF(1, 2)
 static void gpumbi_say(const char *format, ...)
 {
-    char text[600] = "gpumb: ";
+    char text[600] = "gpumb: ", line[600];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text + 7, sizeof text - 7, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ') /* a line stays a line, whatever an argument holds */
-            *c = ' ';
-    GPUMB_LOG(text);
+    gpumbi_copy_line(line, sizeof line, text);
+    GPUMB_LOG(line);
 }
 
 typedef struct gpumbi_number {
@@ -1234,8 +1260,8 @@ static const char *gpumbi_read_integer(const char *text, int64_t *value)
     static const struct {
         const char *name;
         int64_t factor;
-    } suffix[] = {{"Ki", 1 << 10},  {"Mi", 1 << 20},   {"Gi", 1 << 30},
-                  {"k", 1000},      {"M", 1000000},    {"G", 1000000000}};
+    } suffix[] = {{"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30},
+                  {"k", 1000},     {"M", 1000000},  {"G", 1000000000}};
     const int negative = *text == '-';
     text += negative;
     if (*text < '0' || *text > '9')
@@ -1282,7 +1308,11 @@ typedef enum gpumbi_severity {
     GPUMBI_FATAL    /* the device is lost or unusable: end of the context */
 } gpumbi_severity;
 
-typedef enum gpumbi_direction { GPUMBI_TO_DEVICE, GPUMBI_TO_HOST, GPUMBI_ON_DEVICE } gpumbi_direction;
+typedef enum gpumbi_direction {
+    GPUMBI_TO_DEVICE,
+    GPUMBI_TO_HOST,
+    GPUMBI_ON_DEVICE
+} gpumbi_direction;
 
 static int gpumbi_dev_count(int *count);
 static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
@@ -1299,12 +1329,12 @@ static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
-static int gpumbi_dev_last_error(void);                                  /* of a launch; clears it */
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
-                             int *registers, double *occupancy);
+static int gpumbi_dev_last_error(void); /* of a launch; clears it */
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy);
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);            /* host, seconds, monotonic */
-static void gpumbi_dev_date(char text[32]);      /* "2026-01-31T12:00:00Z" */
+static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
 #if defined(GPUMB_BACKEND_FAKE)
 /* defined by the test */
@@ -1350,12 +1380,18 @@ static int gpumbi_fp32_lanes(const gpumb_device *device, int major, int minor)
 {
     if (!strcmp(device->backend, "cuda") || !strncmp(device->arch, "sm_", 3)) {
         switch (major) {
-        case 3: return 192;
-        case 5: return 128;
-        case 6: return minor == 0 ? 64 : 128;
-        case 7: return 64;
-        case 8: return minor == 0 ? 64 : 128;
-        default: return major >= 9 ? 128 : 0;
+        case 3:
+            return 192;
+        case 5:
+            return 128;
+        case 6:
+            return minor == 0 ? 64 : 128;
+        case 7:
+            return 64;
+        case 8:
+            return minor == 0 ? 64 : 128;
+        default:
+            return major >= 9 ? 128 : 0;
         }
     }
     if (!strncmp(device->arch, "gfx94", 5) || !strncmp(device->arch, "gfx95", 5))
@@ -1526,8 +1562,8 @@ static int gpumbi_dev_shared(const void *function, uint64_t bytes)
 #endif
 }
 
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
-                             int *registers, double *occupancy)
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy)
 {
     int blocks = 0, ordinal = 0;
 #if defined(GPUMB_BACKEND_CUDA)
@@ -1786,8 +1822,8 @@ static int gpumbi_dev_last_error(void)
     return fault ? GPUMBI_CPU_FAULT : 0;
 }
 
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
-                             int *registers, double *occupancy)
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy)
 {
     (void)function, (void)block, (void)shared_bytes, (void)registers, (void)occupancy;
     return GPUMBI_CPU_FAULT; /* unknown here */
@@ -1878,11 +1914,17 @@ typedef void *gpumbi_registers; /* the stack pointer; everything else lies on th
 
 void gpumbi_registers_switch(gpumbi_registers *from, gpumbi_registers to);
 
+/* One symbol a program, also when several units bring it; none that is seen from outside. */
+#if defined(GPUMB_STATIC)
+#define GPUMBI_SWITCH_LINKAGE ""
+#else
+#define GPUMBI_SWITCH_LINKAGE                                                                      \
+    ".weak gpumbi_registers_switch\n"                                                              \
+    ".hidden gpumbi_registers_switch\n"
+#endif
+
 #ifdef __x86_64__
-__asm__(".pushsection .text\n"
-        ".weak gpumbi_registers_switch\n"
-        ".hidden gpumbi_registers_switch\n"
-        ".type gpumbi_registers_switch, @function\n"
+__asm__(".pushsection .text\n" GPUMBI_SWITCH_LINKAGE ".type gpumbi_registers_switch, @function\n"
         ".p2align 4\n"
         "gpumbi_registers_switch:\n"
         "    pushq %rbp\n"
@@ -1910,7 +1952,7 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                void (*entry)(void))
+                                  void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)(void *)(low + size) - 9;
     unsigned *control = (unsigned *)(void *)sp;
@@ -1922,10 +1964,7 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
     *context = sp;
 }
 #else
-__asm__(".pushsection .text\n"
-        ".weak gpumbi_registers_switch\n"
-        ".hidden gpumbi_registers_switch\n"
-        ".type gpumbi_registers_switch, %function\n"
+__asm__(".pushsection .text\n" GPUMBI_SWITCH_LINKAGE ".type gpumbi_registers_switch, %function\n"
         ".p2align 4\n"
         "gpumbi_registers_switch:\n"
         "    stp x19, x20, [sp, #-160]!\n"
@@ -1956,7 +1995,7 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                void (*entry)(void))
+                                  void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)(void *)(low + size) - 20;
     memset(sp, 0, 20 * sizeof *sp);
@@ -1970,7 +2009,7 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
 typedef ucontext_t gpumbi_registers;
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                void (*entry)(void))
+                                  void (*entry)(void))
 {
     getcontext(context);
     context->uc_stack.ss_sp = low;
@@ -2001,17 +2040,14 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
  *
  * Only waiting switches: a thread that spins until another one stores something hangs. */
 enum {
-    GPUMBI_MAX_THREADS = 1024,
-    GPUMBI_MAX_SHARED = 1 << 20,
+    GPUMBI_MAX_THREADS = 1024, GPUMBI_MAX_SHARED = 1 << 20,
     GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32,
     GPUMBI_HOME = GPUMBI_MAX_THREADS, /* the fiber that is the worker's own stack */
     /* Low end of a stack: bytes to spill over into without harm to the neighbour, then the canary.
      * The odd number of cache lines on top keeps equal depths in different cache sets. */
-    GPUMBI_SPILL = 4096,
-    GPUMBI_CANARY = 256,
+    GPUMBI_SPILL = 4096, GPUMBI_CANARY = 256,
     GPUMBI_STACK_SIZE = GPUMBI_SPILL + GPUMB_CPU_STACK_BYTES / 64 * 64,
-    GPUMBI_STACK_STEP = GPUMBI_STACK_SIZE + 5 * 64
-};
+    GPUMBI_STACK_STEP = GPUMBI_STACK_SIZE + 5 * 64};
 
 static const char *const gpumbi_wait_names[GPUMBI_WAITS] = {
     "__syncthreads",   "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
@@ -2083,8 +2119,9 @@ static char *gpumbi_stack_of(const gpumbi_worker *w, unsigned thread)
 
 /* Not inlined: with ASan its array may live in the fake stack, which ends with each thread, and so
  * must not become part of a frame that stays. */
-__attribute__((noinline, format(printf, 2, 3))) static void
-gpumbi_block_fault(gpumbi_worker *w, const char *format, ...)
+__attribute__((noinline, format(printf, 2, 3))) static void gpumbi_block_fault(gpumbi_worker *w,
+                                                                               const char *format,
+                                                                               ...)
 {
     char text[384];
     va_list arguments;
@@ -2113,7 +2150,8 @@ __attribute__((noinline)) static void gpumbi_diagnose(gpumbi_worker *w)
                                   count[i], verb, gpumbi_wait_names[i]);
         }
     }
-    for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {}
+    for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {
+    }
     if (warp < GPUMBI_MAX_WARPS && n < sizeof text) {
         const gpumbi_group *g = &w->group[warp << w->shift];
         snprintf(text + n, sizeof text - n, ", warp %u lacks lanes 0x%llx of the mask 0x%llx", warp,
@@ -2284,7 +2322,8 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
     self->source = gpumbi_source_lane(wait, lane, x, size);
 
     g = &w->group[warp << w->shift];
-    for (i = 0; i < w->group_count[warp] && (g->mask != mask || g->wait != wait); i++, g++) {}
+    for (i = 0; i < w->group_count[warp] && (g->mask != mask || g->wait != wait); i++, g++) {
+    }
     if (i == w->group_count[warp]) {
         w->group_count[warp]++;
         g->mask = mask;
@@ -3043,16 +3082,16 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
     return g->row_count ? &g->rows[g->row_count - 1].result : NULL;
 }
 
-GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes_read_and_written)
+GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.bytes = bytes_read_and_written;
+        g->next.bytes = bytes;
 }
 
-GPUMB_API void gpumb_set_flop(gpumb *g, double floating_point_operations)
+GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.flop = floating_point_operations;
+        g->next.flop = flop;
 }
 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
@@ -3185,7 +3224,8 @@ GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
     b->scope = g->scope;
     b->next = g->buffers;
     g->buffers = b;
-    gpumbi_try(g, gpumbi_dev_set((char *)b->data + bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, g->stream),
+    gpumbi_try(g,
+               gpumbi_dev_set((char *)b->data + bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, g->stream),
                "guard zone");
     return b;
 }
@@ -3232,8 +3272,9 @@ GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void 
     if ((g = gpumbi_enter(g)) == NULL || !b)
         return -1;
     GPUMB_ASSERT(offset <= b->bytes && bytes <= b->bytes - offset);
-    return gpumbi_try(g, gpumbi_dev_copy(host, (const char *)b->data + offset, bytes, GPUMBI_TO_HOST,
-                                         g->stream),
+    return gpumbi_try(g,
+                      gpumbi_dev_copy(host, (const char *)b->data + offset, bytes, GPUMBI_TO_HOST,
+                                      g->stream),
                       "read") ||
                    gpumbi_try(g, gpumbi_dev_wait(g->stream), "read")
                ? -1
@@ -3246,9 +3287,10 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
     if ((g = gpumbi_enter(g)) == NULL || !b)
         return -1;
     GPUMB_ASSERT(offset <= b->bytes && bytes <= b->bytes - offset);
-    return gpumbi_try(g, gpumbi_dev_copy((char *)b->data + offset, host, bytes, GPUMBI_TO_DEVICE,
-                                         g->stream),
-                      "write") ||
+    return gpumbi_try(
+               g,
+               gpumbi_dev_copy((char *)b->data + offset, host, bytes, GPUMBI_TO_DEVICE, g->stream),
+               "write") ||
                    gpumbi_try(g, gpumbi_dev_wait(g->stream), "write")
                ? -1
                : 0;
@@ -3266,16 +3308,17 @@ static int gpumbi_guards_intact(gpumb *g)
 {
     for (const gpumb_buffer *b = g->buffers; b; b = b->next) {
         unsigned char guard[GPUMBI_GUARD];
-        if (gpumbi_try(g, gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard,
-                                          GPUMBI_TO_HOST, g->stream),
+        if (gpumbi_try(g,
+                       gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard,
+                                       GPUMBI_TO_HOST, g->stream),
                        "guard zone") ||
             gpumbi_try(g, gpumbi_dev_wait(g->stream), "guard zone"))
             return 0;
         for (int i = 0; i < GPUMBI_GUARD; i++)
             if (guard[i] != GPUMBI_GUARD_BYTE) {
                 gpumb_reason(g, "wrote past the end of a buffer of %llu bytes, at offset %llu",
-                             (unsigned long long)b->bytes, (unsigned long long)b->bytes +
-                                                               (unsigned long long)i);
+                             (unsigned long long)b->bytes,
+                             (unsigned long long)b->bytes + (unsigned long long)i);
                 gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD,
                                g->stream); /* the next row starts clean */
                 return 0;
@@ -3387,7 +3430,8 @@ static int gpumbi_time_empty(gpumb *g, int launches, double *seconds)
     for (int i = 0; i < launches; i++)
         gpumbi_launch_empty();
     if (gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
-        gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") || !gpumbi_working(g))
+        gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") ||
+        !gpumbi_working(g))
         return 1;
     return *gpumbi_trouble(g) != 0;
 }
@@ -3434,7 +3478,8 @@ static void gpumbi_measure_ceiling(gpumb *g)
     if (gpumbi_dev_memory(&free_bytes) || free_bytes / 4 < bytes)
         return;
     if (!gpumbi_dev_alloc(&from, bytes) && !gpumbi_dev_alloc(&to, bytes) &&
-        !gpumbi_dev_set(from, 0x5a, bytes, g->stream) && !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
+        !gpumbi_dev_set(from, 0x5a, bytes, g->stream) &&
+        !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
         for (; copies < COPIES; copies++)
             if (gpumbi_dev_record(g->start, g->stream) ||
                 gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream) ||
@@ -3560,8 +3605,8 @@ static void gpumbi_warm_up_begin(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted = s->about.timing;
-    const double cost_s = g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s
-                                                       : 20 * g->device.quantum_s;
+    const double cost_s =
+        g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
     const double target_s = fmin(cost_s / g->settings.precision, 1e-3);
     const double work_s = fmax(run_s - g->device.floor_s, fmax(g->device.interval_s, 1e-9));
     double batch = run_s < target_s ? ceil(target_s / work_s) : 1;
@@ -3889,8 +3934,7 @@ static const char *gpumbi_keep(gpumb *g, const char *text)
     for (const gpumbi_text *t = g->texts; t; t = t->next)
         if (!strcmp(t->text, text))
             return t->text;
-    gpumbi_text *t =
-        (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text));
+    gpumbi_text *t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text));
     if (!t)
         return "";
     memcpy(t->text, text, strlen(text) + 1);
@@ -3923,8 +3967,11 @@ static int gpumbi_selected(gpumb *g, const char *kernel)
     if (g->enumerating) {
         g->seen++;
         g->matched += (uint64_t)selected;
-        if (g->listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel))
-            printf("    kernel %s\n", kernel);
+        if (g->listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel)) {
+            char line[64];
+            gpumbi_copy_line(line, sizeof line, kernel);
+            printf("    kernel %s\n", line);
+        }
     }
     return selected;
 }
@@ -3946,14 +3993,14 @@ static int gpumbi_on_point(const gpumb *g)
                               gpumbi_same_point(&g->here, &g->points[g->point_index]));
 }
 
-static uint64_t gpumbi_mix(uint64_t seed, uint64_t i); /* in KERNELS */
-
 /* Where a point stands in the table of slots, or the free slot for it. A slot holds an index + 1. */
 static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_point *point)
 {
-    uint64_t hash = (uint64_t)point->depth;
-    for (int i = 0; i < point->depth; i++)
-        hash = gpumbi_mix(hash + (uint64_t)point->at[i].column, (uint64_t)point->at[i].value);
+    uint64_t hash = 0;
+    for (int i = 0; i < point->depth; i++) {
+        hash = (hash ^ (uint64_t)point->at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ (hash >> 32)) + (uint64_t)point->at[i].column;
+    }
     size_t slot = (size_t)hash & (g->slots - 1);
     while (g->slot[slot] && !gpumbi_same_point(&g->points[g->slot[slot] - 1], point))
         slot = (slot + 1) & (g->slots - 1);
@@ -4098,8 +4145,9 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
         hi = lo;
         if (rest && *rest == ':' && (rest = gpumbi_read_integer(rest + 1, &hi)) != NULL) {
             product = rest[0] == ':' && rest[1] == '*';
-            rest = product || (rest[0] == ':' && rest[1] == '+') ? gpumbi_read_integer(rest + 2, &by)
-                                                                 : NULL;
+            rest = product || (rest[0] == ':' && rest[1] == '+')
+                       ? gpumbi_read_integer(rest + 2, &by)
+                       : NULL;
         }
         if (!rest || (*rest && *rest != ',')) {
             gpumbi_format(what, sizeof what,
@@ -4111,14 +4159,14 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
         }
         if (lo < least || lo > hi || by < (product ? 2 : 1) || (product && lo < 1)) {
             gpumbi_format(what, sizeof what, "%s",
-                          lo < least            ? "a value is too small"
-                          : lo > hi             ? "the range is empty"
-                          : product && lo < 1   ? "a range by factors must start at 1 or more"
-                          : product             ? "the factor must be 2 or more"
-                                                : "the step must be 1 or more");
+                          lo < least          ? "a value is too small"
+                          : lo > hi           ? "the range is empty"
+                          : product && lo < 1 ? "a range by factors must start at 1 or more"
+                          : product           ? "the factor must be 2 or more"
+                                              : "the step must be 1 or more");
             if (lo < least)
-                gpumbi_format(what, sizeof what, "%lld is too small, at least %lld",
-                              (long long)lo, (long long)least);
+                gpumbi_format(what, sizeof what, "%lld is too small, at least %lld", (long long)lo,
+                              (long long)least);
             gpumbi_bad_axis(g, option, what, example);
             return;
         }
@@ -4147,8 +4195,8 @@ static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
         if (i == count) {
             char what[200] = "", example[128];
             for (i = 0; i < count; i++)
-                gpumbi_format(what + strlen(what), sizeof what - strlen(what), "%s%s", i ? ", " : "",
-                              all[i].text);
+                gpumbi_format(what + strlen(what), sizeof what - strlen(what), "%s%s",
+                              i ? ", " : "", all[i].text);
             gpumbi_format(example, sizeof example, "%s=%s", g->column[a->column],
                           count ? all[0].text : "");
             gpumbi_end(g, GPUMB_EXIT_USAGE,
@@ -4642,8 +4690,7 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     f.count = 0;
     gpumbi_text_field(&f, "name", d->name);
     gpumbi_text_field(&f, "backend", d->backend);
-    gpumbi_text_field(&f, "note",
-                      strcmp(d->backend, "cpu") ? "" : "emulated, not a GPU result");
+    gpumbi_text_field(&f, "note", strcmp(d->backend, "cpu") ? "" : "emulated, not a GPU result");
     gpumbi_text_field(&f, "arch", d->arch);
     gpumbi_integer_field(&f, "ordinal", (uint64_t)d->ordinal, 1);
     gpumbi_integer_field(&f, "multiprocessors", (uint64_t)d->multiprocessors, 1);
@@ -4784,12 +4831,15 @@ static void gpumbi_table_device(gpumb *g)
         fprintf(t, "  %d multiprocessors at %s MHz, fp32 peak %s TFLOP/s, ECC %s\n",
                 d->multiprocessors, gpumbi_write_number(d->sm_clock_hz / 1e6, 0, 1).text,
                 gpumbi_write_number(d->peak_flop_per_s / 1e12, 1, 1).text,
-                d->ecc < 0 ? "unknown" : d->ecc ? "on" : "off");
+                d->ecc < 0 ? "unknown"
+                : d->ecc   ? "on"
+                           : "off");
     fprintf(t, "  memory %s, %s %s", gpumbi_write_size(d->memory_bytes).text,
             strcmp(d->backend, "cpu") ? "L2" : "last-level cache",
             gpumbi_write_size(d->l2_bytes).text);
     if (g->settings.peak_gbps > 0)
-        fprintf(t, ", peak %s GB/s (--peak)\n", gpumbi_write_number(g->settings.peak_gbps, 0, 1).text);
+        fprintf(t, ", peak %s GB/s (--peak)\n",
+                gpumbi_write_number(g->settings.peak_gbps, 0, 1).text);
     else if (d->peak_bytes_per_s > 0)
         fprintf(t, ", peak %s GB/s (%s MHz x 2 x %d bit)\n",
                 gpumbi_write_number(d->peak_bytes_per_s / 1e9, 0, 1).text,
@@ -4799,14 +4849,14 @@ static void gpumbi_table_device(gpumb *g)
     fprintf(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s\n",
             gpumbi_write_time(d->quantum_s).text, gpumbi_write_time(d->floor_s).text,
             gpumbi_write_time(d->empty_kernel_s).text, gpumbi_write_time(d->interval_s).text);
-    fprintf(t, "  GB/s = 1e9 byte/s, bytes read + written; +- is half the 95 %% interval of the median\n");
+    fprintf(
+        t,
+        "  GB/s = 1e9 byte/s, bytes read + written; +- is half the 95 %% interval of the median\n");
 }
 
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
 {
-    const char *unit = row->result.bytes > 0  ? "GB/s"
-                       : row->result.flop > 0 ? "GFLOP/s"
-                                              : "";
+    const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
     int same = !strcmp(g->table_bench, row->result.bench) && g->table_unit &&
                (!strcmp(g->table_unit, unit) || row->result.status != GPUMB_STATUS_OK) &&
                g->table_point.depth == row->point.depth;
@@ -4831,10 +4881,8 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const char *grey = g->color ? "\033[2m" : "", *red = g->color ? "\033[31m" : "";
     const char *plain = g->color ? "\033[0m" : "";
     gpumbi_table_heading(g, row);
-    char kernel[sizeof r->kernel]; /* a line break in the name must not split the row */
-    gpumbi_copy_text(kernel, sizeof kernel, r->kernel);
-    for (char *c = kernel; *c; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    char kernel[sizeof r->kernel];
+    gpumbi_copy_line(kernel, sizeof kernel, r->kernel);
     fprintf(g->table, "%-22s", kernel);
     for (int i = 0; i < row->point.depth; i++)
         fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column).text);
@@ -4862,8 +4910,9 @@ static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
 {
     if (!failed && !(sink->file && ferror(sink->file)))
         return;
-    gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: can't write: %s; free some space or choose another file",
-               sink->option, sink->path, strerror(errno ? errno : EIO));
+    gpumbi_end(g, GPUMB_EXIT_ERROR,
+               "%s %s: can't write: %s; free some space or choose another file", sink->option,
+               sink->path, strerror(errno ? errno : EIO));
 }
 
 static void gpumbi_sink_open(gpumb *g, gpumbi_sink *sink)
@@ -4912,10 +4961,13 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
     for (int i = 0; i < kind && !wrong; i++) {
         char other_folder[520];
         const char *other_path = g->sink[i].path;
-        if (other_path && !strcmp(name, gpumbi_split_path(other_path, other_folder, sizeof folder)) &&
+        if (other_path &&
+            !strcmp(name, gpumbi_split_path(other_path, other_folder, sizeof folder)) &&
             !stat(other_folder, &other) && other.st_ino == about.st_ino &&
             other.st_dev == about.st_dev && strncmp(path, "/dev/", 5))
-            wrong = "is the file of another option too";
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "%s %s and %s %s: are one file; for example %s results.%s",
+                       g->sink[i].option, other_path, option, path, option, option + 2);
     }
     if (wrong)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: %s; for example %s results.%s", option, path, wrong,
@@ -5037,28 +5089,30 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  */
 
 /* name, example of a value ("" for none), help */
-#define GPUMBI_OPTION_LIST(X)                                                                       \
-    X(HELP, "help", "", "this text")                                                                \
-    X(LIST, "list", "", "the benchmarks with their kernels and axes")                               \
-    X(FILTER, "filter", "NAME", "only what has NAME in bench/kernel; may be repeated")              \
-    X(AXIS, "axis", "block=64,128", "values of an axis: a,b,c or lo:hi:+step or lo:hi:*factor")     \
-    X(DEVICE, "device", "0", "number of the device")                                                \
-    X(CSV, "csv", "results.csv", "write rows as CSV; - is standard output")                         \
-    X(JSON, "json", "results.json", "write context and rows as JSON")                               \
-    X(MARKDOWN, "md", "results.md", "write a Markdown table")                                       \
-    X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")              \
-    X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                  \
-    X(SAMPLES, "samples", "30:10000", "least and most samples")                                     \
-    X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                        \
-    X(QUICK, "quick", "", "the quick profile of each benchmark (default)")                          \
-    X(FULL, "full", "", "the full profile")                                                         \
-    X(SEED, "seed", "1", "of the random data")                                                      \
-    X(PEAK, "peak", "4800", "theoretical memory bandwidth, GB/s")                                   \
-    X(NO_COLOR, "no-color", "", "no colours on the terminal")                                       \
+#define GPUMBI_OPTION_LIST(X)                                                                      \
+    X(HELP, "help", "", "this text")                                                               \
+    X(LIST, "list", "", "the benchmarks with their kernels and axes")                              \
+    X(FILTER, "filter", "NAME", "only what has NAME in bench/kernel; may be repeated")             \
+    X(AXIS, "axis", "block=64,128", "values of an axis: a,b,c or lo:hi:+step or lo:hi:*factor")    \
+    X(DEVICE, "device", "0", "number of the device")                                               \
+    X(CSV, "csv", "results.csv", "write rows as CSV; - is standard output")                        \
+    X(JSON, "json", "results.json", "write context and rows as JSON")                              \
+    X(MARKDOWN, "md", "results.md", "write a Markdown table")                                      \
+    X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")             \
+    X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
+    X(SAMPLES, "samples", "30:10000", "least and most samples")                                    \
+    X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \
+    X(QUICK, "quick", "", "the quick profile of each benchmark (default)")                         \
+    X(FULL, "full", "", "the full profile")                                                        \
+    X(SEED, "seed", "1", "of the random data")                                                     \
+    X(PEAK, "peak", "4800", "theoretical memory bandwidth, GB/s")                                  \
+    X(NO_COLOR, "no-color", "", "no colours on the terminal")                                      \
     X(VERSION, "version", "", "version of gpumb")
 
 #define GPUMBI_OPTION_ENUM(id, name, example, help) GPUMBI_OPTION_##id,
-typedef enum gpumbi_option { GPUMBI_OPTION_LIST(GPUMBI_OPTION_ENUM) GPUMBI_OPTION_COUNT } gpumbi_option;
+typedef enum gpumbi_option {
+    GPUMBI_OPTION_LIST(GPUMBI_OPTION_ENUM) GPUMBI_OPTION_COUNT
+} gpumbi_option;
 #undef GPUMBI_OPTION_ENUM
 
 static const char *const gpumbi_option_text[][3] = {
@@ -5078,17 +5132,19 @@ GPUMB_API const char *gpumb_help_text(void)
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), "  %-26s %s\n", option,
                       gpumbi_option_text[i][2]);
     }
-    gpumbi_format(text + strlen(text), sizeof text - strlen(text),
-                  "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-                  "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 no device,\n"
-                  "4 device, memory or output error, 130 interrupted.\n");
+    gpumbi_format(
+        text + strlen(text), sizeof text - strlen(text),
+        "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
+        "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 no device,\n"
+        "4 device, memory or output error, 130 interrupted.\n");
     return text;
 }
 
 static void gpumbi_bad_value(gpumb *g, gpumbi_option option, const char *value, const char *what)
 {
-    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: %s; for example --%s %s", gpumbi_option_text[option][0],
-               value, what, gpumbi_option_text[option][0], gpumbi_option_text[option][1]);
+    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: %s; for example --%s %s",
+               gpumbi_option_text[option][0], value, what, gpumbi_option_text[option][0],
+               gpumbi_option_text[option][1]);
 }
 
 static double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *value, int zero)
@@ -5105,9 +5161,14 @@ static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char
 {
     int64_t number = 0;
     const char *end = gpumbi_read_integer(value, &number);
-    if (!end || *end || number < 0)
-        gpumbi_bad_value(g, option, value, "is not an integer from 0 to 2^63 - 1");
-    return (uint64_t)number;
+    if (end && !*end && number >= 0)
+        return (uint64_t)number;
+    char *rest; /* more than an int64_t holds? */
+    errno = 0;
+    const uint64_t large = strtoull(value, &rest, 10);
+    if (value[0] < '0' || value[0] > '9' || *rest || errno)
+        gpumbi_bad_value(g, option, value, "is not an integer from 0 to 2^64 - 1");
+    return large;
 }
 
 static void gpumbi_samples_option(gpumb *g, const char *value)
@@ -5218,7 +5279,8 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
             gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: no such option; see --help", word);
         } else if (!text[1][0]) {
             if (word[length])
-                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word, text[0]);
+                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word,
+                           text[0]);
             else
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
@@ -5277,8 +5339,9 @@ static void gpumbi_open_device(gpumb *g)
         return;
     }
     if (g->settings.device < 0 || g->settings.device >= count) {
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %d: there are %d, numbered from 0; for example "
-                                        "--device 0",
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--device %d: there are %d, numbered from 0; for example "
+                   "--device 0",
                    g->settings.device, count);
         return;
     }
@@ -5287,8 +5350,8 @@ static void gpumbi_open_device(gpumb *g)
         gpumbi_try(g, gpumbi_dev_stream_create(&g->own_stream), "stream") ||
         gpumbi_try(g, gpumbi_dev_event_create(&g->start), "event") ||
         gpumbi_try(g, gpumbi_dev_event_create(&g->stop), "event")) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s; free the device's memory, or choose another by --device",
-                   g->next.skip);
+        gpumbi_end(g, GPUMB_EXIT_ERROR,
+                   "%s; free the device's memory, or choose another by --device", g->next.skip);
         return;
     }
     g->stream = g->own_stream;
@@ -5302,17 +5365,20 @@ static void gpumbi_start(gpumb *g)
     const gpumb_settings *s = &g->settings;
     const char *paths[] = {s->csv, s->json, s->markdown};
     static const char *const options[] = {"--csv", "--json", "--md"};
-    int to_stdout = 0;
+    const char *to_stdout = NULL;
     g->previous = gpumbi_newest;
     gpumbi_newest = g;
     gpumbi_complete_settings(&g->settings);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     for (int i = 0; i < GPUMBI_SINKS && !g->done; i++) {
         gpumbi_sink_prepare(g, i, options[i], paths[i]);
-        if (paths[i] && (!strcmp(paths[i], "-") || !strcmp(paths[i], "/dev/stdout")) && to_stdout++)
+        if (!paths[i] || (strcmp(paths[i], "-") && strcmp(paths[i], "/dev/stdout")))
+            continue;
+        if (to_stdout)
             gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "%s %s: standard output is taken by another option; for example %s results.%s",
-                       options[i], paths[i], options[i], options[i] + 2);
+                       "%s - and %s -: both on standard output; for example %s results.%s",
+                       to_stdout, options[i], options[i], options[i] + 2);
+        to_stdout = options[i];
     }
     g->table = s->quiet ? NULL : to_stdout ? stderr : stdout;
     g->color = g->table && !s->no_color && isatty(fileno(g->table)) &&
@@ -5346,7 +5412,10 @@ static gpumb *gpumbi_new(const char *program)
                    gpumbi_write_size(sizeof *g).text);
     }
     const char *slash = program ? strrchr(program, '/') : NULL;
-    gpumbi_copy_text(g->program, sizeof g->program, slash ? slash + 1 : program ? program : "gpumb");
+    gpumbi_copy_text(g->program, sizeof g->program,
+                     slash     ? slash + 1
+                     : program ? program
+                               : "gpumb");
     return g;
 }
 
@@ -5375,7 +5444,7 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
 static void gpumbi_summary(gpumb *g)
 {
     const uint64_t rows = g->row_count;
-    if (g->table && rows)
+    if (g->header_printed)
         fprintf(g->table, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
                 (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->ok_rows,
                 (unsigned long long)g->skipped_rows,
@@ -5408,8 +5477,10 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (gpumbi_working(g) && !g->listing) {
         gpumbi_axis_options_known(g);
         if (g->filters && g->seen && !g->matched && !g->row_count)
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                       g->filter[0], g->program);
+            gpumbi_end(
+                g, GPUMB_EXIT_USAGE,
+                "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+                g->filter[0], g->program);
     }
     gpumbi_summary(g);
     const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
@@ -5477,8 +5548,7 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count)
 {
     gpumb *g = gpumb_open(argc, argv);
-    unsigned char *chosen =
-        g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
+    unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
     uint64_t matched = 0;
     g->dry = g->enumerating = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
@@ -5498,7 +5568,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     }
     g->dry = g->enumerating = 0;
     if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->filters && !matched)
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--filter %s: nothing has that in its name; for example --filter %s, see --list",
                    g->filter[0], list[0].name);
     for (size_t i = 0; i < count && gpumbi_working(g) && !g->listing; i++)
         if (chosen[i])
@@ -5572,7 +5643,7 @@ typedef struct gpumbi_difference {
 static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind, uint64_t seed)
 {
     GPUMB_GRID_STRIDE(i, n)
-        words[i] = gpumbi_word(kind, seed, i);
+    words[i] = gpumbi_word(kind, seed, i);
 }
 
 static __global__ void gpumbi_compare_kernel(const unsigned char *a, const unsigned char *b,
@@ -5610,13 +5681,13 @@ typedef struct gpumbi_32_bytes {
  * warp's load fills whole lines and enough bytes are in flight: 16 bytes reach the rate of the
  * vendor's Memcpy, 4 bytes about 60 % of it (H200). 32 bytes are two loads with a gap between the
  * lanes' addresses, and slower again. */
-#define GPUMBI_COPY_KERNEL(size, type)                                                              \
-    static __global__ void gpumbi_copy_##size(const type *__restrict__ in, type *__restrict__ out,  \
-                                              uint64_t n)                                           \
-    {                                                                                               \
-        const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;                         \
-        if (i < n)                                                                                  \
-            out[i] = in[i];                                                                         \
+#define GPUMBI_COPY_KERNEL(size, type)                                                             \
+    static __global__ void gpumbi_copy_##size(const type *__restrict__ in, type *__restrict__ out, \
+                                              uint64_t n)                                          \
+    {                                                                                              \
+        const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;                        \
+        if (i < n)                                                                                 \
+            out[i] = in[i];                                                                        \
     }
 GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_KERNEL)
 
@@ -5728,22 +5799,21 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
 /* Zcopy: the canonical grid-stride loop. Each thread has one load in flight, so by Little's law it
  * takes many resident threads: expect a rise over blocks per multiprocessor, and the plateau only
  * where blocks are many and short-lived. */
-#define GPUMBI_ZCOPY_KERNEL(size, type)                                                             \
-    static __global__ void gpumbi_zcopy_##size(const type *__restrict__ in, type *__restrict__ out, \
-                                               uint64_t n, int mode)                                \
-    {                                                                                               \
-        unsigned sum = 0;                                                                           \
-        if (mode == GPUMB_READ_WRITE)                                                               \
-            GPUMB_GRID_STRIDE(i, n)                                                                 \
-                out[i] = in[i];                                                                     \
-        else if (mode == GPUMB_WRITE)                                                               \
-            GPUMB_GRID_STRIDE(i, n)                                                                 \
-                gpumbi_write_element(&out[i], i);                                                   \
-        else {                                                                                      \
-            GPUMB_GRID_STRIDE(i, n)                                                                 \
-                sum += gpumbi_sum_words(in[i]);                                                     \
-            gpumbi_add_sum((unsigned *)(void *)out, sum);                                           \
-        }                                                                                           \
+#define GPUMBI_ZCOPY_KERNEL(size, type)                                                            \
+    static __global__ void gpumbi_zcopy_##size(const type *__restrict__ in,                        \
+                                               type *__restrict__ out, uint64_t n, int mode)       \
+    {                                                                                              \
+        unsigned sum = 0;                                                                          \
+        if (mode == GPUMB_READ_WRITE)                                                              \
+            GPUMB_GRID_STRIDE(i, n)                                                                \
+        out[i] = in[i];                                                                            \
+        else if (mode == GPUMB_WRITE) GPUMB_GRID_STRIDE(i, n) gpumbi_write_element(&out[i], i);    \
+        else                                                                                       \
+        {                                                                                          \
+            GPUMB_GRID_STRIDE(i, n)                                                                \
+            sum += gpumbi_sum_words(in[i]);                                                        \
+            gpumbi_add_sum((unsigned *)(void *)out, sum);                                          \
+        }                                                                                          \
     }
 GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_KERNEL)
 
@@ -5761,10 +5831,10 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
     unsigned *to = (unsigned *)out, sum = 0;
     if (mode == GPUMB_READ_WRITE) {
         GPUMB_GRID_STRIDE(i, n)
-            gpumbi_stream_store(&out[i], in[i]);
+        gpumbi_stream_store(&out[i], in[i]);
     } else if (mode == GPUMB_WRITE) {
         GPUMB_GRID_STRIDE(i, n)
-            gpumbi_stream_store(&out[i], gpumbi_write_16(i));
+        gpumbi_stream_store(&out[i], gpumbi_write_16(i));
     } else {
         GPUMB_GRID_STRIDE(i, quarter)
         {
@@ -5845,8 +5915,8 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
     }
     const uint64_t words = (b->bytes + 7) / 8;
 #ifdef __cplusplus
-    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, (uint64_t *)b->data, words, (int)kind,
-                 seed);
+    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, (uint64_t *)b->data, words,
+                 (int)kind, seed);
 #else
     for (uint64_t i = 0; i < words; i++)
         ((uint64_t *)b->data)[i] = gpumbi_word((int)kind, seed, i);
@@ -5869,8 +5939,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 #ifdef __cplusplus
     gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
     if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {
-        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const unsigned char *)a->data,
-                     (const unsigned char *)b->data, bytes,
+        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0,
+                     (const unsigned char *)a->data, (const unsigned char *)b->data, bytes,
                      GPUMB_PTR(gpumbi_difference, difference));
         if (!gpumb_read(g, difference, 0, &found, sizeof found) && !*gpumbi_trouble(g))
             differing = found.count;
@@ -5895,10 +5965,10 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 /* One launcher for all kernels that take the same parameters but for the type of the elements: each
  * further one would cost the compiler 10 ms. The CPU needs them apart, to inline them. */
 #if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                            \
+#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                           \
     GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, __VA_ARGS__)
 #else
-#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                            \
+#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                           \
     gpumbi_kernel(#kernel, (void(*) signature)kernel)(blocks, block, 0, in, out, __VA_ARGS__)
 #endif
 #define GPUMBI_COPY_SIGNATURE (const void *, void *, uint64_t)
@@ -5914,7 +5984,8 @@ static int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int lea
                                    uint64_t n)
 {
     if (elem < least || elem > 32 || (elem & (elem - 1))) {
-        gpumb_skip(g, "%s has no kernel for elements of %d bytes, only for powers of 2 in %d ... 32",
+        gpumb_skip(g,
+                   "%s has no kernel for elements of %d bytes, only for powers of 2 in %d ... 32",
                    name, elem, least);
         return -1;
     }
@@ -5955,8 +6026,8 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
     }
     block = block ? block : 256;
     const uint64_t blocks = gpumbi_ceil_div(n, (uint64_t)block);
-#define GPUMBI_COPY_LAUNCH(size, type)                                                              \
-    if (elem == size)                                                                               \
+#define GPUMBI_COPY_LAUNCH(size, type)                                                             \
+    if (elem == size)                                                                              \
         GPUMBI_LAUNCH_COPY(GPUMBI_COPY_SIGNATURE, gpumbi_copy_##size, type, n);
     GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
@@ -5972,21 +6043,21 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
         return 0;
     const int reads = mode != GPUMB_WRITE, writes = mode != GPUMB_READ;
     const uint64_t words = n * (uint64_t)elem / 4;
-    const int aligned = (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
+    const int aligned =
+        (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
     const int on_gpu = strcmp(g->device.backend, "cpu") != 0;
     block = block ? block : !on_gpu ? 1 : mode == GPUMB_READ_WRITE ? 128 : 256;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         if (!blocks)
-            blocks = mode == GPUMB_READ || !on_gpu
-                         ? gpumbi_blocks(g)
-                         : gpumbi_ceil_div(words, 4 * (uint64_t)block);
+            blocks = mode == GPUMB_READ || !on_gpu ? gpumbi_blocks(g)
+                                                   : gpumbi_ceil_div(words, 4 * (uint64_t)block);
         n = words;
         GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_fastest, uint4, n, (int)mode);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     blocks = blocks ? blocks : gpumbi_blocks(g);
-#define GPUMBI_ZCOPY_LAUNCH(size, type)                                                             \
-    if (elem == size)                                                                               \
+#define GPUMBI_ZCOPY_LAUNCH(size, type)                                                            \
+    if (elem == size)                                                                              \
         GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_##size, type, n, (int)mode);
     GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;

@@ -48,8 +48,8 @@ static void copy_block(gpumb *g)
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_ARRAY(g, elem, full ? elements_full : elements_quick,
                       full ? ELEMENTS_FULL : ELEMENTS_QUICK)
-    GPUMB_SWEEP_FACTOR(g, block, 32, 1024, full ? 2 : 4)
-    measure_naive(g, in, out, elem, blocks, block);
+        GPUMB_SWEEP_FACTOR(g, block, 32, 1024, full ? 2 : 4)
+            measure_naive(g, in, out, elem, blocks, block);
 }
 
 static void copy_grid(gpumb *g)
@@ -61,8 +61,8 @@ static void copy_grid(gpumb *g)
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_ARRAY(g, elem, full ? elements_full : elements_quick,
                       full ? ELEMENTS_FULL : ELEMENTS_QUICK)
-    GPUMB_SWEEP_FACTOR(g, blocks, 1, most, full ? 2 : 4)
-    measure_naive(g, in, out, elem, blocks, 1024);
+        GPUMB_SWEEP_FACTOR(g, blocks, 1, most, full ? 2 : 4)
+            measure_naive(g, in, out, elem, blocks, 1024);
 }
 
 /* Interleaved, so that the ratios between rows are good to a fraction of a per cent. */
@@ -73,12 +73,10 @@ static void copy_fastest(gpumb *g)
     gpumb_buffer *in = gpumb_alloc(g, (uint64_t)bytes), *out = gpumb_alloc(g, (uint64_t)bytes);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_ARRAY(g, elem, full ? elements_full : elements_quick,
-                      full ? ELEMENTS_FULL : ELEMENTS_QUICK)
-    {
+                      full ? ELEMENTS_FULL : ELEMENTS_QUICK) {
         const uint64_t n = (uint64_t)(bytes / elem);
         gpumb_copy_check check;
-        GPUMB_INTERLEAVE(g)
-        {
+        GPUMB_INTERLEAVE(g) {
             describe_copy(g, &check, in, out, bytes);
             GPUMB_MEASURE(g, "memcpy")
                 gpumb_memcpy(g, gpumb_data(out), gpumb_data(in), (uint64_t)bytes);
@@ -88,8 +86,7 @@ static void copy_fastest(gpumb *g)
                            gpumb_data(in), gpumb_data(out));
             describe_copy(g, &check, in, out, bytes);
             GPUMB_MEASURE(g, "fastest")
-                gpumb_copy(g, GPUMB_FORM_FASTEST, (int)elem, n, 0, gpumb_data(in),
-                           gpumb_data(out));
+                gpumb_copy(g, GPUMB_FORM_FASTEST, (int)elem, n, 0, gpumb_data(in), gpumb_data(out));
         }
     }
 }

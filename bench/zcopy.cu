@@ -36,18 +36,18 @@ static void zcopy_geometry(gpumb *g)
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
-    GPUMB_SWEEP_ARRAY(g, elem, full ? elem_full : elem_quick, full ? 4 : 2)
-    GPUMB_SWEEP_ARRAY(g, block, full ? block_full : block_quick, full ? 10 : 3)
-    GPUMB_SWEEP_FACTOR(g, blocks_per_sm, 1, 4096, full ? 2 : 16)
-    {
-        const uint64_t blocks =
-            (uint64_t)blocks_per_sm * (uint64_t)gpumb_get_device(g)->multiprocessors;
-        gpumb_copy_check check;
-        describe_zcopy(g, &check, (gpumb_mode)mode, in, out, bytes);
-        GPUMB_MEASURE(g, "zcopy")
-            gpumb_zcopy(g, GPUMB_FORM_NAIVE, (gpumb_mode)mode, (int)elem, bytes / (uint64_t)elem,
-                        blocks, (int)block, gpumb_data(in), gpumb_data(out));
-    }
+        GPUMB_SWEEP_ARRAY(g, elem, full ? elem_full : elem_quick, full ? 4 : 2)
+            GPUMB_SWEEP_ARRAY(g, block, full ? block_full : block_quick, full ? 10 : 3)
+                GPUMB_SWEEP_FACTOR(g, blocks_per_sm, 1, 4096, full ? 2 : 16) {
+                    const uint64_t blocks =
+                        (uint64_t)blocks_per_sm * (uint64_t)gpumb_get_device(g)->multiprocessors;
+                    gpumb_copy_check check;
+                    describe_zcopy(g, &check, (gpumb_mode)mode, in, out, bytes);
+                    GPUMB_MEASURE(g, "zcopy")
+                        gpumb_zcopy(g, GPUMB_FORM_NAIVE, (gpumb_mode)mode, (int)elem,
+                                    bytes / (uint64_t)elem, blocks, (int)block, gpumb_data(in),
+                                    gpumb_data(out));
+                }
 }
 
 /* Interleaved: the vendor's copy, the fastest copy kernel, the grid-stride loop on resident blocks
@@ -61,12 +61,10 @@ static void zcopy_best(gpumb *g)
     const void *from = gpumb_data(in);
     void *to = gpumb_data(out);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
-    {
+    GPUMB_SWEEP_STRINGS(g, mode, modes, 3) {
         const gpumb_mode m = (gpumb_mode)mode;
         gpumb_copy_check check;
-        GPUMB_INTERLEAVE(g)
-        {
+        GPUMB_INTERLEAVE(g) {
             if (m == GPUMB_READ_WRITE) {
                 describe_zcopy(g, &check, m, in, out, bytes);
                 GPUMB_MEASURE(g, "memcpy")
@@ -96,8 +94,7 @@ static void zcopy_half_memory(gpumb *g)
     const uint64_t bytes = (is_gpu(g) ? memory / 100 * 47 : memory / 8) & ~(uint64_t)0xffff;
     if (!gpumb_get_settings(g)->full)
         return;
-    GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
-    {
+    GPUMB_SWEEP_STRINGS(g, mode, modes, 3) {
         const gpumb_mode m = (gpumb_mode)mode;
         gpumb_copy_check check;
         gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
@@ -188,10 +185,10 @@ static void zcopy_working_set(gpumb *g)
     gpumb_buffer *in = gpumb_alloc(g, all), *out = gpumb_alloc(g, all / 2);
     gpumb_buffer *sums = gpumb_alloc(g, 4096);
     gpumb_fill(g, in, GPUMB_FILL_BITS, seed);
-    GPUMB_SWEEP_FACTOR(g, footprint, 1 << 14, most, full ? 2 : 4)
-    {
+    GPUMB_SWEEP_FACTOR(g, footprint, 1 << 14, most, full ? 2 : 4) {
         /* At most one piece a block; of 64 KiB and more, or the whole footprint. */
-        const uint64_t elements = (uint64_t)footprint / 16, least = elements < 4096 ? elements : 4096;
+        const uint64_t elements = (uint64_t)footprint / 16,
+                       least = elements < 4096 ? elements : 4096;
         const uint64_t pieces = elements / least < blocks ? elements / least : blocks;
         const uint64_t piece = elements / pieces / least * least;
         const unsigned rounds = 1 + (unsigned)((gpu ? 1 << 26 : 1 << 21) / (piece * blocks));

@@ -16,7 +16,8 @@ int main(void)
     gpumb_set_bytes(NULL, 2.0 * (double)gpumb_size(x)); /* each element is read and written */
 
     gpumb_result r;
-    GPUMB_TIME(&r) GPUMB_LAUNCH(scale, (1 << 22) / 256, 256, 0, GPUMB_PTR(float, x), -1.0f);
+    GPUMB_TIME(&r)
+        GPUMB_LAUNCH(scale, (1 << 22) / 256, 256, 0, GPUMB_PTR(float, x), -1.0f);
     gpumb_print_result(&r);
     return 0;
 }

@@ -62,8 +62,7 @@ int main(int argc, char **argv)
     unsigned *sums = GPUMB_PTR(unsigned, buffers[1]);
     gpumb_fill(g, buffers[0], GPUMB_FILL_BITS, 42);
 
-    GPUMB_INTERLEAVE(g)
-    {
+    GPUMB_INTERLEAVE(g) {
         describe(g, buffers);
         GPUMB_MEASURE(g, "tree")
             GPUMB_LAUNCH_BARRIER(sum_tree, BLOCKS, BLOCK, BLOCK * sizeof(unsigned), in, sums);

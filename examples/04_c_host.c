@@ -8,8 +8,7 @@ void launch_square(float *x, uint64_t n);
 int main(int argc, char **argv)
 {
     gpumb *g = gpumb_open(argc, argv);
-    GPUMB_SWEEP_LIST(g, n, 1000, 1000000)
-    {
+    GPUMB_SWEEP_LIST(g, n, 1000, 1000000) {
         gpumb_buffer *x = gpumb_alloc(g, (uint64_t)n * sizeof(float));
         gpumb_fill(g, x, GPUMB_FILL_F32, 1);
         gpumb_set_bytes(g, 2.0 * (double)gpumb_size(x));

@@ -69,19 +69,21 @@ static void test_reduce()
     CHECK_NO_FAULT();
 }
 
-static __global__ void early_return(int *out)
+// Some leave before the first barrier, some before the second: those who stay must not wait for
+// them, even if the last thread of all leaves.
+static __global__ void early_return(int *out, unsigned leaving)
 {
     __shared__ int value[256];
     const unsigned t = threadIdx.x;
-    if (t % 3 == 1)
+    if (t % 3 == leaving)
         return;
     value[t] = static_cast<int>(t);
     __syncthreads();
-    if (t == 255)
+    if (t >= 250)
         return;
     __syncthreads();
-    if (t % 3 == 0 && t + 2 < 256)
-        out[t / 3] = value[t + 2];
+    if (t % 3 == (leaving + 1) % 3)
+        out[t] = value[t + 1];
 }
 
 static __global__ void count(int *out)
@@ -108,10 +110,13 @@ static __global__ void in_step(int *arrived, int *wrong, int rounds)
 static void test_barriers()
 {
     int out[100] = {0}, right = 0, arrived[5] = {0}, wrong = 0;
-    GPUMB_LAUNCH_BARRIER(early_return, 1, 256, 0, out);
-    for (int i = 0; i < 84; i++)
-        right += out[i] == 3 * i + 2;
-    CHECK_INT(right, 84);
+    for (unsigned leaving = 0; leaving < 3; leaving++) {
+        int next[250] = {0};
+        GPUMB_LAUNCH_BARRIER(early_return, 1, 256, 0, next, leaving);
+        for (unsigned t = 0; t < 250; t++)
+            wrong += next[t] != (t % 3 == (leaving + 1) % 3 ? static_cast<int>(t + 1) : 0);
+        CHECK_INT(wrong, 0);
+    }
     GPUMB_LAUNCH_BARRIER(count, 1, 100, 0, out);
     right = 0;
     for (int v : out)
@@ -325,11 +330,12 @@ __attribute__((noinline)) static int dig(char *top, int depth, bool wait)
         __syncthreads();
     return depth + room[1023];
 }
-static __global__ void overflow(int *out, bool wait)
+static __global__ void overflow(int *passed, bool wait)
 {
-    if (threadIdx.x == 3)
-        out[blockIdx.x] = dig(static_cast<char *>(__builtin_frame_address(0)), 0, wait);
+    if (threadIdx.x == 3 && dig(static_cast<char *>(__builtin_frame_address(0)), 0, wait) < 0)
+        return;
     __syncthreads();
+    atomicAdd(passed, 1);
 }
 
 static void test_faults()
@@ -358,10 +364,12 @@ static void test_faults()
     GPUMB_LAUNCH(nested, 1, 1, 0, out);
     CHECK(faulted("kernel plain_barrier: launched from inside kernel nested"));
 
-    // Past the canary: noticed at the next barrier, or at the end of the thread.
+    // Past the canary: noticed at the next barrier, which nobody passes, or when the thread ends.
     for (bool wait : {true, false}) {
-        GPUMB_LAUNCH_BARRIER(overflow, 4, 32, 0, out, wait);
+        int passed = 0;
+        GPUMB_LAUNCH_BARRIER(overflow, 4, 32, 0, &passed, wait);
         CHECK(faulted("stack overflow", "kernel overflow"));
+        CHECK(!wait || passed == 0);
     }
     GPUMB_LAUNCH_BARRIER(first_warp, 1, 64, 0, out);
     CHECK_INT(out[0], 31 * 32 / 2);
