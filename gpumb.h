@@ -112,8 +112,8 @@ A context belongs to one thread.
 #error "gpumb: define both GPUMB_MALLOC and GPUMB_FREE, or none of them"
 #endif
 
-/* The implementation needs POSIX 2008 (clock_gettime, sigaction). Strict modes such as -std=c99 hide
- * it unless asked; asking has an effect only before the first system header. */
+/* The implementation needs POSIX 2008 (clock_gettime, sigaction). Strict modes such as -std=c99
+ * hide it unless asked; asking has an effect only before the first system header. */
 #if defined(GPUMB_IMPLEMENTATION) && !defined(_GNU_SOURCE) && !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE 1
 #endif
@@ -221,7 +221,8 @@ typedef struct gpumb_benchmark {
     void (*run)(gpumb *g);   /* runs at least twice: once to enumerate, with regions skipped */
 } gpumb_benchmark;
 
-/* Runs the benchmarks that --filter selects, or lists them. Returns the exit code, as gpumb_close(). */
+/* Runs the benchmarks that --filter selects, or lists them. Returns the exit code, as
+ * gpumb_close(). */
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count);
 
 /* GPUMB_MAIN(list) is a main() for an array of benchmarks. */
@@ -285,8 +286,8 @@ GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
 #define GPUMB_PTR(type, buffer) ((type *)gpumb_data(buffer))
 
-/* Fills on the device from a counter-based generator (word i depends on seed and i alone; splitmix64,
- * Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
+/* Fills on the device from a counter-based generator (word i depends on seed and i alone;
+ * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed);
 
 /* The 64-bit word i of such a fill, for references on the host. */
@@ -296,7 +297,8 @@ GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
- * and, unless NULL, the offset of the first. A call that could not compare counts all as different. */
+ * and, unless NULL, the offset of the first. A call that could not compare counts all as
+ * different. */
 GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
                                  uint64_t bytes, uint64_t *first);
 
@@ -334,7 +336,8 @@ GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 
-/* An untimed hook before each run, for a body that needs a fresh state. A sample is one run then. */
+/* An untimed hook before each run, for a body that needs a fresh state. A sample is one run
+ * then. */
 GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user);
 
 /* Skips the next region with a reason; says why a check failed. */
@@ -368,7 +371,8 @@ typedef enum gpumb_stop {
     GPUMB_STOP_BUDGET     /* the time is used up */
 } gpumb_stop;
 
-/* What makes a figure suspicious: name, and what it means. The names stand in the `flags` column. */
+/* What makes a figure suspicious: name, and what it means. The names stand in the `flags`
+ * column. */
 #define GPUMB_FLAGS(X)                                                                             \
     X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything")               \
     X(NOISY, "noisy", "sampling ended before the interval was narrow enough")                      \
@@ -544,7 +548,7 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
 
 #endif
 
-/* ---- the CPU backend -------------------------------------------------------------------------- */
+/* ---- the CPU backend ------------------------------------------------------------------------- */
 
 /* Threads that run blocks: 1 ... all cores; 0: all. And 32 or 64 threads a warp. Without effect on
  * GPUs. The current number of workers (0 on a GPU). */
@@ -1082,10 +1086,10 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #if defined(GPUMB_IMPLEMENTATION) && !defined(GPUMB_IMPLEMENTATION_DONE)
 #define GPUMB_IMPLEMENTATION_DONE
 
-/* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest from it
- * saves compile time. */
-#if defined(__CUDA_ARCH__) || (defined(__HIP_DEVICE_COMPILE__) && !defined(GPUMB_STATIC))
-#define GPUMBI_DEVICE_PASS /* (hipcc wants to see the body of a static function) */
+/* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest
+ * from it saves compile time. */
+#if (defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)) && !defined(GPUMB_STATIC)
+#define GPUMBI_DEVICE_PASS
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
@@ -1111,12 +1115,11 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 
 #if !defined(CLOCK_MONOTONIC) || !defined(SA_RESETHAND)
-#error                                                                                             \
-    "gpumb: POSIX is hidden: compile with -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h before any system header"
+#error "gpumb: POSIX is hidden: use -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h first"
 #endif
 
-/* So does leaving the host's side of a GPU build unoptimised: nothing of it runs inside a timed stretch
- * but the countdown of a batch. */
+/* So does leaving the host's side of a GPU build unoptimised: nothing of it runs inside a timed
+ * stretch but the countdown of a batch. */
 #if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
 #pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
 #pragma GCC push_options
@@ -1373,9 +1376,10 @@ static int gpumbi_dev_count(int *count)
     return (int)GPUMBI_RT(GetDeviceCount)(count);
 }
 
-/* fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results a
- * clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; from gfx10 on the runtime
- * counts work-group processors of two compute units, from gfx11 on each lane issues twice. */
+/* fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
+ * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; from gfx10 on the
+ * runtime counts work-group processors of two compute units, from gfx11 on each lane issues
+ * twice. */
 static int gpumbi_fp32_lanes(const gpumb_device *device, int major, int minor)
 {
     if (!strcmp(device->backend, "cuda") || !strncmp(device->arch, "sm_", 3)) {
@@ -2766,7 +2770,8 @@ typedef struct gpumbi_text {
     char text[1];
 } gpumbi_text;
 
-/* Where a sweep stands: a value for each open axis. Columns and texts live as long as the context. */
+/* Where a sweep stands: a value for each open axis. Columns and texts live as long as the
+ * context. */
 typedef struct gpumbi_coordinate {
     int column;
     int64_t value;
@@ -3132,7 +3137,7 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
     }
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
@@ -3190,8 +3195,8 @@ GPUMB_API void gpumbi_launch_end(void)
 /* ================================================================================================
  * BUFFERS
  *
- * Owns device memory. Behind each buffer lies a guard zone of known bytes: a kernel that writes past
- * the end is found out when its result is checked.
+ * Owns device memory. Behind each buffer lies a guard zone of known bytes: a kernel that writes
+ * past the end is found out when its result is checked.
  */
 
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
@@ -3349,9 +3354,9 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
     return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-/* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least 95 %; 0 if
- * there is none (n < 6). The number of values below the median is binomial with p = 1/2: sums its
- * probabilities from l to n - l, from the middle outwards. */
+/* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least 95 %;
+ * 0 if there is none (n < 6). The number of values below the median is binomial with p = 1/2:
+ * sums its probabilities from l to n - l, from the middle outwards. */
 static uint64_t gpumbi_median_rank(uint64_t n)
 {
     uint64_t l = n / 2;
@@ -3590,7 +3595,7 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, g->why[0] ? g->why : "wrong result");
 }
 
-/* ---- warm-up: until the medians of three windows agree ------------------------------------------ */
+/* ---- warm-up: until the medians of three windows agree --------------------------------------- */
 
 static void gpumbi_warm_up_begin(gpumb *g, gpumbi_sampler *s)
 {
@@ -3600,8 +3605,9 @@ static void gpumbi_warm_up_begin(gpumb *g, gpumbi_sampler *s)
     (void)g;
 }
 
-/* How many runs make a sample. One, if launching and timing it costs less than the wanted precision;
- * else so many that it does, within what a launch queue holds without blocking (1024 on NVIDIA). */
+/* How many runs make a sample. One, if launching and timing it costs less than the wanted
+ * precision; else so many that it does, within what a launch queue holds without blocking (1024
+ * on NVIDIA). */
 static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted = s->about.timing;
@@ -3628,9 +3634,9 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     s->next_look = g->settings.min_samples;
 }
 
-/* A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The first
- * region of a context warms up for at least 100 ms: clocks climb in steps, between which times hold
- * still. Later regions find a device that is busy already. */
+/* A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The
+ * first region of a context warms up for at least 100 ms: clocks climb in steps, between which
+ * times hold still. Later regions find a device that is busy already. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now = gpumbi_dev_clock();
@@ -3674,7 +3680,7 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
     }
 }
 
-/* ---- samples: until the interval is narrow enough ------------------------------------------------ */
+/* ---- samples: until the interval is narrow enough -------------------------------------------- */
 
 static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
@@ -3993,7 +3999,8 @@ static int gpumbi_on_point(const gpumb *g)
                               gpumbi_same_point(&g->here, &g->points[g->point_index]));
 }
 
-/* Where a point stands in the table of slots, or the free slot for it. A slot holds an index + 1. */
+/* Where a point stands in the table of slots, or the free slot for it. A slot holds an index +
+ * 1. */
 static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_point *point)
 {
     uint64_t hash = 0;
@@ -4393,8 +4400,8 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
     return text;
 }
 
-/* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors taken
- * together, and whether that is a cache. */
+/* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
+ * taken together, and whether that is a cache. */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
     const int in_l1 = r->footprint_bytes <= d->l1_bytes * (uint64_t)d->multiprocessors;
@@ -4598,7 +4605,7 @@ static int gpumbi_axis_is_number(const gpumbi_point *point, int column)
     return 0;
 }
 
-/* ---- CSV (RFC 4180, lines end in LF) ------------------------------------------------------------ */
+/* ---- CSV (RFC 4180, lines end in LF) --------------------------------------------------------- */
 
 static void gpumbi_csv_field(FILE *file, const char *text, int first)
 {
@@ -4641,7 +4648,7 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
     fputc('\n', file);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void gpumbi_json_string(FILE *file, const char *text)
 {
@@ -4747,7 +4754,7 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
     fputs("}}", file);
 }
 
-/* ---- Markdown ------------------------------------------------------------------------------------ */
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 static void gpumbi_markdown_cell(FILE *file, const char *text)
 {
@@ -4818,7 +4825,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     fputc('\n', file);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void gpumbi_table_device(gpumb *g)
 {
@@ -4903,7 +4910,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         fprintf(g->table, length ? "  %.*s\n" : "\n", length, bar);
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* Ends the context if a sink can't be written. */
 static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
@@ -5084,8 +5091,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 /* ================================================================================================
  * COMMAND LINE
  *
- * Owns nothing: fills the settings of a context. Every error is one line that names the option, what
- * is wrong and an example of what is right.
+ * Owns nothing: fills the settings of a context. Every error is one line that names the option,
+ * what is wrong and an example of what is right.
  */
 
 /* name, example of a value ("" for none), help */
@@ -5587,8 +5594,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
  * KERNELS
  *
  * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
- * the implementation; then the functions that launch it. A C unit has the fill and the comparison as
- * loops, and no other kernel.
+ * the implementation; then the functions that launch it. A C unit has the fill and the comparison
+ * as loops, and no other kernel.
  */
 #ifdef __cplusplus
 #define GPUMBI_SHARED_CODE __host__ __device__
@@ -5668,7 +5675,7 @@ static __global__ void gpumbi_empty_kernel(void)
 
 #if !defined(GPUMB_NO_KERNELS)
 
-/* ---- copy and zcopy: each in a form that reads like the formula, and in a fastest one ---------- */
+/* ---- copy and zcopy: each in a form that reads like the formula, and in a fastest one -------- */
 
 typedef struct gpumbi_32_bytes {
     uint4 low, high;
@@ -5691,8 +5698,9 @@ typedef struct gpumbi_32_bytes {
     }
 GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_KERNEL)
 
-/* A store that the reader will not come back to. On the CPU it goes around the caches: a plain store
- * first reads the line that it overwrites, half as much traffic again. GPUs write sectors whole. */
+/* A store that the reader will not come back to. On the CPU it goes around the caches: a plain
+ * store first reads the line that it overwrites, half as much traffic again. GPUs write sectors
+ * whole. */
 static __device__ __forceinline__ void gpumbi_stream_store(uint4 *to, uint4 value)
 {
 #if defined(GPUMB_BACKEND_CPU) && defined(__SSE2__)
@@ -5704,9 +5712,10 @@ static __device__ __forceinline__ void gpumbi_stream_store(uint4 *to, uint4 valu
 #endif
 }
 
-/* Copy, fastest form: the same bytes in words of 16, one a thread in blocks of 128 (1024 on the CPU).
- * Blocks start in order, so that all multiprocessors work in one narrow window of memory; that gains
- * 6 % over a grid-stride loop of resident blocks (H200). The last thread copies the odd bytes. */
+/* Copy, fastest form: the same bytes in words of 16, one a thread in blocks of 128 (1024 on the
+ * CPU). Blocks start in order, so that all multiprocessors work in one narrow window of memory;
+ * that gains 6 % over a grid-stride loop of resident blocks (H200). The last thread copies the
+ * odd bytes. */
 static __global__ void gpumbi_copy_fastest(const uint4 *__restrict__ in, uint4 *__restrict__ out,
                                            uint64_t bytes)
 {
@@ -5875,7 +5884,7 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
 #endif /* !GPUMB_NO_KERNELS */
 #endif /* __cplusplus */
 
-/* ---- launches ----------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 #if !defined(GPUMBI_DEVICE_PASS)
 #ifdef __cplusplus

@@ -313,6 +313,11 @@ static __global__ void plain_barrier(int *out)
     __syncthreads();
     out[threadIdx.x] = __shfl_xor_sync(~0ull, 5, 1);
 }
+static __global__ void plain_barriers(int *ran)
+{
+    atomicAdd(ran, 1);
+    __syncthreads();
+}
 static __global__ void nested(int *out)
 {
     GPUMB_LAUNCH(plain_barrier, 1, 1, 0, out);
@@ -355,6 +360,9 @@ static void test_faults()
     GPUMB_LAUNCH_BARRIER(first_block_fails, 100, 8, 0, &ran);
     CHECK_INT(ran, 8);
     CHECK(faulted("block (0,0,0)"));
+    GPUMB_LAUNCH(plain_barriers, 100, 8, 0, &ran);
+    CHECK_INT(ran, 16); // the first block of each
+    CHECK(faulted("use GPUMB_LAUNCH_BARRIER"));
     gpumb_cpu_set_workers(0);
 
     GPUMB_LAUNCH(plain_barrier, 1, 4, 0, out);
