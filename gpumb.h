@@ -151,7 +151,7 @@ extern "C" {
 /* ================================================================================================
  * PUBLIC API
  *
- * Wherever a function takes a `gpumb *`, NULL stands for the context that was opened last, or, if
+ * Wherever a function takes a `gpumb *`, NULL stands for the context that was used last, or, if
  * none is open, for a default one that is opened on first use. Sizes are bytes, times are seconds,
  * rates are decimal (1 GB/s = 1e9 byte/s), unless a name says otherwise. "Unknown" is 0 in figures
  * that can't be 0 and -1 elsewhere.
@@ -528,8 +528,8 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
 /* A grid-stride loop over n elements of 4, 8, 16 or 32 bytes, on `blocks` blocks (0: chosen).
  *     GPUMB_READ_WRITE   out[i] = in[i]; bytes: 2 * n * elem
  *     GPUMB_WRITE        out[i] = gpumb_zcopy_word(its 4-byte words); bytes: n * elem
- *     GPUMB_READ         exclusive-or of all 4-byte words, as 1024 partial results of 4 bytes in
- *                        out, which must hold 0 before; bytes: n * elem
+ *     GPUMB_READ         adds up all 4-byte words (modulo 2^32), as 1024 partial sums of 4 bytes
+ *                        that are added to what out holds; bytes: n * elem
  * Either pointer may be NULL where the mode does not use it. */
 GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
                           uint64_t blocks, int block, const void *in, void *out);
@@ -1093,7 +1093,6 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -2913,6 +2912,7 @@ struct gpumb {
 };
 
 static gpumb *gpumbi_newest;   /* opened last */
+static gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static gpumb *gpumbi_fallback; /* the default context */
 static volatile sig_atomic_t gpumbi_interrupted;
 
@@ -2931,9 +2931,9 @@ static void gpumbi_close_fallback(void)
 static gpumb *gpumbi_context(gpumb *g)
 {
     if (g)
-        return g;
-    if (gpumbi_newest)
-        return gpumbi_newest;
+        gpumbi_current = g;
+    if (gpumbi_current)
+        return gpumbi_current;
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
     gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
@@ -3056,7 +3056,7 @@ static int gpumbi_grow(gpumb *g, void **array, size_t size, size_t count, size_t
 
 GPUMB_API int gpumb_ok(const gpumb *g)
 {
-    g = g ? g : gpumbi_newest;
+    g = g ? g : gpumbi_current;
     return g && !g->done && !gpumbi_interrupted;
 }
 
@@ -3145,20 +3145,23 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
     gpumb *g = gpumbi_context(NULL);
     if (!gpumbi_working(g) || g->enumerating)
         return 0;
-    const uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-    for (int i = 0; i < 3; i++)
-        if (shape->grid[i] < 1 || shape->grid[i] > grid_limit[i] || shape->block[i] < 1 ||
-            shape->block[i] > (uint64_t)g->device.max_block) {
-            gpumb_skip(g, "launch of %s refused: grid %llu x %llu x %llu, block %llu x %llu x %llu",
-                       shape->name, (unsigned long long)shape->grid[0],
-                       (unsigned long long)shape->grid[1], (unsigned long long)shape->grid[2],
-                       (unsigned long long)shape->block[0], (unsigned long long)shape->block[1],
-                       (unsigned long long)shape->block[2]);
+    const uint64_t most = (uint64_t)g->device.max_block;
+    const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
+    for (int i = 0; i < 3; i++) {
+        const int bad_grid = shape->grid[i] < 1 || shape->grid[i] > grid_limit[i];
+        const int bad_block = shape->block[i] < 1 || shape->block[i] > block_limit[i];
+        if (bad_grid || bad_block) {
+            gpumb_skip(g, "launch of %s refused: %s.%c is %llu, it can be 1 to %llu", shape->name,
+                       bad_grid ? "grid" : "block", "xyz"[i],
+                       (unsigned long long)(bad_grid ? shape->grid[i] : shape->block[i]),
+                       (unsigned long long)(bad_grid ? grid_limit[i] : block_limit[i]));
             return 0;
         }
-    if (threads > (uint64_t)g->device.max_block) {
-        gpumb_skip(g, "launch of %s refused: %llu threads in a block, at most %d", shape->name,
-                   (unsigned long long)threads, g->device.max_block);
+    }
+    const uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    if (threads > most) {
+        gpumb_skip(g, "launch of %s refused: %llu threads in a block, at most %llu", shape->name,
+                   (unsigned long long)threads, (unsigned long long)most);
         return 0;
     }
     if (g->in_body && g->active && !g->active->function) {
@@ -5374,7 +5377,7 @@ static void gpumbi_start(gpumb *g)
     static const char *const options[] = {"--csv", "--json", "--md"};
     const char *to_stdout = NULL;
     g->previous = gpumbi_newest;
-    gpumbi_newest = g;
+    gpumbi_newest = gpumbi_current = g;
     gpumbi_complete_settings(&g->settings);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     for (int i = 0; i < GPUMBI_SINKS && !g->done; i++) {
@@ -5430,9 +5433,10 @@ GPUMB_API gpumb *gpumb_open(int argc, char **argv)
 {
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     /* A closed standard stream would give its number to the next file that is opened. */
+    struct stat about;
     for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) == -1)
-            (void)!open("/dev/null", O_RDWR);
+        if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
     g->settings = gpumb_settings_default();
     if (!g->done)
         gpumbi_parse_options(g, argc, argv);
@@ -5465,9 +5469,10 @@ static void gpumbi_summary(gpumb *g)
 GPUMB_API int gpumb_close(gpumb *g)
 {
     if (!g)
-        g = gpumbi_newest;
+        g = gpumbi_current;
     if (!g)
         return GPUMB_EXIT_OK;
+    gpumbi_current = g;
     gpumbi_leave_body(g);
     if (g->interleaving) {
         gpumbi_say("GPUMB_INTERLEAVE was left by return or goto, its rows are dropped");
@@ -5525,6 +5530,7 @@ GPUMB_API int gpumb_close(gpumb *g)
         link = &(*link)->previous;
     if (*link)
         *link = g->previous;
+    gpumbi_current = gpumbi_newest;
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
     if (g != &gpumbi_no_memory)
@@ -6103,8 +6109,10 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         found.first = first;
     } else {
         gpumb_buffer *result = gpumb_alloc(g, sizeof found);
-        if (!result || gpumb_write(g, result, 0, &found, sizeof found))
+        if (!result || gpumb_write(g, result, 0, &found, sizeof found)) {
+            gpumb_free(g, result);
             return 0;
+        }
         GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0,
                      GPUMB_PTR(const unsigned, c->mode == GPUMB_WRITE ? c->out : c->in),
                      c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));

@@ -1,8 +1,10 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
-A further figure is one more entry; a further kind of drawing (a heat map, say) is one more function beside lines()
-and bars(): series maps a value of the series axis to its points, sorted by x, style to its colour, marker and label.
+A further figure is one more entry; a further kind of drawing (a heat map, say) is one more function
+beside lines() and bars(): series maps a value of the series axis to its points, sorted by x, style
+to its colour, marker and label.
 """
+
 import math
 import textwrap
 from collections import namedtuple
@@ -12,24 +14,28 @@ from typing import Callable
 from matplotlib import colormaps
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-Point = namedtuple("Point", "x y lo hi row")       # lo and hi are nan where no interval is known
+Point = namedtuple("Point", "x y lo hi row")  # lo and hi are nan where no interval is known
 Style = namedtuple("Style", "color marker label")  # label is None where the legend leaves it out
 
 OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vP*X"
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
+
 def count(v):
     return f"{v:,.0f}".replace(",", "\u2009") if v == int(v) else f"{v:g}"
 
+
 def rounded(v):
     return count(round(v)) if v >= 100 else f"{v:.1f}"
+
 
 def size(v):
     power = max(0, min(3, int(math.log2(max(v, 1)) // 10)))
     return f"{v / 1024 ** power:.4g} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 
-# Axis: what it is called, how its numbers are written. An axis that is not here is called by its column.
+
+# Axis: what it is called, how its numbers are written. Others are called by their column.
 AXES = {
     "elem": ("Element size", size),
     "footprint": ("Footprint", size),
@@ -43,41 +49,63 @@ RATES = {
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
 }
 
+
 def axis_label(column):
     return AXES.get(column, (column.replace("_", " ").capitalize(),))[0]
 
+
 def value_label(column, value):
     return value if isinstance(value, str) else AXES.get(column, ("", count))[1](value)
+
 
 def order(value):
     """Key to sort by: numbers first; names stay in the order of the file."""
     return (1, 0) if isinstance(value, str) else (0, value)
 
+
 def styles(column, values):
-    """Numbers get steps of one scale, names get colours of their own; both are safe for the colour-blind."""
-    numbers, names = ([v for v in values if isinstance(v, str) == kind and v != ""] for kind in (False, True))
+    """Numbers get steps of one scale, names colours of their own; both colour-blind-safe."""
+    numbers, names = (
+        [v for v in values if isinstance(v, str) == kind and v != ""] for kind in (False, True)
+    )
     result, step = {"": Style("#808080", "o", None)}, math.ceil(len(numbers) / LEGEND_MAX)
     for i, v in enumerate(numbers):
         color = colormaps["viridis"](0.9 * i / max(1, len(numbers) - 1))
         named = i % step == 0
-        result[v] = Style(color, MARKERS[i // step] if named else None, value_label(column, v) if named else None)
+        result[v] = Style(
+            color, MARKERS[i // step] if named else None, value_label(column, v) if named else None
+        )
     for i, v in enumerate(names):
         result[v] = Style(OKABE_ITO[i % len(OKABE_ITO)], MARKERS[i % len(MARKERS)], v)
     return result
+
 
 def errors(points):
     """The intervals as matplotlib wants them: distances down and up, nan where there is none."""
     return [[max(p.y - p.lo, 0) for p in points], [max(p.hi - p.y, 0) for p in points]]
 
+
 def lines(ax, family, series, style):
     for value, points in series.items():
         s = style[value]
-        ax.errorbar([p.x for p in points], [p.y for p in points], yerr=errors(points), color=s.color, label=s.label,
-                    marker=s.marker, markersize=7, linewidth=2.2 if s.marker else 1, capsize=4, elinewidth=1.5)
+        ax.errorbar(
+            [p.x for p in points],
+            [p.y for p in points],
+            yerr=errors(points),
+            color=s.color,
+            label=s.label,
+            marker=s.marker,
+            markersize=7,
+            linewidth=2.2 if s.marker else 1,
+            capsize=4,
+            elinewidth=1.5,
+        )
     if family.log2:
         xs = sorted({p.x for points in series.values() for p in points})
         first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
-        ticks = [2.0 ** e for e in range(first, last + 1, (last - first) // (4 if family.panel else 9) + 1)]
+        ticks = [
+            2.0**e for e in range(first, last + 1, (last - first) // (4 if family.panel else 9) + 1)
+        ]
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 1 else xs))
         ax.xaxis.set_minor_locator(NullLocator())
@@ -85,31 +113,72 @@ def lines(ax, family, series, style):
     if family.bands:
         bands(ax, {p.x: p.row[family.bands] for points in series.values() for p in points})
 
+
 def bands(ax, named):
     """Shades the stretches of x that have the same name, and writes it above the axes."""
     xs, names = zip(*sorted(named.items()))
     starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
-    edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2 ** 0.5 for i in starts] + [xs[-1] * 2 ** 0.5]
+    edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts] + [
+        xs[-1] * 2**0.5
+    ]
     for n, i in enumerate(starts):
-        ax.axvspan(edges[n], edges[n + 1], color="black", alpha=0.10 if n % 2 else 0.03, linewidth=0, zorder=0)
-        ax.text(math.sqrt(edges[n] * edges[n + 1]), 1.01, names[i], transform=ax.get_xaxis_transform(),
-                ha="center", va="bottom", fontweight="bold")
+        ax.axvspan(
+            edges[n],
+            edges[n + 1],
+            color="black",
+            alpha=0.10 if n % 2 else 0.03,
+            linewidth=0,
+            zorder=0,
+        )
+        ax.text(
+            math.sqrt(edges[n] * edges[n + 1]),
+            1.01,
+            names[i],
+            transform=ax.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+            fontweight="bold",
+        )
     ax.set_xlim(edges[0], edges[-1])
 
+
 def bars(ax, family, series, style):
-    """One group of bars per x, one bar per series; without panels the kernel is named where a group has just one."""
+    """A group of bars per x, a bar per series; without panels a lone kernel names its group."""
     groups = {}
-    for value, p in sorted(((v, p) for v, points in series.items() for p in points), key=lambda vp: vp[1].row["@line"]):
+    for value, p in sorted(
+        ((v, p) for v, points in series.items() for p in points), key=lambda vp: vp[1].row["@line"]
+    ):
         groups.setdefault(p.x, []).append((value, p))
-    top, widest, names = max(p.y for g in groups.values() for _, p in g), max(map(len, groups.values())), []
+    top, widest, names = (
+        max(p.y for g in groups.values() for _, p in g),
+        max(map(len, groups.values())),
+        [],
+    )
     crowded = widest * len(groups) * (3 if family.panel else 1) > 12
     for place, (x, group) in enumerate(groups.items()):
         group.sort(key=lambda vp: order(vp[0]))
         for i, (value, p) in enumerate(group):
             at, s = place + (i - (len(group) - 1) / 2) * 0.8 / widest, style[value]
-            ax.bar(at, p.y, 0.74 / widest, color=s.color, label=s.label, yerr=errors([p]), ecolor="black", capsize=4)
-            ax.text(at, 0.03 * top, rounded(p.y), ha="center", va="bottom", rotation=90 if crowded else 0,
-                    fontsize=11 if crowded else 16, bbox=dict(facecolor="white", alpha=0.85, linewidth=0, pad=2))
+            ax.bar(
+                at,
+                p.y,
+                0.74 / widest,
+                color=s.color,
+                label=s.label,
+                yerr=errors([p]),
+                ecolor="black",
+                capsize=4,
+            )
+            ax.text(
+                at,
+                0.03 * top,
+                rounded(p.y),
+                ha="center",
+                va="bottom",
+                rotation=90 if crowded else 0,
+                fontsize=11 if crowded else 16,
+                bbox=dict(facecolor="white", alpha=0.85, linewidth=0, pad=2),
+            )
         kernels = {p.row["kernel"] for _, p in group} - {x, ""}
         names.append(value_label(family.x, x))
         if len(kernels) == 1 and not family.panel:
@@ -119,31 +188,68 @@ def bars(ax, family, series, style):
     ax.tick_params(axis="x", length=0)
     ax.grid(False, axis="x")
 
+
 @dataclass(frozen=True)
 class Family:
-    name: str                      # of the figure's file
-    bench: str                     # the rows: this bench ...
+    name: str  # of the figure's file
+    bench: str  # the rows: this bench ...
     title: str
-    x: str                         # the axis along x
-    series: str                    # one line or colour for each value of this axis
-    panel: str = ""                # one panel for each value of this axis
+    x: str  # the axis along x
+    series: str  # one line or colour for each value of this axis
+    panel: str = ""  # one panel for each value of this axis
     where: dict = field(default_factory=dict)  # ... with these values of these axes
-    over: str = ""                 # of the rows at one point that differ in this axis, the fastest is drawn
-    bands: str = ""                # shades and names the stretches of x where this column keeps its value
+    over: str = ""  # of the rows at one point that differ in this axis, the fastest is drawn
+    bands: str = ""  # shades and names the stretches of x where this column keeps its value
     draw: Callable = lines
-    log2: bool = True              # x in powers of two
-    y: str = "gbps"                # a column of RATES
+    log2: bool = True  # x in powers of two
+    y: str = "gbps"  # a column of RATES
+
 
 FAMILIES = [
     Family("copy-block", "copy/block", "Copy: rate over block size", x="block", series="elem"),
     Family("copy-grid", "copy/grid", "Copy: rate over number of blocks", x="blocks", series="elem"),
-    Family("copy-fastest", "copy/fastest", "Copy: forms compared, interleaved", x="elem", series="kernel", draw=bars,
-           log2=False),
-    Family("zcopy-geometry-block", "zcopy/geometry", "Grid-stride copy, 16 B elements: rate over blocks and block size",
-           x="blocks_per_sm", series="block", panel="mode", where={"elem": 16}),
-    Family("zcopy-geometry-elem", "zcopy/geometry", "Grid-stride copy: rate over blocks and element size, best block size",
-           x="blocks_per_sm", series="elem", panel="mode", over="block"),
-    Family("zcopy-best", "zcopy/best", "Grid-stride copy: forms compared, interleaved", x="mode", series="kernel",
-           draw=bars, log2=False),
-    Family("zcopy-working-set", "zcopy/working_set", "Rate over footprint", x="footprint", series="kernel", bands="cache"),
+    Family(
+        "copy-fastest",
+        "copy/fastest",
+        "Copy: forms compared, interleaved",
+        x="elem",
+        series="kernel",
+        draw=bars,
+        log2=False,
+    ),
+    Family(
+        "zcopy-geometry-block",
+        "zcopy/geometry",
+        "Grid-stride copy, 16 B elements: rate over blocks and block size",
+        x="blocks_per_sm",
+        series="block",
+        panel="mode",
+        where={"elem": 16},
+    ),
+    Family(
+        "zcopy-geometry-elem",
+        "zcopy/geometry",
+        "Grid-stride copy: rate over blocks and element size, best block size",
+        x="blocks_per_sm",
+        series="elem",
+        panel="mode",
+        over="block",
+    ),
+    Family(
+        "zcopy-best",
+        "zcopy/best",
+        "Grid-stride copy: forms compared, interleaved",
+        x="mode",
+        series="kernel",
+        draw=bars,
+        log2=False,
+    ),
+    Family(
+        "zcopy-working-set",
+        "zcopy/working_set",
+        "Rate over footprint",
+        x="footprint",
+        series="kernel",
+        bands="cache",
+    ),
 ]

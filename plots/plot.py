@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the figures of families.py from the benchmarks' CSV files: python3 plots/plot.py results --out results/figures
+"""Draws the figures of families.py from the benchmarks' CSV files:
+    python3 plots/plot.py results --out results/figures
 
-Writes a set of PNG and SVG per device and backend, and report.md, which shows them with their captions. Exit code 2
-where the input cannot be drawn, with one line on stderr that says why and what to do.
+Writes a set of PNG and SVG per device and backend, and report.md, which shows them with their
+captions. Exit code 2 where the input cannot be drawn, with one line on stderr that says why and
+what to do.
 """
+
 import argparse
 import csv
 import io
@@ -22,59 +25,96 @@ from matplotlib.ticker import FuncFormatter
 from families import FAMILIES, RATES, Point, axis_label, count, order, rounded, styles, value_label
 
 SCHEMA = "1"
-FIXED = """schema bench kernel backend device status reason verified timing meaning samples batch stop median_s ci_lo_s
-    ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak
-    ceiling_gbps pct_ceiling footprint_bytes cache registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j
-    fill seed flags""".split()
+FIXED = """
+    schema bench kernel backend device status reason verified timing meaning samples batch stop
+    median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
+    bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache
+    registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags
+""".split()
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {
-    "backend": "agg", "figure.figsize": (13.33, 7.5), "savefig.dpi": 120, "font.size": 16,
-    "axes.grid": True, "grid.alpha": 0.3, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
-    "svg.hashsalt": "gpumb", "figure.constrained_layout.h_pad": 0.1, "figure.constrained_layout.w_pad": 0.1,
+    "backend": "agg",
+    "figure.figsize": (13.33, 7.5),
+    "savefig.dpi": 120,
+    "font.size": 16,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "gpumb",
+    "figure.constrained_layout.h_pad": 0.1,
+    "figure.constrained_layout.w_pad": 0.1,
 }
+
 
 class Problem(Exception):  # the input cannot be drawn; the text names the file and the remedy
     pass
 
+
 def say(text):
     print(f"plot.py: {text}", file=sys.stderr)
 
+
 def find(inputs, partial):
     """The files, oldest first, so that the rows of a later run replace those of an earlier one."""
-    names = {f for i in map(Path, inputs) for f in (i.rglob("*") if i.is_dir() else [i]) if f.is_file()}
+    names = {
+        f for i in map(Path, inputs) for f in (i.rglob("*") if i.is_dir() else [i]) if f.is_file()
+    }
     parts = {f for f in names if f.name.endswith(".csv.part")}
     files = {f for f in names if f.suffix == ".csv"} | (parts if partial else set())
     if not files:
-        hint = "add --partial to draw the interrupted *.csv.part" if parts else "run the benchmarks first"
+        hint = (
+            "add --partial to draw the interrupted *.csv.part"
+            if parts
+            else "run the benchmarks first"
+        )
         raise Problem(f"{' '.join(inputs)}: no CSV file found: {hint}")
     return sorted(files, key=lambda f: (f.stat().st_mtime, str(f)))
+
 
 def need(path, have, columns):
     missing = [c for c in columns if c and c not in have]
     if missing:
-        raise Problem(f"{path}: column missing: {', '.join(missing[:5])}: run its benchmark again with this version")
+        raise Problem(
+            f"{path}: column missing: {', '.join(missing[:5])}: "
+            "run its benchmark again with this version"
+        )
+
 
 def read(path):
-    """The rows of one file as dictionaries; @file, @line and @date say where each is from, @axes what it sets."""
+    """The rows of one file as dictionaries; @file, @line and @date say where each is from, @axes
+    what it sets."""
     part = path.suffix == ".part"
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        text = text[:text.rfind("\n") + 1] if part else text  # the last line of an interrupted file may be cut
+        text = (
+            text[: text.rfind("\n") + 1] if part else text
+        )  # the last line of an interrupted file may be cut
         reader = csv.reader(io.StringIO(text, newline=""), strict=not part)
         (_, header), *lines = [(reader.line_num, line) for line in reader if line] or [(1, [])]
     except (OSError, UnicodeError, csv.Error) as e:
-        raise Problem(f"{path}: cannot be read ({e}): run its benchmark again or move the file away")
+        raise Problem(
+            f"{path}: cannot be read ({e}): run its benchmark again or move the file away"
+        )
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
     for number, line in lines:
         row = dict(zip(header, line), **{"@file": path, "@line": number, "@date": date})
         if row.get("schema", SCHEMA) != SCHEMA:
-            raise Problem(f"{path}:{number}: schema is {row['schema']}, not {SCHEMA}: use one version of bench/ and plots/")
+            raise Problem(
+                f"{path}:{number}: schema is {row['schema']}, not {SCHEMA}: "
+                "use one version of bench/ and plots/"
+            )
         if len(line) != len(header):
-            raise Problem(f"{path}:{number}: {len(line)} fields under {len(header)} columns: run its benchmark again")
+            raise Problem(
+                f"{path}:{number}: {len(line)} fields under {len(header)} columns: "
+                "run its benchmark again"
+            )
         row["@axes"] = sorted(c for c in set(header) - set(FIXED) if row[c])
         rows.append(row)
     need(path, header, FIXED)
     return rows
+
 
 def value(text):
     try:
@@ -82,35 +122,56 @@ def value(text):
     except ValueError:  # a name
         return text
 
+
 def number(row, column):
     """The number in a column, nan where it is empty."""
     v = value(row[column] or "nan")
     if isinstance(v, str):
-        raise Problem(f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: run its benchmark again")
+        raise Problem(
+            f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: "
+            "run its benchmark again"
+        )
     return v
+
 
 def point(family, row):
     """The row as a point, None where it cannot be drawn."""
     work, unit, _ = RATES[family.y]
     x, y = value(row[family.x]), number(row, family.y)
-    if row["status"] != "ok" or not 0 <= y < math.inf or (family.log2 and not (isinstance(x, float) and x > 0)):
+    if (
+        row["status"] != "ok"
+        or not 0 <= y < math.inf
+        or (family.log2 and not (isinstance(x, float) and x > 0))
+    ):
         return None
-    lo, hi = (number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s"))
+    lo, hi = (
+        number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
+    )
     if lo > y * 1.01 or hi < y * 0.99:
-        say(f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside {work} / interval of the time, {lo:g} to {hi:g}")
+        say(
+            f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside {work} / interval of "
+            f"the time, {lo:g} to {hi:g}"
+        )
     return Point(x, y, lo, hi, row)
 
+
 def select(family, rows):
-    """The family's rows, of one configuration only the latest; and the number of rows that these replace."""
+    """The family's rows, of one configuration only the latest; and how many these replace."""
     rows = [r for r in rows if r["bench"] == family.bench]
     for r in rows:
-        need(r["@file"], r, (family.x, family.series, family.panel, family.over, family.bands, *family.where))
+        need(
+            r["@file"],
+            r,
+            (family.x, family.series, family.panel, family.over, family.bands, *family.where),
+        )
     rows = [r for r in rows if all(value(r[a]) == v for a, v in family.where.items())]
     latest = {(r["kernel"], *((a, r[a]) for a in r["@axes"])): r for r in rows}
     return list(latest.values()), len(rows) - len(latest)
 
+
 def arrange(family, points):
-    """{panel: {series: points}}, numbers in order, names in the order of the file; the fastest where several coincide."""
+    """{panel: {series: points}}, numbers in order, names in the order of the file; the fastest
+    where several coincide."""
     best, panels = {}, {}
     for p in points:
         key = value(p.row[family.panel]) if family.panel else "", value(p.row[family.series]), p.x
@@ -120,27 +181,40 @@ def arrange(family, points):
         panels.setdefault(panel, {}).setdefault(series, []).append(best[panel, series, x])
     return panels, len(points) - len(best)
 
+
 def caption(family, rows, lost, slower, replaced, date):
     dates = sorted({r["@date"] for r in rows})
-    others = [a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)]
+    others = [
+        a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)
+    ]
     same = {a: rows[0][a] for a in others if all(r.get(a) == rows[0][a] for r in rows)}
-    notes = [f"{rows[0]['device']}, backend {rows[0]['backend']}"
-             + (" (emulated, not a GPU result)" if rows[0]["backend"] == "cpu" else ""),
-             date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
-             *(f"{axis_label(a).lower()} {value_label(a, value(v))}" for a, v in same.items()),
-             f"{len(rows)} rows, {sum(lost.values())} not drawn"
-             + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else "")]
+    notes = [
+        f"{rows[0]['device']}, backend {rows[0]['backend']}"
+        + (" (emulated, not a GPU result)" if rows[0]["backend"] == "cpu" else ""),
+        date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        *(f"{axis_label(a).lower()} {value_label(a, value(v))}" for a, v in same.items()),
+        f"{len(rows)} rows, {sum(lost.values())} not drawn"
+        + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else ""),
+    ]
     fastest = f"each point is the fastest over {axis_label(family.over).lower()}"
-    notes += [fastest if family.over else f"{slower} slower rows at the same points left out"] * bool(slower)
+    notes += [
+        fastest if family.over else f"{slower} slower rows at the same points left out"
+    ] * bool(slower)
     notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
     notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
     return "; ".join(notes) + "."
 
+
 def draw(family, panels, text):
-    fig, (frames,) = pyplot.subplots(1, len(panels), sharey=True, squeeze=False, constrained_layout=True)
+    fig, (frames,) = pyplot.subplots(
+        1, len(panels), sharey=True, squeeze=False, constrained_layout=True
+    )
     rows = [p.row for series in panels.values() for points in series.values() for p in points]
-    style = styles(family.series, sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order))
+    style = styles(
+        family.series,
+        sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order),
+    )
     handles, references = {}, {}
     for ax, (panel, series) in zip(frames, panels.items()):
         family.draw(ax, family, series, style)
@@ -148,28 +222,53 @@ def draw(family, panels, text):
         for column, (name, dash) in REFERENCES.items() if family.y == "gbps" else ():
             at = statistics.median([v for v in (number(r, column) for r in rows) if v > 0] or [0])
             if at:
-                references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(at, color="black", ls=dash, lw=1.8, zorder=1.5)
+                references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
+                    at, color="black", ls=dash, lw=1.8, zorder=1.5
+                )
         ax.set(title=value_label(family.panel, panel), xlabel=axis_label(family.x))
     frames[0].set(ylabel=RATES[family.y][2], ylim=(0, None))
     frames[0].yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
     named = {s.label: handles[s.label] for s in style.values() if s.label in handles} | references
-    frames[-1].legend(named.values(), named.keys(), title=axis_label(family.series), loc="upper left", fontsize=14,
-                      bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
+    frames[-1].legend(
+        named.values(),
+        named.keys(),
+        title=axis_label(family.series),
+        loc="upper left",
+        fontsize=14,
+        bbox_to_anchor=(1.02, 1),
+        borderaxespad=0,
+        frameon=False,
+    )
     fig.suptitle(family.title, fontsize=20)
-    fig.supxlabel(textwrap.fill(text, 145).replace("$", r"\$"), x=0.01, ha="left", fontsize=12, color="#404040")
+    fig.supxlabel(
+        textwrap.fill(text, 145).replace("$", r"\$"),
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        color="#404040",
+    )
     return fig
 
+
 def main():
-    parser = argparse.ArgumentParser(description="Draws figures from the CSV files of the benchmarks.")
+    parser = argparse.ArgumentParser(
+        description="Draws figures from the CSV files of the benchmarks."
+    )
     parser.add_argument("inputs", nargs="+", help="folders with CSV files, or CSV files")
-    parser.add_argument("--out", default="results/figures", type=Path, help="folder for the figures")
+    parser.add_argument(
+        "--out", default="results/figures", type=Path, help="folder for the figures"
+    )
     parser.add_argument("--date", help="date for the captions instead of the files' own")
-    parser.add_argument("--partial", action="store_true", help="read interrupted files (*.csv.part) too")
+    parser.add_argument(
+        "--partial", action="store_true", help="read interrupted files (*.csv.part) too"
+    )
     args = parser.parse_args()
     pyplot.rcParams.update(STYLE)
     rows = [row for path in find(args.inputs, args.partial) for row in read(path)]
     if not rows:
-        raise Problem(f"{' '.join(args.inputs)}: the CSV files hold no rows: run the benchmarks first")
+        raise Problem(
+            f"{' '.join(args.inputs)}: the CSV files hold no rows: run the benchmarks first"
+        )
     for bench in sorted({r["bench"] for r in rows} - {f.bench for f in FAMILIES}):
         say(f"bench {bench}: families.py has no figure for it")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -177,21 +276,34 @@ def main():
     for machine in sorted({(r["device"], r["backend"]) for r in rows}):
         report.append(f"## {', backend '.join(machine)}\n")
         for family in FAMILIES:
-            own, replaced = select(family, [r for r in rows if (r["device"], r["backend"]) == machine])
+            own, replaced = select(
+                family, [r for r in rows if (r["device"], r["backend"]) == machine]
+            )
             points = [point(family, r) for r in own]
-            lost = Counter(r["status"] if r["status"] != "ok" else "without a rate" for r, p in zip(own, points) if not p)
+            lost = Counter(
+                r["status"] if r["status"] != "ok" else "without a rate"
+                for r, p in zip(own, points)
+                if not p
+            )
             panels, slower = arrange(family, [p for p in points if p])
             if not panels:
-                say(f"{family.name}: nothing to draw for {', backend '.join(machine)}: {len(own)} rows, none with a rate")
+                say(
+                    f"{family.name}: nothing to draw for {', backend '.join(machine)}: {len(own)} rows, "
+                    "none with a rate"
+                )
                 continue
             text = caption(family, own, lost, slower, replaced, args.date)
             figure = draw(family, panels, text)
-            name = re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-") + f"-{machine[1]}-{family.name}"
+            name = (
+                re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-")
+                + f"-{machine[1]}-{family.name}"
+            )
             figure.savefig(args.out / f"{name}.png", metadata={"Software": None})
             figure.savefig(args.out / f"{name}.svg", metadata={"Date": None})
             pyplot.close(figure)
             report.append(f"### {family.title}\n\n![{family.title}]({name}.png)\n\n{text}\n")
     (args.out / "report.md").write_text("\n".join(report), encoding="utf-8")
+
 
 if __name__ == "__main__":
     try:

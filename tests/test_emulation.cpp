@@ -439,9 +439,9 @@ static void test_limits()
 {
     int ran = 0;
     GPUMB_LAUNCH(run_once, 0, 32, 0, &ran);
-    CHECK(faulted("launch of run_once refused: grid 0 x 1 x 1, block 32 x 1 x 1"));
+    CHECK(faulted("launch of run_once refused: grid.x is 0, it can be 1 to 2147483647"));
     GPUMB_LAUNCH(run_once, 1, 0, 0, &ran);
-    CHECK(faulted("refused", "block 0 x 1 x 1"));
+    CHECK(faulted("refused", "block.x is 0, it can be 1 to 1024"));
     GPUMB_LAUNCH(run_once, 1ull << 31, 32, 0, &ran);
     CHECK(faulted("refused", "2147483648"));
     GPUMB_LAUNCH(run_once, 1ull << 32, 32, 0, &ran); // would be 0 in 32 bits
@@ -451,11 +451,13 @@ static void test_limits()
     GPUMB_LAUNCH(run_once, 1, -1, 0, &ran);
     CHECK(faulted("refused", "18446744073709551615"));
     GPUMB_LAUNCH(run_once, dim3(1, 65536), 32, 0, &ran);
-    CHECK(faulted("refused", "grid 1 x 65536 x 1"));
+    CHECK(faulted("refused", "grid.y is 65536, it can be 1 to 65535"));
     GPUMB_LAUNCH(run_once, dim3(1, 1, 65536), 32, 0, &ran);
-    CHECK(faulted("refused", "grid 1 x 1 x 65536"));
+    CHECK(faulted("refused", "grid.z is 65536"));
     GPUMB_LAUNCH(run_once, 1, 1025, 0, &ran);
-    CHECK(faulted("refused", "block 1025 x 1 x 1"));
+    CHECK(faulted("refused", "block.x is 1025"));
+    GPUMB_LAUNCH(run_once, 1, dim3(1, 1, 65), 0, &ran);
+    CHECK(faulted("refused", "block.z is 65, it can be 1 to 64"));
     GPUMB_LAUNCH(run_once, 1, dim3(33, 32), 0, &ran);
     CHECK(faulted("refused", "1056 threads in a block, at most 1024"));
     GPUMB_LAUNCH(run_once, 1, 1, (1 << 20) + 1, &ran);
