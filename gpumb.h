@@ -1379,32 +1379,17 @@ static int gpumbi_dev_count(int *count)
  * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; from gfx10 on the
  * runtime counts work-group processors of two compute units, from gfx11 on each lane issues
  * twice. */
-static int gpumbi_fp32_lanes(const gpumb_device *device, int major, int minor)
+static int gpumbi_fp32_lanes(const gpumb_device *device)
 {
-    if (!strcmp(device->backend, "cuda") || !strncmp(device->arch, "sm_", 3)) {
-        switch (major) {
-        case 3:
-            return 192;
-        case 5:
-            return 128;
-        case 6:
-            return minor == 0 ? 64 : 128;
-        case 7:
-            return 64;
-        case 8:
-            return minor == 0 ? 64 : 128;
-        default:
-            return major >= 9 ? 128 : 0;
-        }
-    }
-    if (!strncmp(device->arch, "gfx94", 5) || !strncmp(device->arch, "gfx95", 5))
-        return 128;
-    if (!strncmp(device->arch, "gfx9", 4) || !strncmp(device->arch, "gfx8", 4))
-        return 64;
-    if (!strncmp(device->arch, "gfx10", 5))
-        return 128;
-    if (!strncmp(device->arch, "gfx11", 5) || !strncmp(device->arch, "gfx12", 5))
-        return 256;
+    static const struct {
+        const char *arch; /* begins with this; the first that fits counts */
+        int lanes;
+    } table[] = {{"sm_3", 192}, {"sm_5", 128},  {"sm_60", 64},  {"sm_6", 128},  {"sm_7", 64},
+                 {"sm_80", 64}, {"sm_", 128},   {"gfx94", 128}, {"gfx95", 128}, {"gfx9", 64},
+                 {"gfx8", 64},  {"gfx10", 128}, {"gfx11", 256}, {"gfx12", 256}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!strncmp(device->arch, table[i].arch, strlen(table[i].arch)))
+            return table[i].lanes;
     return 0;
 }
 
@@ -1455,8 +1440,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->max_block = properties.maxThreadsPerBlock;
     d->memory_bytes = (uint64_t)properties.totalGlobalMem;
     d->peak_bytes_per_s = 2.0 * d->memory_clock_hz * d->bus_width_bits / 8;
-    d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors *
-                         gpumbi_fp32_lanes(d, properties.major, properties.minor);
+    d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * gpumbi_fp32_lanes(d);
     return 0;
 }
 
@@ -5659,19 +5643,25 @@ static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind,
     words[i] = gpumbi_word(kind, seed, i);
 }
 
-static __global__ void gpumbi_compare_kernel(const unsigned char *a, const unsigned char *b,
-                                             uint64_t bytes, gpumbi_difference *difference)
+/* Compares words of 8 bytes: buffers have whole ones, and those of the last that do not belong to it
+ * are masked out. What differs is folded into the lowest bit of each byte. */
+static __global__ void gpumbi_compare_kernel(const uint64_t *a, const uint64_t *b, uint64_t bytes,
+                                             gpumbi_difference *difference)
 {
-    GPUMB_GRID_STRIDE(word, (bytes + 7) / 8)
+    GPUMB_GRID_STRIDE(i, (bytes + 7) / 8)
     {
-        const uint64_t end = word * 8 + 8 < bytes ? word * 8 + 8 : bytes;
-        if (end == word * 8 + 8 && ((const uint64_t *)a)[word] == ((const uint64_t *)b)[word])
-            continue;
-        for (uint64_t i = word * 8; i < end; i++)
-            if (a[i] != b[i]) {
-                atomicAdd(&difference->count, 1ull);
-                atomicMin(&difference->first, (unsigned long long)i);
-            }
+        unsigned long long differs = a[i] ^ b[i];
+        if (i == bytes / 8)
+            differs &= (1ull << bytes % 8 * 8) - 1;
+        if (differs) {
+            differs |= differs >> 4;
+            differs |= differs >> 2;
+            differs |= differs >> 1;
+            differs &= 0x0101010101010101ull;
+            const unsigned long long below = (differs & (~differs + 1)) - 1; /* the lowest bit */
+            atomicAdd(&difference->count, (unsigned long long)__popcll(differs));
+            atomicMin(&difference->first, i * 8 + (unsigned long long)__popcll(below) / 8);
+        }
     }
 }
 
@@ -5954,9 +5944,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 #ifdef __cplusplus
     gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
     if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {
-        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0,
-                     (const unsigned char *)a->data, (const unsigned char *)b->data, bytes,
-                     GPUMB_PTR(gpumbi_difference, difference));
+        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const uint64_t *)a->data,
+                     (const uint64_t *)b->data, bytes, GPUMB_PTR(gpumbi_difference, difference));
         if (!gpumb_read(g, difference, 0, &found, sizeof found) && !*gpumbi_trouble(g))
             differing = found.count;
     }
