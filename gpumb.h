@@ -45,7 +45,7 @@ QUICK START
         gpumb_buffer *x = gpumb_alloc(NULL, sizeof(float) << 24);
         gpumb_fill(NULL, x, GPUMB_FILL_F32, 1);
         gpumb_result r;
-        GPUMB_TIME(&r) GPUMB_LAUNCH(scale, (1 << 24) / 256, 256, 0, GPUMB_PTR(float, x), 2.0f);
+        GPUMB_TIME(&r) GPUMB_LAUNCH(scale, (1 << 24) / 256, 256, 0, GPUMB_PTR(float, x), -1.0f);
         gpumb_print_result(&r);
         return 0;
     }
@@ -66,7 +66,8 @@ median is within the wanted precision; poison, run and check once more; write a 
 Every time has a way (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
     batch   an event pair around many runs: the interval that one more run costs in a full queue
-    host    the host's clock, from before the launch to after its completion: latency
+    host    the host's clock, from before the launch to after its completion: latency; also on the
+            CPU, where short regions are timed many at once
 
 A *sweep* runs its body once for every combination of its axes. The outermost sweep first walks
 through all combinations with regions skipped, so that every axis is known before the first output;
@@ -195,7 +196,7 @@ GPUMB_API gpumb_settings gpumb_settings_default(void);
 
 /* Opens a context from a program's arguments (gpumb_help_text() lists the options). Never returns
  * NULL: after an error the context does nothing, and gpumb_close() returns the exit code.
- * Cost: that of creating the device's context, about 0.3 s on an H200, and 20 ms of calibration. */
+ * Cost: that of creating the device's context, about 0.3 s on an H200, and 10 ms of calibration. */
 GPUMB_API gpumb *gpumb_open(int argc, char **argv);
 
 /* The same from a struct; `program` names the rows and messages. */
@@ -278,7 +279,8 @@ typedef enum gpumb_fill_kind {
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
  * Returns NULL when it does not fit or while a sweep enumerates; then the next regions are skipped
  * with the reason, and every function here accepts the NULL and does nothing. Freed at the end of
- * the sweep's pass, of the benchmark or of the context in which it was allocated, or before. */
+ * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
+ * is freed already is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
@@ -297,12 +299,13 @@ GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
- * and, unless NULL, the offset of the first. A call that could not compare counts all as
- * different. */
+ * and, unless NULL, the offset of the first. A call that could not compare, or a buffer that has
+ * fewer bytes, counts all as different. */
 GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
                                  uint64_t bytes, uint64_t *first);
 
-/* Copies between a buffer and the host; complete on return. 0, or -1 with the context in error. */
+/* Copies between a buffer and the host; complete on return. 0, or -1 with the next region
+ * skipped. */
 GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void *host,
                          uint64_t bytes);
 GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void *host,
@@ -340,8 +343,10 @@ GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
  * then. */
 GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user);
 
-/* Skips the next region with a reason; says why a check failed. */
+/* Skips the next region, or the one that runs, with a reason. */
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...) GPUMBI_PRINTF(2, 3);
+
+/* Called by a check: says what is wrong. */
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...) GPUMBI_PRINTF(2, 3);
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -379,7 +384,7 @@ typedef enum gpumb_stop {
     X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval")                    \
     X(RESOLUTION, "resolution",                                                                    \
       "the time is close to the clock's quantum or the event pair's cost")                         \
-    X(LAUNCH_BOUND, "launch-bound", "no longer than an empty launch in a full queue takes")        \
+    X(LAUNCH_BOUND, "launch-bound", "little longer than an empty launch in a full queue takes")    \
     X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache") \
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate")                   \
     X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out")         \
@@ -404,7 +409,7 @@ typedef struct gpumb_result {
     uint64_t batch; /* runs in one sample */
     gpumb_stats time;
     double first_launch_s; /* the first run, by the host's clock */
-    double overhead_s;     /* subtracted from each sample */
+    double overhead_s;     /* subtracted from each sample: nothing so far, 0 */
     double bytes, flop;    /* of one run, as stated; 0: not stated */
     double gbps, gflops;   /* 0: unknown */
     double peak_gbps, ceiling_gbps;
@@ -419,7 +424,8 @@ typedef struct gpumb_result {
     unsigned flags;
 } gpumb_result;
 
-/* The last row that was finished; NULL if there is none. */
+/* The last row that was finished, valid until the next one or gpumb_close(); NULL if there is
+ * none. */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
 /* One line on standard output. */
@@ -2774,7 +2780,6 @@ struct gpumb_axis {
 };
 
 struct gpumb_buffer {
-    gpumb *owner;
     gpumb_buffer *next;
     void *data;
     uint64_t bytes;
@@ -2810,8 +2815,8 @@ typedef struct gpumbi_sampler {
     gpumbi_point point;
     gpumbi_description about;
     gpumbi_phase phase;
-    uint64_t left;  /* runs of the body until the sample under way ends */
-    double began_s; /* host clock at its start */
+    uint64_t left;               /* runs of the body until the sample under way ends */
+    double run_began_s, began_s; /* host clock before the reset hook, and at its start */
     int use_events;
 
     double *values, *scratch; /* room for max_samples; the second is sorted at each look */
@@ -2855,6 +2860,7 @@ struct gpumb {
     struct sigaction old_interrupt;
 
     gpumb_device device;
+    int ceiling_tried;
     void *stream, *own_stream, *start, *stop;
     gpumb_buffer *buffers;
     int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
@@ -2864,9 +2870,11 @@ struct gpumb {
     gpumbi_description next;
     gpumbi_sampler single, *active;
     int body_due, in_body;
+    const void *shared_function; /* the last one allowed more shared memory, and how much */
+    uint64_t shared_bytes;
     char why[200]; /* from gpumb_reason() */
 
-    int interleaving, interleaved, turn, target, region_index; /* see REGIONS */
+    int interleaving, interleaved, turn, target, target_met, region_index; /* see REGIONS */
     int collecting;
     gpumbi_sampler *lanes;
 
@@ -2898,6 +2906,7 @@ struct gpumb {
 static gpumb *gpumbi_newest;   /* opened last */
 static gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static gpumb *gpumbi_fallback; /* the default context */
+static pid_t gpumbi_opener;    /* the process that registered gpumbi_close_all() */
 static volatile sig_atomic_t gpumbi_interrupted;
 
 static void gpumbi_on_interrupt(int signal)
@@ -2906,10 +2915,14 @@ static void gpumbi_on_interrupt(int signal)
     gpumbi_interrupted = 1; /* a second Ctrl-C ends the process: SA_RESETHAND */
 }
 
-static void gpumbi_close_fallback(void)
+/* At exit: completes what the program has left open. */
+static void gpumbi_close_all(void)
 {
-    if (gpumbi_fallback)
-        gpumb_close(gpumbi_fallback);
+    while (gpumbi_newest && gpumbi_opener == getpid()) {
+        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->row_count)
+            gpumbi_say("the program ends without gpumb_close()");
+        gpumb_close(gpumbi_newest);
+    }
 }
 
 static gpumb *gpumbi_context(gpumb *g)
@@ -2921,7 +2934,6 @@ static gpumb *gpumbi_context(gpumb *g)
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
     gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
-    atexit(gpumbi_close_fallback);
     return gpumbi_fallback;
 }
 
@@ -2954,12 +2966,19 @@ static void gpumbi_leave_body(gpumb *g)
 {
     if (g->in_body) {
         g->in_body = 0;
-        gpumbi_say("region \"%s\" was left by return or goto, its row is dropped: "
-                   "use break or continue",
-                   g->active ? g->active->result.kernel : "");
+        gpumbi_say(
+            "region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
+            "is dropped",
+            g->active ? g->active->result.kernel : "");
         g->active = NULL;
         g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
     }
+}
+
+/* Nothing is allocated, launched or measured: regions and axes are only met. */
+static int gpumbi_dry(const gpumb *g)
+{
+    return g->enumerating || g->listing;
 }
 
 /* The start of every function that is not for use in a region. Returns the context, or NULL where
@@ -3127,7 +3146,7 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
 {
     static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
-    if (!gpumbi_working(g) || g->enumerating)
+    if (!gpumbi_working(g) || gpumbi_dry(g))
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
     const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
@@ -3157,9 +3176,13 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
                              shape->name);
     }
 #if !defined(GPUMB_BACKEND_CPU)
-    if (shape->shared_bytes > 48 * 1024 && /* more has to be asked for */
-        gpumbi_try(g, gpumbi_dev_shared(function, shape->shared_bytes), shape->name))
-        return 0;
+    if (shape->shared_bytes > 48 * 1024 && /* more has to be asked for, once */
+        (g->shared_function != function || g->shared_bytes < shape->shared_bytes)) {
+        if (gpumbi_try(g, gpumbi_dev_shared(function, shape->shared_bytes), shape->name))
+            return 0;
+        g->shared_function = function;
+        g->shared_bytes = shape->shared_bytes;
+    }
 #endif
     return 1;
 }
@@ -3189,7 +3212,7 @@ GPUMB_API void gpumbi_launch_end(void)
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
 {
     uint64_t free_bytes = 0;
-    if ((g = gpumbi_enter(g)) == NULL || g->enumerating)
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
         return NULL;
     /* Rounded up to whole 64-bit words, which the fill writes. */
     const uint64_t padded = ((bytes + 7) & ~(uint64_t)7) + GPUMBI_GUARD;
@@ -3211,7 +3234,6 @@ GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
         GPUMB_FREE(b);
         return NULL;
     }
-    b->owner = g;
     b->bytes = bytes;
     b->scope = g->scope;
     b->next = g->buffers;
@@ -3222,15 +3244,31 @@ GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
     return b;
 }
 
+static void gpumbi_forget_output(gpumbi_description *about, const gpumb_buffer *b)
+{
+    for (int i = 0; i < about->outputs; i++)
+        if (about->output[i] == b)
+            about->output[i] = NULL;
+}
+
 GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
 {
+    gpumb_buffer **link = NULL; /* looked up in all contexts: what is not there is not touched */
+    gpumb *owner = gpumbi_newest;
     (void)g;
-    if (!b)
+    for (; owner; owner = owner->previous) {
+        for (link = &owner->buffers; *link && *link != b;)
+            link = &(*link)->next;
+        if (*link)
+            break;
+    }
+    if (!b || !owner)
         return;
-    gpumbi_leave_body(b->owner);
-    gpumb_buffer **link = &b->owner->buffers;
-    while (*link != b)
-        link = &(*link)->next;
+    gpumbi_leave_body(owner);
+    gpumbi_forget_output(&owner->next, b);
+    gpumbi_forget_output(&owner->single.about, b);
+    for (int i = 0; owner->lanes && i < GPUMBI_INTERLEAVED; i++)
+        gpumbi_forget_output(&owner->lanes[i].about, b);
     *link = b->next;
     gpumbi_dev_free(b->data);
     GPUMB_FREE(b);
@@ -3258,40 +3296,44 @@ GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
         gpumbi_try(g, gpumbi_dev_set(b->data, 0xff, b->bytes, g->stream), "poison");
 }
 
+/* Copies between a stretch of a buffer and the host, and waits for it. */
+static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uint64_t bytes,
+                           void *to_host, const void *from_host)
+{
+    const gpumbi_direction direction = to_host ? GPUMBI_TO_HOST : GPUMBI_TO_DEVICE;
+    if ((g = gpumbi_enter(g)) == NULL || !b)
+        return -1;
+    if (offset > b->bytes || bytes > b->bytes - offset) {
+        gpumb_skip(g, "%llu bytes at %llu are outside a buffer of %llu", (unsigned long long)bytes,
+                   (unsigned long long)offset, (unsigned long long)b->bytes);
+        return -1;
+    }
+    char *data = (char *)b->data + offset;
+    if (gpumbi_try(g,
+                   gpumbi_dev_copy(to_host ? to_host : data, to_host ? data : from_host, bytes,
+                                   direction, g->stream),
+                   "copy") ||
+        gpumbi_try(g, gpumbi_dev_wait(g->stream), "copy"))
+        return -1;
+    return 0;
+}
+
 GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void *host,
                          uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || !b)
-        return -1;
-    GPUMB_ASSERT(offset <= b->bytes && bytes <= b->bytes - offset);
-    return gpumbi_try(g,
-                      gpumbi_dev_copy(host, (const char *)b->data + offset, bytes, GPUMBI_TO_HOST,
-                                      g->stream),
-                      "read") ||
-                   gpumbi_try(g, gpumbi_dev_wait(g->stream), "read")
-               ? -1
-               : 0;
+    return bytes ? gpumbi_transfer(g, b, offset, bytes, host, NULL) : b ? 0 : -1;
 }
 
 GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void *host,
                           uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || !b)
-        return -1;
-    GPUMB_ASSERT(offset <= b->bytes && bytes <= b->bytes - offset);
-    return gpumbi_try(
-               g,
-               gpumbi_dev_copy((char *)b->data + offset, host, bytes, GPUMBI_TO_DEVICE, g->stream),
-               "write") ||
-                   gpumbi_try(g, gpumbi_dev_wait(g->stream), "write")
-               ? -1
-               : 0;
+    return bytes ? gpumbi_transfer(g, b, offset, bytes, NULL, host) : b ? 0 : -1;
 }
 
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (gpumbi_working(g) && !g->enumerating && bytes)
+    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes)
         gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
 }
 
@@ -3409,7 +3451,7 @@ static double gpumbi_half_width(const gpumb_stats *s)
 /* ================================================================================================
  * CLOCK
  *
- * Owns the calibration figures in g->device: once per context, about 3 ms on a GPU.
+ * Owns the calibration figures in g->device: once per context, about 10 ms on a GPU.
  */
 
 static void gpumbi_launch_empty(void); /* in KERNELS; nothing from C */
@@ -3430,20 +3472,20 @@ static int gpumbi_time_empty(gpumb *g, int launches, double *seconds)
 
 static void gpumbi_calibrate(gpumb *g)
 {
-    enum { TRIES = 64, BATCH = 100 };
-    double pair[TRIES], kernel[TRIES], batch[5];
+    enum { TRIES = 64, BATCHES = 15, BATCH = 100 };
+    double pair[TRIES], kernel[TRIES], batch[BATCHES];
     double ignored;
     if (gpumbi_time_empty(g, 1, &ignored)) /* loads the module */
         return;
     for (int i = 0; i < TRIES; i++)
         if (gpumbi_time_empty(g, 0, &pair[i]) || gpumbi_time_empty(g, 1, &kernel[i]))
             return;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < BATCHES; i++)
         if (gpumbi_time_empty(g, BATCH, &batch[i]))
             return;
     g->device.empty_kernel_s = gpumb_statistics(kernel, TRIES).median;
     g->device.floor_s = gpumb_statistics(pair, TRIES).median;
-    g->device.interval_s = gpumb_statistics(batch, 5).median / (double)BATCH;
+    g->device.interval_s = gpumb_statistics(batch, BATCHES).median / (double)BATCH;
     /* Both are sorted now: the quantum is the smallest step between two readings that differ by
      * more than the rounding of the runtime's float milliseconds. */
     for (int i = 0; i < 2 * TRIES - 2; i++) {
@@ -3462,9 +3504,9 @@ static void gpumbi_measure_ceiling(gpumb *g)
     uint64_t free_bytes = 0, bytes = (uint64_t)1 << 30;
     void *from = NULL, *to = NULL;
     int copies = 0;
-    if (g->device.ceiling_bytes_per_s != 0)
+    if (g->ceiling_tried)
         return;
-    g->device.ceiling_bytes_per_s = -1; /* tried */
+    g->ceiling_tried = 1;
     if (!strcmp(g->device.backend, "cpu"))
         bytes = (uint64_t)1 << 28;
     if (gpumbi_dev_memory(&free_bytes) || free_bytes / 4 < bytes)
@@ -3540,6 +3582,7 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (checked)
         for (int i = 0; i < about->outputs; i++)
             gpumb_poison(g, about->output[i]);
+    s->run_began_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
     if (checked || !s->use_events)
@@ -3584,12 +3627,11 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 
 /* ---- warm-up: until the medians of three windows agree --------------------------------------- */
 
-static void gpumbi_warm_up_begin(gpumb *g, gpumbi_sampler *s)
+static void gpumbi_warm_up_begin(gpumbi_sampler *s)
 {
     s->phase = GPUMBI_WARM_UP;
     s->warm_began_s = s->window_began_s = gpumbi_dev_clock();
     s->window_count = s->windows = 0;
-    (void)g;
 }
 
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
@@ -3608,7 +3650,7 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
     if (s->about.reset || wanted == GPUMB_TIMING_EVENT || wanted == GPUMB_TIMING_HOST)
         batch = 1;
     s->result.batch = (uint64_t)fmin(batch, 1000);
-    if (s->result.batch > 1)
+    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
@@ -3681,7 +3723,7 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
     gpumb_result *r = &s->result;
-    s->spent_s += gpumbi_dev_clock() - s->began_s;
+    s->spent_s += gpumbi_dev_clock() - s->run_began_s;
     if (seconds > 0) {
         s->values[s->count++] = seconds / (double)r->batch;
     } else {
@@ -3714,7 +3756,7 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_check_result(g, s);
         if (s->phase == GPUMBI_FINISHED)
             return;
-        gpumbi_warm_up_begin(g, s);
+        gpumbi_warm_up_begin(s);
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
@@ -3771,23 +3813,28 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
         gpumbi_copy_text(result->reason, sizeof result->reason,
-                         g->enumerating ? "the sweep enumerates" : "the context has ended");
+                         gpumbi_dry(g)       ? "the sweep enumerates"
+                         : gpumbi_working(g) ? "not the configuration of this pass"
+                                             : "the context has ended");
     }
     if (!gpumbi_working(g))
         return g;
-    if (g->enumerating) {
+    if (gpumbi_dry(g)) {
         if (result || gpumbi_selected(g, name))
             gpumbi_add_point(g);
     } else if (g->interleaving) {
-        const int lane = g->region_index;
-        if (result || gpumbi_selected(g, name))
-            g->region_index++;
-        if (lane == GPUMBI_INTERLEAVED)
+        const int lane = g->region_index, chosen = !result && gpumbi_selected(g, name);
+        if (result)
+            gpumbi_copy_text(result->reason, sizeof result->reason,
+                             "GPUMB_INTERLEAVE takes GPUMB_MEASURE only");
+        g->region_index += chosen;
+        if (chosen && lane == GPUMBI_INTERLEAVED)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d regions in GPUMB_INTERLEAVE", lane);
-        else if (g->collecting && lane < g->region_index)
+        else if (chosen && g->collecting)
             gpumbi_sampler_init(g, &g->lanes[g->interleaved++], name, result);
-        else if (lane == g->target && lane < g->region_index)
+        else if (chosen && lane == g->target)
             g->active = &g->lanes[lane];
+        g->target_met |= g->active != NULL;
     } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
         gpumbi_sampler_init(g, &g->single, name, result);
         g->active = &g->single;
@@ -3863,12 +3910,12 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g = gpumbi_context(g);
     gpumbi_leave_body(g);
     if (g->interleaving) {
-        gpumbi_say("GPUMB_INTERLEAVE was left by return or goto, its rows are dropped");
+        gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
         gpumbi_interleave_free(g);
     }
-    g->turn = -1;
+    g->turn = g->target = -1;
     g->interleaved = 0;
-    if (gpumbi_working(g) && !g->enumerating && gpumbi_on_point(g)) {
+    if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g)) {
         g->lanes = (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->lanes);
         g->interleaving = g->collecting = g->lanes != NULL;
     }
@@ -3880,11 +3927,14 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
-    g->region_index = 0;
+    if (g->interleaving && g->target >= 0 && !g->target_met)
+        gpumbi_fail(&g->lanes[g->target], GPUMB_STATUS_FAILED,
+                    "the region was not met again in its GPUMB_INTERLEAVE");
+    g->region_index = g->target_met = 0;
     g->target = -1;
     g->turn++;
     if (!g->interleaving) /* enumerating, or nothing to do: regions are met once */
-        return g->turn == 0 && g->enumerating;
+        return g->turn == 0 && gpumbi_working(g) && gpumbi_dry(g);
     if (g->turn == 0)
         return 1;
     g->collecting = 0;
@@ -3957,7 +4007,7 @@ static int gpumbi_selected(gpumb *g, const char *kernel)
     gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
     for (int i = 0; i < g->filters; i++)
         selected |= strstr(name, g->filter[i]) != NULL;
-    if (g->enumerating) {
+    if (gpumbi_dry(g)) {
         g->seen++;
         g->matched += (uint64_t)selected;
         if (g->listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel)) {
@@ -4086,7 +4136,10 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         }
     if (!gpumbi_working(g))
         return &none;
-    const int column = gpumbi_find_column(g, name);
+    if (strlen(name) >= sizeof g->column[0])
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "axis %s: the name is longer than %d characters", name,
+                   (int)sizeof g->column[0] - 1);
+    const int column = g->done ? -1 : gpumbi_find_column(g, name);
     if (g->here.depth == GPUMBI_DEPTH)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
     if (g->done)
@@ -4287,8 +4340,9 @@ static int gpumbi_axis_options_known(gpumb *g)
             for (int c = 0; c < g->columns; c++)
                 gpumbi_format(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s",
                               c ? ", " : "", g->column[c]);
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s; see --list",
-                       g->axis_option[i], axes[0] ? axes : "none");
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s%s; see --list",
+                       g->axis_option[i], axes[0] ? axes : "none",
+                       g->here.depth ? " (of several sweeps in main() the first decides)" : "");
         }
     return !g->done;
 }
@@ -4314,8 +4368,13 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
         if (!more && a->depth == 0) {
             if (!g->enumerating) {
                 gpumbi_free_scope(g, 2);
+                memset(&g->next, 0, sizeof g->next);
                 g->point_index++;
             } else if (!g->dry && !g->listing) {
+                if (a->count && !g->point_count && !g->filters)
+                    gpumbi_say("sweep over %s met no region: gpumb_alloc() returns NULL while a "
+                               "sweep enumerates, do not leave the body for that",
+                               g->column[a->column]);
                 g->enumerating = 0;
                 g->scope = 2;
                 g->point_index = 0;
@@ -4403,8 +4462,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes;
-    r->flop = s->about.flop;
+    r->bytes = s->about.bytes > 0 ? s->about.bytes : 0; /* not NaN either */
+    r->flop = s->about.flop > 0 ? s->about.flop : 0;
     r->footprint_bytes = s->about.footprint;
     r->sm_clock_hz = d->sm_clock_hz;
     r->memory_clock_hz = d->memory_clock_hz;
@@ -4423,7 +4482,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     if (r->bytes > 0) {
         if (g->table || s->copy_to == NULL)
             gpumbi_measure_ceiling(g);
-        r->ceiling_gbps = fmax(d->ceiling_bytes_per_s, 0) / 1e9;
+        r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
     } else if (r->flop > 0 && d->peak_flop_per_s > 0) {
@@ -4569,19 +4628,18 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_text_field(f, "flags", gpumbi_flag_names(r->flags, f->flags, sizeof f->flags));
 }
 
-/* The value of an axis as text; "" where the row has no such axis. */
-static gpumbi_number gpumbi_axis_text(const gpumbi_point *point, int column)
+/* The value of an axis as text, made in `number` if it is none; "" where the row has no such
+ * axis. */
+static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumbi_number *number)
 {
-    gpumbi_number n;
-    n.text[0] = 0;
+    number->text[0] = 0;
     for (int i = 0; i < point->depth; i++)
         if (point->at[i].column == column) {
             if (point->at[i].text)
-                gpumbi_copy_text(n.text, sizeof n.text, point->at[i].text);
-            else
-                gpumbi_format(n.text, sizeof n.text, "%lld", (long long)point->at[i].value);
+                return point->at[i].text;
+            gpumbi_format(number->text, sizeof number->text, "%lld", (long long)point->at[i].value);
         }
-    return n;
+    return number->text;
 }
 
 static int gpumbi_axis_is_number(const gpumbi_point *point, int column)
@@ -4630,8 +4688,9 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_row_fields(g, &row->result, &f);
     for (int i = 0; i < f.count; i++)
         gpumbi_csv_field(file, f.at[i].text ? f.at[i].text : f.at[i].number.text, i == 0);
+    gpumbi_number number;
     for (int c = 0; c < g->columns; c++)
-        gpumbi_csv_field(file, gpumbi_axis_text(&row->point, c).text, 0);
+        gpumbi_csv_field(file, gpumbi_axis_text(&row->point, c, &number), 0);
     fputc('\n', file);
 }
 
@@ -4731,11 +4790,12 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
         const int column = row->point.at[i].column;
         gpumbi_json_string(file, g->column[column]);
         fprintf(file, ": ");
-        const gpumbi_number text = gpumbi_axis_text(&row->point, column);
+        gpumbi_number number;
+        const char *text = gpumbi_axis_text(&row->point, column, &number);
         if (gpumbi_axis_is_number(&row->point, column))
-            fputs(text.text, file);
+            fputs(text, file);
         else
-            gpumbi_json_string(file, text.text);
+            gpumbi_json_string(file, text);
         fputs(i + 1 < row->point.depth ? ", " : "", file);
     }
     fputs("}}", file);
@@ -4793,8 +4853,9 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     fputs("|", file);
     gpumbi_markdown_cell(file, r->bench);
     gpumbi_markdown_cell(file, r->kernel);
+    gpumbi_number number;
     for (int c = 0; c < g->columns; c++)
-        gpumbi_markdown_cell(file, gpumbi_axis_text(&row->point, c).text);
+        gpumbi_markdown_cell(file, gpumbi_axis_text(&row->point, c, &number));
     if (r->status == GPUMB_STATUS_OK) {
         gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
         gpumbi_markdown_cell(file, gpumbi_write_interval(&r->time).text);
@@ -4875,11 +4936,12 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const char *grey = g->color ? "\033[2m" : "", *red = g->color ? "\033[31m" : "";
     const char *plain = g->color ? "\033[0m" : "";
     gpumbi_table_heading(g, row);
+    gpumbi_number number;
     char kernel[sizeof r->kernel];
     gpumbi_copy_line(kernel, sizeof kernel, r->kernel);
     fprintf(g->table, "%-22s", kernel);
     for (int i = 0; i < row->point.depth; i++)
-        fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column).text);
+        fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
     if (r->status != GPUMB_STATUS_OK) {
         fprintf(g->table, " %s%s: %s%s\n", red, gpumbi_status_name(r->status), r->reason, plain);
         return;
@@ -4942,7 +5004,7 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
     g->sink[kind].path = path;
     if (!path || !strcmp(path, "-"))
         return;
-    const int taken = !stat(path, &about);
+    const int taken = !stat(path, &about), special = taken && !S_ISREG(about.st_mode);
     const char *name = gpumbi_split_path(path, folder, sizeof folder), *wrong = NULL;
     if (strlen(path) > sizeof folder - 8)
         wrong = "the name is too long";
@@ -4950,7 +5012,7 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
         wrong = "is a directory, not a file";
     else if (stat(folder, &about) || !S_ISDIR(about.st_mode))
         wrong = "there is no such folder, make it first";
-    else if (access(taken ? path : folder, W_OK))
+    else if (access(special ? path : folder, W_OK))
         wrong = "no permission to write there";
     for (int i = 0; i < kind && !wrong; i++) {
         char other_folder[520];
@@ -4968,27 +5030,30 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
                    option, option + 2);
 }
 
-static void gpumbi_csv_sink(gpumb *g, gpumbi_sink *sink, const gpumbi_row *row)
+/* A format with a column for each axis. A later axis makes it begin again, with a wider header. */
+static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *row,
+                                 void (*write_header)(gpumb *, FILE *),
+                                 void (*write_row)(gpumb *, FILE *, const gpumbi_row *))
 {
     if (!sink->rows) {
-        gpumbi_csv_header(g, sink->file);
+        write_header(g, sink->file);
     } else if (sink->columns != g->columns && !sink->part[0]) {
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "%s %s: axis %s came after the header was sent; write to a file, for example "
-                   "%s results.csv",
-                   sink->option, sink->path, g->column[g->columns - 1], sink->option);
+                   "%s results.%s",
+                   sink->option, sink->path, g->column[g->columns - 1], sink->option,
+                   sink->option + 2);
         return;
-    } else if (sink->columns != g->columns) { /* write all again, with a wider header */
-        FILE *wider = freopen(sink->part, "w", sink->file);
-        sink->file = wider;
-        if (!wider)
+    } else if (sink->columns != g->columns) {
+        sink->file = freopen(sink->part, "w", sink->file);
+        if (!sink->file)
             return;
-        gpumbi_csv_header(g, wider);
+        write_header(g, sink->file);
         for (size_t i = 0; i + 1 < g->row_count; i++)
-            gpumbi_csv_row(g, wider, &g->rows[i]);
+            write_row(g, sink->file, &g->rows[i]);
     }
     sink->columns = g->columns;
-    gpumbi_csv_row(g, sink->file, row);
+    write_row(g, sink->file, row);
 }
 
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
@@ -5003,15 +5068,13 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         if (!sink->file)
             return;
         if (kind == GPUMBI_CSV) {
-            gpumbi_csv_sink(g, sink, row);
-        } else if (kind == GPUMBI_JSON) {
+            gpumbi_write_columns(g, sink, row, gpumbi_csv_header, gpumbi_csv_row);
+        } else if (kind == GPUMBI_MARKDOWN) {
+            gpumbi_write_columns(g, sink, row, gpumbi_markdown_header, gpumbi_markdown_row);
+        } else {
             if (!sink->rows)
                 gpumbi_json_header(g, sink->file);
             gpumbi_json_row(g, sink->file, row, !sink->rows);
-        } else {
-            if (!sink->rows)
-                gpumbi_markdown_header(g, sink->file);
-            gpumbi_markdown_row(g, sink->file, row);
         }
         if (!sink->file) {
             gpumbi_sink_check(g, sink, 1);
@@ -5094,7 +5157,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
     X(MARKDOWN, "md", "results.md", "write a Markdown table")                                      \
     X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")             \
     X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
-    X(SAMPLES, "samples", "30:10000", "least and most samples")                                    \
+    X(SAMPLES, "samples", "30:10000", "least and most samples, within the budget")                 \
     X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \
     X(QUICK, "quick", "", "the quick profile of each benchmark (default)")                         \
     X(FULL, "full", "", "the full profile")                                                        \
@@ -5246,6 +5309,8 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         break;
     case GPUMBI_OPTION_SEED:
         s->seed = gpumbi_integer_option(g, option, value);
+        if (!s->seed)
+            gpumbi_bad_value(g, option, value, "must be 1 or more");
         break;
     case GPUMBI_OPTION_PEAK:
         s->peak_gbps = gpumbi_number_option(g, option, value, 0);
@@ -5360,6 +5425,10 @@ static void gpumbi_start(gpumb *g)
     const char *paths[] = {s->csv, s->json, s->markdown};
     static const char *const options[] = {"--csv", "--json", "--md"};
     const char *to_stdout = NULL;
+    if (gpumbi_opener != getpid()) {
+        gpumbi_opener = getpid();
+        atexit(gpumbi_close_all);
+    }
     g->previous = gpumbi_newest;
     gpumbi_newest = gpumbi_current = g;
     gpumbi_complete_settings(&g->settings);
@@ -5450,6 +5519,18 @@ static void gpumbi_summary(gpumb *g)
                    strerror(errno ? errno : EIO));
 }
 
+/* Sweeps that are still open have been left. */
+static void gpumbi_close_sweeps(gpumb *g)
+{
+    if (g->here.depth && gpumbi_working(g)) {
+        gpumbi_say("%s: sweep over %s was left by return or goto: use continue", g->bench,
+                   g->column[g->axis[g->here.depth - 1].column]);
+        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+    }
+    while (g->here.depth)
+        gpumbi_axis_pop(g);
+}
+
 GPUMB_API int gpumb_close(gpumb *g)
 {
     if (!g)
@@ -5459,17 +5540,11 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_current = g;
     gpumbi_leave_body(g);
     if (g->interleaving) {
-        gpumbi_say("GPUMB_INTERLEAVE was left by return or goto, its rows are dropped");
+        gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
         gpumbi_interleave_free(g);
         g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
     }
-    if (g->here.depth && gpumbi_working(g)) {
-        gpumbi_say("sweep over %s was left by return or goto: use continue",
-                   g->column[g->axis[g->here.depth - 1].column]);
-        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
-    }
-    while (g->here.depth)
-        gpumbi_axis_pop(g);
+    gpumbi_close_sweeps(g);
     if (gpumbi_working(g) && !g->listing) {
         gpumbi_axis_options_known(g);
         if (g->filters && g->seen && !g->matched && !g->row_count)
@@ -5531,12 +5606,7 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     memset(&g->next, 0, sizeof g->next);
     benchmark->run(g);
     gpumbi_leave_body(g);
-    if (g->here.depth && gpumbi_working(g)) {
-        gpumbi_say("benchmark %s left its sweep by return: use continue", benchmark->name);
-        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
-    }
-    while (g->here.depth)
-        gpumbi_axis_pop(g);
+    gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);
     g->scope = g->outer_scope = 0;
     g->enumerating = g->dry;
@@ -5643,8 +5713,8 @@ static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind,
     words[i] = gpumbi_word(kind, seed, i);
 }
 
-/* Compares words of 8 bytes: buffers have whole ones, and those of the last that do not belong to it
- * are masked out. What differs is folded into the lowest bit of each byte. */
+/* Compares words of 8 bytes: buffers have whole ones, and those of the last that do not belong
+ * to it are masked out. What differs is folded into the lowest bit of each byte. */
 static __global__ void gpumbi_compare_kernel(const uint64_t *a, const uint64_t *b, uint64_t bytes,
                                              gpumbi_difference *difference)
 {
@@ -5940,7 +6010,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
         *first = 0;
     if ((g = gpumbi_enter(g)) == NULL || !a || !b)
         return differing;
-    GPUMB_ASSERT(bytes <= a->bytes && bytes <= b->bytes);
+    if (bytes > a->bytes || bytes > b->bytes)
+        return differing;
 #ifdef __cplusplus
     gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
     if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {

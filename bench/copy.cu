@@ -1,5 +1,5 @@
-/* E3: a copy kernel, one element a thread: how its rate grows with element size, block size and number
- * of blocks, and how close its forms come to the vendor's Memcpy. */
+/* E3: a copy kernel, one element a thread: how its rate grows with element size, block size and
+ * number of blocks, and how close its forms come to the vendor's Memcpy. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -1,5 +1,6 @@
-/* E9: zcopy, a grid-stride loop: which geometry reaches the memory's bandwidth, reading and writing,
- * only writing, only reading. E9b: the same over the working set, from the caches into memory. */
+/* E9: zcopy, a grid-stride loop: which geometry reaches the memory's bandwidth, reading and
+ * writing, only writing, only reading. E9b: the same over the working set, from the caches into
+ * memory. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -121,9 +122,9 @@ static __device__ unsigned sum_words(uint4 x, unsigned round)
     return (x.x ^ round) + x.y + x.z + x.w;
 }
 
-/* Each block reads one of `pieces` pieces, over and over: what fits a cache is read from it after the
- * first time. Addresses and sum depend on the round, so that no load can be left out as a repetition.
- * A piece has `piece` elements, a multiple of four times the block size. */
+/* Each block reads one of `pieces` pieces, over and over: what fits a cache is read from it after
+ * the first time. Addresses and sum depend on the round, so that no load can be left out as a
+ * repetition. A piece has `piece` elements, a multiple of four times the block size. */
 static __global__ void read_again(const uint4 *__restrict__ in, unsigned *sums, uint64_t pieces,
                                   uint64_t piece, unsigned rounds, int past_l1)
 {

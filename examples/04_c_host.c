@@ -1,4 +1,4 @@
-/* 04: a C program that uses the toolkit; the kernel and the implementation are in 04_c_host_kernels.cu.
+/* 04: a C program; the kernel and the implementation are in 04_c_host_kernels.cu.
  *     nvcc -O3 -I. -c examples/04_c_host_kernels.cu
  *     cc -O2 -I. examples/04_c_host.c 04_c_host_kernels.o -lcudart -lstdc++ -lm -pthread */
 #include "gpumb.h"

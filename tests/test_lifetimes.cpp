@@ -1,0 +1,226 @@
+/* What outlives what: buffers, results, descriptions and files, in programs that are careless. */
+#define GPUMB_IMPLEMENTATION
+#define GPUMB_BACKEND_CPU
+#define GPUMB_LOG(text) hear(text)
+#include <string>
+static std::string heard;
+static void hear(const char *text)
+{
+    heard += text;
+    heard += '\n';
+}
+#include "gpumb.h"
+
+#include "check.h"
+
+static gpumb_settings quick()
+{
+    gpumb_settings s = gpumb_settings_default();
+    s.quiet = 1;
+    s.warmup_s = -1;
+    s.min_samples = s.max_samples = 6;
+    heard.clear();
+    return s;
+}
+
+static gpumb *open()
+{
+    const gpumb_settings s = quick();
+    return gpumb_open_settings("lifetimes", &s);
+}
+
+static std::string read_file(const char *name)
+{
+    std::string text;
+    char line[4096];
+    FILE *file = fopen(name, "r");
+    while (file && fgets(line, sizeof line, file))
+        text += line;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static int always_right(gpumb *g, void *user)
+{
+    (void)g, (void)user;
+    return 1;
+}
+
+static void test_interleave()
+{
+    gpumb *g = open();
+    int pass = 0;
+    GPUMB_INTERLEAVE(g) {
+        if (pass++ == 0)
+            GPUMB_MEASURE(g, "once")
+                gpumb_empty(g, 1, 32);
+        GPUMB_MEASURE(g, "always")
+            gpumb_empty(g, 1, 32);
+    }
+    int failed = 0, ok = 0;
+    for (size_t i = 0; i < g->row_count; i++) {
+        failed += g->rows[i].result.status == GPUMB_STATUS_FAILED;
+        ok += g->rows[i].result.status == GPUMB_STATUS_OK;
+    }
+    CHECK(failed >= 1); /* a region that is not met again ends, and so does the interleave */
+    CHECK(failed + ok == 2);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_FAILED);
+
+    g = open();
+    GPUMB_INTERLEAVE(g) {
+        gpumb_result r; /* dies with each pass */
+        GPUMB_TIME(&r)
+            gpumb_empty(g, 1, 32);
+        CHECK(r.status == GPUMB_STATUS_SKIPPED && strstr(r.reason, "GPUMB_MEASURE only"));
+    }
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+}
+
+static void test_buffers()
+{
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 100);
+    gpumb_set_output(g, b);
+    gpumb_set_verify(g, always_right, NULL);
+    gpumb_free(g, b);
+    gpumb_free(g, b); /* is freed already */
+    GPUMB_MEASURE(g, "an output that is gone")
+        gpumb_empty(g, 1, 32);
+    CHECK(gpumb_last_result(g)->status == GPUMB_STATUS_OK);
+
+    char bytes[8] = {0};
+    b = gpumb_alloc(g, 100);
+    CHECK(gpumb_read(g, b, 92, bytes, 8) == 0);
+    CHECK(gpumb_read(g, b, 93, bytes, 8) == -1);
+    CHECK(gpumb_write(g, b, UINT64_MAX, bytes, 8) == -1);
+    GPUMB_MEASURE(g, "after a read outside")
+        gpumb_empty(g, 1, 32);
+    CHECK(gpumb_last_result(g)->status == GPUMB_STATUS_SKIPPED);
+    CHECK(strstr(gpumb_last_result(g)->reason, "outside a buffer of 100") != NULL);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+}
+
+static void test_descriptions()
+{
+    gpumb *g = open();
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        GPUMB_MEASURE(g, "each")
+            gpumb_empty(g, 1, 32);
+        if (n == 1)
+            gpumb_skip(g, "for a region that does not come");
+    }
+    CHECK(g->row_count == 2 && g->ok_rows == 2);
+    gpumb_set_bytes(g, -5);
+    GPUMB_MEASURE(g, "negative bytes")
+        gpumb_empty(g, 1, 32);
+    CHECK(gpumb_last_result(g)->bytes <= 0 && gpumb_last_result(g)->gbps <= 0);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+}
+
+static void test_sweep_left_for_null()
+{
+    gpumb *g = open();
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        gpumb_buffer *b = gpumb_alloc(g, (uint64_t)n);
+        if (!b)
+            continue;
+        GPUMB_MEASURE(g, "never met")
+            gpumb_empty(g, 1, 32);
+    }
+    CHECK(heard.find("met no region") != std::string::npos);
+    gpumb_close(g);
+}
+
+/* Two sweeps in a program: the second has an axis that the header does not know yet. */
+static void test_wider_files()
+{
+    gpumb_settings s = quick();
+    s.csv = "build/lifetimes.csv";
+    s.markdown = "build/lifetimes.md";
+    gpumb *g = gpumb_open_settings("lifetimes", &s);
+    GPUMB_SWEEP_LIST(g, n, 1)
+        GPUMB_MEASURE(g, "first")
+            gpumb_empty(g, 1, 32);
+    GPUMB_SWEEP_LIST(g, m, 7)
+        GPUMB_MEASURE(g, "second")
+            gpumb_empty(g, 1, 32);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+    const std::string csv = read_file(s.csv), markdown = read_file(s.markdown);
+    CHECK(csv.find(",flags,n,m\n") != std::string::npos);
+    CHECK(markdown.find("| bench | kernel | n | m | median |") != std::string::npos);
+    CHECK(markdown.find("| lifetimes | first | 1 |  |") != std::string::npos);
+    CHECK(markdown.find("| lifetimes | second |  | 7 |") != std::string::npos);
+    remove(s.csv);
+    remove(s.markdown);
+}
+
+static void test_long_names()
+{
+    gpumb_settings s = quick();
+    s.csv = "build/lifetimes.csv";
+    gpumb *g = gpumb_open_settings("lifetimes", &s);
+    GPUMB_SWEEP_NAMES(g, form, "coalesced_vectorised_unrolled_by_4",
+                      "coalesced_vectorised_unrolled_by_8")
+        GPUMB_MEASURE(g, "kernel")
+            gpumb_empty(g, 1, 32);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+    CHECK(read_file(s.csv).find("unrolled_by_8\n") != std::string::npos);
+    remove(s.csv);
+
+    g = open();
+    GPUMB_SWEEP_LIST(g, a_name_of_an_axis_that_is_too_long_for_a_column, 1)
+        GPUMB_MEASURE(g, "kernel")
+            gpumb_empty(g, 1, 32);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_ERROR);
+    CHECK(heard.find("longer than 31") != std::string::npos);
+}
+
+/* --list measures nothing, in a program without a sweep either. */
+static void test_list()
+{
+    char program[] = "lifetimes", option[] = "--list";
+    char *arguments[] = {program, option, NULL};
+    int runs = 0;
+    gpumb *g = gpumb_open(2, arguments);
+    GPUMB_MEASURE(g, "flat")
+        runs++;
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+    CHECK(runs == 0);
+}
+
+static gpumb *reset_context;
+static void slow_reset(gpumb *g, void *user)
+{
+    (void)g, (void)user;
+    const double until = gpumbi_dev_clock() + 2e-3;
+    while (gpumbi_dev_clock() < until) {
+    }
+}
+
+static void test_budget_counts_reset()
+{
+    gpumb_settings s = quick();
+    s.budget_s = 1e-3;
+    s.min_samples = s.max_samples = 1000;
+    reset_context = gpumb_open_settings("lifetimes", &s);
+    gpumb_set_reset(reset_context, slow_reset, NULL);
+    GPUMB_MEASURE(reset_context, "reset")
+        gpumb_empty(reset_context, 1, 32);
+    CHECK(gpumb_last_result(reset_context)->stop == GPUMB_STOP_BUDGET);
+    CHECK(gpumb_last_result(reset_context)->time.count == 1);
+    gpumb_close(reset_context);
+}
+
+int main()
+{
+    test_interleave();
+    test_buffers();
+    test_descriptions();
+    test_sweep_left_for_null();
+    test_wider_files();
+    test_long_names();
+    test_list();
+    test_budget_counts_reset();
+    return CHECK_SUMMARY();
+}
