@@ -93,7 +93,6 @@ A context belongs to one thread.
  *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
- *     GPUMB_ASSERT(x)              checks of the library on itself
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
 #if defined(GPUMB_BACKEND_CUDA) + defined(GPUMB_BACKEND_HIP) + defined(GPUMB_BACKEND_CPU) > 1
@@ -969,6 +968,15 @@ GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *funct
 #ifdef __cplusplus
 } /* extern "C" */
 
+/* The host's side of a GPU build is left unoptimised, to save compile time: nothing of it runs
+ * inside a timed stretch but launches, a few tens of ns each, and the countdown of a batch. */
+#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
+#define GPUMBI_UNOPTIMIZED
+#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
+#pragma GCC push_options
+#pragma GCC optimize("O0")
+#endif
+
 /* 64-bit, so that a negative or oversized extent is seen and refused, never truncated. */
 struct gpumbi_extent {
     uint64_t x, y, z;
@@ -1082,6 +1090,11 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
     type *name = (type *)(void *)gpumbi_shared_memory
 
 #endif
+
+#if defined(GPUMBI_UNOPTIMIZED)
+#pragma GCC pop_options
+#pragma nv_diag_default 1675
+#endif
 #endif /* __cplusplus */
 
 #endif /* GPUMB_H */
@@ -1123,22 +1136,15 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #error "gpumb: POSIX is hidden: use -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h first"
 #endif
 
-/* So does leaving the host's side of a GPU build unoptimised: nothing of it runs inside a timed
- * stretch but the countdown of a batch. */
-#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
-#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
+#if defined(GPUMBI_UNOPTIMIZED)
+#pragma nv_diag_suppress 1675
 #pragma GCC push_options
 #pragma GCC optimize("O0")
-#define GPUMBI_UNOPTIMIZED
 #endif
 
 #ifndef GPUMB_MALLOC
 #define GPUMB_MALLOC(n) malloc(n)
 #define GPUMB_FREE(p) free(p)
-#endif
-#ifndef GPUMB_ASSERT
-#include <assert.h>
-#define GPUMB_ASSERT(x) assert(x)
 #endif
 #ifndef GPUMB_LOG
 #define GPUMB_LOG(text) fprintf(stderr, "%s\n", text)
@@ -1235,30 +1241,21 @@ static gpumbi_number gpumbi_write_size(uint64_t bytes)
     return n;
 }
 
-/* A decimal number that takes up the whole text. Returns 1, or 0 if it is none or overflows. */
+/* A decimal number that takes up the whole text. Returns 1, or 0 if it is none or overflows. The
+ * locale's point is tried in place of a plain one. */
 static int gpumbi_read_number(const char *text, double *value)
 {
-    double sum = 0;
-    int exponent = 0, digits = 0;
-    const int negative = *text == '-';
-    text += *text == '-' || *text == '+';
-    for (; *text >= '0' && *text <= '9'; text++, digits++)
-        sum = sum * 10 + (*text - '0');
-    if (*text == '.')
-        for (text++; *text >= '0' && *text <= '9'; text++, digits++, exponent--)
-            sum = sum * 10 + (*text - '0');
-    if (digits && (*text == 'e' || *text == 'E')) {
-        text++;
-        const int down = *text == '-';
-        text += *text == '-' || *text == '+';
-        int power = 0;
-        digits = 0;
-        for (; *text >= '0' && *text <= '9'; text++, digits++)
-            power = power < 9999 ? power * 10 + (*text - '0') : power;
-        exponent += down ? -power : power;
+    char local[64], *end;
+    gpumbi_copy_text(local, sizeof local, text);
+    char *point = strchr(local, '.');
+    if (local[strspn(local, "+-.0123456789eE")] || strlen(text) >= sizeof local)
+        return 0;
+    *value = strtod(local, &end);
+    if (*end && point) {
+        *point = ',';
+        *value = strtod(local, &end);
     }
-    *value = (negative ? -1 : 1) * sum * pow(10, exponent);
-    return digits && !*text && isfinite(*value);
+    return end > local && !*end && isfinite(*value);
 }
 
 /* An integer with an optional suffix k M G Ki Mi Gi, or 2^k. Stops at the first character that does

@@ -90,6 +90,12 @@ text() # PATTERN WHAT FILE...: no line may match
     return 0
 }
 
+long_prose() # but for tables and what is quoted
+{
+    awk '/^```/ { quoted = !quoted } !quoted && !/^(\||    )/ && length > 100 {
+        print "too long: " FILENAME ":" FNR ": " $0 }' "$@"
+}
+
 top_level()
 {
     git ls-files | cut -d / -f 1 | sort -u |
@@ -98,7 +104,9 @@ top_level()
 }
 
 sources=$(find gpumb.h examples bench tests plots README.md .ci .clang-format -type f \
-    ! -name '*.pyc' ! -path 'tests/golden/*' 2>/dev/null)
+    ! -name '*.pyc' ! -path 'tests/golden/*' ! -path 'bench/results/*' 2>/dev/null)
+prose=$(printf '%s\n' "$sources" | grep -E '\.md$')
+code=$(printf '%s\n' "$sources" | grep -vE '\.md$')
 c_sources=$(printf '%s\n' "$sources" | grep -E '\.(h|c|cpp|cu)$')
 shell_sources=$(printf '%s\n' "$sources" | grep -E '\.sh$|^\.ci/run$')
 python_sources=$(printf '%s\n' "$sources" | grep -E '\.py$')
@@ -119,7 +127,8 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
         "$hipcc" -x hip --offload-arch=gfx90a
     check "version" version
     check "contents" contents
-    check "100 columns" text '^[^|].{100}' 'too long' $sources Makefile # but tables of README.md
+    check "100 columns" text '.{101}' 'too long' $code Makefile
+    check "100 columns of prose" long_prose $prose
     check "no tabs" text "$tab" tab $sources
     check "no trailing blanks" text "[ $tab$return]\$" trailing $sources Makefile
     check "ASCII" text '[^ -~]' 'not ASCII' gpumb.h
