@@ -1,6 +1,7 @@
 #!/bin/sh
-# What including gpumb.h costs the compiler: wall time of a unit with it over one with the CUDA runtime
-# header alone. Interleaved, five rounds, medians in seconds. Usage: bench/include_cost.sh [nvcc options]
+# What including gpumb.h costs the compiler: wall time of a unit with it over one with the CUDA
+# runtime header alone. Interleaved, five rounds, medians in seconds.
+# Usage: bench/include_cost.sh [nvcc options]
 set -eu
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 [ -x "$nvcc" ] || { echo "include_cost: nvcc not found: install the CUDA toolkit" >&2; exit 3; }

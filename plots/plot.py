@@ -288,8 +288,8 @@ def main():
             panels, slower = arrange(family, [p for p in points if p])
             if not panels:
                 say(
-                    f"{family.name}: nothing to draw for {', backend '.join(machine)}: {len(own)} rows, "
-                    "none with a rate"
+                    f"{family.name}: nothing to draw for {', backend '.join(machine)}: "
+                    f"{len(own)} rows, none with a rate"
                 )
                 continue
             text = caption(family, own, lost, slower, replaced, args.date)
