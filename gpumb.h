@@ -1635,30 +1635,29 @@ static int gpumbi_proc_value(const char *path, const char *key, char *value, siz
     return found;
 }
 
+/* The first line of a file that describes cache `index` of the first core; "" if there is none. */
+static void gpumbi_cache_line(int index, const char *name, char text[32])
+{
+    char path[96];
+    gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(text, 32, file))
+        text[0] = 0;
+    if (file)
+        fclose(file);
+}
+
+/* The size of the data cache of a level, written like "512K"; 0 if there is none. */
 static uint64_t gpumbi_cache_bytes(int level)
 {
     for (int index = 0; index < 8; index++) {
-        char path[96], text[32] = "";
-        FILE *file;
-        int found = 0;
-        int64_t kib = 0;
-        gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
-        if ((file = fopen(path, "r")) != NULL) {
-            found = fgets(text, sizeof text, file) && text[0] - '0' == level;
-            fclose(file);
-        }
-        gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", index);
-        if (found && (file = fopen(path, "r")) != NULL) {
-            found = fgets(text, sizeof text, file) && text[0] != 'I';
-            fclose(file);
-        }
-        gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
-        if (found && (file = fopen(path, "r")) != NULL) {
-            if (!fgets(text, sizeof text, file) || !gpumbi_read_integer(text, &kib))
-                kib = 0;
-            fclose(file);
-            return (uint64_t)kib * 1024; /* "512K" */
-        }
+        char found[32], type[32], size[32];
+        int64_t kib;
+        gpumbi_cache_line(index, "level", found);
+        gpumbi_cache_line(index, "type", type);
+        gpumbi_cache_line(index, "size", size);
+        if (found[0] - '0' == level && type[0] != 'I' && gpumbi_read_integer(size, &kib))
+            return (uint64_t)kib * 1024;
     }
     return 0;
 }
