@@ -1543,28 +1543,21 @@ static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, vo
 
 static int gpumbi_dev_shared(const void *function, uint64_t bytes)
 {
-#if defined(GPUMB_BACKEND_CUDA)
-    return (int)cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)bytes);
-#else
-    return (int)hipFuncSetAttribute(function, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)bytes);
-#endif
+    return (int)GPUMBI_RT(FuncSetAttribute)(
+        function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize), (int)bytes);
 }
 
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
                              double *occupancy)
 {
     int blocks = 0, ordinal = 0;
+    GPUMBI_RT(FuncAttributes) attributes;
 #if defined(GPUMB_BACKEND_CUDA)
-    struct cudaFuncAttributes attributes;
     const int threads_attribute = cudaDevAttrMaxThreadsPerMultiProcessor;
-    gpumbi_rt_error error = cudaFuncGetAttributes(&attributes, function);
 #else
-    hipFuncAttributes attributes;
     const int threads_attribute = hipDeviceAttributeMaxThreadsPerMultiProcessor;
-    gpumbi_rt_error error = hipFuncGetAttributes(&attributes, function);
 #endif
+    gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
     if (!error)
         error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
                                                                      (size_t)shared_bytes);
@@ -1583,30 +1576,27 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 {
     const gpumbi_rt_error e = (gpumbi_rt_error)error;
-    *severity = GPUMBI_FATAL;
 #if defined(GPUMB_BACKEND_CUDA)
-    if (e == cudaErrorMemoryAllocation)
-        *severity = GPUMBI_MEMORY;
-    if (e == cudaErrorInvalidConfiguration || e == cudaErrorInvalidValue ||
-        e == cudaErrorLaunchOutOfResources || e == cudaErrorInvalidDeviceFunction)
-        *severity = GPUMBI_REFUSED;
-    if (e == cudaErrorNoKernelImageForDevice)
-        return "no kernel image for this device: compile with -arch=native, or name its "
-               "architecture, for example -arch=sm_90";
-    if (e == cudaErrorNoDevice || e == cudaErrorInsufficientDriver)
-        return "no CUDA device or driver: see nvidia-smi, or build for the CPU";
+    const gpumbi_rt_error no_memory = cudaErrorMemoryAllocation;
+    const gpumbi_rt_error no_image = cudaErrorNoKernelImageForDevice;
+    const char *remedy = "no kernel image for this device: compile with -arch=native, or name its "
+                         "architecture, for example -arch=sm_90";
+    const char *look = "no CUDA device or driver: see nvidia-smi, or build for the CPU";
 #else
-    if (e == hipErrorOutOfMemory)
-        *severity = GPUMBI_MEMORY;
-    if (e == hipErrorInvalidConfiguration || e == hipErrorInvalidValue ||
-        e == hipErrorLaunchOutOfResources || e == hipErrorInvalidDeviceFunction)
-        *severity = GPUMBI_REFUSED;
-    if (e == hipErrorNoBinaryForGpu)
-        return "no kernel image for this device: compile with --offload-arch=native, or name its "
-               "architecture, for example --offload-arch=gfx90a";
-    if (e == hipErrorNoDevice || e == hipErrorInsufficientDriver)
-        return "no HIP device or driver: see rocminfo, or build for the CPU";
+    const gpumbi_rt_error no_memory = hipErrorOutOfMemory;
+    const gpumbi_rt_error no_image = hipErrorNoBinaryForGpu;
+    const char *remedy = "no kernel image for this device: compile with --offload-arch=native, or "
+                         "name its architecture, for example --offload-arch=gfx90a";
+    const char *look = "no HIP device or driver: see rocminfo, or build for the CPU";
 #endif
+    const int refused =
+        e == GPUMBI_RT(ErrorInvalidConfiguration) || e == GPUMBI_RT(ErrorInvalidValue) ||
+        e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction);
+    *severity = e == no_memory ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
+    if (e == no_image)
+        return remedy;
+    if (e == GPUMBI_RT(ErrorNoDevice) || e == GPUMBI_RT(ErrorInsufficientDriver))
+        return look;
     return GPUMBI_RT(GetErrorString)(e);
 }
 
