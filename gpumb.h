@@ -3704,7 +3704,8 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 }
 
 /* Stopping at the first good moment would favour lucky intervals: it is looked at only when the
- * count is on a fixed schedule, each half as much again as the one before. */
+ * count is on a fixed schedule, each half as much again as the one before. An interleaved region
+ * that was precise goes on with the others, and is looked at again. */
 static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
@@ -3718,8 +3719,8 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     }
     if (s->count >= s->next_look) {
         const gpumb_stats now = gpumbi_statistics_now(s);
-        if (gpumbi_half_width(&now) <= wanted->precision)
-            r->stop = GPUMB_STOP_PRECISION;
+        r->stop =
+            gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
         while (s->next_look <= s->count)
             s->next_look += s->next_look / 2 + 1;
     }
@@ -4479,7 +4480,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
-    else if (gpumbi_half_width(&r->time) > g->settings.precision)
+    else if (r->stop != GPUMB_STOP_PRECISION && gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
     if (sample_s < 10 * d->empty_kernel_s || sample_s < 100 * d->quantum_s)
         r->flags |= GPUMB_FLAG_RESOLUTION;

@@ -629,6 +629,36 @@ static void test_interleave()
     }
 }
 
+// One region is precise at once, goes on with the other, and is spoilt after that: what its row says
+// of stopping, of noise and of the interval goes together.
+static void test_interleave_precision()
+{
+    gpumb_settings s = gpumb_settings_default();
+    s.quiet = 1;
+    s.budget_s = 1;
+    s.max_samples = 5000;
+    gpumb *g = open_csv(s);
+    int spoilt = 0, noisy = 0;
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "spoilt") {
+            spoilt++;
+            fake_run(spoilt > 120 && spoilt % 2 ? 2e-3 : 1e-3);
+        }
+        GPUMB_MEASURE(g, "noisy") {
+            noisy++;
+            fake_run(noisy % 2 ? 3e-3 : 1e-3);
+        }
+    }
+    close(g, 0);
+    CHECK_INT(fake_csv_rows(csv_path), 2);
+    CHECK(spoilt > 200);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STR(fake_csv(csv_path, i, "status"), "ok");
+        CHECK_STR(fake_csv(csv_path, i, "stop"), "budget");
+        CHECK(strstr(fake_csv(csv_path, i, "flags"), "noisy") != NULL);
+    }
+}
+
 // Each ends for itself; one that fails or is skipped does not stop the others.
 static void test_interleave_trouble()
 {
@@ -811,6 +841,7 @@ int main()
     test_forgetting();
     test_skip_inside();
     test_interleave();
+    test_interleave_precision();
     test_interleave_trouble();
     test_contexts();
     test_stream();
