@@ -26,7 +26,8 @@ CONTENTS (search for the words in capitals)
         SINKS               terminal, CSV, JSON, Markdown
         COMMAND LINE        options and their errors
         PROGRAM             open, run benchmarks, close
-        KERNELS             fill, compare; copy, zcopy
+        COALESCING          sectors and lines of a warp's access
+        KERNELS             fill, compare; copy, zcopy, strided, reductions, n-body
     REVISION HISTORY
     LICENCE
 
@@ -320,10 +321,11 @@ typedef int (*gpumb_check)(gpumb *g, void *user); /* 1 right, 0 wrong; gpumb_rea
 typedef void (*gpumb_hook)(gpumb *g, void *user);
 
 typedef enum gpumb_timing {
-    GPUMB_TIMING_AUTO, /* events, batched when short; the host's clock on the CPU */
-    GPUMB_TIMING_EVENT,
-    GPUMB_TIMING_BATCH,
-    GPUMB_TIMING_HOST
+    GPUMB_TIMING_AUTO,  /* events, batched when short; the host's clock on the CPU */
+    GPUMB_TIMING_EVENT, /* an event pair around one run */
+    GPUMB_TIMING_BATCH, /* an event pair around many, one behind the other in the stream */
+    GPUMB_TIMING_GRAPH, /* what one more run adds to a graph of many; else as AUTO */
+    GPUMB_TIMING_HOST   /* the host's clock around a run and the wait for its end */
 } gpumb_timing;
 
 /* These describe the next region and are forgotten when it has ended: bytes read and written by one
@@ -333,6 +335,11 @@ GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
+
+/* What a model expects of the region: a share of a reference rate, both larger than 0. The rate is
+ * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
+ * 13.1 %", both of the reference. */
+GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
 
 /* Outputs (up to 8) are poisoned before a check, which follows the first and the last run. */
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
@@ -413,6 +420,7 @@ typedef struct gpumb_result {
     double gbps, gflops;   /* 0: unknown */
     double peak_gbps, ceiling_gbps;
     double pct_peak, pct_ceiling;
+    double reference, expected_pct, measured_pct; /* as by gpumb_set_expected(); 0: not stated */
     uint64_t footprint_bytes;
     char cache[8];    /* the level that holds the footprint */
     int registers;    /* of the first kernel launched by GPUMB_LAUNCH; -1: unknown */
@@ -426,6 +434,17 @@ typedef struct gpumb_result {
 /* The last row that was finished, valid until the next one or gpumb_close(); NULL if there is
  * none. */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
+
+/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions behind a sweep, and the value of an
+ * axis in one: that of a named value counts from 0; -1: the row has no such axis. A row is valid
+ * until the next is finished. There are none while a sweep enumerates. */
+GPUMB_API size_t gpumb_row_count(gpumb *g);
+GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
+GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
+
+/* A conclusion: a line below the table, and at the end of the JSON and Markdown files. Does nothing
+ * while a sweep enumerates. */
+GPUMB_API void gpumb_note(gpumb *g, const char *format, ...) GPUMBI_PRINTF(2, 3);
 
 /* One line on standard output. */
 GPUMB_API void gpumb_print_result(const gpumb_result *r);
@@ -507,6 +526,33 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
         for (int64_t axis = gpumbi_axis_value(gpumbi_axis_##axis), gpumbi_once_##axis = 1;         \
              gpumbi_once_##axis; gpumbi_once_##axis = 0, (void)axis)
 
+/* ---- a model of coalescing ------------------------------------------------------------------- */
+
+/* What one access of a warp asks of the memory: bytes that the lanes want, and the distinct aligned
+ * pieces in which these lie. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors
+ * of 32 bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
+typedef struct gpumb_coalescing {
+    uint64_t bytes;    /* wanted; what several lanes want counts once */
+    uint64_t sectors;  /* distinct pieces of `sector` bytes */
+    uint64_t lines;    /* distinct pieces of `line` bytes */
+    double efficiency; /* bytes / (sectors * sector); 0 without lanes */
+} gpumb_coalescing;
+
+/* `lanes` accesses of `elem` bytes each at the byte addresses `address`, in any order. `sector` and
+ * `line` are in bytes, at least 1. O(lanes^2). */
+GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, int elem, int sector,
+                                          int line);
+
+/* The mean over all the warps of a large grid whose threads access element offset + i * stride:
+ * warps start at different places of a sector. Sums over as many warps as it takes until the
+ * pattern repeats, divided by their number in `efficiency` alone. `warp` at most 64. */
+GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
+                                                  int warp, int sector, int line);
+
+/* The same for gpumb_subdomains(): blocks of `block` threads in groups of `lanes`. */
+GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int lanes, int iterations,
+                                                     int warp, int sector, int line);
+
 /* ---- reference kernels ----------------------------------------------------------------------- */
 
 typedef enum gpumb_form {
@@ -550,6 +596,159 @@ typedef struct gpumb_copy_check {
 } gpumb_copy_check;
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
+
+/* out[i * stride] = in[i * stride] for i < n, one element a thread. `elem` 1, 2, 4, 8 or 16. The
+ * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
+ * fetches; gpumb_coalesce_strided() says how much that is. */
+GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
+                            const void *in, void *out);
+
+/* A copy of blocks * block * iterations elements in which `lanes` consecutive threads work on a
+ * sub-domain of lanes * iterations consecutive elements, `lanes` of them at a time: thread t of
+ * block b moves the elements
+ *     (b * block + t / lanes * lanes) * iterations + i * lanes + t % lanes,  i < iterations.
+ * `block` is a multiple of `lanes`. `elem` as above. Bytes: 2 * blocks * block * iterations *
+ * elem. A misaligned copy needs no kernel of its own: gpumb_copy() takes pointers to any
+ * element. */
+GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, uint64_t blocks,
+                               int block, const void *in, void *out);
+
+/* Check for all three: out[out_offset + i * stride] is in[in_offset + i * stride] for i < n, and
+ * everything else in `out` is poison. Elements of `elem` bytes; stride 1 for gpumb_subdomains(). */
+typedef struct gpumb_stride_check {
+    const gpumb_buffer *in, *out;
+    int elem;
+    uint64_t n, stride, in_offset, out_offset;
+} gpumb_stride_check;
+
+GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check);
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+typedef enum gpumb_type { GPUMB_F32, GPUMB_F64, GPUMB_I32, GPUMB_U32 } gpumb_type;
+typedef enum gpumb_operation { GPUMB_SUM, GPUMB_MIN, GPUMB_MAX } gpumb_operation;
+
+/* How the threads of a block combine what each of them has. */
+typedef enum gpumb_combine {
+    GPUMB_COMBINE_FIRST_THREAD, /* through shared memory, by thread 0 alone */
+    GPUMB_COMBINE_TREE,         /* a tree in shared memory, sequential addressing */
+    GPUMB_COMBINE_SHUFFLE_DOWN, /* warps by shuffles, then the first warp their results */
+    GPUMB_COMBINE_SHUFFLE_XOR   /* the same; all lanes get the result */
+} gpumb_combine;
+
+/* How the blocks combine theirs. */
+typedef enum gpumb_finish {
+    GPUMB_FINISH_TWO_LAUNCHES, /* a second launch of one block */
+    GPUMB_FINISH_ATOMIC,       /* an atomic a block, on an output that a launch before has set */
+    GPUMB_FINISH_LAST_BLOCK    /* one launch; the block that comes last does it */
+} gpumb_finish;
+
+/* Reduces n elements of `in`, any number from 0 up, to one in `out`. Sums of integers wrap around;
+ * a NaN makes a sum NaN, and is never the smallest or largest; of no elements the result is the
+ * operation's neutral one (0, or the largest or smallest value of the type, infinity for floats).
+ * Bytes: n elements.
+ *
+ * The naive form does as `combine` and `finish` say. Each warp takes warp_size * per_thread
+ * consecutive elements at a time, in turn over the grid until all are done. The fastest form is one
+ * launch that reads words of 16 bytes with all loads of a thread in flight, and ignores `combine`,
+ * `finish` and `per_thread`. Zeros in `block`, `blocks` and `per_thread` are chosen by n.
+ *
+ * The header compiles sums of F32 and U32. For others, list them before the implementation:
+ *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
+ * or all of them: #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X). */
+typedef struct gpumb_reduction {
+    gpumb_type type;
+    gpumb_operation operation;
+    gpumb_form form;
+    gpumb_combine combine;
+    gpumb_finish finish;
+    int block;       /* threads, a multiple of the warp size up to 1024 */
+    uint64_t blocks; /* grid */
+    int per_thread;  /* elements that a thread takes in a turn */
+} gpumb_reduction;
+
+GPUMB_API gpumb_reduction gpumb_reduction_default(void); /* fp32 sum, fastest form */
+
+/* What gpumb_reduce() needs beside input and output: a buffer, allocated and set up, for reductions
+ * like this one of at most n elements, one at a time. */
+GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n);
+GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
+                           void *out, gpumb_buffer *workspace);
+
+/* Check: integers, smallest and largest values exactly. A floating sum may differ from the exact
+ * one by gamma(h) * sum |x|, where h is the largest number of additions that an element goes
+ * through in this geometry, gamma(h) = h u / (1 - h u), and u the unit roundoff (Higham, Accuracy
+ * and Stability of Numerical Algorithms, 2nd ed., section 4.2). The exact sum is taken on the
+ * device in pairs of doubles. */
+typedef struct gpumb_reduction_check {
+    const gpumb_reduction *how;
+    const gpumb_buffer *in, *out;
+    uint64_t n;
+} gpumb_reduction_check;
+
+GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check);
+
+/* ---- n-body ---------------------------------------------------------------------------------- */
+
+typedef enum gpumb_rsqrt {
+    GPUMB_RSQRT_LIBRARY,     /* rsqrtf(): guards against denormals, 4 ... 5 more instructions */
+    GPUMB_RSQRT_APPROXIMATE, /* the instruction alone, denormals flushed to zero */
+    GPUMB_RSQRT_INTEGER      /* 0x5f3759df and two Newton steps */
+} gpumb_rsqrt;
+
+/* All-pairs gravity with Plummer softening: body i, at (x, y, z) with mass w, is accelerated by
+ *     a_i = sum over j of w_j d / (|d|^2 + softening^2)^(3/2),  d = r_j - r_i.
+ * The gravitational constant is in the masses. 20 FLOP an interaction by convention (3 sub, 3
+ * multiply-adds, the rest of the root and its cube counted as the field does: Nyland, Harris &
+ * Prins, GPU Gems 3, ch. 31), n * n interactions.
+ *
+ * A block of `block` threads with `bodies` bodies each walks over all others, tile by tile of
+ * `block` bodies in shared memory, `unroll` interactions of a thread's body at a time. With
+ * `splits` more than 1, as many blocks share the walk and a second launch adds up.
+ *
+ * The header compiles a handful of (bodies, unroll, rsqrt), listed in GPUMB_NBODY_FORMS; define it
+ * before the implementation for others:
+ *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 16, APPROXIMATE) */
+typedef struct gpumb_nbody {
+    int bodies; /* per thread; 0 in both: the fastest compiled one */
+    int unroll; /* divides `block` */
+    gpumb_rsqrt rsqrt;
+    int block;  /* threads, and bodies of a tile: 32 ... 1024; 0: chosen */
+    int splits; /* 1 ... 64; 0: as many as fill the device */
+    float softening;
+} gpumb_nbody;
+
+GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the fastest form, softening 0.01 */
+
+/* The forms compiled, 0 ... count - 1; the other fields are 0. */
+GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room);
+
+/* Room for the partial sums of `splits`; a buffer of 16 bytes where there are none. */
+GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, uint64_t n);
+
+/* Positions (x, y, z, mass) and accelerations (x, y, z, 0) are float4s. */
+GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
+                                        const void *positions, void *accelerations,
+                                        gpumb_buffer *workspace);
+
+/* `steps` steps of the leapfrog (kick - drift - kick), from accelerations that belong to the
+ * positions. Velocities (x, y, z, 0) are those at the positions' time, before and after. n * n
+ * interactions a step. */
+GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, int steps, float dt,
+                                void *positions, void *velocities, void *accelerations,
+                                gpumb_buffer *workspace);
+
+/* Check of accelerations: up to `samples` bodies (0: 64) against fp64 sums on the host. The error
+ * allowed is (h + 12) u sum |terms|, for the additions as above and the roundings of a term; with
+ * GPUMB_RSQRT_INTEGER the root's own error of 5e-6 on top, three times. */
+typedef struct gpumb_nbody_check {
+    const gpumb_nbody *how;
+    const gpumb_buffer *positions, *accelerations;
+    uint64_t n;
+    int samples;
+} gpumb_nbody_check;
+
+GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check);
 
 #endif
 
@@ -1335,6 +1534,10 @@ static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_last_error(void); /* of a launch; clears it */
+static int gpumbi_dev_capture_begin(void *stream);
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_graph_launch(void *graph, void *stream);
+static void gpumbi_dev_graph_destroy(void *graph);
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
                              double *occupancy);
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
@@ -1531,6 +1734,40 @@ static int gpumbi_dev_last_error(void)
     return (int)GPUMBI_RT(GetLastError)();
 }
 
+/* Relaxed: what other threads of the program do at the time is theirs. */
+static int gpumbi_dev_capture_begin(void *stream)
+{
+    return (int)GPUMBI_RT(StreamBeginCapture)((gpumbi_stream)stream,
+                                              GPUMBI_RT(StreamCaptureModeRelaxed));
+}
+
+static int gpumbi_dev_capture_end(void *stream, void **graph)
+{
+    GPUMBI_RT(Graph_t) captured = NULL;
+    GPUMBI_RT(GraphExec_t) ready = NULL;
+    size_t nodes = 0;
+    gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
+    if (!error)
+        error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &nodes);
+    if (!error && nodes)
+        error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
+    if (captured)
+        (void)GPUMBI_RT(GraphDestroy)(captured);
+    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture says so more than once */
+    *graph = ready;
+    return (int)error;
+}
+
+static int gpumbi_dev_graph_launch(void *graph, void *stream)
+{
+    return (int)GPUMBI_RT(GraphLaunch)((GPUMBI_RT(GraphExec_t))graph, (gpumbi_stream)stream);
+}
+
+static void gpumbi_dev_graph_destroy(void *graph)
+{
+    (void)GPUMBI_RT(GraphExecDestroy)((GPUMBI_RT(GraphExec_t))graph);
+}
+
 static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
                              void *stream)
 {
@@ -1590,6 +1827,8 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
     const char *look = "no HIP device or driver: see rocminfo, or build for the CPU";
 #endif
     const int refused =
+        (e >= GPUMBI_RT(ErrorStreamCaptureUnsupported) &&
+         e <= GPUMBI_RT(ErrorStreamCaptureWrongThread)) ||
         e == GPUMBI_RT(ErrorInvalidConfiguration) || e == GPUMBI_RT(ErrorInvalidValue) ||
         e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction);
     *severity = e == no_memory ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
@@ -1799,6 +2038,30 @@ static int gpumbi_dev_last_error(void)
     if (fault)
         gpumbi_copy_text(gpumbi_cpu_fault_text, sizeof gpumbi_cpu_fault_text, fault);
     return fault ? GPUMBI_CPU_FAULT : 0;
+}
+
+/* No graphs; host code is timed by the clock, whatever is asked for. */
+static int gpumbi_dev_capture_begin(void *stream)
+{
+    (void)stream;
+    return GPUMBI_CPU_FAULT;
+}
+
+static int gpumbi_dev_capture_end(void *stream, void **graph)
+{
+    (void)stream, (void)graph;
+    return GPUMBI_CPU_FAULT;
+}
+
+static int gpumbi_dev_graph_launch(void *graph, void *stream)
+{
+    (void)graph, (void)stream;
+    return GPUMBI_CPU_FAULT;
+}
+
+static void gpumbi_dev_graph_destroy(void *graph)
+{
+    (void)graph;
 }
 
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
@@ -2774,7 +3037,7 @@ struct gpumb_buffer {
 
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
-    double bytes, flop;
+    double bytes, flop, reference, expected;
     uint64_t footprint;
     gpumb_timing timing;
     gpumb_buffer *output[GPUMBI_OUTPUTS];
@@ -2789,6 +3052,7 @@ typedef struct gpumbi_description {
 typedef enum gpumbi_phase {
     GPUMBI_FIRST,
     GPUMBI_WARM_UP,
+    GPUMBI_CAPTURE, /* into graphs, if they are to be timed */
     GPUMBI_SAMPLE,
     GPUMBI_RECHECK,
     GPUMBI_FINISHED
@@ -2804,6 +3068,9 @@ typedef struct gpumbi_sampler {
     uint64_t left;               /* runs of the body until the sample under way ends */
     double run_began_s, began_s; /* host clock before the reset hook, and at its start */
     int use_events;
+
+    void *graph[2]; /* a short and a long one */
+    uint64_t graph_runs[2];
 
     double *values, *scratch; /* room for max_samples; the second is sorted at each look */
     uint64_t capacity, count, bad, next_look;
@@ -2873,6 +3140,7 @@ struct gpumb {
     char column[GPUMBI_COLUMNS][32];
     int columns;
     gpumbi_text *texts;
+    gpumbi_text *notes, *last_note;
 
     uint64_t seen, matched; /* regions met in the enumeration, and those --filter lets through */
     char named[GPUMBI_COLUMNS][64]; /* what --list has shown of this benchmark */
@@ -2951,7 +3219,11 @@ static int gpumbi_working(gpumb *g)
 static void gpumbi_leave_body(gpumb *g)
 {
     if (g->in_body) {
+        void *graph = NULL;
         g->in_body = 0;
+        if (g->active && g->active->phase == GPUMBI_CAPTURE &&
+            !gpumbi_dev_capture_end(g->stream, &graph) && graph)
+            gpumbi_dev_graph_destroy(graph);
         gpumbi_say(
             "region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
             "is dropped",
@@ -3070,10 +3342,52 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
         g->stream = stream;
 }
 
+GPUMB_API size_t gpumb_row_count(gpumb *g)
+{
+    return gpumbi_context(g)->row_count;
+}
+
+GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
+{
+    g = gpumbi_context(g);
+    return row < g->row_count ? &g->rows[row].result : NULL;
+}
+
+GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
+{
+    g = gpumbi_context(g);
+    for (int i = 0; row < g->row_count && i < g->rows[row].point.depth; i++)
+        if (!strcmp(g->column[g->rows[row].point.at[i].column], axis))
+            return g->rows[row].point.at[i].value;
+    return -1;
+}
+
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->row_count ? &g->rows[g->row_count - 1].result : NULL;
+    return gpumb_row(g, g->row_count - 1);
+}
+
+GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + strlen(text) + 1);
+    if (!note)
+        return;
+    gpumbi_copy_text(note->text, strlen(text) + 1, text);
+    if (g->last_note)
+        g->last_note->next = note;
+    else
+        g->notes = note;
+    g->last_note = note;
+    if (g->table)
+        fprintf(g->table, "  %s\n", text);
 }
 
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
@@ -3092,6 +3406,14 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) != NULL)
         g->next.footprint = bytes;
+}
+
+GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
+{
+    if ((g = gpumbi_enter(g)) != NULL && reference > 0 && share > 0) {
+        g->next.reference = reference;
+        g->next.expected = share;
+    }
 }
 
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
@@ -3132,7 +3454,7 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
 {
     static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
-    if (!gpumbi_working(g) || gpumbi_dry(g))
+    if (!gpumbi_working(g) || gpumbi_dry(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
     const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
@@ -3539,6 +3861,15 @@ static int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
     return s->phase == GPUMBI_FINISHED;
 }
 
+static void gpumbi_free_graphs(gpumbi_sampler *s)
+{
+    for (int i = 0; i < 2; i++) {
+        if (s->graph[i])
+            gpumbi_dev_graph_destroy(s->graph[i]);
+        s->graph[i] = NULL;
+    }
+}
+
 static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -3573,6 +3904,11 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         about->reset(g, about->reset_user);
     if (checked || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
+    if (s->phase == GPUMBI_CAPTURE) {
+        s->left = s->graph_runs[s->graph[0] != NULL];
+        gpumbi_try(g, gpumbi_dev_capture_begin(g->stream), "capture");
+        return;
+    }
     s->left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
     s->began_s = gpumbi_dev_clock();
     if (!checked && s->use_events)
@@ -3625,7 +3961,8 @@ static void gpumbi_warm_up_begin(gpumbi_sampler *s)
  * on NVIDIA). */
 static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
-    const gpumb_timing wanted = s->about.timing;
+    const gpumb_timing wanted =
+        s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
     const double cost_s =
         g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
     const double target_s = fmin(cost_s / g->settings.precision, 1e-3);
@@ -3640,10 +3977,22 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
+/* A sample is the time of a long graph less that of a short one: what launching and timing a graph
+ * costs is in both and cancels. The difference is 4 ... 400 runs, for about a millisecond. */
+static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
+{
+    const double more = fmin(fmax(ceil(1e-3 / fmax(run_s, 1e-9)), 4), 400);
+    s->graph_runs[0] = 1 + (uint64_t)more / 4;
+    s->graph_runs[1] = s->graph_runs[0] + (uint64_t)more;
+    s->phase = GPUMBI_CAPTURE;
+}
+
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
+    if (s->about.timing == GPUMB_TIMING_GRAPH && s->use_events && !s->about.reset)
+        gpumbi_choose_graphs(s, run_s);
     s->count = s->bad = 0;
     s->spent_s = 0;
     s->next_look = g->settings.min_samples;
@@ -3732,12 +4081,60 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
 }
 
+static int gpumbi_time_graph(gpumb *g, void *graph, double *seconds)
+{
+    return gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event") ||
+           gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph") ||
+           gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
+           gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "graph");
+}
+
+/* One sample; the body is not needed for it. Which graph is first takes turns. */
+static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
+{
+    double seconds[2] = {0, 0};
+    s->run_began_s = gpumbi_dev_clock();
+    for (int i = 0; i < 2; i++) {
+        const int which = (i + (int)(s->count % 2)) % 2;
+        if (gpumbi_time_graph(g, s->graph[which], &seconds[which]))
+            break;
+    }
+    if (!gpumbi_in_trouble(g, s))
+        gpumbi_sample_add(g, s, seconds[1] - seconds[0]);
+}
+
+/* A body that can't be captured, or launches nothing on the stream, is timed another way. */
+static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
+{
+    double ignored;
+    const int which = s->graph[0] != NULL;
+    const int failed = gpumbi_dev_capture_end(g->stream, &s->graph[which]);
+    if (failed || !s->graph[which] || s->about.skip[0]) {
+        gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
+                   "allocates or copies to the host; timed without one",
+                   s->result.kernel[0] ? s->result.kernel : "region");
+        s->about.skip[0] = 0;
+        gpumbi_free_graphs(s);
+        s->phase = GPUMBI_SAMPLE;
+    } else if (which) {
+        s->phase = GPUMBI_SAMPLE;
+        s->result.timing = GPUMB_TIMING_GRAPH;
+        s->result.batch = s->graph_runs[1] - s->graph_runs[0];
+        for (int i = 0; i < 2; i++) /* the first launch of a graph uploads it */
+            gpumbi_time_graph(g, s->graph[i], &ignored);
+        gpumbi_in_trouble(g, s);
+    }
+}
+
 static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
-    const double seconds = gpumbi_run_seconds(g, s);
-    if (gpumbi_in_trouble(g, s))
+    const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
+    if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
         return;
     switch (s->phase) {
+    case GPUMBI_CAPTURE:
+        gpumbi_capture_end(g, s);
+        break;
     case GPUMBI_FIRST:
         s->result.first_launch_s = seconds;
         gpumbi_check_result(g, s);
@@ -3778,6 +4175,7 @@ static int gpumbi_selected(gpumb *g, const char *kernel);
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
 {
     gpumbi_sampler fresh;
+    gpumbi_free_graphs(s);
     memset(&fresh, 0, sizeof fresh);
     fresh.values = s->values; /* the room is kept */
     fresh.scratch = s->scratch;
@@ -3845,9 +4243,12 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         g->body_due = 1;
         return 1;
     }
-    if (s->left == 1) {
+    while (s->left == 1 || (s->phase == GPUMBI_SAMPLE && s->graph[1] && gpumbi_working(g))) {
+        if (s->left == 1)
+            gpumbi_run_end(g, s);
+        else
+            gpumbi_graph_sample(g, s);
         s->left = 0;
-        gpumbi_run_end(g, s);
         const int sampled = s->phase == GPUMBI_SAMPLE;
         if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleaving)
             s->phase = GPUMBI_RECHECK;
@@ -3884,6 +4285,7 @@ GPUMB_API int gpumbi_region_body(gpumb *g)
 static void gpumbi_interleave_free(gpumb *g)
 {
     for (int i = 0; g->lanes && i < GPUMBI_INTERLEAVED; i++) {
+        gpumbi_free_graphs(&g->lanes[i]);
         GPUMB_FREE(g->lanes[i].values);
         GPUMB_FREE(g->lanes[i].scratch);
     }
@@ -4404,13 +4806,13 @@ static const char *gpumbi_status_name(gpumb_status status)
 
 static const char *gpumbi_timing_name(gpumb_timing timing)
 {
-    static const char *const name[] = {"auto", "event", "batch", "host"};
+    static const char *const name[] = {"auto", "event", "batch", "graph", "host"};
     return name[timing];
 }
 
 static const char *gpumbi_meaning_name(gpumb_timing timing)
 {
-    static const char *const name[] = {"", "span", "interval", "latency"};
+    static const char *const name[] = {"", "span", "interval", "interval", "latency"};
     return name[timing];
 }
 
@@ -4457,6 +4859,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     gpumbi_copy_text(r->fill, sizeof r->fill, g->fill);
     r->seed = g->fill_seed;
     r->peak_gbps = d->peak_bytes_per_s / 1e9;
+    r->reference = s->about.reference;
+    r->expected_pct = 100 * s->about.expected;
     if (s->function)
         gpumbi_dev_kernel(s->function, s->block, s->shared_bytes, &r->registers, &r->occupancy);
     const int cached = gpumbi_cache_level(d, r);
@@ -4475,6 +4879,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     } else if (r->flop > 0 && d->peak_flop_per_s > 0) {
         r->pct_peak = 100 * r->gflops * 1e9 / d->peak_flop_per_s;
     }
+    if (r->reference > 0)
+        r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
     const double sample_s = median * (double)r->batch;
     if (r->verified < 0)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
@@ -4484,7 +4890,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_NOISY;
     if (sample_s < 10 * d->empty_kernel_s || sample_s < 100 * d->quantum_s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
-    if (r->batch > 1 && median < 1.5 * d->interval_s)
+    if (r->timing == GPUMB_TIMING_BATCH && median < 1.5 * d->interval_s)
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
     if (r->pct_peak > 100)
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
@@ -4498,6 +4904,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
     if (s->result.status == GPUMB_STATUS_OK && !s->count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
+    gpumbi_free_graphs(s);
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
@@ -4601,6 +5008,9 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_number_field(f, "pct_peak", r->pct_peak, r->pct_peak > 0);
     gpumbi_number_field(f, "ceiling_gbps", r->ceiling_gbps, r->ceiling_gbps > 0);
     gpumbi_number_field(f, "pct_ceiling", r->pct_ceiling, r->pct_ceiling > 0);
+    gpumbi_number_field(f, "reference", r->reference, r->reference > 0);
+    gpumbi_number_field(f, "expected_pct", r->expected_pct, r->expected_pct > 0);
+    gpumbi_number_field(f, "measured_pct", r->measured_pct, r->measured_pct > 0);
     gpumbi_integer_field(f, "footprint_bytes", r->footprint_bytes, r->footprint_bytes > 0);
     gpumbi_text_field(f, "cache", r->cache);
     gpumbi_integer_field(f, "registers", (uint64_t)r->registers, r->registers >= 0);
@@ -4940,10 +5350,17 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_flag_names(r->flags, flags, sizeof flags);
-    if (flags[0])
-        fprintf(g->table, "  %-20.*s  %s%s%s\n", length, bar, grey, flags, plain);
+    if (flags[0] || r->measured_pct > 0)
+        fprintf(g->table, "  %-20.*s", length, bar);
     else
-        fprintf(g->table, length ? "  %.*s\n" : "\n", length, bar);
+        fprintf(g->table, "%s%.*s", length ? "  " : "", length, bar);
+    if (r->measured_pct > 0)
+        fprintf(g->table, "  expected %s %%, measured %s %%",
+                gpumbi_write_number(r->expected_pct, 1, 1).text,
+                gpumbi_write_number(r->measured_pct, 1, 1).text);
+    if (flags[0])
+        fprintf(g->table, "  %s%s%s", grey, flags, plain);
+    fputc('\n', g->table);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -5086,8 +5503,17 @@ static void gpumbi_sink_close(gpumb *g, int kind)
     if (!sink->file)
         return;
     errno = 0;
-    if (kind == GPUMBI_JSON)
-        fputs("\n]}\n", sink->file);
+    const gpumbi_text *note = g->notes;
+    if (kind == GPUMBI_JSON) {
+        for (fputs("\n],\n\"notes\": [", sink->file); note; note = note->next) {
+            gpumbi_json_string(sink->file, note->text);
+            fputs(note->next ? ",\n" : "", sink->file);
+        }
+        fputs("]}\n", sink->file);
+    }
+    if (kind == GPUMBI_MARKDOWN)
+        for (fputs(note ? "\n" : "", sink->file); note; note = note->next)
+            fprintf(sink->file, "- %s\n", note->text);
     int failed = fflush(sink->file) != 0 || ferror(sink->file);
     if (sink->file != stdout)
         failed |= fclose(sink->file) != 0;
@@ -5120,6 +5546,10 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
         printf(", %s GB/s", gpumbi_write_number(r->gbps, 1, 1).text);
     if (r->gflops > 0)
         printf(", %s GFLOP/s", gpumbi_write_number(r->gflops, 1, 1).text);
+    if (r->measured_pct > 0)
+        printf(", expected %s %%, measured %s %% of the reference",
+               gpumbi_write_number(r->expected_pct, 1, 1).text,
+               gpumbi_write_number(r->measured_pct, 1, 1).text);
     printf(", first launch %s", gpumbi_write_time(r->first_launch_s).text);
     gpumbi_flag_names(r->flags, flags, sizeof flags);
     printf(flags[0] ? " [%s]\n" : "%s\n", flags);
@@ -5518,6 +5948,15 @@ static void gpumbi_close_sweeps(gpumb *g)
         gpumbi_axis_pop(g);
 }
 
+static void gpumbi_free_texts(gpumbi_text *first)
+{
+    while (first) {
+        gpumbi_text *next = first->next;
+        GPUMB_FREE(first);
+        first = next;
+    }
+}
+
 GPUMB_API int gpumb_close(gpumb *g)
 {
     if (!g)
@@ -5551,6 +5990,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     const int exit_code = g->exit_code;
 
     gpumbi_free_scope(g, 0);
+    gpumbi_free_graphs(&g->single);
     if (g->start)
         gpumbi_dev_event_destroy(g->start);
     if (g->stop)
@@ -5561,11 +6001,8 @@ GPUMB_API int gpumb_close(gpumb *g)
         sigaction(SIGINT, &g->old_interrupt, NULL);
     if (g->catches_interrupt)
         gpumbi_interrupted = 0;
-    while (g->texts) {
-        gpumbi_text *next = g->texts->next;
-        GPUMB_FREE(g->texts);
-        g->texts = next;
-    }
+    gpumbi_free_texts(g->texts);
+    gpumbi_free_texts(g->notes);
     GPUMB_FREE(g->single.values);
     GPUMB_FREE(g->single.scratch);
     GPUMB_FREE(g->points);
@@ -5630,6 +6067,117 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
             gpumbi_run_benchmark(g, &list[i]);
     GPUMB_FREE(chosen);
     return gpumb_close(g);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* host pass */
+
+/* ================================================================================================
+ * COALESCING
+ *
+ * Owns nothing: arithmetic on addresses.
+ */
+#if !defined(GPUMBI_DEVICE_PASS)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Distinct pieces of `size` bytes that the lanes touch: a lane counts those that no lane before it
+ * has. */
+static uint64_t gpumbi_pieces(const uint64_t *address, int lanes, uint64_t elem, uint64_t size)
+{
+    uint64_t pieces = 0;
+    for (int lane = 0; lane < lanes; lane++)
+        for (uint64_t p = address[lane] / size; p <= (address[lane] + elem - 1) / size; p++) {
+            int known = 0;
+            for (int other = 0; other < lane && !known; other++)
+                known = p >= address[other] / size && p <= (address[other] + elem - 1) / size;
+            pieces += !known;
+        }
+    return pieces;
+}
+
+GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, int elem, int sector,
+                                          int line)
+{
+    gpumb_coalescing c = {0, 0, 0, 0};
+    if (lanes < 1 || elem < 1 || sector < 1 || line < 1)
+        return c;
+    c.bytes = gpumbi_pieces(address, lanes, (uint64_t)elem, 1);
+    c.sectors = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)sector);
+    c.lines = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)line);
+    c.efficiency = (double)c.bytes / ((double)c.sectors * sector);
+    return c;
+}
+
+static void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, int lanes, int elem,
+                                int sector, int line)
+{
+    const gpumb_coalescing c = gpumb_coalesce(address, lanes, elem, sector, line);
+    sum->bytes += c.bytes;
+    sum->sectors += c.sectors;
+    sum->lines += c.lines;
+    sum->efficiency = sum->sectors ? (double)sum->bytes / ((double)sum->sectors * sector) : 0;
+}
+
+/* After how many steps of `step` bytes addresses lie in sectors and lines as they did at first. */
+static uint64_t gpumbi_alignment_period(uint64_t step, int sector, int line)
+{
+    uint64_t a = step, b = (uint64_t)sector * (uint64_t)line;
+    while (b) { /* Euclid */
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return (uint64_t)sector * (uint64_t)line / a;
+}
+
+enum { GPUMBI_MODEL_LANES = 64 };
+
+GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
+                                                  int warp, int sector, int line)
+{
+    gpumb_coalescing sum = {0, 0, 0, 0};
+    uint64_t address[GPUMBI_MODEL_LANES];
+    if (elem < 1 || warp < 1 || warp > GPUMBI_MODEL_LANES || sector < 1 || line < 1)
+        return sum;
+    const uint64_t step = stride * (uint64_t)elem, lanes = (uint64_t)warp;
+    const uint64_t warps = step ? gpumbi_alignment_period(step * lanes, sector, line) : 1;
+    for (uint64_t w = 0; w < warps; w++) {
+        for (uint64_t lane = 0; lane < lanes; lane++)
+            address[lane] = offset * (uint64_t)elem + (w * lanes + lane) * step;
+        gpumbi_coalesce_add(&sum, address, warp, elem, sector, line);
+    }
+    return sum;
+}
+
+GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int lanes, int iterations,
+                                                     int warp, int sector, int line)
+{
+    gpumb_coalescing sum = {0, 0, 0, 0};
+    uint64_t address[GPUMBI_MODEL_LANES];
+    if (elem < 1 || warp < 1 || warp > GPUMBI_MODEL_LANES || sector < 1 || line < 1 || lanes < 1 ||
+        iterations < 1 || block < 1 || block % lanes)
+        return sum;
+    const uint64_t elements = (uint64_t)block * (uint64_t)iterations;
+    const uint64_t blocks = gpumbi_alignment_period(elements * (uint64_t)elem, sector, line);
+    for (uint64_t b = 0; b < blocks; b++)
+        for (int first = 0; first < block; first += warp)
+            for (int i = 0; i < iterations; i++) {
+                const int count = block - first < warp ? block - first : warp;
+                for (int k = 0; k < count; k++) {
+                    const int group = (first + k) / lanes, lane = (first + k) % lanes;
+                    address[k] =
+                        (b * elements +
+                         ((uint64_t)group * (uint64_t)iterations + (uint64_t)i) * (uint64_t)lanes +
+                         (uint64_t)lane) *
+                        (uint64_t)elem;
+                }
+                gpumbi_coalesce_add(&sum, address, count, elem, sector, line);
+            }
+    return sum;
 }
 
 #ifdef __cplusplus
@@ -5916,6 +6464,65 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
         gpumbi_add_sum(to, sum);
 }
 
+/* ---- strided and sub-domains: what an access pattern costs ----------------------------------- */
+
+#define GPUMBI_ACCESS_ELEMENTS(X)                                                                  \
+    X(1, unsigned char) X(2, unsigned short) X(4, unsigned) X(8, uint2) X(16, uint4)
+
+/* Strided: expect the rate to fall with the sectors that a warp's load touches, until each thread
+ * has one of its own; see gpumb_coalesce(). One kernel for all sizes of elements, since all threads
+ * take the same branch. */
+static __global__ void gpumbi_strided(const void *__restrict__ in, void *__restrict__ out,
+                                      uint64_t n, uint64_t stride, int elem)
+{
+    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, at = i * stride;
+    if (i >= n)
+        return;
+    switch (elem) {
+#define GPUMBI_STRIDED_MOVE(size, type)                                                            \
+    case size:                                                                                     \
+        ((type *)out)[at] = ((const type *)in)[at];                                                \
+        break;
+        GPUMBI_ACCESS_ELEMENTS(GPUMBI_STRIDED_MOVE)
+    }
+}
+
+/* Sub-domains: groups of `lanes` threads, each group with consecutive elements of its own. Expect
+ * the full rate once lanes * elem fills a sector, though a warp's load is in several pieces. */
+static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__restrict__ out,
+                                         int lanes, int iterations, int elem)
+{
+    const uint64_t block_start = blockIdx.x * (uint64_t)blockDim.x * (unsigned)iterations;
+    const unsigned group = threadIdx.x / (unsigned)lanes, lane = threadIdx.x % (unsigned)lanes;
+    const uint64_t start = block_start + group * (uint64_t)lanes * (unsigned)iterations + lane;
+    switch (elem) {
+#define GPUMBI_SUBDOMAIN_MOVE(size, type)                                                          \
+    case size:                                                                                     \
+        for (unsigned i = 0; i < (unsigned)iterations; i++)                                        \
+            ((type *)out)[start + i * (unsigned)lanes] =                                           \
+                ((const type *)in)[start + i * (unsigned)lanes];                                   \
+        break;
+        GPUMBI_ACCESS_ELEMENTS(GPUMBI_SUBDOMAIN_MOVE)
+    }
+}
+
+/* Byte by byte: an element that was to be moved, or poison. */
+static __global__ void gpumbi_check_strided(const unsigned char *in, const unsigned char *out,
+                                            uint64_t bytes, uint64_t n, uint64_t stride,
+                                            uint64_t in_start, uint64_t out_start, unsigned elem,
+                                            gpumbi_difference *found)
+{
+    GPUMB_GRID_STRIDE(b, bytes)
+    {
+        const uint64_t from_start = b - out_start, element = from_start / elem;
+        const int moved = b >= out_start && element % stride == 0 && element / stride < n;
+        if (out[b] != (moved ? in[in_start + from_start] : 0xff)) {
+            atomicAdd(&found->count, 1ull);
+            atomicMin(&found->first, (unsigned long long)b);
+        }
+    }
+}
+
 /* Reference results for the check, in the plainest way, a word a step: how many words of a written
  * buffer are wrong, or the sum of the words of one that is read. */
 static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
@@ -5988,6 +6595,25 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
                "guard zone");
 }
 
+#ifdef __cplusplus
+/* Room on the device for what a comparison finds. NULL: the launch that follows does nothing. */
+static gpumb_buffer *gpumbi_difference_begin(gpumb *g)
+{
+    const gpumbi_difference none = {0, ~0ull};
+    gpumb_buffer *difference = gpumb_alloc(g, sizeof none);
+    gpumb_write(g, difference, 0, &none, sizeof none);
+    return difference;
+}
+
+static int gpumbi_difference_end(gpumb *g, gpumb_buffer *difference, gpumbi_difference *found)
+{
+    const int failed =
+        !difference || gpumb_read(g, difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
+    gpumb_free(g, difference);
+    return failed;
+}
+#endif
+
 GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
                                  uint64_t bytes, uint64_t *first)
 {
@@ -6000,14 +6626,11 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     if (bytes > a->bytes || bytes > b->bytes)
         return differing;
 #ifdef __cplusplus
-    gpumb_buffer *difference = gpumb_alloc(g, sizeof found);
-    if (difference && !gpumb_write(g, difference, 0, &found, sizeof found)) {
-        GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const uint64_t *)a->data,
-                     (const uint64_t *)b->data, bytes, GPUMB_PTR(gpumbi_difference, difference));
-        if (!gpumb_read(g, difference, 0, &found, sizeof found) && !*gpumbi_trouble(g))
-            differing = found.count;
-    }
-    gpumb_free(g, difference);
+    gpumb_buffer *difference = gpumbi_difference_begin(g);
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const uint64_t *)a->data,
+                 (const uint64_t *)b->data, bytes, GPUMB_PTR(gpumbi_difference, difference));
+    if (!gpumbi_difference_end(g, difference, &found))
+        differing = found.count;
 #else
     const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
     for (uint64_t i = bytes; i-- > 0;)
@@ -6042,13 +6665,13 @@ static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 }
 
 /* 0 if a launch function may go on; -1 with the row skipped if the arguments are wrong. */
-static int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int block,
-                                   uint64_t n)
+static int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
+                                   int block, uint64_t n)
 {
-    if (elem < least || elem > 32 || (elem & (elem - 1))) {
+    if (elem < least || elem > most || (elem & (elem - 1))) {
         gpumb_skip(g,
-                   "%s has no kernel for elements of %d bytes, only for powers of 2 in %d ... 32",
-                   name, elem, least);
+                   "%s has no kernel for elements of %d bytes, only for powers of 2 in %d ... %d",
+                   name, elem, least, most);
         return -1;
     }
     if (block < 0 || block > g->device.max_block) {
@@ -6073,7 +6696,7 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
                          void *out)
 {
     g = gpumbi_context(g);
-    if (gpumbi_kernel_arguments(g, "copy", elem, 1, block, n))
+    if (gpumbi_kernel_arguments(g, "copy", elem, 1, 32, block, n))
         return -1;
     if (!n)
         return 0;
@@ -6099,7 +6722,7 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
                           uint64_t blocks, int block, const void *in, void *out)
 {
     g = gpumbi_context(g);
-    if (gpumbi_kernel_arguments(g, "zcopy", elem, 4, block, n))
+    if (gpumbi_kernel_arguments(g, "zcopy", elem, 4, 32, block, n))
         return -1;
     if (!n)
         return 0;
@@ -6125,6 +6748,43 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
+GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
+                            const void *in, void *out)
+{
+    g = gpumbi_context(g);
+    if (gpumbi_kernel_arguments(g, "strided", elem, 1, 16, block, n))
+        return -1;
+    if (!stride || (n && (n - 1) > INT64_MAX / 32 / stride)) {
+        gpumb_skip(g, "strided: stride %llu, it can be 1 and more, up to n * stride = 2^58",
+                   (unsigned long long)stride);
+        return -1;
+    }
+    block = block ? block : 256;
+    if (n)
+        GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, (uint64_t)block), block, 0, in, out, n,
+                     stride, elem);
+    return *gpumbi_trouble(g) ? -1 : 0;
+}
+
+GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, uint64_t blocks,
+                               int block, const void *in, void *out)
+{
+    g = gpumbi_context(g);
+    if (gpumbi_kernel_arguments(g, "subdomains", elem, 1, 16, block, blocks))
+        return -1;
+    block = block ? block : 256;
+    if (lanes < 1 || block % lanes || iterations < 1) {
+        gpumb_skip(g,
+                   "subdomains: %d threads in groups of %d, %d iterations: whole groups, at "
+                   "least 1 of each",
+                   block, lanes, iterations);
+        return -1;
+    }
+    if (blocks)
+        GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, lanes, iterations, elem);
+    return *gpumbi_trouble(g) ? -1 : 0;
+}
+
 GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 {
     return gpumbi_write_word(w);
@@ -6144,10 +6804,29 @@ static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_d
     return 0;
 }
 
+GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
+{
+    const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
+    gpumbi_difference found;
+    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
+        return 0;
+    const uint64_t elem = (uint64_t)c->elem;
+    gpumb_buffer *result = gpumbi_difference_begin(g);
+    GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0,
+                 GPUMB_PTR(const unsigned char, c->in), GPUMB_PTR(const unsigned char, c->out),
+                 gpumb_size(c->out), c->n, c->stride, c->in_offset * elem, c->out_offset * elem,
+                 (unsigned)c->elem, GPUMB_PTR(gpumbi_difference, result));
+    if (gpumbi_difference_end(g, result, &found))
+        return 0;
+    if (found.count)
+        gpumb_reason(g, "%llu wrong bytes, the first at byte %llu", found.count, found.first);
+    return found.count == 0;
+}
+
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 {
     const gpumb_copy_check *c = (const gpumb_copy_check *)copy_check;
-    gpumbi_difference found = {0, ~0ull};
+    gpumbi_difference found;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
     if (c->mode == GPUMB_READ_WRITE) {
@@ -6155,17 +6834,11 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);
         found.first = first;
     } else {
-        gpumb_buffer *result = gpumb_alloc(g, sizeof found);
-        if (!result || gpumb_write(g, result, 0, &found, sizeof found)) {
-            gpumb_free(g, result);
-            return 0;
-        }
+        gpumb_buffer *result = gpumbi_difference_begin(g);
         GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0,
                      GPUMB_PTR(const unsigned, c->mode == GPUMB_WRITE ? c->out : c->in),
                      c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));
-        const int failed = gpumb_read(g, result, 0, &found, sizeof found);
-        gpumb_free(g, result);
-        if (failed)
+        if (gpumbi_difference_end(g, result, &found))
             return 0;
         if (c->mode == GPUMB_READ)
             return gpumbi_check_sums(g, c, &found);

@@ -35,6 +35,8 @@ FAKE_UNUSED double fake_record_cost;   /* of the host, for an event */
 FAKE_UNUSED double fake_clock_cost;    /* of the host, for a look at its clock */
 FAKE_UNUSED double fake_floor;         /* of the device, for an event */
 FAKE_UNUSED double fake_quantum;       /* stamps of events are multiples of it; 0: exact */
+FAKE_UNUSED double fake_graph_cost;    /* of the device, for a graph's launch, once */
+FAKE_UNUSED double fake_node_cost;     /* of the device, for each run in it */
 FAKE_UNUSED double fake_rate;          /* byte/s that the device's memory moves */
 FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
@@ -73,6 +75,10 @@ typedef enum fake_verb {
     FAKE_RECORD,
     FAKE_ELAPSED,
     FAKE_LAST_ERROR,
+    FAKE_CAPTURE_BEGIN,
+    FAKE_CAPTURE_END,
+    FAKE_GRAPH_LAUNCH,
+    FAKE_GRAPH_DESTROY,
     FAKE_KERNEL,
     FAKE_CLOCK,
     FAKE_VERBS
@@ -87,7 +93,7 @@ FAKE_UNUSED int fake_lost; /* a lost device stays lost: every verb says so */
 
 FAKE_UNUSED uint64_t fake_calls[FAKE_VERBS]; /* of each verb */
 FAKE_UNUSED uint64_t fake_runs;              /* calls of fake_run() */
-FAKE_UNUSED int fake_live_streams, fake_live_events;
+FAKE_UNUSED int fake_live_streams, fake_live_events, fake_live_graphs;
 FAKE_UNUSED int fake_misuses; /* freed twice, unknown pointers, events that were never recorded */
 
 typedef struct fake_block { /* live memory */
@@ -100,6 +106,12 @@ FAKE_UNUSED fake_block fake_blocks[FAKE_BLOCKS];
 FAKE_UNUSED int fake_live_blocks;
 FAKE_UNUSED uint64_t fake_live_bytes;
 
+typedef struct fake_graph {
+    double seconds;
+    uint64_t runs;
+} fake_graph;
+FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queue */
+
 /* ---- what a test does ---- */
 
 FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
@@ -109,6 +121,11 @@ FAKE_UNUSED void fake_run(double seconds)
 {
     fake_runs++;
     fake_now += fake_launch_cost;
+    if (fake_capturing) {
+        fake_capturing->seconds += seconds;
+        fake_capturing->runs++;
+        return;
+    }
     if (fake_busy < fake_now)
         fake_busy = fake_now;
     fake_busy += seconds;
@@ -130,6 +147,8 @@ FAKE_UNUSED void fake_reset(void)
     fake_clock_cost = 17e-9;
     fake_floor = 0.6e-6;
     fake_quantum = 32e-9;
+    fake_graph_cost = 2e-6;
+    fake_node_cost = 0.5e-6;
     fake_rate = 1e12;
     fake_memory = (uint64_t)512 << 20;
     fake_moves = (uint64_t)64 << 20;
@@ -154,7 +173,8 @@ FAKE_UNUSED void fake_reset(void)
 /* 1 if nothing is left behind. */
 FAKE_UNUSED int fake_clean(void)
 {
-    return !fake_live_streams && !fake_live_events && !fake_live_blocks && !fake_misuses;
+    return !fake_live_streams && !fake_live_events && !fake_live_graphs && !fake_live_blocks &&
+           !fake_capturing && !fake_misuses;
 }
 
 /* The field in row `row` (0: the first behind the header) and column `column` of a CSV file; "" if
@@ -369,9 +389,59 @@ static int gpumbi_dev_wait(void *stream)
 {
     const int error = fake_enter(FAKE_WAIT);
     (void)stream;
+    if (fake_capturing)
+        return fake_misuse("a wait while a graph is captured");
     if (fake_now < fake_busy)
         fake_now = fake_busy;
     return error;
+}
+
+static int gpumbi_dev_capture_begin(void *stream)
+{
+    const int error = fake_enter(FAKE_CAPTURE_BEGIN);
+    (void)stream;
+    if (error)
+        return error;
+    if (fake_capturing)
+        return fake_misuse("two captures at a time");
+    fake_capturing = (fake_graph *)calloc(1, sizeof *fake_capturing);
+    return 0;
+}
+
+static int gpumbi_dev_capture_end(void *stream, void **graph)
+{
+    const int error = fake_enter(FAKE_CAPTURE_END);
+    (void)stream;
+    *graph = NULL;
+    if (!fake_capturing)
+        return error ? error : fake_misuse("no capture is open");
+    if (error || !fake_capturing->runs) {
+        free(fake_capturing);
+    } else {
+        *graph = fake_capturing;
+        fake_live_graphs++;
+    }
+    fake_capturing = NULL;
+    return error;
+}
+
+static int gpumbi_dev_graph_launch(void *graph, void *stream)
+{
+    const int error = fake_enter(FAKE_GRAPH_LAUNCH);
+    const fake_graph *g = (const fake_graph *)graph;
+    (void)stream;
+    if (error)
+        return error;
+    fake_now += fake_launch_cost;
+    fake_spend(fake_graph_cost + g->seconds + (double)g->runs * fake_node_cost);
+    return 0;
+}
+
+static void gpumbi_dev_graph_destroy(void *graph)
+{
+    fake_calls[FAKE_GRAPH_DESTROY]++;
+    fake_live_graphs--;
+    free(graph);
 }
 
 static int gpumbi_dev_event_create(void **event)

@@ -629,8 +629,8 @@ static void test_interleave()
     }
 }
 
-// One region is precise at once, goes on with the other, and is spoilt after that: what its row says
-// of stopping, of noise and of the interval goes together.
+// One region is precise at once, goes on with the other, and is spoilt after that: what its row
+// says of stopping, of noise and of the interval goes together.
 static void test_interleave_precision()
 {
     gpumb_settings s = gpumb_settings_default();
