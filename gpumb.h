@@ -662,7 +662,7 @@ typedef struct gpumb_reduction {
     gpumb_form form;
     gpumb_combine combine;
     gpumb_finish finish;
-    int block;       /* threads, a multiple of the warp size up to 1024 */
+    int block;       /* threads, up to 1024 */
     uint64_t blocks; /* grid */
     int per_thread;  /* elements that a thread takes in a turn */
 } gpumb_reduction;
@@ -674,6 +674,10 @@ GPUMB_API gpumb_reduction gpumb_reduction_default(void); /* fp32 sum, fastest fo
 GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n);
 GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
                            void *out, gpumb_buffer *workspace);
+
+/* The geometry that gpumb_reduce() takes for n elements: `how` without zeros. */
+GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how,
+                                                   uint64_t n);
 
 /* Check: integers, smallest and largest values exactly. A floating sum may differ from the exact
  * one by gamma(h) * sum |x|, where h is the largest number of additions that an element goes
@@ -698,35 +702,38 @@ typedef enum gpumb_rsqrt {
 
 /* All-pairs gravity with Plummer softening: body i, at (x, y, z) with mass w, is accelerated by
  *     a_i = sum over j of w_j d / (|d|^2 + softening^2)^(3/2),  d = r_j - r_i.
- * The gravitational constant is in the masses. 20 FLOP an interaction by convention (3 sub, 3
- * multiply-adds, the rest of the root and its cube counted as the field does: Nyland, Harris &
- * Prins, GPU Gems 3, ch. 31), n * n interactions.
+ * The gravitational constant is in the masses. By convention 20 FLOP an interaction, and n * n of
+ * those (Nyland, Harris & Prins, GPU Gems 3, ch. 31), however many a form carries out.
  *
- * A block of `block` threads with `bodies` bodies each walks over all others, tile by tile of
- * `block` bodies in shared memory, `unroll` interactions of a thread's body at a time. With
- * `splits` more than 1, as many blocks share the walk and a second launch adds up.
+ * The plain form: a block of `block` threads with `bodies` bodies each walks over all others, tile
+ * by tile of `block` bodies in shared memory, `unroll` of them at a time. With `splits` more than
+ * 1, as many blocks share the walk and a second launch adds up.
+ * Pairs: each pair is met once and serves both (Newton's third law), which halves the work; sums
+ * leave through atomics, so that their last bits differ from run to run.
  *
- * The header compiles a handful of (bodies, unroll, rsqrt), listed in GPUMB_NBODY_FORMS; define it
- * before the implementation for others:
- *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 16, APPROXIMATE) */
+ * The header compiles a handful of forms. Others are listed before the implementation:
+ *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 16, APPROXIMATE)   (bodies, unroll, rsqrt)
+ *     #define GPUMB_NBODY_PAIRS(X) X(8, 2)                                  (bodies, unroll) */
 typedef struct gpumb_nbody {
-    int bodies; /* per thread; 0 in both: the fastest compiled one */
-    int unroll; /* divides `block` */
+    int pairs;  /* 1: each pair once, with GPUMB_RSQRT_APPROXIMATE */
+    int bodies; /* per thread */
+    int unroll; /* divides `block`, and the warp size in pairs */
     gpumb_rsqrt rsqrt;
-    int block;  /* threads, and bodies of a tile: 32 ... 1024; 0: chosen */
-    int splits; /* 1 ... 64; 0: as many as fill the device */
-    float softening;
+    int block;       /* threads: 32 ... 1024; whole warps in pairs; 0: chosen */
+    int splits;      /* 1 ... 64; 0: as many as fill the device */
+    float softening; /* more than 0: a body meets itself */
 } gpumb_nbody;
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the fastest form, softening 0.01 */
 
-/* The forms compiled, 0 ... count - 1; the other fields are 0. */
+/* The forms that are compiled: their number, and up to `room` of them; block, splits and softening
+ * as by default. */
 GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room);
 
-/* Room for the partial sums of `splits`; a buffer of 16 bytes where there are none. */
+/* Room for the partial sums of `splits`. */
 GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, uint64_t n);
 
-/* Positions (x, y, z, mass) and accelerations (x, y, z, 0) are float4s. */
+/* Positions (x, y, z, mass) and accelerations (x, y, z, 0) are float4s. n up to 2^31 - 1. */
 GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
                                         const void *positions, void *accelerations,
                                         gpumb_buffer *workspace);
@@ -738,9 +745,11 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
                                 void *positions, void *velocities, void *accelerations,
                                 gpumb_buffer *workspace);
 
-/* Check of accelerations: up to `samples` bodies (0: 64) against fp64 sums on the host. The error
- * allowed is (h + 12) u sum |terms|, for the additions as above and the roundings of a term; with
- * GPUMB_RSQRT_INTEGER the root's own error of 5e-6 on top, three times. */
+/* Check of accelerations: up to `samples` bodies (0: 64) against fp64 sums on the host. What may be
+ * off is (6 sqrt(h) + 20) u sum |terms|: h additions one after the other (their roundings, taken as
+ * independent, stay below with a probability of 1 - 3e-8: Higham & Mary, SIAM J. Sci. Comput. 41,
+ * 2019), 20 for the roundings within a term, and 3 times the root's own error on top where that is
+ * larger (5e-6 with GPUMB_RSQRT_INTEGER). */
 typedef struct gpumb_nbody_check {
     const gpumb_nbody *how;
     const gpumb_buffer *positions, *accelerations;
@@ -1311,6 +1320,7 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -6523,6 +6533,589 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
     }
 }
 
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
+#if defined(GPUMB_BACKEND_CUDA)
+#define GPUMBI_WARP 32u
+#else
+#define GPUMBI_WARP ((unsigned)warpSize)
+#endif
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, mask)
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
+#define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
+#else
+#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
+#else
+#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
+#endif
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
+    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, mask)
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
+#define GPUMBI_SYNC_WARP() __syncwarp()
+#endif
+
+static __device__ __forceinline__ float gpumbi_add(float a, float b)
+{
+    return a + b;
+}
+
+static __device__ __forceinline__ double gpumbi_add(double a, double b)
+{
+    return a + b;
+}
+
+static __device__ __forceinline__ unsigned gpumbi_add(unsigned a, unsigned b)
+{
+    return a + b;
+}
+
+static __device__ __forceinline__ int gpumbi_add(int a, int b) /* wraps around */
+{
+    return (int)((unsigned)a + (unsigned)b);
+}
+
+/* The comparison is false for a NaN: it never replaces a number. */
+template <int operation, class T> static __device__ __forceinline__ T gpumbi_apply(T a, T b)
+{
+    if (operation == GPUMB_MIN)
+        return b < a ? b : a;
+    if (operation == GPUMB_MAX)
+        return a < b ? b : a;
+    return gpumbi_add(a, b);
+}
+
+/* A warp's elements, in its lane 0. Shuffle-down halves the lanes that count; in the butterfly of
+ * shuffle-xor a full warp ends with the result in all of them. Either takes log2(lanes) steps, with
+ * no shared memory and no barrier. */
+template <int operation, class T>
+static __device__ __forceinline__ T gpumbi_combine_warp(T x, unsigned lane, unsigned lanes,
+                                                        int combine)
+{
+    if (combine == GPUMB_COMBINE_SHUFFLE_XOR)
+        for (unsigned step = 1; step < GPUMBI_WARP; step *= 2) {
+            const T other = GPUMBI_SHUFFLE_XOR(lanes, x, step);
+            if ((lane ^ step) < lanes)
+                x = gpumbi_apply<operation>(x, other);
+        }
+    else
+        for (unsigned step = GPUMBI_WARP / 2; step > 0; step /= 2) {
+            const T other = GPUMBI_SHUFFLE_DOWN(lanes, x, step);
+            if (lane + step < lanes)
+                x = gpumbi_apply<operation>(x, other);
+        }
+    return x;
+}
+
+/* A block's elements, one of each thread, in thread 0. */
+template <int operation, class T>
+static __device__ T gpumbi_combine_block(T x, T neutral, int combine)
+{
+    GPUMB_SHARED(T, shared);
+    const unsigned t = threadIdx.x, threads = blockDim.x;
+    if (combine == GPUMB_COMBINE_FIRST_THREAD) { /* as one would on a host */
+        shared[t] = x;
+        __syncthreads();
+        if (t == 0)
+            for (unsigned i = 1; i < threads; i++)
+                x = gpumbi_apply<operation>(x, shared[i]);
+    } else if (combine == GPUMB_COMBINE_TREE) {
+        /* log2(threads) steps; neighbours stay neighbours, so that banks do not conflict and whole
+         * warps fall out */
+        unsigned half = 1;
+        while (half < threads)
+            half *= 2;
+        for (shared[t] = x; half > 0; half /= 2) {
+            __syncthreads();
+            if (t < half && t + half < threads)
+                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + half]);
+        }
+        x = shared[t];
+    } else {
+        const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP;
+        const unsigned rest = threads - warp * GPUMBI_WARP;
+        const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP;
+        x = gpumbi_combine_warp<operation>(x, lane, rest < GPUMBI_WARP ? rest : GPUMBI_WARP,
+                                           combine);
+        if (lane == 0)
+            shared[warp] = x;
+        __syncthreads();
+        if (warp == 0) {
+            const unsigned lanes = threads < GPUMBI_WARP ? threads : GPUMBI_WARP;
+            x = lane < warps ? shared[lane] : neutral;
+            x = gpumbi_combine_warp<operation>(x, lane, lanes, combine);
+        }
+    }
+    return x;
+}
+
+/* Makes the result of all blocks from one of each, without a further launch: each leaves its own
+ * in `partials` and draws a ticket; the one with the last ticket finds all of them there. The
+ * ticket wraps around to 0, for the next launch. */
+template <int operation, class T>
+static __device__ void gpumbi_finish_last_block(T x, T *out, T *partials, unsigned *ticket,
+                                                T neutral, int combine)
+{
+    int last = 0;
+    if (threadIdx.x == 0) {
+        *(volatile T *)&partials[blockIdx.x] = x;
+        __threadfence();
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+    }
+    if (!__syncthreads_or(last))
+        return;
+    __threadfence();
+    x = neutral;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
+        x = gpumbi_apply<operation>(x, *(volatile T *)&partials[i]);
+    x = gpumbi_combine_block<operation>(x, neutral, combine);
+    if (threadIdx.x == 0)
+        *out = x;
+}
+
+/* For operations that the hardware has no atomic for. */
+template <int operation, class Word, class T> static __device__ void gpumbi_atomic_swap(T *out, T x)
+{
+    union {
+        T value;
+        Word bits;
+    } old, next;
+    Word *word = (Word *)(void *)out, seen;
+    old.value = *(volatile T *)out;
+    do {
+        seen = old.bits;
+        next.value = gpumbi_apply<operation>(old.value, x);
+        old.bits = atomicCAS(word, seen, next.bits);
+    } while (old.bits != seen);
+}
+
+template <int operation, class T> static __device__ void gpumbi_atomic(T *out, T x)
+{
+    if (operation == GPUMB_SUM)
+        atomicAdd(out, x);
+    else if (sizeof(T) == 8)
+        gpumbi_atomic_swap<operation, unsigned long long>(out, x);
+    else
+        gpumbi_atomic_swap<operation, unsigned>(out, x);
+}
+
+enum { GPUMBI_FINISH_STORE = 16 }; /* beside gpumb_finish: each block stores its result */
+
+/* The naive reduction: elements are taken as they come, one a step; what happens to those of a
+ * block, and to those of the grid, can be chosen. */
+template <class T, int operation>
+static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output, void *partials,
+                                     unsigned *ticket, double neutral_value, int combine,
+                                     int finish, int per_thread)
+{
+    const T *in = (const T *)input, neutral = (T)neutral_value;
+    T *out = (T *)output, x = neutral;
+    const unsigned first = threadIdx.x / GPUMBI_WARP * GPUMBI_WARP, rest = blockDim.x - first;
+    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
+    uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
+    for (; start < n; start += turn)
+        for (uint64_t k = 0; k < each && start + k * lanes < n; k++)
+            x = gpumbi_apply<operation>(x, in[start + k * lanes]);
+    x = gpumbi_combine_block<operation>(x, neutral, combine);
+    if (finish == GPUMB_FINISH_LAST_BLOCK)
+        gpumbi_finish_last_block<operation>(x, out, (T *)partials, ticket, neutral, combine);
+    else if (threadIdx.x == 0 && finish == GPUMB_FINISH_ATOMIC)
+        gpumbi_atomic<operation>(out, x);
+    else if (threadIdx.x == 0)
+        out[blockIdx.x] = x;
+}
+
+/* The fastest reduction: a thread has four loads of 16 bytes in flight before it adds anything up,
+ * as Little's law asks of few resident blocks (H200: 97 % of peak; one element a load 60 %); and
+ * blocks join in one launch, at the price of one trip to the L2, not three (H200, 2^16 elements:
+ * 1.4 us instead of 2.2). Sums of integers: one 64-bit atomic adds a block's sum, above, and counts
+ * it, below; who completes the count has the sum. Others: each block leaves its result in a slot
+ * that was empty before, and the last block, which starts last, waits for all of them: a value and
+ * the sign that it is there are one 64-bit store. `empty` is no value: those of 4 bytes have zeros
+ * above, and a NaN is stored as another one. */
+enum { GPUMBI_LOADS = 4, GPUMBI_SLOTS = 16384 };
+
+template <class T> struct alignas(16) gpumbi_16_bytes {
+    T at[16 / sizeof(T)];
+};
+
+template <int operation, class T>
+static __device__ __forceinline__ T gpumbi_fold_16(const gpumbi_16_bytes<T> &x)
+{
+    T result = x.at[0];
+    for (unsigned i = 1; i < 16 / sizeof(T); i++)
+        result = gpumbi_apply<operation>(result, x.at[i]);
+    return result;
+}
+
+/* What one thread makes of its share: whole tiles of GPUMBI_LOADS * blockDim.x loads, then what is
+ * left of the last one, then the elements that fill no load. */
+template <int operation, class T>
+static __device__ __forceinline__ T gpumbi_fold_share(const T *in, uint64_t n, T neutral)
+{
+    const gpumbi_16_bytes<T> *words = (const gpumbi_16_bytes<T> *)(const void *)in;
+    const uint64_t each = 16 / sizeof(T), count = n / each;
+    const uint64_t tile = GPUMBI_LOADS * (uint64_t)blockDim.x;
+    uint64_t first = blockIdx.x * tile + threadIdx.x;
+    T x = neutral;
+    for (; first - threadIdx.x + tile <= count; first += gridDim.x * tile) {
+        gpumbi_16_bytes<T> load[GPUMBI_LOADS];
+        T part[GPUMBI_LOADS];
+        for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+            load[k] = words[first + k * blockDim.x];
+        for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+            part[k] = gpumbi_fold_16<operation>(load[k]);
+        x = gpumbi_apply<operation>(
+            x, gpumbi_apply<operation>(gpumbi_apply<operation>(part[0], part[1]),
+                                       gpumbi_apply<operation>(part[2], part[3])));
+    }
+    for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+        if (first + k * blockDim.x < count)
+            x = gpumbi_apply<operation>(x,
+                                        gpumbi_fold_16<operation>(words[first + k * blockDim.x]));
+    const uint64_t rest = count * each + threadIdx.x;
+    if (blockIdx.x == 0)
+        for (uint64_t i = rest; i < n; i += blockDim.x)
+            x = gpumbi_apply<operation>(x, in[i]);
+    return x;
+}
+
+template <class T> static __device__ __forceinline__ unsigned long long gpumbi_to_slot(T x)
+{
+    union {
+        T value;
+        unsigned bits32;
+        unsigned long long bits64;
+    } slot;
+    slot.value = x;
+    if (sizeof(T) == 4)
+        return slot.bits32;
+    return x == x ? slot.bits64 : 0x7ff8000000000000ull;
+}
+
+template <class T> static __device__ __forceinline__ T gpumbi_from_slot(unsigned long long bits)
+{
+    union {
+        T value;
+        unsigned bits32;
+        unsigned long long bits64;
+    } slot;
+    if (sizeof(T) == 4)
+        slot.bits32 = (unsigned)bits;
+    else
+        slot.bits64 = bits;
+    return slot.value;
+}
+
+template <class T, int operation>
+static __global__ void __launch_bounds__(1024, 1) /* 1: registers for all loads */
+    gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
+                          unsigned *ticket, double neutral_value, int combine, int finish,
+                          int per_thread)
+{
+    const unsigned long long empty = ~0ull;
+    unsigned long long *total = (unsigned long long *)(void *)ticket + 1;
+    volatile unsigned long long *slot = (volatile unsigned long long *)slots;
+    const T neutral = (T)neutral_value;
+    T *out = (T *)output, x = gpumbi_fold_share<operation>((const T *)input, n, neutral);
+    (void)combine, (void)finish, (void)per_thread;
+    x = gpumbi_combine_block<operation>(x, neutral, GPUMB_COMBINE_SHUFFLE_DOWN);
+    if (gridDim.x == 1) {
+        if (threadIdx.x == 0)
+            *out = x;
+    } else if (operation == GPUMB_SUM && (T)1 / (T)2 == (T)0) {
+        if (threadIdx.x == 0) {
+            const unsigned long long mine = (unsigned long long)(unsigned)x << 32;
+            const unsigned long long before = atomicAdd(total, mine | 1u);
+            if ((unsigned)before == gridDim.x - 1) {
+                *out = (T)(unsigned)((before + mine) >> 32);
+                *total = 0;
+            }
+        }
+    } else if (blockIdx.x < gridDim.x - 1) {
+        if (threadIdx.x == 0)
+            slot[blockIdx.x] = gpumbi_to_slot(x);
+    } else {
+        if (threadIdx.x != 0)
+            x = neutral;
+        for (unsigned i = threadIdx.x; i < gridDim.x - 1; i += blockDim.x) {
+            unsigned long long bits = slot[i];
+            while (bits == empty)
+                bits = slot[i];
+            slot[i] = empty;
+            x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits));
+        }
+        __syncthreads(); /* shared memory is used again */
+        x = gpumbi_combine_block<operation>(x, neutral, GPUMB_COMBINE_SHUFFLE_DOWN);
+        if (threadIdx.x == 0)
+            *out = x;
+    }
+}
+
+/* What a thread of the check finds: the sum as an unevaluated sum of two doubles (Dekker 1971;
+ * Knuth's TwoSum), that of the absolute values, and all that is exact. */
+typedef struct gpumbi_exact {
+    double high, low, absolute, least, most;
+    unsigned long long integer;
+} gpumbi_exact;
+
+static __host__ __device__ __forceinline__ void gpumbi_add_exactly(gpumbi_exact *sum, double x)
+{
+    const double high = sum->high + x, part = high - sum->high;
+    sum->low += (sum->high - (high - part)) + (x - part);
+    sum->high = high;
+}
+
+template <class T>
+static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpumbi_exact *found)
+{
+    const T *in = (const T *)input;
+    gpumbi_exact mine = {0, 0, 0, HUGE_VAL, -HUGE_VAL, 0};
+    GPUMB_GRID_STRIDE(i, n)
+    {
+        const double x = (double)in[i];
+        gpumbi_add_exactly(&mine, x);
+        mine.absolute += x < 0 ? -x : x;
+        mine.least = x < mine.least ? x : mine.least;
+        mine.most = mine.most < x ? x : mine.most;
+        if ((T)1 / (T)2 == (T)0) /* an integer */
+            mine.integer += (unsigned long long)(long long)in[i];
+    }
+    found[blockIdx.x * blockDim.x + threadIdx.x] = mine;
+}
+
+/* ---- n-body ---------------------------------------------------------------------------------- */
+
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_UNROLL
+#define GPUMBI_NO_UNROLL
+#else
+#define GPUMBI_UNROLL _Pragma("unroll")
+#define GPUMBI_NO_UNROLL _Pragma("unroll 1")
+#endif
+
+/* 1 / sqrt(x) with a relative error of some 2^-23; denormals count as zero, which saves a
+ * comparison and two multiplications on either vendor. */
+static __device__ __forceinline__ float gpumbi_rsqrt_approximate(float x)
+{
+#if defined(__CUDA_ARCH__)
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#elif defined(__HIP_DEVICE_COMPILE__) && defined(__AMDGCN__)
+    return __builtin_amdgcn_rsqf(x);
+#else
+    return rsqrtf(x);
+#endif
+}
+
+template <int kind> static __device__ __forceinline__ float gpumbi_rsqrt(float x)
+{
+    if (kind == GPUMB_RSQRT_APPROXIMATE)
+        return gpumbi_rsqrt_approximate(x);
+    if (kind == GPUMB_RSQRT_LIBRARY)
+        return rsqrtf(x);
+    /* A first guess by halving the exponent (Lomont 2003), then Newton's method, twice. */
+    const float half = 0.5f * x;
+    float y = __uint_as_float(0x5f3759dfu - (__float_as_uint(x) >> 1));
+    y *= 1.5f - half * y * y;
+    return y * (1.5f - half * y * y);
+}
+
+/* a += what a body at `other`, with its mass in w, does to one at (x, y, z). 13 instructions: 3
+ * subtractions, 3 multiply-adds into the softening, the root, 3 products, 3 multiply-adds. */
+template <int kind>
+static __device__ __forceinline__ void gpumbi_attract(float3 *a, const float3 &at,
+                                                      const float4 &other, float softening2)
+{
+    const float dx = other.x - at.x, dy = other.y - at.y, dz = other.z - at.z;
+    const float r = gpumbi_rsqrt<kind>(softening2 + dx * dx + dy * dy + dz * dz);
+    const float s = other.w * r * (r * r);
+    a->x += dx * s;
+    a->y += dy * s;
+    a->z += dz * s;
+}
+
+static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, uint64_t i, uint64_t n)
+{
+    return i < n ? bodies[i] : make_float4(0, 0, 0, 0); /* no mass, no effect */
+}
+
+/* All pairs, tile by tile. One body a thread and no unrolling is the textbook form. More bodies a
+ * thread share each load from shared memory: 13 + 1 / bodies instructions an interaction. Unrolling
+ * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
+ * takes the time of four (H200: 42.9 of 51.5 TFLOP/s). */
+template <int bodies, int unroll, int kind>
+static __global__ void gpumbi_nbody(const void *positions, void *accelerations, uint64_t n,
+                                    float softening2)
+{
+    GPUMB_SHARED(float4, tile);
+    const float4 *body = (const float4 *)positions;
+    float4 *result = (float4 *)accelerations + blockIdx.y * n;
+    const uint64_t first = blockIdx.x * (uint64_t)blockDim.x * bodies + threadIdx.x;
+    const uint64_t tiles = (n + blockDim.x - 1) / blockDim.x;
+    const uint64_t last = tiles * (blockIdx.y + 1) / gridDim.y;
+    float3 at[bodies], a[bodies];
+    GPUMBI_UNROLL
+    for (int b = 0; b < bodies; b++) {
+        const float4 own = gpumbi_body(body, first + (unsigned)b * blockDim.x, n);
+        at[b] = make_float3(own.x, own.y, own.z);
+        a[b] = make_float3(0, 0, 0);
+    }
+    for (uint64_t t = tiles * blockIdx.y / gridDim.y; t < last; t++) {
+        const float4 mine = gpumbi_body(body, t * blockDim.x + threadIdx.x, n);
+        __syncthreads(); /* all are done with the tile before */
+        tile[threadIdx.x] = mine;
+        __syncthreads();
+        GPUMBI_NO_UNROLL
+        for (unsigned j = 0; j < blockDim.x; j += unroll) {
+            GPUMBI_UNROLL
+            for (int u = 0; u < unroll; u++) {
+                const float4 other = tile[j + (unsigned)u];
+                GPUMBI_UNROLL
+                for (int b = 0; b < bodies; b++)
+                    gpumbi_attract<kind>(&a[b], at[b], other, softening2);
+            }
+        }
+    }
+    GPUMBI_UNROLL
+    for (int b = 0; b < bodies; b++) {
+        const uint64_t i = first + (unsigned)b * blockDim.x;
+        if (i < n)
+            result[i] = make_float4(a[b].x, a[b].y, a[b].z, 0);
+    }
+}
+
+/* accelerations[i] = the sum of the parts that the splits have left. */
+static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, uint64_t n,
+                                        unsigned splits)
+{
+    const float4 *part = (const float4 *)parts;
+    GPUMB_GRID_STRIDE(i, n)
+    {
+        float4 sum = part[i];
+        for (unsigned s = 1; s < splits; s++) {
+            const float4 x = part[s * n + i];
+            sum = make_float4(sum.x + x.x, sum.y + x.y, sum.z + x.z, 0);
+        }
+        ((float4 *)accelerations)[i] = sum;
+    }
+}
+
+static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float y, float z)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    atomicAdd(sum, make_float4(x, y, z, 0));
+#else
+    atomicAdd(&sum->x, x);
+    atomicAdd(&sum->y, y);
+    atomicAdd(&sum->z, z);
+#endif
+}
+
+/* Each pair once: one root and 17 instructions serve two interactions. A warp holds a group of
+ * lanes * bodies bodies, and meets chunks of a body a lane, of its own group and of the half of all
+ * groups that follow, in a circle: so each two groups meet once, and all warps work alike. In step s
+ * lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
+ * sums for the chunk's bodies travel along, to the next lane after each step. */
+template <int bodies, int unroll>
+static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerations, uint64_t n,
+                                          float softening2)
+{
+    GPUMB_SHARED(float4, chunks);
+    const float4 *body = (const float4 *)positions;
+    float4 *result = (float4 *)accelerations;
+    const unsigned lanes = GPUMBI_WARP, lane = threadIdx.x % lanes;
+    /* the same in all lanes, as the compiler can see after a shuffle */
+    const unsigned warp = GPUMBI_SHUFFLE_FROM(threadIdx.x / lanes, 0);
+    const uint64_t size = lanes * (uint64_t)bodies, groups = (n + size - 1) / size;
+    const uint64_t group = blockIdx.x * (uint64_t)(blockDim.x / lanes) + warp;
+    if (group >= groups)
+        return;
+    /* With an even number of groups those half a circle apart would meet twice: the first half of
+     * the groups does it. */
+    const uint64_t met = (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
+    const uint64_t all = met * bodies, last = all * (blockIdx.y + 1) / gridDim.y;
+    uint64_t c = all * blockIdx.y / gridDim.y;
+    float4 *chunk = chunks + warp * 2 * lanes;
+    float3 at[bodies], a[bodies];
+    float mass[bodies];
+    GPUMBI_UNROLL
+    for (int b = 0; b < bodies; b++) {
+        const float4 own = gpumbi_body(body, group * size + (unsigned)b * lanes + lane, n);
+        at[b] = make_float3(own.x, own.y, own.z);
+        mass[b] = own.w;
+        a[b] = make_float3(0, 0, 0);
+    }
+    for (; c < last; c++) {
+        const uint64_t other_group = (group + c / bodies) % groups;
+        const uint64_t i = other_group * size + c % bodies * lanes + lane;
+        const float4 mine = gpumbi_body(body, i, n);
+        float3 back = make_float3(0, 0, 0);
+        GPUMBI_SYNC_WARP();
+        chunk[lane] = chunk[lane + lanes] = mine;
+        GPUMBI_SYNC_WARP();
+        GPUMBI_NO_UNROLL
+        for (unsigned step = 0; step < lanes; step += unroll) {
+            GPUMBI_UNROLL
+            for (int u = 0; u < unroll; u++) {
+                const float4 other = chunk[lane + step + (unsigned)u];
+                GPUMBI_UNROLL
+                for (int b = 0; b < bodies; b++) {
+                    const float dx = other.x - at[b].x, dy = other.y - at[b].y,
+                                dz = other.z - at[b].z;
+                    const float r =
+                        gpumbi_rsqrt_approximate(softening2 + dx * dx + dy * dy + dz * dz);
+                    const float cube = r * r * r, s = cube * other.w, t = cube * mass[b];
+                    a[b].x += dx * s;
+                    a[b].y += dy * s;
+                    a[b].z += dz * s;
+                    back.x -= dx * t;
+                    back.y -= dy * t;
+                    back.z -= dz * t;
+                }
+                back.x = GPUMBI_SHUFFLE_FROM(back.x, (lane + 1) % lanes);
+                back.y = GPUMBI_SHUFFLE_FROM(back.y, (lane + 1) % lanes);
+                back.z = GPUMBI_SHUFFLE_FROM(back.z, (lane + 1) % lanes);
+            }
+        }
+        if (c >= bodies && i < n) /* within a group both sides have met already */
+            gpumbi_add_to(&result[i], back.x, back.y, back.z);
+    }
+    GPUMBI_UNROLL
+    for (int b = 0; b < bodies; b++) {
+        const uint64_t i = group * size + (unsigned)b * lanes + lane;
+        if (i < n)
+            gpumbi_add_to(&result[i], a[b].x, a[b].y, a[b].z);
+    }
+}
+
+/* v += a * kick; r += v * drift. */
+static __global__ void gpumbi_nbody_move(void *positions, void *velocities,
+                                         const void *accelerations, uint64_t n, float kick,
+                                         float drift)
+{
+    float4 *position = (float4 *)positions, *velocity = (float4 *)velocities;
+    const float4 *acceleration = (const float4 *)accelerations;
+    GPUMB_GRID_STRIDE(i, n)
+    {
+        const float4 a = acceleration[i];
+        float4 v = velocity[i], r = position[i];
+        v = make_float4(v.x + a.x * kick, v.y + a.y * kick, v.z + a.z * kick, 0);
+        r = make_float4(r.x + v.x * drift, r.y + v.y * drift, r.z + v.z * drift, r.w);
+        velocity[i] = v;
+        position[i] = r;
+    }
+}
+
+/* ---- references for checks ------------------------------------------------------------------- */
+
 /* Reference results for the check, in the plainest way, a word a step: how many words of a written
  * buffer are wrong, or the sum of the words of one that is read. */
 static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
@@ -6789,6 +7382,465 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 {
     return gpumbi_write_word(w);
 }
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+#ifndef GPUMB_REDUCTIONS
+#define GPUMB_REDUCTIONS(X) X(F32, SUM) X(U32, SUM)
+#endif
+#define GPUMB_ALL_REDUCTIONS(X)                                                                    \
+    X(F32, SUM)                                                                                    \
+    X(F32, MIN) X(F32, MAX) X(F64, SUM) X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN)            \
+        X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+
+typedef struct gpumbi_reduction {
+    gpumb_type type;
+    gpumb_operation operation;
+    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*exactly)(const void *, uint64_t, gpumbi_exact *);
+} gpumbi_reduction;
+
+typedef float gpumbi_F32;
+typedef double gpumbi_F64;
+typedef int gpumbi_I32;
+typedef unsigned gpumbi_U32;
+
+/* The one compiled for it; NULL with the row skipped if there is none. */
+static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
+{
+#define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
+    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
+     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
+     gpumbi_reduce_exactly<gpumbi_##type>},
+    static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
+    static const char *const type[] = {"F32", "F64", "I32", "U32"};
+    static const char *const operation[] = {"SUM", "MIN", "MAX"};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        if (list[i].type == how->type && list[i].operation == how->operation)
+            return &list[i];
+    gpumb_skip(g, "X(%s, %s) is not in GPUMB_REDUCTIONS, as it is compiled here", type[how->type],
+               operation[how->operation]);
+    return NULL;
+}
+
+static double gpumbi_neutral(gpumb_type type, gpumb_operation operation)
+{
+    static const double most[] = {HUGE_VAL, HUGE_VAL, INT32_MAX, UINT32_MAX};
+    static const double least[] = {-HUGE_VAL, -HUGE_VAL, INT32_MIN, 0};
+    return operation == GPUMB_SUM ? 0 : operation == GPUMB_MIN ? most[type] : least[type];
+}
+
+GPUMB_API gpumb_reduction gpumb_reduction_default(void)
+{
+    gpumb_reduction how;
+    memset(&how, 0, sizeof how);
+    how.form = GPUMB_FORM_FASTEST;
+    return how;
+}
+
+static uint64_t gpumbi_size_of(gpumb_type type)
+{
+    return type == GPUMB_F64 ? 8 : 4;
+}
+
+/* Found by search on an H200 (blocks of 128 ... 1024, 1 ... 16 loads a thread): below 2^19
+ * elements of 4 bytes many small blocks, so that each multiprocessor helps; from 2^23 on four
+ * resident blocks of 512. A CPU has no use for more threads than cores. */
+static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
+{
+    const uint64_t bytes = n * gpumbi_size_of(r->type);
+    const int cpu = !strcmp(g->device.backend, "cpu");
+    const int usual = cpu ? 1 : bytes < (1 << 21) ? 128 : bytes < (1 << 25) ? 256 : 512;
+    r->block = r->block > 0 ? r->block : usual;
+    r->per_thread = GPUMBI_LOADS * 16 / (int)gpumbi_size_of(r->type);
+    const uint64_t tiles = bytes / ((uint64_t)r->block * GPUMBI_LOADS * 16);
+    const uint64_t resident = gpumbi_blocks(g) / (r->block >= 512 ? 4 : cpu ? 16 : 8);
+    const uint64_t most = r->block <= 128 || tiles < resident ? tiles : resident;
+    if (!r->blocks)
+        r->blocks = most < 1 ? 1 : most;
+    if (r->blocks > GPUMBI_SLOTS)
+        r->blocks = GPUMBI_SLOTS;
+}
+
+GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
+{
+    gpumb_reduction r = *how;
+    g = gpumbi_context(g);
+    const uint64_t resident = gpumbi_blocks(g) / 2;
+    if (r.form == GPUMB_FORM_FASTEST) {
+        gpumbi_fastest_geometry(g, &r, n);
+        return r;
+    }
+    r.block = r.block > 0 ? r.block : 256;
+    r.per_thread = r.per_thread > 0 ? r.per_thread : 8;
+    if (!r.blocks)
+        r.blocks = gpumbi_ceil_div(n, (uint64_t)r.block * (uint64_t)r.per_thread);
+    if (!how->blocks && r.blocks > resident)
+        r.blocks = resident;
+    r.blocks = r.blocks ? r.blocks : 1;
+    return r;
+}
+
+/* A ticket and a total, zero between launches; the slots of the fastest form, empty; partial
+ * results. */
+enum { GPUMBI_TICKET_BYTES = 256, GPUMBI_SLOT_BYTES = 8 };
+
+static uint64_t gpumbi_reduction_bytes(const gpumb_reduction *geometry)
+{
+    return GPUMBI_TICKET_BYTES + (GPUMBI_SLOTS + geometry->blocks) * GPUMBI_SLOT_BYTES;
+}
+
+GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return NULL;
+    const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
+    gpumb_buffer *b = gpumb_alloc(g, gpumbi_reduction_bytes(&r));
+    if (b && !gpumbi_try(g, gpumbi_dev_set(b->data, 0, GPUMBI_TICKET_BYTES, g->stream), "ticket"))
+        gpumbi_try(g,
+                   gpumbi_dev_set((char *)b->data + GPUMBI_TICKET_BYTES, 0xff,
+                                  GPUMBI_SLOTS * GPUMBI_SLOT_BYTES, g->stream),
+                   "slots");
+    return b;
+}
+
+GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
+                           void *out, gpumb_buffer *workspace)
+{
+    g = gpumbi_context(g);
+    const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
+    if (!compiled || *gpumbi_trouble(g))
+        return -1;
+    const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
+    const int fastest = r.form == GPUMB_FORM_FASTEST;
+    if (fastest && (uintptr_t)in % 16) {
+        gpumb_skip(g, "the fastest reduction reads words of 16 bytes: align the input to that");
+        return -1;
+    }
+    if (gpumb_size(workspace) < gpumbi_reduction_bytes(&r)) {
+        gpumb_skip(g, "the workspace is for fewer elements or blocks: gpumb_reduction_workspace()");
+        return -1;
+    }
+    unsigned *ticket = GPUMB_PTR(unsigned, workspace);
+    char *slots = GPUMB_PTR(char, workspace) + GPUMBI_TICKET_BYTES;
+    void *partials = fastest ? slots : slots + GPUMBI_SLOTS * GPUMBI_SLOT_BYTES;
+    const double neutral = gpumbi_neutral(r.type, r.operation);
+    const uint64_t shared = (uint64_t)r.block * gpumbi_size_of(r.type);
+    const int combine = (int)r.combine, finish = (int)r.finish, store = GPUMBI_FINISH_STORE;
+    void (*const reduce)(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
+                         int) = fastest ? compiled->fastest : compiled->naive;
+    if (fastest || r.finish == GPUMB_FINISH_LAST_BLOCK) {
+        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, out, partials, ticket,
+                             neutral, combine, finish, r.per_thread);
+    } else if (r.finish == GPUMB_FINISH_ATOMIC) {
+        GPUMB_LAUNCH_BARRIER(reduce, 1, r.block, shared, in, 0, out, partials, ticket, neutral,
+                             combine, store, r.per_thread);
+        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, out, partials, ticket,
+                             neutral, combine, finish, r.per_thread);
+    } else {
+        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, partials, partials, ticket,
+                             neutral, combine, store, r.per_thread);
+        GPUMB_LAUNCH_BARRIER(reduce, 1, r.block, shared, partials, r.blocks, out, partials, ticket,
+                             neutral, combine, store, r.per_thread);
+    }
+    return *gpumbi_trouble(g) ? -1 : 0;
+}
+
+/* The most operations that an element goes through: those of its thread, those of its block, and
+ * those that join the blocks. */
+static double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint64_t n)
+{
+    const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
+    const double block = r.block, blocks = (double)r.blocks;
+    const double turn = blocks * block * r.per_thread;
+    const double own = ceil((double)n / turn) * r.per_thread;
+    const double combine = r.combine == GPUMB_COMBINE_FIRST_THREAD && r.form == GPUMB_FORM_NAIVE
+                               ? block
+                               : ceil(log2(block)) + 2;
+    if (r.form == GPUMB_FORM_NAIVE && r.finish == GPUMB_FINISH_ATOMIC)
+        return own + combine + blocks;
+    return own + 2 * combine + ceil(blocks / block) * r.per_thread;
+}
+
+static int gpumbi_right_sum(gpumb *g, const gpumb_reduction_check *c, const gpumbi_exact *exact,
+                            double result)
+{
+    const double unit = c->how->type == GPUMB_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    const double largest = c->how->type == GPUMB_F32 ? FLT_MAX : DBL_MAX;
+    const double hu = gpumbi_reduction_depth(g, c->how, c->n) * unit;
+    const double bound = hu / (1 - hu) * exact->absolute;
+    const double error = fabs((result - exact->high) - exact->low);
+    if (isnan(exact->high) || isinf(exact->high))
+        return isnan(exact->high) ? isnan(result) != 0 : result == exact->high;
+    if (exact->absolute + bound > largest && !(fabs(result) <= largest))
+        return 1; /* a partial sum went out of range */
+    if (error <= bound)
+        return 1;
+    gpumb_reason(g, "sum %.17g, expected %.17g: off by %.3g, at most %.3g is rounding", result,
+                 exact->high + exact->low, error, bound);
+    return 0;
+}
+
+static int gpumbi_right_reduction(gpumb *g, const gpumb_reduction_check *c,
+                                  const gpumbi_exact *exact, double result)
+{
+    const gpumb_reduction *how = c->how;
+    double expected = how->operation == GPUMB_MIN ? exact->least : exact->most;
+    if (how->operation == GPUMB_SUM && how->type <= GPUMB_F64)
+        return gpumbi_right_sum(g, c, exact, result);
+    if (how->operation == GPUMB_SUM && how->type == GPUMB_I32)
+        expected = (double)(int32_t)(uint32_t)exact->integer;
+    else if (how->operation == GPUMB_SUM)
+        expected = (double)(uint32_t)exact->integer;
+    else if (!c->n)
+        expected = gpumbi_neutral(how->type, how->operation);
+    if (result == expected)
+        return 1;
+    gpumb_reason(g, "result %.17g, expected %.17g", result, expected);
+    return 0;
+}
+
+GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
+{
+    const gpumb_reduction_check *c = (const gpumb_reduction_check *)reduction_check;
+    gpumbi_exact total = {0, 0, 0, HUGE_VAL, -HUGE_VAL, 0};
+    union {
+        float f32;
+        double f64;
+        int32_t i32;
+        uint32_t u32;
+    } result;
+    if ((g = gpumbi_enter(g)) == NULL)
+        return 0;
+    const gpumbi_reduction *compiled = gpumbi_find_reduction(g, c->how);
+    const gpumb_type type = c->how->type;
+    const uint64_t blocks = gpumbi_blocks(g) / 4, threads = blocks * 64;
+    gpumb_buffer *found = gpumb_alloc(g, threads * sizeof total);
+    gpumbi_exact *parts = (gpumbi_exact *)gpumbi_allocate(g, threads * sizeof total);
+    int right = 0;
+    if (compiled && found && parts) {
+        void (*const exactly)(const void *, uint64_t, gpumbi_exact *) = compiled->exactly;
+        GPUMB_LAUNCH(exactly, blocks, 64, 0, gpumb_data(c->in), c->n,
+                     GPUMB_PTR(gpumbi_exact, found));
+        if (!gpumb_read(g, found, 0, parts, threads * sizeof total) &&
+            !gpumb_read(g, c->out, 0, &result, gpumbi_size_of(type))) {
+            for (uint64_t i = 0; i < threads; i++) {
+                gpumbi_add_exactly(&total, parts[i].high);
+                gpumbi_add_exactly(&total, parts[i].low);
+                total.absolute += parts[i].absolute;
+                total.least = fmin(total.least, parts[i].least);
+                total.most = fmax(total.most, parts[i].most);
+                total.integer += parts[i].integer;
+            }
+            right = gpumbi_right_reduction(g, c, &total,
+                                           type == GPUMB_F32   ? (double)result.f32
+                                           : type == GPUMB_F64 ? result.f64
+                                           : type == GPUMB_I32 ? (double)result.i32
+                                                               : (double)result.u32);
+        }
+    }
+    GPUMB_FREE(parts);
+    gpumb_free(g, found);
+    return right;
+}
+
+/* ---- n-body ---------------------------------------------------------------------------------- */
+
+#ifndef GPUMB_NBODY_FORMS
+#define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)
+#endif
+#ifndef GPUMB_NBODY_PAIRS
+#define GPUMB_NBODY_PAIRS(X) X(8, 2)
+#endif
+
+typedef struct gpumbi_nbody_form {
+    int pairs, bodies, unroll;
+    gpumb_rsqrt rsqrt;
+    void (*kernel)(const void *, void *, uint64_t, float);
+} gpumbi_nbody_form;
+
+static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
+{
+#define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
+    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
+#define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
+    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
+    static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
+                                                 GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
+    *count = (int)(sizeof list / sizeof list[0]);
+    return list;
+}
+
+GPUMB_API gpumb_nbody gpumb_nbody_default(void)
+{
+    int count;
+    const gpumbi_nbody_form *form = gpumbi_nbody_list(&count) + count - 1;
+    const gpumb_nbody how = {form->pairs, form->bodies, form->unroll, form->rsqrt, 0, 0, 0.01f};
+    return how;
+}
+
+GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
+{
+    int count;
+    const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
+    for (int i = 0; i < count && i < room; i++) {
+        const gpumb_nbody form = {
+            list[i].pairs, list[i].bodies, list[i].unroll, list[i].rsqrt, 0, 0, 0.01f};
+        forms[i] = form;
+    }
+    return count;
+}
+
+/* How a form is launched for n bodies. */
+typedef struct gpumbi_nbody_launch {
+    uint64_t blocks, shared_bytes;
+    int block, splits;
+} gpumbi_nbody_launch;
+
+static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbody *how, uint64_t n)
+{
+    gpumbi_nbody_launch l;
+    const int warp = g->device.warp_size;
+    l.block = how->block > 0 ? how->block : 256;
+    l.blocks = gpumbi_ceil_div(n, (uint64_t)l.block * (uint64_t)how->bodies);
+    l.shared_bytes = (uint64_t)(how->pairs ? 2 * l.block : l.block) * sizeof(float4);
+    l.splits = how->splits;
+    if (!l.splits) { /* eight blocks a multiprocessor even out how long each of them takes; a split
+                        has at least a tile, or 16 chunks, to do */
+        const uint64_t wanted = gpumbi_ceil_div(gpumbi_blocks(g) / 2, l.blocks ? l.blocks : 1);
+        const uint64_t most = 1 + n / (uint64_t)(how->pairs ? 32 * warp : l.block);
+        l.splits = (int)(wanted < most ? wanted : most);
+        l.splits = l.splits < 64 ? l.splits : 64;
+    }
+    return l;
+}
+
+GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, uint64_t n)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return NULL;
+    const int splits = how->pairs ? 1 : gpumbi_nbody_geometry(g, how, n).splits;
+    return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
+}
+
+GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
+                                        const void *positions, void *accelerations,
+                                        gpumb_buffer *workspace)
+{
+    int count;
+    const gpumbi_nbody_form *form = gpumbi_nbody_list(&count), *const end = form + count;
+    g = gpumbi_context(g);
+    while (form < end && (form->pairs != how->pairs || form->bodies != how->bodies ||
+                          form->unroll != how->unroll || form->rsqrt != how->rsqrt))
+        form++;
+    if (form == end) {
+        gpumb_skip(g,
+                   "no n-body of %d bodies a thread, unrolled by %d, with that root: list it in "
+                   "GPUMB_NBODY_%s",
+                   how->bodies, how->unroll, how->pairs ? "PAIRS" : "FORMS");
+        return -1;
+    }
+    const gpumbi_nbody_launch l = gpumbi_nbody_geometry(g, how, n);
+    const int whole = how->pairs ? g->device.warp_size : how->unroll;
+    if (l.block % whole || (how->pairs && whole % how->unroll) || how->softening < 1e-12f ||
+        n > INT32_MAX || l.splits < 1 || l.splits > 64) {
+        gpumb_skip(g,
+                   "n-body: block %d is to be a multiple of %d, splits (%d) 1 ... 64, n below "
+                   "2^31 and the softening at least 1e-12",
+                   l.block, whole, l.splits);
+        return -1;
+    }
+    const float softening2 = how->softening * how->softening;
+    void (*const nbody)(const void *, void *, uint64_t, float) = form->kernel;
+    void *sums = !how->pairs && l.splits > 1 ? gpumb_data(workspace) : accelerations;
+    if (sums != accelerations && gpumb_size(workspace) < (uint64_t)l.splits * n * sizeof(float4)) {
+        gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
+        return -1;
+    }
+    if (!n || *gpumbi_trouble(g))
+        return *gpumbi_trouble(g) ? -1 : 0;
+    if (how->pairs)
+        gpumbi_try(g, gpumbi_dev_set(accelerations, 0, n * sizeof(float4), g->stream), "n-body");
+    GPUMB_LAUNCH_BARRIER(nbody, dim3((unsigned)l.blocks, (unsigned)l.splits), l.block,
+                         l.shared_bytes, positions, sums, n, softening2);
+    if (sums != accelerations)
+        GPUMB_LAUNCH(gpumbi_nbody_add, gpumbi_ceil_div(n, 256), 256, 0, sums, accelerations, n,
+                     (unsigned)l.splits);
+    return *gpumbi_trouble(g) ? -1 : 0;
+}
+
+GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, int steps, float dt,
+                                void *positions, void *velocities, void *accelerations,
+                                gpumb_buffer *workspace)
+{
+    const uint64_t blocks = gpumbi_ceil_div(n, 256);
+    for (int step = 0; step < steps && n; step++) {
+        GPUMB_LAUNCH(gpumbi_nbody_move, blocks, 256, 0, positions, velocities, accelerations, n,
+                     dt / 2, dt);
+        if (gpumb_nbody_accelerations(g, how, n, positions, accelerations, workspace))
+            return -1;
+        GPUMB_LAUNCH(gpumbi_nbody_move, blocks, 256, 0, positions, velocities, accelerations, n,
+                     dt / 2, 0.0f);
+    }
+    return *gpumbi_trouble(gpumbi_context(g)) ? -1 : 0;
+}
+
+/* One body's acceleration in fp64, and the sums of the terms' absolute values. */
+static void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i, double softening2,
+                                   double a[3], double absolute[3])
+{
+    for (int k = 0; k < 3; k++)
+        a[k] = absolute[k] = 0;
+    for (uint64_t j = 0; j < n; j++) {
+        const double d[3] = {(double)body[j].x - (double)body[i].x,
+                             (double)body[j].y - (double)body[i].y,
+                             (double)body[j].z - (double)body[i].z};
+        const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + softening2;
+        const double s = (double)body[j].w / (r2 * sqrt(r2));
+        for (int k = 0; k < 3; k++) {
+            a[k] += d[k] * s;
+            absolute[k] += fabs(d[k] * s);
+        }
+    }
+}
+
+GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
+{
+    const gpumb_nbody_check *c = (const gpumb_nbody_check *)nbody_check;
+    if ((g = gpumbi_enter(g)) == NULL || !c->n)
+        return g != NULL;
+    const uint64_t wanted = c->samples > 0 ? (uint64_t)c->samples : 64;
+    const uint64_t samples = wanted < c->n ? wanted : c->n, bytes = c->n * sizeof(float4);
+    const double unit = FLT_EPSILON / 2,
+                 softening2 = (double)(c->how->softening * c->how->softening);
+    const double root = c->how->rsqrt == GPUMB_RSQRT_INTEGER ? 3 * 5e-6 : 0;
+    const double allowed = (6 * sqrt((double)c->n) + 20) * unit + root;
+    float4 *body = (float4 *)gpumbi_allocate(g, (size_t)bytes);
+    int right = body && !gpumb_read(g, c->positions, 0, body, bytes);
+    for (uint64_t s = 0; s < samples && right; s++) {
+        const uint64_t i = s == samples - 1 ? c->n - 1 : s * (c->n / samples);
+        double a[3], absolute[3];
+        float4 result;
+        if (gpumb_read(g, c->accelerations, i * sizeof result, &result, sizeof result)) {
+            right = 0;
+            break;
+        }
+        const double found[3] = {(double)result.x, (double)result.y, (double)result.z};
+        gpumbi_attract_exactly(body, c->n, i, softening2, a, absolute);
+        for (int k = 0; k < 3 && right; k++) {
+            right = fabs(found[k] - a[k]) <= allowed * absolute[k];
+            if (!right)
+                gpumb_reason(g, "body %llu: a.%c is %.9g, expected %.9g +- %.2g",
+                             (unsigned long long)i, "xyz"[k], found[k], a[k],
+                             allowed * absolute[k]);
+        }
+    }
+    GPUMB_FREE(body);
+    return right;
+}
+
+/* ---- checks of copies ------------------------------------------------------------------------ */
 
 static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_difference *expected)
 {

@@ -5,7 +5,8 @@
     parse_back.py [--csv F] [--json F] [--md F] [--axes a,b] [--rows N] [--part]
 
 Checks the columns, their types, and that figures follow from each other (gbps is bytes over the
-median, ...), and that the files of one run say the same. --rows and --axes say what is expected.
+median, ...), and that the files of one run say the same, notes included. --rows and --axes say what
+is expected.
 """
 import argparse
 import csv
@@ -18,15 +19,16 @@ import sys
 COLUMNS = (
     "schema bench kernel backend device status reason verified timing meaning samples batch stop "
     "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s "
-    "bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache "
+    "bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling "
+    "reference expected_pct measured_pct footprint_bytes cache "
     "registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags"
 ).split()
 TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache fill "
             "flags".split())
 INTEGERS = set("schema samples batch footprint_bytes registers seed".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
-RATES = "gbps gflops pct_peak pct_ceiling".split()
-MEANINGS = {"event": "span", "batch": "interval", "host": "latency"}
+RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
+MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z")
 INTEGER = re.compile(r"-?\d+\Z")
 CLOSE = 1e-5  # relative; figures are printed with a limited number of digits
@@ -123,13 +125,16 @@ def check_row(row, where):
     check(set(flags) <= FLAGS, "%s: unknown flags: %s" % (where, row["flags"]))
     check(len(set(flags)) == len(flags), "%s: a flag is there twice: %s" % (where, row["flags"]))
     for name in ("power_w", "temp_c", "energy_j", "peak_gbps", "ceiling_gbps", "sm_clock_mhz",
-                 "mem_clock_mhz", "bytes", "flop", "footprint_bytes", "first_launch_s"):
+                 "mem_clock_mhz", "bytes", "flop", "footprint_bytes", "first_launch_s",
+                 "reference", "expected_pct", "measured_pct"):
         if have(name):
             check(row[name] > 0, "%s: %s is %r: unknown must be empty" % (where, name, row[name]))
     if have("occupancy"):
         check(0 <= row["occupancy"] <= 1, "%s: occupancy is %r" % (where, row["occupancy"]))
     if have("registers"):
         check(row["registers"] >= 0, "%s: registers is %r" % (where, row["registers"]))
+    check(have("reference") == have("expected_pct"),
+          "%s: of reference %r, %r is expected" % (where, row["reference"], row["expected_pct"]))
 
     if row["status"] != "ok":
         check(have("reason"), where + ": no reason for the status " + row["status"])
@@ -147,9 +152,12 @@ def check_row(row, where):
           "%s: stop is %s" % (where, row["stop"]))
     check(have("samples") and row["samples"] >= 1, where + ": no samples")
     check(have("batch") and row["batch"] >= 1, where + ": no batch")
-    way = "host" if row["backend"] == "cpu" else "batch"  # of several runs in a sample
-    check(row["batch"] == 1 or row["timing"] == way,
+    # of several runs in a sample; those of a graph are a difference
+    ways = ("host",) if row["backend"] == "cpu" else ("batch", "graph")
+    check(row["batch"] == 1 or row["timing"] in ways,
           where + ": a batch of %r, timed by %s" % (row["batch"], row["timing"]))
+    check(row["timing"] != "graph" or (row["backend"] != "cpu" and row["batch"] > 1),
+          where + ": a batch of %r, timed by a graph" % row["batch"])
     check(have(*"median_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()),
           where + ": statistics are missing")
     slack = 1 + CLOSE
@@ -189,10 +197,16 @@ def check_row(row, where):
             both("pct_ceiling", 100 * row["gbps"] / row["ceiling_gbps"])
     if have("flop", "gflops"):
         both("gflops", row["flop"] / median / 1e9)
+    rate = row["gbps"] if have("bytes") else row["gflops"]
+    check(have("measured_pct") == (have("reference") and rate is not None),
+          "%s: %r is measured of the reference %r with a rate of %r"
+          % (where, row["measured_pct"], row["reference"], rate))
+    if have("reference", "measured_pct") and rate is not None:
+        both("measured_pct", 100 * rate / row["reference"])
 
 
 def read_json(name, axes):
-    """The rows of a JSON file, flat, after checking its form."""
+    """The rows of a JSON file, flat, and its notes, after checking its form."""
     def pairs(items):
         check(len(dict(items)) == len(items),
               name + ": a key is there twice: " + ", ".join(k for k, _ in items))
@@ -206,11 +220,16 @@ def read_json(name, axes):
             tree = json.load(f, object_pairs_hook=pairs, parse_constant=refuse)
         except ValueError as error:
             check(False, "%s: %s" % (name, error))
-            return []
+            return [], []
     for part, key in (("device", "name"), ("device", "backend"), ("settings", "seed")):
         check(key in tree.get(part, {}), "%s: the context has no %s of the %s" % (name, key, part))
+    notes = tree.get("notes")
+    if not check(isinstance(notes, list), name + ": no list of notes"):
+        notes = []
+    for note in notes:
+        check(isinstance(note, str) and note, "%s: a note is no text: %r" % (name, note))
     if not check(isinstance(tree.get("rows"), list), name + ": no rows"):
-        return []
+        return [], notes
     rows = []
     for number, entry in enumerate(tree["rows"], 1):
         where = "%s, row %d" % (name, number)
@@ -232,7 +251,7 @@ def read_json(name, axes):
                 check(type(value) in (int, str), "%s: axis %s is %r" % (where, key, value))
                 check(axes is None or key in axes, "%s: unknown key %s" % (where, key))
         rows.append(row)
-    return rows
+    return rows, notes
 
 
 def same(a, b):
@@ -255,18 +274,22 @@ def compare(name, rows, other, others):
 
 
 def read_markdown(name):
-    """The rows of the tables, as lists of cells."""
+    """The rows of the tables, as lists of cells, and the notes behind them."""
     def cells(line):
         return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
     with open(name, encoding="utf-8") as f:
         lines = f.read().splitlines()
     rows = []
+    notes = []
     columns = 0
     for number, line in enumerate(lines):
         if not line.startswith("|"):
             columns = 0
+            if line.startswith("- "):
+                notes.append(line[2:])
             continue
+        check(not notes, "%s:%d: a table behind the notes" % (name, number + 1))
         check(line.rstrip().endswith("|"), "%s:%d: does not end in |" % (name, number + 1))
         row = cells(line)
         if not columns:  # a head; its rule follows
@@ -279,16 +302,17 @@ def read_markdown(name):
               "%s:%d: %d cells, not %d" % (name, number + 1, len(row), columns))
         if not all(re.match(r":?-+:?\Z", cell) for cell in row):
             rows.append(row)
-    return rows
+    return rows, notes
 
 
 def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False):
     """Checks the files of one run; each may be missing."""
     files = {}
+    notes = {}
     if csv_name:
         files[csv_name] = read_csv(csv_name, axes, part)
     if json_name:
-        files[json_name] = read_json(json_name, axes)
+        files[json_name], notes[json_name] = read_json(json_name, axes)
     for name, rows in files.items():
         for number, row in enumerate(rows, 1):
             missing = [column for column in COLUMNS if column not in row]
@@ -299,7 +323,11 @@ def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False)
     if csv_name and json_name:
         compare(csv_name, files[csv_name], json_name, files[json_name])
     if md_name:
-        files[md_name] = read_markdown(md_name)
+        files[md_name], notes[md_name] = read_markdown(md_name)
+    if json_name and md_name:
+        check(notes[json_name] == notes[md_name],
+              "the notes are %r in %s and %r in %s"
+              % (notes[json_name], json_name, notes[md_name], md_name))
     if count is not None:
         for name, rows in files.items():
             check(len(rows) == count, "%s has %d rows, not %d" % (name, len(rows), count))

@@ -1,0 +1,389 @@
+/* E5: a copy in sub-domains: a block's data is split among groups of threads, so that a warp's
+ * accesses lie in pieces. E5b: a copy that is shifted against sectors and lines. */
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
+#include "access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_ELEMENT = 16, MODEL_ITERATIONS = 1024 };
+
+static uint64_t buffer_bytes(gpumb *g)
+{
+    return !is_gpu(g)                    ? (uint64_t)1 << 26
+           : gpumb_get_settings(g)->full ? (uint64_t)4 << 30
+                                         : (uint64_t)1 << 30;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The model stands for warps whose accesses go to memory together. The CPU backend runs a thread
+ * after the other, and its caches gather what they leave: there is no expectation there. */
+static int has_model(gpumb *g)
+{
+    return is_gpu(g);
+}
+
+/* ---- sub-domains ----------------------------------------------------------------------------- */
+
+static const char l4_bench[] = "offset/subdomains_l4", l8_bench[] = "offset/subdomains_l8",
+                  lanes_bench[] = "offset/lanes";
+
+static void describe_subdomains(gpumb *g, gpumb_stride_check *check, gpumb_buffer *in,
+                                gpumb_buffer *out, int64_t elem, uint64_t n)
+{
+    memset(check, 0, sizeof *check);
+    check->in = in;
+    check->out = out;
+    check->elem = (int)elem;
+    check->n = n;
+    check->stride = 1;
+    describe_access(g, check, out, 2 * n * (uint64_t)elem);
+}
+
+/* The rate of the same kernel where each block copies consecutive elements, in GB/s; 0 while a
+ * sweep enumerates. */
+static double contiguous_rate(gpumb *g, gpumb_buffer *in, gpumb_buffer *out, int64_t elem)
+{
+    static double known[MAX_ELEMENT + 1]; /* a configuration is a pass of its own */
+    const uint64_t blocks = gpumb_size(in) / (uint64_t)elem / 256;
+    gpumb_stride_check check;
+    gpumb_result r;
+    if (elem <= MAX_ELEMENT && known[elem] > 0)
+        return known[elem];
+    describe_subdomains(g, &check, in, out, elem, blocks * 256);
+    GPUMB_TIME(&r)
+        gpumb_subdomains(g, (int)elem, 256, 1, blocks, 256, gpumb_data(in), gpumb_data(out));
+    if (r.status != GPUMB_STATUS_OK)
+        return 0;
+    if (elem <= MAX_ELEMENT)
+        known[elem] = r.gbps;
+    return r.gbps;
+}
+
+static double model_subdomains(gpumb *g, int elem, int block, int lanes, int iterations)
+{
+    const access_unit unit = unit_of_access(g, elem);
+    /* Sub-domains follow each other all over the grid: a block of so many warps that they end with
+     * a sub-domain shows what larger ones repeat. */
+    int whole = unit.warp;
+    while (whole % lanes)
+        whole += unit.warp;
+    return gpumb_coalesce_subdomains(elem, block % whole ? block : whole, lanes, iterations,
+                                     unit.warp, unit.sector, unit.line)
+        .efficiency;
+}
+
+static void measure_subdomains(gpumb *g, gpumb_buffer *in, gpumb_buffer *out, int64_t elem,
+                               int64_t lanes, int64_t subdomains, int64_t iterations)
+{
+    const uint64_t block = (uint64_t)lanes * (uint64_t)subdomains;
+    const double moved = (double)elem * (double)lanes * (double)subdomains * (double)iterations;
+    const uint64_t blocks = moved <= (double)gpumb_size(in) ? gpumb_size(in) / (uint64_t)moved : 0;
+    const double reference = has_model(g) ? contiguous_rate(g, in, out, elem) : 0;
+    gpumb_stride_check check;
+    describe_subdomains(g, &check, in, out, elem, blocks * block * (uint64_t)iterations);
+    if (!blocks && gpumb_size(in))
+        gpumb_skip(g, "a block would copy more than there is");
+    if (reference > 0 && block <= 1024 && iterations <= MODEL_ITERATIONS)
+        gpumb_set_expected(g, reference,
+                           model_subdomains(g, (int)elem, (int)block, (int)lanes, (int)iterations));
+    GPUMB_MEASURE(g, "subdomains")
+        gpumb_subdomains(g, (int)elem, (int)lanes, (int)iterations, blocks, (int)block,
+                         gpumb_data(in), gpumb_data(out));
+}
+
+/* The fastest geometry, and what is reached by blocks of full warps whose accesses are apart. */
+static void note_geometry(gpumb *g, const char *bench, int lanes)
+{
+    const gpumb_result *best = NULL;
+    double low = 0, high = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < gpumb_row_count(g); i++) {
+        const gpumb_result *r = row_of(g, i, bench);
+        if (!r)
+            continue;
+        if (!best || r->gbps > best->gbps) {
+            best = r;
+            at = i;
+        }
+        if (gpumb_row_axis(g, i, "subdomains") * lanes >= 128 &&
+            gpumb_row_axis(g, i, "iterations") > 1 && r->measured_pct > 0) {
+            low = low > 0 && low < r->measured_pct ? low : r->measured_pct;
+            high = high > r->measured_pct ? high : r->measured_pct;
+        }
+    }
+    if (!best)
+        return;
+    char share[80] = "";
+    if (best->measured_pct > 0)
+        snprintf(share, sizeof share, ", %.1f %% of the contiguous copy", best->measured_pct);
+    gpumb_note(g, "L = %d: best at %lld sub-domains a block and %lld iterations, %.0f GB/s%s.",
+               lanes, (long long)gpumb_row_axis(g, at, "subdomains"),
+               (long long)gpumb_row_axis(g, at, "iterations"), best->gbps, share);
+    if (high > 0)
+        gpumb_note(g,
+                   "With 128 threads a block and more, and a warp's accesses in pieces (I > 1): "
+                   "%.1f ... %.1f %% of it.",
+                   low, high);
+}
+
+static void subdomains_of(gpumb *g, const char *bench, int lanes)
+{
+    static const int64_t subdomains_quick[] = {8, 32, 128};
+    static const int64_t iterations_quick[] = {1, 4, 16};
+    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
+    gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    if (full)
+        GPUMB_SWEEP_POW2(g, subdomains, 1, 1024 / lanes)
+            GPUMB_SWEEP_POW2(g, iterations, 1, 64)
+                measure_subdomains(g, in, out, 16, lanes, subdomains, iterations);
+    else
+        GPUMB_SWEEP_ARRAY(g, subdomains, subdomains_quick + (gpu ? 0 : 1), gpu ? 3 : 2)
+            GPUMB_SWEEP_ARRAY(g, iterations, iterations_quick, gpu ? 3 : 2)
+                measure_subdomains(g, in, out, 16, lanes, subdomains, iterations);
+    note_geometry(g, bench, lanes);
+}
+
+static void offset_subdomains_l4(gpumb *g)
+{
+    subdomains_of(g, l4_bench, 4);
+}
+
+static void offset_subdomains_l8(gpumb *g)
+{
+    subdomains_of(g, l8_bench, 8);
+}
+
+/* Whether it matters that a sub-domain's row fills sectors of 32 bytes, or lines of 64 or 128. */
+static void note_lanes(gpumb *g)
+{
+    static const int pieces[] = {128, 64, 32, 1};
+    double median[4] = {0, 0, 0, 0};
+    const size_t rows = gpumb_row_count(g);
+    int64_t elem = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (row_of(g, i, lanes_bench) && gpumb_row_axis(g, i, "elem") > elem)
+            elem = gpumb_row_axis(g, i, "elem");
+    double *shares = (double *)malloc((rows + 1) * sizeof *shares);
+    for (int k = 0; shares && k < 4; k++) {
+        uint64_t count = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const gpumb_result *r = row_of(g, i, lanes_bench);
+            const int64_t bytes = gpumb_row_axis(g, i, "lanes") * elem;
+            /* the largest piece of which it is a multiple */
+            if (r && r->measured_pct > 0 && gpumb_row_axis(g, i, "elem") == elem &&
+                gpumb_row_axis(g, i, "iterations") > 1 && bytes % pieces[k] == 0 &&
+                (k == 0 || bytes % pieces[k - 1]) && (k < 3 || bytes % 32))
+                shares[count++] = r->measured_pct;
+        }
+        median[k] = count ? gpumb_statistics(shares, count).median : 0;
+    }
+    free(shares);
+    if (!(median[0] > 0 && median[1] > 0 && median[2] > 0 && median[3] > 0))
+        return;
+    gpumb_note(g,
+               "%d B elements, I > 1, median share of the contiguous copy where L * elem is a "
+               "multiple of 128 bytes: %.1f %%; of 64: %.1f %%; of 32: %.1f %%; of neither: "
+               "%.1f %%.",
+               (int)elem, median[0], median[1], median[2], median[3]);
+    const double whole = median[2] < median[1] ? median[2] : median[1];
+    gpumb_note(g, "Parts of sectors are %s; 32, 64 and 128 bytes %s.",
+               median[3] < 0.9 * whole ? "slower" : "as fast as whole ones within 10 %",
+               whole < 0.9 * median[0] ? "differ" : "differ by less than 10 %");
+}
+
+static void offset_lanes(gpumb *g)
+{
+    static const int64_t elements[] = {16, 8, 4};
+    static const int64_t lanes_full[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32};
+    static const int64_t lanes_quick[] = {1, 2, 3, 4, 8}, lanes_cpu[] = {1, 8};
+    static const int64_t iterations_full[] = {1, 2, 4, 8, 16, 32};
+    static const int64_t iterations_quick[] = {1, 4, 16};
+    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
+    gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    GPUMB_SWEEP_ARRAY(g, elem, elements, full ? 3 : 1)
+        GPUMB_SWEEP_ARRAY(g, lanes,
+                          full  ? lanes_full
+                          : gpu ? lanes_quick
+                                : lanes_cpu,
+                          full  ? 10
+                          : gpu ? 5
+                                : 2)
+            GPUMB_SWEEP_ARRAY(g, iterations, full ? iterations_full : iterations_quick,
+                              full  ? 6
+                              : gpu ? 3
+                                    : 2) {
+                int64_t subdomains = 128; /* as in the originals, where the block allows it */
+                while (subdomains > 1 && lanes > 1024 / subdomains)
+                    subdomains /= 2;
+                measure_subdomains(g, in, out, elem, lanes, subdomains, iterations);
+            }
+    note_lanes(g);
+}
+
+/* ---- misaligned ------------------------------------------------------------------------------ */
+
+static const char misaligned_bench[] = "offset/misaligned";
+static const char *const places[] = {"read", "write", "both"};
+enum { READ, WRITE, BOTH };
+static const int64_t max_offset = 64; /* up to here without fewer elements */
+
+typedef struct shifted {
+    gpumb_stride_check check;
+    const char *from;
+    char *to;
+} shifted;
+
+/* Describes a copy with the input, the output or both moved by `offset` elements. */
+static void describe_shifted(gpumb *g, shifted *copy, gpumb_buffer *in, gpumb_buffer *out,
+                             int64_t elem, int64_t place, int64_t offset)
+{
+    const int64_t all = (int64_t)gpumb_size(in) / elem;
+    const int64_t room = offset < max_offset ? max_offset : offset;
+    gpumb_stride_check *check = &copy->check;
+    memset(copy, 0, sizeof *copy);
+    check->in = in;
+    check->out = out;
+    check->elem = (int)elem;
+    check->n = (uint64_t)(all - least(room, all));
+    check->stride = 1;
+    check->in_offset = place == WRITE ? 0 : (uint64_t)least(offset, all);
+    check->out_offset = place == READ ? 0 : (uint64_t)least(offset, all);
+    copy->from = GPUMB_PTR(const char, in);
+    copy->to = GPUMB_PTR(char, out);
+    if (copy->from && copy->to) {
+        copy->from += check->in_offset * (uint64_t)elem;
+        copy->to += check->out_offset * (uint64_t)elem;
+    }
+    if (!check->n && all)
+        gpumb_skip(g, "offset %lld: there are %lld elements", (long long)offset, (long long)all);
+    describe_access(g, check, out, 2 * check->n * (uint64_t)elem);
+}
+
+static int block_for(int64_t elem)
+{
+    return elem == 16 ? 128 : 256;
+}
+
+static double aligned_rate(gpumb *g, gpumb_buffer *in, gpumb_buffer *out, int64_t elem)
+{
+    static double known[MAX_ELEMENT + 1];
+    shifted copy;
+    gpumb_result r;
+    if (elem <= MAX_ELEMENT && known[elem] > 0)
+        return known[elem];
+    describe_shifted(g, &copy, in, out, elem, BOTH, 0);
+    GPUMB_TIME(&r)
+        gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, copy.check.n, block_for(elem), copy.from,
+                   copy.to);
+    if (r.status != GPUMB_STATUS_OK)
+        return 0;
+    if (elem <= MAX_ELEMENT)
+        known[elem] = r.gbps;
+    return r.gbps;
+}
+
+/* Reads and writes take turns at the same memory: their times add up. */
+static double model_shifted(gpumb *g, const gpumb_stride_check *c)
+{
+    const access_unit unit = unit_of_access(g, c->elem);
+    const double read =
+        gpumb_coalesce_strided(c->elem, 1, c->in_offset, unit.warp, unit.sector, unit.line)
+            .efficiency;
+    const double write =
+        gpumb_coalesce_strided(c->elem, 1, c->out_offset, unit.warp, unit.sector, unit.line)
+            .efficiency;
+    return read > 0 && write > 0 ? 2 / (1 / read + 1 / write) : 0;
+}
+
+/* What shifting costs at most, against offset 0 of the same element size and place. */
+static void note_shifted(gpumb *g)
+{
+    for (int place = 0; place < 3; place++) {
+        double worst = 1, expected = 0;
+        int64_t elem = 0, offset = 0, compared = 0;
+        for (size_t i = 0; i < gpumb_row_count(g); i++) {
+            const gpumb_result *r = row_of(g, i, misaligned_bench), *aligned = NULL;
+            const int64_t shift = gpumb_row_axis(g, i, "offset") * gpumb_row_axis(g, i, "elem");
+            if (!r || gpumb_row_axis(g, i, "where") != place ||
+                shift % unit_of_access(g, 1).sector == 0)
+                continue;
+            for (size_t k = 0; k < gpumb_row_count(g); k++)
+                if (row_of(g, k, misaligned_bench) && gpumb_row_axis(g, k, "where") == place &&
+                    gpumb_row_axis(g, k, "offset") == 0 &&
+                    gpumb_row_axis(g, k, "elem") == gpumb_row_axis(g, i, "elem"))
+                    aligned = gpumb_row(g, k);
+            if (!aligned)
+                continue;
+            compared++;
+            if (r->gbps / aligned->gbps < worst) {
+                worst = r->gbps / aligned->gbps;
+                expected = r->expected_pct;
+                elem = gpumb_row_axis(g, i, "elem");
+                offset = gpumb_row_axis(g, i, "offset");
+            }
+        }
+        if (!compared)
+            continue;
+        const char *who = place == READ    ? "Reading"
+                          : place == WRITE ? "Writing"
+                                           : "Reading and writing";
+        if (worst > 0.98)
+            gpumb_note(g, "%s off the sectors costs less than 2 %%.", who);
+        else if (expected > 0)
+            gpumb_note(g,
+                       "%s off the sectors costs up to %.1f %% (%d B, offset %lld), where counting "
+                       "each warp's sectors makes it %.1f %%%s.",
+                       who, 100 - 100 * worst, (int)elem, (long long)offset, 100 - expected,
+                       100 * worst > expected + 2 ? ": neighbours share those at their ends" : "");
+        else
+            gpumb_note(g, "%s off the lines costs up to %.1f %% (%d B, offset %lld).", who,
+                       100 - 100 * worst, (int)elem, (long long)offset);
+    }
+}
+
+static void offset_misaligned(gpumb *g)
+{
+    static const int64_t elements[] = {1, 2, 4, 8, 16}, elements_quick[] = {4, 16};
+    static const int64_t offsets_full[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
+    static const int64_t offsets_quick[] = {0, 1, 4, 8, 32}, offsets_cpu[] = {0, 1, 16};
+    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
+    gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    GPUMB_SWEEP_ARRAY(g, elem, full ? elements : elements_quick, full ? 5 : gpu ? 2 : 1)
+        GPUMB_SWEEP_STRINGS(g, where, places, 3)
+            GPUMB_SWEEP_ARRAY(g, offset,
+                              full  ? offsets_full
+                              : gpu ? offsets_quick
+                                    : offsets_cpu,
+                              full  ? 15
+                              : gpu ? 5
+                                    : 3) {
+                const double reference = has_model(g) ? aligned_rate(g, in, out, elem) : 0;
+                shifted copy;
+                describe_shifted(g, &copy, in, out, elem, where, offset);
+                if (reference > 0)
+                    gpumb_set_expected(g, reference, model_shifted(g, &copy.check));
+                GPUMB_MEASURE(g, "copy")
+                    gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, copy.check.n, block_for(elem),
+                               copy.from, copy.to);
+            }
+    note_shifted(g);
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {l4_bench, "E5: rate over sub-domains and iterations, 4 threads each", offset_subdomains_l4},
+    {l8_bench, "E5: rate over sub-domains and iterations, 8 threads each", offset_subdomains_l8},
+    {lanes_bench, "E5: rate over threads and iterations of a sub-domain", offset_lanes},
+    {misaligned_bench, "E5b: rate over the shift of input and output", offset_misaligned},
+};
+
+GPUMB_MAIN(benchmarks)
