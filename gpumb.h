@@ -3226,6 +3226,17 @@ static int gpumbi_working(gpumb *g)
 }
 
 /* A body that has not come back to its macro was left by `return` or `goto`. */
+static void gpumbi_free_graphs(gpumbi_sampler *s)
+{
+    for (int i = 0; i < 2; i++) {
+        if (s->graph[i])
+            gpumbi_dev_graph_destroy(s->graph[i]);
+        s->graph[i] = NULL;
+    }
+}
+
+static void gpumbi_interleave_free(gpumb *g);
+
 static void gpumbi_leave_body(gpumb *g)
 {
     if (g->in_body) {
@@ -3238,6 +3249,10 @@ static void gpumbi_leave_body(gpumb *g)
             "region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
             "is dropped",
             g->active ? g->active->result.kernel : "");
+        if (g->interleaving)
+            gpumbi_interleave_free(g);
+        else if (g->active)
+            gpumbi_free_graphs(g->active);
         g->active = NULL;
         g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
     }
@@ -3354,19 +3369,19 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
 
 GPUMB_API size_t gpumb_row_count(gpumb *g)
 {
-    return gpumbi_context(g)->row_count;
+    g = gpumbi_context(g);
+    return gpumbi_dry(g) ? 0 : g->row_count;
 }
 
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 {
-    g = gpumbi_context(g);
-    return row < g->row_count ? &g->rows[row].result : NULL;
+    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows[row].result : NULL;
 }
 
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; row < g->row_count && i < g->rows[row].point.depth; i++)
+    for (int i = 0; row < gpumb_row_count(g) && i < g->rows[row].point.depth; i++)
         if (!strcmp(g->column[g->rows[row].point.at[i].column], axis))
             return g->rows[row].point.at[i].value;
     return -1;
@@ -3375,29 +3390,34 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return gpumb_row(g, g->row_count - 1);
+    return g->row_count ? &g->rows[g->row_count - 1].result : NULL;
 }
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
-    char text[400];
-    va_list arguments;
+    va_list arguments, again;
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
         return;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    const size_t room = length < 0 ? 1 : (size_t)length + 1;
+    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + room);
+    if (note)
+        vsnprintf(note->text, room, format, again);
+    va_end(again);
     va_end(arguments);
-    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + strlen(text) + 1);
     if (!note)
         return;
-    gpumbi_copy_text(note->text, strlen(text) + 1, text);
+    for (char *c = note->text; *c; c++)
+        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
     if (g->last_note)
         g->last_note->next = note;
     else
         g->notes = note;
     g->last_note = note;
     if (g->table)
-        fprintf(g->table, "  %s\n", text);
+        fprintf(g->table, "  %s\n", note->text);
 }
 
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
@@ -3871,15 +3891,6 @@ static int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
     return s->phase == GPUMBI_FINISHED;
 }
 
-static void gpumbi_free_graphs(gpumbi_sampler *s)
-{
-    for (int i = 0; i < 2; i++) {
-        if (s->graph[i])
-            gpumbi_dev_graph_destroy(s->graph[i]);
-        s->graph[i] = NULL;
-    }
-}
-
 static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -3902,6 +3913,16 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     gpumbi_in_trouble(g, s);
 }
 
+static void gpumbi_give_up_graphs(gpumbi_sampler *s)
+{
+    gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
+               "allocates or copies to the host; timed without one",
+               s->result.kernel[0] ? s->result.kernel : "region");
+    s->about.skip[0] = 0;
+    gpumbi_free_graphs(s);
+    s->phase = GPUMBI_SAMPLE;
+}
+
 static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 {
     const gpumbi_description *about = &s->about;
@@ -3914,9 +3935,10 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         about->reset(g, about->reset_user);
     if (checked || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
+    if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
+        gpumbi_give_up_graphs(s);
     if (s->phase == GPUMBI_CAPTURE) {
         s->left = s->graph_runs[s->graph[0] != NULL];
-        gpumbi_try(g, gpumbi_dev_capture_begin(g->stream), "capture");
         return;
     }
     s->left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
@@ -4110,22 +4132,25 @@ static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
             break;
     }
     if (!gpumbi_in_trouble(g, s))
-        gpumbi_sample_add(g, s, seconds[1] - seconds[0]);
+        gpumbi_sample_add(g, s, seconds[0] > 0 ? seconds[1] - seconds[0] : 0);
 }
 
-/* A body that can't be captured, or launches nothing on the stream, is timed another way. */
+/* A body that can't be captured, or launches nothing on the stream, is timed another way; so is one
+ * whose launches fail: then they do so again, where they are looked at. */
 static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     double ignored;
+    gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = s->graph[0] != NULL;
-    const int failed = gpumbi_dev_capture_end(g->stream, &s->graph[which]);
-    if (failed || !s->graph[which] || s->about.skip[0]) {
-        gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
-                   "allocates or copies to the host; timed without one",
-                   s->result.kernel[0] ? s->result.kernel : "region");
-        s->about.skip[0] = 0;
-        gpumbi_free_graphs(s);
-        s->phase = GPUMBI_SAMPLE;
+    const int launch_error = gpumbi_dev_last_error();
+    const int error = gpumbi_dev_capture_end(g->stream, &s->graph[which]);
+    if (launch_error)
+        gpumbi_dev_error(launch_error, &severity);
+    if (severity == GPUMBI_FATAL) {
+        gpumbi_try(g, launch_error, "launch");
+        gpumbi_in_trouble(g, s);
+    } else if (launch_error || error || !s->graph[which] || s->about.skip[0]) {
+        gpumbi_give_up_graphs(s);
     } else if (which) {
         s->phase = GPUMBI_SAMPLE;
         s->result.timing = GPUMB_TIMING_GRAPH;
@@ -4275,6 +4300,7 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         gpumbi_run_begin(g, s);
     if (!gpumbi_working(g) || s->phase == GPUMBI_FINISHED) {
         g->active = NULL;
+        gpumbi_free_graphs(s);
         if (!g->interleaving && s->phase == GPUMBI_FINISHED && !gpumbi_interrupted)
             gpumbi_finish(g, s);
         return 0;
@@ -4914,7 +4940,6 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
     if (s->result.status == GPUMB_STATUS_OK && !s->count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
-    gpumbi_free_graphs(s);
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
@@ -7390,8 +7415,9 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 #endif
 #define GPUMB_ALL_REDUCTIONS(X)                                                                    \
     X(F32, SUM)                                                                                    \
-    X(F32, MIN) X(F32, MAX) X(F64, SUM) X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN)            \
-        X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+    X(F32, MIN)                                                                                    \
+    X(F32, MAX) X(F64, SUM) X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX)            \
+        X(U32, SUM) X(U32, MIN) X(U32, MAX)
 
 typedef struct gpumbi_reduction {
     gpumb_type type;

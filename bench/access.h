@@ -10,6 +10,25 @@ static inline int is_gpu(gpumb *g)
     return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
 }
 
+/* The values of an axis. */
+typedef struct values {
+    const int64_t *at;
+    size_t count;
+} values;
+
+static inline values values_of(const int64_t *at, size_t count)
+{
+    const values v = {at, count};
+    return v;
+}
+#define VALUES(array) values_of((array), sizeof(array) / sizeof((array)[0]))
+
+/* Those of the profile; the CPU backend takes long for a row, and has a short list of its own. */
+static inline values choose(gpumb *g, values full, values quick, values cpu)
+{
+    return gpumb_get_settings(g)->full ? full : is_gpu(g) ? quick : cpu;
+}
+
 /* Threads that ask together, and bytes in which the memory answers. */
 typedef struct access_unit {
     int warp, sector, line;

@@ -135,19 +135,21 @@ static void note_geometry(gpumb *g, const char *bench, int lanes)
 
 static void subdomains_of(gpumb *g, const char *bench, int lanes)
 {
-    static const int64_t subdomains_quick[] = {8, 32, 128};
-    static const int64_t iterations_quick[] = {1, 4, 16};
-    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    static const int64_t subdomains_full[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    static const int64_t subdomains_quick[] = {8, 32, 128}, subdomains_cpu[] = {32, 128};
+    static const int64_t iterations_full[] = {1, 2, 4, 8, 16, 32, 64};
+    static const int64_t iterations_quick[] = {1, 4, 16}, iterations_cpu[] = {1, 4};
+    values groups =
+        choose(g, VALUES(subdomains_full), VALUES(subdomains_quick), VALUES(subdomains_cpu));
+    const values turns =
+        choose(g, VALUES(iterations_full), VALUES(iterations_quick), VALUES(iterations_cpu));
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    if (full)
-        GPUMB_SWEEP_POW2(g, subdomains, 1, 1024 / lanes)
-            GPUMB_SWEEP_POW2(g, iterations, 1, 64)
-                measure_subdomains(g, in, out, 16, lanes, subdomains, iterations);
-    else
-        GPUMB_SWEEP_ARRAY(g, subdomains, subdomains_quick + (gpu ? 0 : 1), gpu ? 3 : 2)
-            GPUMB_SWEEP_ARRAY(g, iterations, iterations_quick, gpu ? 3 : 2)
-                measure_subdomains(g, in, out, 16, lanes, subdomains, iterations);
+    while (groups.at[groups.count - 1] * lanes > 1024)
+        groups.count--;
+    GPUMB_SWEEP_ARRAY(g, subdomains, groups.at, groups.count)
+        GPUMB_SWEEP_ARRAY(g, iterations, turns.at, turns.count)
+            measure_subdomains(g, in, out, 16, lanes, subdomains, iterations);
     note_geometry(g, bench, lanes);
 }
 
@@ -201,26 +203,21 @@ static void note_lanes(gpumb *g)
 
 static void offset_lanes(gpumb *g)
 {
-    static const int64_t elements[] = {16, 8, 4};
+    static const int64_t elements_full[] = {16, 8, 4}, elements_quick[] = {16};
     static const int64_t lanes_full[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32};
     static const int64_t lanes_quick[] = {1, 2, 3, 4, 8}, lanes_cpu[] = {1, 8};
     static const int64_t iterations_full[] = {1, 2, 4, 8, 16, 32};
-    static const int64_t iterations_quick[] = {1, 4, 16};
-    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    static const int64_t iterations_quick[] = {1, 4, 16}, iterations_cpu[] = {1, 4};
+    const values sizes =
+        choose(g, VALUES(elements_full), VALUES(elements_quick), VALUES(elements_quick));
+    const values groups = choose(g, VALUES(lanes_full), VALUES(lanes_quick), VALUES(lanes_cpu));
+    const values turns =
+        choose(g, VALUES(iterations_full), VALUES(iterations_quick), VALUES(iterations_cpu));
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_ARRAY(g, elem, elements, full ? 3 : 1)
-        GPUMB_SWEEP_ARRAY(g, lanes,
-                          full  ? lanes_full
-                          : gpu ? lanes_quick
-                                : lanes_cpu,
-                          full  ? 10
-                          : gpu ? 5
-                                : 2)
-            GPUMB_SWEEP_ARRAY(g, iterations, full ? iterations_full : iterations_quick,
-                              full  ? 6
-                              : gpu ? 3
-                                    : 2) {
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
+        GPUMB_SWEEP_ARRAY(g, lanes, groups.at, groups.count)
+            GPUMB_SWEEP_ARRAY(g, iterations, turns.at, turns.count) {
                 int64_t subdomains = 128; /* as in the originals, where the block allows it */
                 while (subdomains > 1 && lanes > 1024 / subdomains)
                     subdomains /= 2;
@@ -352,21 +349,19 @@ static void note_shifted(gpumb *g)
 
 static void offset_misaligned(gpumb *g)
 {
-    static const int64_t elements[] = {1, 2, 4, 8, 16}, elements_quick[] = {4, 16};
+    static const int64_t elements_full[] = {1, 2, 4, 8, 16}, elements_quick[] = {4, 16};
+    static const int64_t elements_cpu[] = {4};
     static const int64_t offsets_full[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
     static const int64_t offsets_quick[] = {0, 1, 4, 8, 32}, offsets_cpu[] = {0, 1, 16};
-    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
+    const values sizes =
+        choose(g, VALUES(elements_full), VALUES(elements_quick), VALUES(elements_cpu));
+    const values shifts =
+        choose(g, VALUES(offsets_full), VALUES(offsets_quick), VALUES(offsets_cpu));
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_ARRAY(g, elem, full ? elements : elements_quick, full ? 5 : gpu ? 2 : 1)
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, where, places, 3)
-            GPUMB_SWEEP_ARRAY(g, offset,
-                              full  ? offsets_full
-                              : gpu ? offsets_quick
-                                    : offsets_cpu,
-                              full  ? 15
-                              : gpu ? 5
-                                    : 3) {
+            GPUMB_SWEEP_ARRAY(g, offset, shifts.at, shifts.count) {
                 const double reference = has_model(g) ? aligned_rate(g, in, out, elem) : 0;
                 shifted copy;
                 describe_shifted(g, &copy, in, out, elem, where, offset);

@@ -9,7 +9,7 @@
 
 enum { MAX_ELEMENT = 16, LIST_QUICK = 8, LIST_FULL = 46 };
 static const int64_t elements[] = {1, 2, 4, 8, 16};
-static const int64_t elements_quick[] = {1, 4, 16};
+static const int64_t elements_quick[] = {1, 4, 16}, elements_cpu[] = {4, 16};
 static const int64_t strides_quick[LIST_QUICK] = {1, 2, 4, 8, 16, 32, 64, 256};
 
 /* Every stride up to 32, then powers of two and what lies between them. Returns how many are not
@@ -100,7 +100,8 @@ static agreement agreement_of(gpumb *g, int64_t elem)
         for (size_t i = 0; i < gpumb_row_count(g); i++) {
             const gpumb_result *r = row_of(g, i, memory_bench);
             const int64_t stride = gpumb_row_axis(g, i, "stride");
-            if (!r || !(r->expected_pct > 0) || gpumb_row_axis(g, i, "elem") != elem)
+            if (!r || !(r->expected_pct > 0) || gpumb_row_axis(g, i, "elem") != elem ||
+                r->flags & GPUMB_FLAG_CACHED)
                 continue;
             const double ratio = r->measured_pct / r->expected_pct;
             if (pass && stride < first_off && stride > a.until)
@@ -217,13 +218,11 @@ static void strided_memory(gpumb *g)
     const uint64_t bytes = gpu ? (full ? (uint64_t)4 << 30 : (uint64_t)1 << 30) : 1 << 26;
     /* Farther apart, the sectors of all threads fit into the L2. */
     const int64_t distance = gpu ? (int64_t)(bytes >> 20) : 1 << 10;
+    const values sizes = choose(g, VALUES(elements), VALUES(elements_quick), VALUES(elements_cpu));
     int64_t strides[LIST_FULL];
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_ARRAY(g, elem, full ? elements : elements_quick + (gpu ? 0 : 1),
-                      full  ? 5
-                      : gpu ? 3
-                            : 2)
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
         GPUMB_SWEEP_ARRAY(g, stride, strides, list_strides(g, strides, distance / elem)) {
             double *rate = &reference[elem <= MAX_ELEMENT ? elem : 0];
             if (!(*rate > 0))

@@ -1,7 +1,7 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
-A further figure is one more entry; a further kind of drawing (a heat map, say) is one more function
-beside lines() and bars(): series maps a value of the series axis to its points, sorted by x, style
+A further figure is one more entry; a further kind of drawing is one more function beside lines(),
+bars() and heat(): series maps a value of the series axis to its points, sorted by x, style
 to its colour, marker and label.
 """
 
@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from matplotlib import colormaps
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-Point = namedtuple("Point", "x y lo hi row")  # lo and hi are nan where no interval is known
+# lo and hi are nan where no interval is known, model where nothing was expected
+Point = namedtuple("Point", "x y lo hi model row")
 Style = namedtuple("Style", "color marker label")  # label is None where the legend leaves it out
 
 OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vP*X"
+MODEL = "as the model\nexpects"
+CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
 
@@ -42,6 +46,12 @@ AXES = {
     "block": ("Threads per block", count),
     "blocks": ("Number of blocks", count),
     "blocks_per_sm": ("Blocks per multiprocessor", count),
+    "stride": ("Stride in elements", count),
+    "offset": ("Offset in elements", count),
+    "subdomains": ("Sub-domains per block", count),
+    "lanes": ("Threads per sub-domain", count),
+    "where": ("Moved", count),
+    "geometry": ("Block, blocks, element", count),
 }
 # Column drawn: the column of the work it is a rate of, the divisor to its unit, its label.
 RATES = {
@@ -100,6 +110,14 @@ def lines(ax, family, series, style):
             capsize=4,
             elinewidth=1.5,
         )
+        expected = [(p.x, p.model) for p in points if p.model > 0]
+        if expected:
+            ax.plot(*zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9)
+            ax.plot([], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=MODEL)
+    if family.log_y:
+        ax.set_yscale("log")
+    if not family.log2:
+        ax.xaxis.set_major_locator(MaxNLocator(4 if family.panel else 10, integer=True))
     if family.log2:
         xs = sorted({p.x for points in series.values() for p in points})
         first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
@@ -189,6 +207,33 @@ def bars(ax, family, series, style):
     ax.grid(False, axis="x")
 
 
+def heat(ax, family, series, style):
+    """A cell per x and series; draw() gives all panels one scale of colours."""
+    xs, ys = sorted({p.x for points in series.values() for p in points}), list(style)
+    cells = [[math.nan] * len(xs) for _ in ys]
+    for value, points in series.items():
+        for p in points:
+            cells[ys.index(value)][xs.index(p.x)] = p.y
+    ax.imshow(cells, aspect="auto", origin="lower", cmap="cividis")
+    if len(xs) * len(ys) <= CELLS_MAX:
+        for row, line in enumerate(cells):
+            for column, y in enumerate(line):
+                if not math.isnan(y):
+                    ax.text(
+                        column,
+                        row,
+                        rounded(y),
+                        ha="center",
+                        va="center",
+                        fontsize=9 if family.panel else 14,
+                        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                    )
+    ax.set_xticks(range(len(xs)), [value_label(family.x, x) for x in xs])
+    ax.set_yticks(range(len(ys)), [value_label(family.series, y) for y in ys])
+    ax.tick_params(length=0)
+    ax.grid(False)
+
+
 @dataclass(frozen=True)
 class Family:
     name: str  # of the figure's file
@@ -202,6 +247,7 @@ class Family:
     bands: str = ""  # shades and names the stretches of x where this column keeps its value
     draw: Callable = lines
     log2: bool = True  # x in powers of two
+    log_y: bool = False
     y: str = "gbps"  # a column of RATES
 
 
@@ -251,5 +297,51 @@ FAMILIES = [
         x="footprint",
         series="kernel",
         bands="cache",
+    ),
+    Family(
+        "strided-memory",
+        "strided/memory",
+        "Strided copy: rate of useful bytes over the stride",
+        x="stride",
+        series="elem",
+        log_y=True,
+    ),
+    Family(
+        "strided-original",
+        "strided/original",
+        "Strided copy: the published geometries",
+        x="stride",
+        series="geometry",
+    ),
+    *(
+        Family(
+            f"offset-subdomains-l{threads}",
+            f"offset/subdomains_l{threads}",
+            f"Copy in sub-domains of {threads} threads, 16 B elements",
+            x="iterations",
+            series="subdomains",
+            draw=heat,
+            log2=False,
+        )
+        for threads in (4, 8)
+    ),
+    Family(
+        "offset-lanes",
+        "offset/lanes",
+        "Copy in sub-domains, up to 128 a block of up to 1024 threads",
+        x="iterations",
+        series="lanes",
+        panel="elem",
+        draw=heat,
+        log2=False,
+    ),
+    Family(
+        "offset-misaligned",
+        "offset/misaligned",
+        "Misaligned copy: rate over the offset of input, output or both",
+        x="offset",
+        series="where",
+        panel="elem",
+        log2=False,
     ),
 ]

@@ -22,7 +22,19 @@ from pathlib import Path
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
 
-from families import FAMILIES, RATES, Point, axis_label, count, order, rounded, styles, value_label
+from families import (
+    FAMILIES,
+    MODEL,
+    RATES,
+    Point,
+    axis_label,
+    count,
+    heat,
+    order,
+    rounded,
+    styles,
+    value_label,
+)
 
 SCHEMA = "1"
 FIXED = """
@@ -31,6 +43,7 @@ FIXED = """
     bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache
     registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags
 """.split()
+SINCE = "reference expected_pct measured_pct".split()  # fixed columns that older files do not have
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {
     "backend": "agg",
@@ -110,7 +123,7 @@ def read(path):
                 f"{path}:{number}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
-        row["@axes"] = sorted(c for c in set(header) - set(FIXED) if row[c])
+        row["@axes"] = sorted(c for c in set(header) - set(FIXED) - set(SINCE) if row[c])
         rows.append(row)
     need(path, header, FIXED)
     return rows
@@ -125,7 +138,7 @@ def value(text):
 
 def number(row, column):
     """The number in a column, nan where it is empty."""
-    v = value(row[column] or "nan")
+    v = value(row.get(column) or "nan")
     if isinstance(v, str):
         raise Problem(
             f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: "
@@ -152,7 +165,8 @@ def point(family, row):
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside {work} / interval of "
             f"the time, {lo:g} to {hi:g}"
         )
-    return Point(x, y, lo, hi, row)
+    model = number(row, "reference") * number(row, "expected_pct") / 100
+    return Point(x, y, lo, hi, model, row)
 
 
 def select(family, rows):
@@ -202,8 +216,28 @@ def caption(family, rows, lost, slower, replaced, date):
     ] * bool(slower)
     notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
-    notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+    if family.draw is not heat:
+        notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
     return "; ".join(notes) + "."
+
+
+def rates(ax, family):
+    """The axis of the rates, from zero where that can be."""
+    ax.set_ylabel(RATES[family.y][2])
+    if not family.log_y:
+        ax.set_ylim(0, None)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+
+
+def colors(fig, frames, family):
+    """One scale of colours, from zero, for the rates in all frames."""
+    images = [image for ax in frames for image in ax.images]
+    top = max(image.get_array().max() for image in images)
+    for image in images:
+        image.set_clim(0, top)
+    frames[0].set_ylabel(axis_label(family.series))
+    bar = fig.colorbar(images[0], ax=list(frames), label=RATES[family.y][2])
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
 
 
 def draw(family, panels, text):
@@ -219,26 +253,30 @@ def draw(family, panels, text):
     for ax, (panel, series) in zip(frames, panels.items()):
         family.draw(ax, family, series, style)
         handles.update((label, h) for h, label in zip(*ax.get_legend_handles_labels()))
-        for column, (name, dash) in REFERENCES.items() if family.y == "gbps" else ():
+        wanted = family.y == "gbps" and family.draw is not heat
+        for column, (name, dash) in REFERENCES.items() if wanted else ():
             at = statistics.median([v for v in (number(r, column) for r in rows) if v > 0] or [0])
             if at:
                 references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
                     at, color="black", ls=dash, lw=1.8, zorder=1.5
                 )
         ax.set(title=value_label(family.panel, panel), xlabel=axis_label(family.x))
-    frames[0].set(ylabel=RATES[family.y][2], ylim=(0, None))
-    frames[0].yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
-    named = {s.label: handles[s.label] for s in style.values() if s.label in handles} | references
-    frames[-1].legend(
-        named.values(),
-        named.keys(),
-        title=axis_label(family.series),
-        loc="upper left",
-        fontsize=14,
-        bbox_to_anchor=(1.02, 1),
-        borderaxespad=0,
-        frameon=False,
-    )
+    if family.draw is heat:
+        colors(fig, frames, family)
+    else:
+        rates(frames[0], family)
+        known = [s.label for s in style.values()] + [MODEL]
+        named = {label: handles[label] for label in known if label in handles} | references
+        frames[-1].legend(
+            named.values(),
+            named.keys(),
+            title=axis_label(family.series),
+            loc="upper left",
+            fontsize=14,
+            bbox_to_anchor=(1.02, 1),
+            borderaxespad=0,
+            frameon=False,
+        )
     fig.suptitle(family.title, fontsize=20)
     fig.supxlabel(
         textwrap.fill(text, 145).replace("$", r"\$"),

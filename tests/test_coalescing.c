@@ -251,7 +251,7 @@ static void test_properties(uint64_t *address, int lanes, int elem, int sector, 
 static void test_random(void)
 {
     uint64_t address[MOST_LANES];
-    for (int round = 0; round < 3000; round++)
+    for (int round = 0; round < 600; round++)
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
             const int lanes = random_int(1, 64), elem = random_int(1, 32);
             const int sector = pick(sectors, COUNT(sectors)), line = pick(lines, COUNT(lines));
@@ -260,7 +260,7 @@ static void test_random(void)
             test_properties(address, lanes, elem, sector, line);
         }
     /* pieces that are no powers of two, and more lanes than a warp has */
-    for (int round = 0; round < 300; round++)
+    for (int round = 0; round < 60; round++)
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
             const int lanes = random_int(1, MOST_LANES), elem = random_int(1, 32);
             const int sector = random_int(1, 100), line = random_int(1, 300);
@@ -329,65 +329,87 @@ static counts count_warp(int elem, uint64_t stride, uint64_t offset, int warp, u
     return count_access(address, warp, elem, sector, line);
 }
 
-/* The model sums over the first warps of the grid, as many as it says by its bytes, no more than
- * bring the addresses back to the same place of sector and line; over `many` warps, a multiple of
- * that, the means are the same. */
-static void test_strided(int elem, uint64_t stride, uint64_t offset, int warp, int sector, int line,
-                         uint64_t many)
+/* What is wrong with a model is wrong in thousands of cases: these count them and show the first. */
+typedef struct verdict {
+    unsigned cases, wrong_sums, wrong_means;
+} verdict;
+
+/* The model sums over the first warps of the grid, as many as bring the addresses back to the same
+ * place of sector and line. Over `many` warps, a multiple of that, the means are the same. */
+static void test_strided(verdict *v, int elem, uint64_t stride, uint64_t offset, int warp,
+                         int sector, int line, uint64_t many)
 {
     const gpumb_coalescing m = gpumb_coalesce_strided(elem, stride, offset, warp, sector, line);
     const uint64_t period = lcm((uint64_t)sector, (uint64_t)line);
     const uint64_t step = (uint64_t)warp * stride % period * (uint64_t)elem % period;
     const uint64_t repeats = period / gcd(step, period);
     counts all = {0, 0, 0}, first = {0, 0, 0};
+    int wrong_sums, wrong_means;
     for (uint64_t i = 0; i < many; i++) {
         const counts c = count_warp(elem, stride, offset, warp, i, sector, line);
         add(&all, c);
         if (i < repeats)
             add(&first, c);
     }
-    CHECK_CASE(many % repeats == 0 && many > repeats && equal(m, first, sector) &&
-                   proportional(m, all, sector),
-               "strided, elem %d, stride %llu, offset %llu, warp %d, sector %d, line %d: "
+    wrong_sums = !equal(m, first, sector);
+    wrong_means = many % repeats != 0 || many == repeats || !proportional(m, all, sector);
+    if ((wrong_sums && !v->wrong_sums) || (wrong_means && !v->wrong_means))
+        printf("    strided, elem %d, stride %llu, offset %llu, warp %d, sector %d, line %d: "
                "bytes %llu (%llu), sectors %llu (%llu), lines %llu (%llu), efficiency %g (%g), "
-               "period %llu",
+               "repeats after %llu warps\n",
                elem, (unsigned long long)stride, (unsigned long long)offset, warp, sector, line,
                (unsigned long long)m.bytes, (unsigned long long)first.bytes,
                (unsigned long long)m.sectors, (unsigned long long)first.sectors,
                (unsigned long long)m.lines, (unsigned long long)first.lines, m.efficiency,
                efficiency_of(all, sector), (unsigned long long)repeats);
+    v->cases++;
+    v->wrong_sums += (unsigned)wrong_sums;
+    v->wrong_means += (unsigned)wrong_means;
+}
+
+static void check_verdict(verdict v, unsigned cases)
+{
+    CHECK(v.cases >= cases);
+    CHECK_INT(v.wrong_sums, 0);
+    CHECK_INT(v.wrong_means, 0);
 }
 
 static void test_strided_all(void)
 {
     static const int warps[] = {32, 64};
+    verdict v = {0, 0, 0};
     for (uint64_t stride = 0; stride <= 300; stride++)
         for (uint64_t offset = 0; offset <= 64; offset++) {
-            /* large strides with some offsets, for the time it takes */
+            /* of large strides some offsets and pieces, for the time it takes */
             if (stride > 8 && offset % 32 != 0 && offset != 1 && offset != stride % 65)
                 continue;
             for (int e = 0; e < COUNT(elems); e++)
                 for (int w = 0; w < COUNT(warps); w++)
                     for (int sector = 32; sector <= 64; sector *= 2)
                         for (int line = 64; line <= 128; line *= 2)
-                            test_strided(elems[e], stride, offset, warps[w], sector, line, 16);
+                            if (stride <= 8 || random_below(4) == 0)
+                                test_strided(&v, elems[e], stride, offset, warps[w], sector, line,
+                                             16);
         }
+    check_verdict(v, 20000);
 }
 
 /* Any warp, element and piece: the pattern may take as many warps as a common multiple has bytes. */
 static void test_strided_odd(void)
 {
+    verdict v = {0, 0, 0};
     for (int round = 0; round < 150; round++) {
         const int sector = random_int(1, 40), line = random_int(1, 60);
         const uint64_t many = 2 * lcm((uint64_t)sector, (uint64_t)line);
         const int elem = random_int(1, 32), warp = random_int(1, 64);
         const uint64_t stride = random_below(50), offset = random_below(100);
         if (many <= 1000)
-            test_strided(elem, stride, offset, warp, sector, line, many);
+            test_strided(&v, elem, stride, offset, warp, sector, line, many);
     }
     for (int round = 0; round < 100; round++) /* far apart, and far away */
-        test_strided(pick(elems, COUNT(elems)), random_below(UINT64_C(1) << 32),
+        test_strided(&v, pick(elems, COUNT(elems)), random_below(UINT64_C(1) << 32),
                      random_below(UINT64_C(1) << 50), random_int(1, 64), 32, 128, 256);
+    check_verdict(v, 200);
 }
 
 static void check_textbook(int elem, uint64_t stride, uint64_t offset, double per_warp,
@@ -469,8 +491,8 @@ static void test_subdomains(int elem, int block, int lanes, int iterations, int 
 
 static void test_subdomains_all(void)
 {
-    static const int blocks[] = {1, 32, 48, 64, 96, 100, 128, 256};
-    static const int iterations[] = {1, 2, 3, 5, 8, 16, 32};
+    static const int blocks[] = {1, 32, 48, 64, 96, 100, 192};
+    static const int iterations[] = {1, 2, 3, 16};
     for (int k = 0; k < COUNT(blocks); k++)
         for (int lanes = 1; lanes <= blocks[k]; lanes++) {
             if (blocks[k] % lanes)
@@ -501,7 +523,7 @@ static void test_subdomains_as_strided(void)
                 CHECK_NEAR(gpumb_coalesce_strided(elems[e], 1, 0, warp, 32, 128).efficiency, 1, 0);
                 CHECK_INT(m.bytes, 32 * m.sectors);
             }
-            for (int iterations = 1; iterations <= 40; iterations++) {
+            for (int iterations = 1; iterations <= 20; iterations++) {
                 const gpumb_coalescing m =
                     gpumb_coalesce_subdomains(elems[e], 128, 1, iterations, warp, 32, 128);
                 double sectors_a_byte = 0;
@@ -559,12 +581,13 @@ int main(void)
 {
     test_by_hand();
     test_random();
-    test_top();
+
     test_textbook();
     test_strided_all();
     test_strided_odd();
     test_subdomains_all();
     test_subdomains_as_strided();
     test_out_of_range();
+    test_top();
     return CHECK_SUMMARY();
 }

@@ -450,9 +450,11 @@ static void check_message(const outcome &o, const char *cause, bool remedy)
 /* ---- all faults ----------------------------------------------------------------------------- */
 
 static const char *const verbs[] = {
-    "count",  "open",          "memory",         "alloc",  "free",         "copy",
-    "set",    "stream_create", "stream_destroy", "wait",   "event_create", "event_destroy",
-    "record", "elapsed",       "last_error",     "kernel", "clock"};
+    "count",         "open",          "memory",        "alloc",          "free",
+    "copy",          "set",           "stream_create", "stream_destroy", "wait",
+    "event_create",  "event_destroy", "record",        "elapsed",        "last_error",
+    "capture_begin", "capture_end",   "graph_launch",  "graph_destroy",  "kernel",
+    "clock"};
 static const char *const causes[] = {"", "the fake refuses", "the fake is full", "the fake is lost",
                                      ""};
 
@@ -508,7 +510,7 @@ static void run_all(const char *name, int (*body)(void), bool files)
 
     for (int verb = 0; verb < FAKE_VERBS; verb++) {
         if (verb == FAKE_FREE || verb == FAKE_STREAM_DESTROY || verb == FAKE_EVENT_DESTROY ||
-            verb == FAKE_CLOCK)
+            verb == FAKE_GRAPH_DESTROY || verb == FAKE_CLOCK)
             continue; /* these can't fail */
         printf("%s: %s: %llu calls\n", name, verbs[verb], (unsigned long long)calls[verb]);
         for (uint64_t k = 1; k <= calls[verb]; k++) {
