@@ -277,8 +277,9 @@ typedef enum gpumb_fill_kind {
 } gpumb_fill_kind;
 
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
- * Returns NULL when it does not fit or while a sweep enumerates; then the next regions are skipped
- * with the reason, and every function here accepts the NULL and does nothing. Freed at the end of
+ * Returns NULL while a sweep enumerates, or when it does not fit; then all regions are skipped with
+ * the reason until the sweep's pass, the benchmark or the context ends in which that happened.
+ * Every function here accepts the NULL and does nothing. Freed at the end of
  * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
  * is freed already is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
@@ -539,13 +540,13 @@ typedef struct gpumb_coalescing {
 } gpumb_coalescing;
 
 /* `lanes` accesses of `elem` bytes each at the byte addresses `address`, in any order. `sector` and
- * `line` are in bytes, at least 1. O(lanes^2). */
+ * `line` are in bytes, at least 1. O(lanes^2 * elem). */
 GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, int elem, int sector,
                                           int line);
 
-/* The mean over all the warps of a large grid whose threads access element offset + i * stride:
- * warps start at different places of a sector. Sums over as many warps as it takes until the
- * pattern repeats, divided by their number in `efficiency` alone. `warp` at most 64. */
+/* The same for a large grid whose threads access element offset + i * stride: its warps start at
+ * different places of a sector, so bytes, sectors and lines are sums over as many warps as it takes
+ * until the pattern repeats, and `efficiency` is that of the sums. `warp` at most 64. */
 GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
                                                   int warp, int sector, int line);
 
@@ -1169,7 +1170,8 @@ GPUMB_API void gpumbi_launch_end(void);
 GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *closure),
                                 void *closure);
 #else
-GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *function,
+GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, const uint64_t grid[3],
+                                    const uint64_t block[3], uint64_t shared_bytes,
                                     void **parameters);
 #endif
 
@@ -1187,11 +1189,11 @@ GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *funct
 
 /* 64-bit, so that a negative or oversized extent is seen and refused, never truncated. */
 struct gpumbi_extent {
-    uint64_t x, y, z;
-    GPUMBI_INLINE gpumbi_extent(const dim3 &d) : x(d.x), y(d.y), z(d.z)
+    uint64_t n[3];
+    GPUMBI_INLINE gpumbi_extent(const dim3 &d) : n{d.x, d.y, d.z}
     {
     }
-    template <class T> GPUMBI_INLINE gpumbi_extent(T n) : x(static_cast<uint64_t>(n)), y(1), z(1)
+    template <class T> GPUMBI_INLINE gpumbi_extent(T x) : n{static_cast<uint64_t>(x), 1, 1}
     {
         static_assert(T(1) / T(2) == T(0), "a launch extent is a dim3 or an integer");
     }
@@ -1233,8 +1235,11 @@ template <class K, class... P> struct gpumbi_launcher {
     void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
                     P... args) const
     {
-        const gpumbi_shape shape = {
-            name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, barrier};
+        const gpumbi_shape shape = {name,
+                                    {grid.n[0], grid.n[1], grid.n[2]},
+                                    {block.n[0], block.n[1], block.n[2]},
+                                    shared_bytes,
+                                    barrier};
         const K function = kernel;
         if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(function()))) {
             gpumbi_run(shape, [=]() { function()(args...); });
@@ -1269,14 +1274,9 @@ template <class... P> struct gpumbi_launcher {
     void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
                     P... args) const
     {
-        const gpumbi_shape shape = {
-            name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, 0};
-        const void *function = reinterpret_cast<const void *>(kernel);
         void *addresses[] = {const_cast<void *>(static_cast<const void *>(&args))..., nullptr};
-        if (gpumbi_launch_begin(&shape, function)) {
-            gpumbi_launch_kernel(&shape, function, addresses);
-            gpumbi_launch_end();
-        }
+        gpumbi_launch_kernel(name, reinterpret_cast<const void *>(kernel), grid.n, block.n,
+                             shared_bytes, addresses);
     }
 };
 
@@ -3126,6 +3126,8 @@ struct gpumb {
     int ceiling_tried;
     void *stream, *own_stream, *start, *stop;
     gpumb_buffer *buffers;
+    char missing[200]; /* why an allocation failed; regions are skipped until missing_scope ends */
+    int missing_scope;
     int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
     char fill[16];
     uint64_t fill_seed;
@@ -3274,6 +3276,13 @@ static gpumb *gpumbi_enter(gpumb *g)
 }
 
 /* Why the region under way, or else the next one, has to be skipped; "" if it has not. */
+/* Forgets what described the last region, but not that a buffer is missing. */
+static void gpumbi_next_region(gpumb *g)
+{
+    memset(&g->next, 0, sizeof g->next);
+    gpumbi_copy_text(g->next.skip, sizeof g->next.skip, g->missing);
+}
+
 static char *gpumbi_trouble(gpumb *g)
 {
     return g->active ? g->active->about.skip : g->next.skip;
@@ -3525,20 +3534,26 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
     return 1;
 }
 
-#if !defined(GPUMB_BACKEND_CPU)
-GPUMB_API void gpumbi_launch_kernel(const gpumbi_shape *shape, const void *function,
-                                    void **parameters)
-{
-    gpumb *g = gpumbi_context(NULL);
-    gpumbi_try(g, gpumbi_dev_launch(shape, function, parameters, g->stream), shape->name);
-}
-#endif
-
 GPUMB_API void gpumbi_launch_end(void)
 {
     gpumb *g = gpumbi_context(NULL);
     gpumbi_try(g, gpumbi_dev_last_error(), "launch");
 }
+
+#if !defined(GPUMB_BACKEND_CPU)
+GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, const uint64_t grid[3],
+                                    const uint64_t block[3], uint64_t shared_bytes,
+                                    void **parameters)
+{
+    gpumb *g = gpumbi_context(NULL);
+    const gpumbi_shape shape = {
+        name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, 0};
+    if (gpumbi_launch_begin(&shape, function)) {
+        gpumbi_try(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
+        gpumbi_launch_end();
+    }
+}
+#endif
 
 /* ================================================================================================
  * BUFFERS
@@ -3547,11 +3562,9 @@ GPUMB_API void gpumbi_launch_end(void)
  * past the end is found out when its result is checked.
  */
 
-GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
+static gpumb_buffer *gpumbi_try_alloc(gpumb *g, uint64_t bytes)
 {
     uint64_t free_bytes = 0;
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
-        return NULL;
     /* Rounded up to whole 64-bit words, which the fill writes. */
     const uint64_t padded = ((bytes + 7) & ~(uint64_t)7) + GPUMBI_GUARD;
     if (padded < bytes) {
@@ -3579,6 +3592,18 @@ GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
     gpumbi_try(g,
                gpumbi_dev_set((char *)b->data + bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, g->stream),
                "guard zone");
+    return b;
+}
+
+GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
+{
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+        return NULL;
+    gpumb_buffer *b = gpumbi_try_alloc(g, bytes);
+    if (!b && !g->active && !g->missing[0]) {
+        gpumbi_copy_text(g->missing, sizeof g->missing, g->next.skip);
+        g->missing_scope = g->scope;
+    }
     return b;
 }
 
@@ -3616,6 +3641,8 @@ static void gpumbi_free_scope(gpumb *g, int scope)
 {
     while (g->buffers && g->buffers->scope >= scope)
         gpumb_free(g, g->buffers);
+    if (g->missing[0] && g->missing_scope >= scope)
+        g->missing[0] = g->next.skip[0] = 0;
 }
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b)
@@ -4259,7 +4286,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         gpumbi_sampler_init(g, &g->single, name, result);
         g->active = &g->single;
     }
-    memset(&g->next, 0, sizeof g->next);
+    gpumbi_next_region(g);
     return g;
 }
 
@@ -4793,7 +4820,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
         if (!more && a->depth == 0) {
             if (!g->enumerating) {
                 gpumbi_free_scope(g, 2);
-                memset(&g->next, 0, sizeof g->next);
+                gpumbi_next_region(g);
                 g->point_index++;
             } else if (!g->dry && !g->listing) {
                 if (a->count && !g->point_count && !g->filters)
@@ -4803,7 +4830,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
                 g->enumerating = 0;
                 g->scope = 2;
                 g->point_index = 0;
-                memset(&g->next, 0, sizeof g->next);
+                gpumbi_next_region(g);
                 gpumbi_axis_options_known(g);
             }
             more = !g->enumerating && !g->done && g->point_index < g->point_count;
@@ -6062,7 +6089,7 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     g->scope = g->outer_scope = 1;
     g->fill[0] = 0;
     g->fill_seed = 0;
-    memset(&g->next, 0, sizeof g->next);
+    gpumbi_next_region(g);
     benchmark->run(g);
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
@@ -6124,13 +6151,16 @@ extern "C" {
 static uint64_t gpumbi_pieces(const uint64_t *address, int lanes, uint64_t elem, uint64_t size)
 {
     uint64_t pieces = 0;
-    for (int lane = 0; lane < lanes; lane++)
-        for (uint64_t p = address[lane] / size; p <= (address[lane] + elem - 1) / size; p++) {
+    for (int lane = 0; lane < lanes; lane++) {
+        const uint64_t first = address[lane] / size;
+        const uint64_t count = (address[lane] % size + elem - 1) / size + 1;
+        for (uint64_t p = first; p - first < count; p++) {
             int known = 0;
             for (int other = 0; other < lane && !known; other++)
-                known = p >= address[other] / size && p <= (address[other] + elem - 1) / size;
+                known = p - address[other] / size <= (address[other] % size + elem - 1) / size;
             pieces += !known;
         }
+    }
     return pieces;
 }
 
@@ -6157,16 +6187,22 @@ static void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, 
     sum->efficiency = sum->sectors ? (double)sum->bytes / ((double)sum->sectors * sector) : 0;
 }
 
-/* After how many steps of `step` bytes addresses lie in sectors and lines as they did at first. */
-static uint64_t gpumbi_alignment_period(uint64_t step, int sector, int line)
+static uint64_t gpumbi_greatest_divisor(uint64_t a, uint64_t b) /* Euclid */
 {
-    uint64_t a = step, b = (uint64_t)sector * (uint64_t)line;
-    while (b) { /* Euclid */
+    while (b) {
         const uint64_t rest = a % b;
         a = b;
         b = rest;
     }
-    return (uint64_t)sector * (uint64_t)line / a;
+    return a;
+}
+
+/* After how many steps of `step` bytes addresses lie in sectors and lines as they did at first. */
+static uint64_t gpumbi_alignment_period(uint64_t step, int sector, int line)
+{
+    const uint64_t a = (uint64_t)sector, b = (uint64_t)line;
+    const uint64_t both = a / gpumbi_greatest_divisor(a, b) * b;
+    return both / gpumbi_greatest_divisor(step, both);
 }
 
 enum { GPUMBI_MODEL_LANES = 64 };
@@ -6541,20 +6577,21 @@ static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__re
     }
 }
 
-/* Byte by byte: an element that was to be moved, or poison. */
+/* Element by element: one that was to be moved, or poison. */
 static __global__ void gpumbi_check_strided(const unsigned char *in, const unsigned char *out,
                                             uint64_t bytes, uint64_t n, uint64_t stride,
-                                            uint64_t in_start, uint64_t out_start, unsigned elem,
+                                            uint64_t in_offset, uint64_t out_offset, unsigned elem,
                                             gpumbi_difference *found)
 {
-    GPUMB_GRID_STRIDE(b, bytes)
+    GPUMB_GRID_STRIDE(e, (bytes + elem - 1) / elem)
     {
-        const uint64_t from_start = b - out_start, element = from_start / elem;
-        const int moved = b >= out_start && element % stride == 0 && element / stride < n;
-        if (out[b] != (moved ? in[in_start + from_start] : 0xff)) {
-            atomicAdd(&found->count, 1ull);
-            atomicMin(&found->first, (unsigned long long)b);
-        }
+        const uint64_t i = e - out_offset;
+        const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
+        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++)
+            if (out[e * elem + b] != (moved ? in[(in_offset + i) * elem + b] : 0xff)) {
+                atomicAdd(&found->count, 1ull);
+                atomicMin(&found->first, (unsigned long long)(e * elem + b));
+            }
     }
 }
 
@@ -7265,17 +7302,35 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
-/* One launcher for all kernels that take the same parameters but for the type of the elements: each
- * further one would cost the compiler 10 ms. The CPU needs them apart, to inline them. */
+/* Kernels that differ in the type of their elements alone are launched in one place: each further
+ * one would cost the compiler 5 ms. The CPU needs them apart, to inline them. */
 #if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                           \
-    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, __VA_ARGS__)
+#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
+    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n)
+#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
+    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n, (int)mode)
 #else
-#define GPUMBI_LAUNCH_COPY(signature, kernel, type, ...)                                           \
-    gpumbi_kernel(#kernel, (void(*) signature)kernel)(blocks, block, 0, in, out, __VA_ARGS__)
+static void gpumbi_launch_copy(const char *name, void (*kernel)(const void *, void *, uint64_t),
+                               uint64_t blocks, int block, const void *in, void *out, uint64_t n)
+{
+    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n);
+}
+
+static void gpumbi_launch_zcopy(const char *name,
+                                void (*kernel)(const void *, void *, uint64_t, int),
+                                uint64_t blocks, int block, const void *in, void *out, uint64_t n,
+                                gpumb_mode mode)
+{
+    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n, (int)mode);
+}
+
+#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
+    gpumbi_launch_copy(#kernel, (void (*)(const void *, void *, uint64_t))kernel, blocks, block,   \
+                       in, out, n)
+#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
+    gpumbi_launch_zcopy(#kernel, (void (*)(const void *, void *, uint64_t, int))kernel, blocks,    \
+                        block, in, out, n, mode)
 #endif
-#define GPUMBI_COPY_SIGNATURE (const void *, void *, uint64_t)
-#define GPUMBI_ZCOPY_SIGNATURE (const void *, void *, uint64_t, int)
 
 static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 {
@@ -7324,14 +7379,14 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         block = block ? block : strcmp(g->device.backend, "cpu") ? 128 : 1024;
         const uint64_t blocks = gpumbi_ceil_div(gpumbi_ceil_div(bytes, 16), (uint64_t)block);
         n = bytes;
-        GPUMBI_LAUNCH_COPY(GPUMBI_COPY_SIGNATURE, gpumbi_copy_fastest, uint4, n);
+        GPUMBI_LAUNCH_COPY(gpumbi_copy_fastest, uint4);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     block = block ? block : 256;
     const uint64_t blocks = gpumbi_ceil_div(n, (uint64_t)block);
 #define GPUMBI_COPY_LAUNCH(size, type)                                                             \
     if (elem == size)                                                                              \
-        GPUMBI_LAUNCH_COPY(GPUMBI_COPY_SIGNATURE, gpumbi_copy_##size, type, n);
+        GPUMBI_LAUNCH_COPY(gpumbi_copy_##size, type);
     GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }
@@ -7355,13 +7410,13 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
             blocks = mode == GPUMB_READ || !on_gpu ? gpumbi_blocks(g)
                                                    : gpumbi_ceil_div(words, 4 * (uint64_t)block);
         n = words;
-        GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_fastest, uint4, n, (int)mode);
+        GPUMBI_LAUNCH_ZCOPY(gpumbi_zcopy_fastest, uint4);
         return *gpumbi_trouble(g) ? -1 : 0;
     }
     blocks = blocks ? blocks : gpumbi_blocks(g);
 #define GPUMBI_ZCOPY_LAUNCH(size, type)                                                            \
     if (elem == size)                                                                              \
-        GPUMBI_LAUNCH_COPY(GPUMBI_ZCOPY_SIGNATURE, gpumbi_zcopy_##size, type, n, (int)mode);
+        GPUMBI_LAUNCH_ZCOPY(gpumbi_zcopy_##size, type);
     GPUMBI_ZCOPY_ELEMENTS(GPUMBI_ZCOPY_LAUNCH)
     return *gpumbi_trouble(g) ? -1 : 0;
 }
@@ -7377,10 +7432,9 @@ GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int
                    (unsigned long long)stride);
         return -1;
     }
-    block = block ? block : 256;
     if (n)
-        GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, (uint64_t)block), block, 0, in, out, n,
-                     stride, elem);
+        GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, block ? (uint64_t)block : 1), block, 0, in,
+                     out, n, stride, elem);
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
@@ -7390,7 +7444,6 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
     g = gpumbi_context(g);
     if (gpumbi_kernel_arguments(g, "subdomains", elem, 1, 16, block, blocks))
         return -1;
-    block = block ? block : 256;
     if (lanes < 1 || block % lanes || iterations < 1) {
         gpumb_skip(g,
                    "subdomains: %d threads in groups of %d, %d iterations: whole groups, at "
@@ -7416,8 +7469,9 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 #define GPUMB_ALL_REDUCTIONS(X)                                                                    \
     X(F32, SUM)                                                                                    \
     X(F32, MIN)                                                                                    \
-    X(F32, MAX) X(F64, SUM) X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX)            \
-        X(U32, SUM) X(U32, MIN) X(U32, MAX)
+    X(F32, MAX)                                                                                    \
+    X(F64, SUM)                                                                                    \
+    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
 
 typedef struct gpumbi_reduction {
     gpumb_type type;
@@ -7882,17 +7936,27 @@ static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_d
     return 0;
 }
 
+/* Whether a buffer holds elements offset + i * stride for all i < n. */
+static int gpumbi_holds(const gpumb_buffer *b, const gpumb_stride_check *c, uint64_t offset)
+{
+    const uint64_t elements = gpumb_size(b) / (uint64_t)c->elem;
+    return !c->n || (offset < elements && (c->n - 1) <= (elements - 1 - offset) / c->stride);
+}
+
 GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 {
     const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
     gpumbi_difference found;
     if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
         return 0;
-    const uint64_t elem = (uint64_t)c->elem;
+    if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
+        gpumb_reason(g, "the buffers are too small for what is to be checked");
+        return 0;
+    }
     gpumb_buffer *result = gpumbi_difference_begin(g);
     GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0,
                  GPUMB_PTR(const unsigned char, c->in), GPUMB_PTR(const unsigned char, c->out),
-                 gpumb_size(c->out), c->n, c->stride, c->in_offset * elem, c->out_offset * elem,
+                 gpumb_size(c->out), c->n, c->stride, c->in_offset, c->out_offset,
                  (unsigned)c->elem, GPUMB_PTR(gpumbi_difference, result));
     if (gpumbi_difference_end(g, result, &found))
         return 0;

@@ -192,13 +192,18 @@ static void note_lanes(gpumb *g)
         return;
     gpumb_note(g,
                "%d B elements, I > 1, median share of the contiguous copy where L * elem is a "
-               "multiple of 128 bytes: %.1f %%; of 64: %.1f %%; of 32: %.1f %%; of neither: "
-               "%.1f %%.",
+               "multiple of 128 bytes: %.1f %%; of 64: %.1f %%; of 32: %.1f %%; of none: %.1f %%.",
                (int)elem, median[0], median[1], median[2], median[3]);
-    const double whole = median[2] < median[1] ? median[2] : median[1];
-    gpumb_note(g, "Parts of sectors are %s; 32, 64 and 128 bytes %s.",
-               median[3] < 0.9 * whole ? "slower" : "as fast as whole ones within 10 %",
-               whole < 0.9 * median[0] ? "differ" : "differ by less than 10 %");
+    double low = median[0], high = median[0]; /* of the multiples of 32 bytes */
+    for (int k = 1; k < 3; k++) {
+        low = median[k] < low ? median[k] : low;
+        high = median[k] > high ? median[k] : high;
+    }
+    gpumb_note(g, "Multiples of 32, 64 and 128 bytes %s; others are %s.",
+               low < 0.9 * high ? "differ" : "are alike within 10 %",
+               median[3] < 0.9 * low    ? "slower"
+               : median[3] > 1.1 * high ? "faster"
+                                        : "not slower than all of them by 10 %");
 }
 
 static void offset_lanes(gpumb *g)

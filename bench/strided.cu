@@ -206,8 +206,8 @@ static void note_above(gpumb *g)
     }
     if (text[0])
         gpumb_note(g, "Measured over expected is up to %s.%s", text,
-                   memory_is_idle ? " At stride 1 these are below 75 % of the peak: not memory "
-                                    "limits them there, so the first strides cost less."
+                   memory_is_idle ? " At stride 1 these stay below 75 % of the peak: it is not the "
+                                    "memory that limits them there."
                                   : "");
 }
 

@@ -1,8 +1,8 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
 A further figure is one more entry; a further kind of drawing is one more function beside lines(),
-bars() and heat(): series maps a value of the series axis to its points, sorted by x, style
-to its colour, marker and label.
+bars(), heat() and clusters(): series maps a value of the series axis to its points, sorted by x,
+style to its colour, marker and label.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Callable
 
 from matplotlib import colormaps
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 # lo and hi are nan where no interval is known, model where nothing was expected
 Point = namedtuple("Point", "x y lo hi model row")
@@ -22,6 +22,9 @@ Style = namedtuple("Style", "color marker label")  # label is None where the leg
 OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vP*X"
 MODEL = "as the model\nexpects"
+SUPERSCRIPT = str.maketrans(
+    "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
@@ -31,12 +34,17 @@ def count(v):
 
 
 def rounded(v):
-    return count(round(v)) if v >= 100 else f"{v:.1f}"
+    return count(round(v)) if v >= 100 else f"{v:.1f}" if v >= 1 else f"{v:.2g}"
 
 
 def size(v):
     power = max(0, min(3, int(math.log2(max(v, 1)) // 10)))
     return f"{v / 1024 ** power:.4g} {('B', 'KiB', 'MiB', 'GiB')[power]}"
+
+
+def power(v):
+    e = round(math.log2(max(v, 1)))
+    return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v else count(v)
 
 
 # Axis: what it is called, how its numbers are written. Others are called by their column.
@@ -46,6 +54,13 @@ AXES = {
     "block": ("Threads per block", count),
     "blocks": ("Number of blocks", count),
     "blocks_per_sm": ("Blocks per multiprocessor", count),
+    "n": ("n", power),
+    "value_type": ("Type", count),
+    "combine": ("Threads combine by", count),
+    "finish": ("Blocks combine by", count),
+    "launch": ("Launched in a", count),
+    "warps": ("Warps per block", count),
+    "elements_per_warp": ("Elements per warp", count),
     "stride": ("Stride in elements", count),
     "offset": ("Offset in elements", count),
     "subdomains": ("Sub-domains per block", count),
@@ -53,10 +68,12 @@ AXES = {
     "where": ("Moved", count),
     "geometry": ("Block, blocks, element", count),
 }
-# Column drawn: the column of the work it is a rate of, the divisor to its unit, its label.
+# Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
+# its label.
 RATES = {
     "gbps": ("bytes", 1e9, "Rate, read + written, in GB/s"),
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
+    "median_s": ("", 1e-6, "Median time in \u00b5s"),
 }
 
 
@@ -112,12 +129,16 @@ def lines(ax, family, series, style):
         )
         expected = [(p.x, p.model) for p in points if p.model > 0]
         if expected:
-            ax.plot(*zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9)
+            ax.plot(
+                *zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9
+            )
             ax.plot([], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=MODEL)
     if family.log_y:
         ax.set_yscale("log")
     if not family.log2:
-        ax.xaxis.set_major_locator(MaxNLocator(4 if family.panel else 10, integer=True))
+        ax.set_xscale("symlog", base=2, linthresh=1)  # powers of two, and zero
+        ax.xaxis.set_major_locator(FixedLocator([0] + [4**e for e in range(16)]))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
     if family.log2:
         xs = sorted({p.x for points in series.values() for p in points})
         first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
@@ -209,7 +230,8 @@ def bars(ax, family, series, style):
 
 def heat(ax, family, series, style):
     """A cell per x and series; draw() gives all panels one scale of colours."""
-    xs, ys = sorted({p.x for points in series.values() for p in points}), list(style)
+    xs = sorted({p.x for points in series.values() for p in points})
+    ys = [value for value in style if value != ""]
     cells = [[math.nan] * len(xs) for _ in ys]
     for value, points in series.items():
         for p in points:
@@ -234,6 +256,40 @@ def heat(ax, family, series, style):
     ax.grid(False)
 
 
+def clusters(ax, family, series, style):
+    """Lines over a few neighbouring x around each of some marks: those of one value of family.group
+    lie side by side, whatever is between them and the next, and the one in the middle is marked.
+    """
+    groups, places = {}, {}
+    for x, group in sorted(
+        {(p.x, float(p.row[family.group])) for points in series.values() for p in points}
+    ):
+        groups.setdefault(group, []).append(x)
+    at = 0
+    for xs in groups.values():
+        places.update((x, at + i) for i, x in enumerate(xs))
+        at += len(xs) + 1.5
+        ax.axvline(places[xs[len(xs) // 2]], color="#808080", linewidth=1.5, zorder=1)
+    for value, points in series.items():
+        s = style[value]
+        for group, xs in groups.items():
+            own = [p for p in points if p.x in xs]
+            ax.errorbar(
+                [places[p.x] for p in own],
+                [p.y for p in own],
+                yerr=errors(own),
+                color=s.color,
+                label=s.label,
+                marker=s.marker,
+                markersize=6,
+                linewidth=2.2,
+                capsize=3,
+            )
+    middles = [xs[len(xs) // 2] for xs in groups.values()]
+    ax.set_xticks([places[x] for x in middles], [value_label(family.x, x) for x in middles])
+    ax.grid(False, axis="x")
+
+
 @dataclass(frozen=True)
 class Family:
     name: str  # of the figure's file
@@ -246,9 +302,11 @@ class Family:
     over: str = ""  # of the rows at one point that differ in this axis, the fastest is drawn
     bands: str = ""  # shades and names the stretches of x where this column keeps its value
     draw: Callable = lines
-    log2: bool = True  # x in powers of two
+    log2: bool = True  # x in powers of two, without zero
     log_y: bool = False
     y: str = "gbps"  # a column of RATES
+    group: str = ""  # x that have the same value of this axis are drawn side by side; clusters()
+    published: dict = field(default_factory=dict)  # {panel: ((y, device), ...)}, at the largest x
 
 
 FAMILIES = [
@@ -340,8 +398,84 @@ FAMILIES = [
         "offset/misaligned",
         "Misaligned copy: rate over the offset of input, output or both",
         x="offset",
-        series="where",
-        panel="elem",
+        series="elem",
+        panel="where",
+        log2=False,
+    ),
+    Family(
+        "reduction-geometry",
+        "reduction/geometry",
+        "Naive reduction: rate over blocks and block size",
+        x="blocks_per_sm",
+        series="block",
+    ),
+    Family(
+        "reduction-rate",
+        "reduction/size",
+        "Reduction: rate over n",
+        x="n",
+        series="kernel",
+        panel="type",
+        where={"launch": "stream"},
+        bands="cache",
+        published={"u32": ((177.6, "K20x, CUDA"), (433.0, "Vega 64, HIP"))},
+    ),
+    Family(
+        "reduction-time-u32",
+        "reduction/size",
+        "Reduction of integers: time over n, launched in a stream and in a graph",
+        x="n",
+        series="kernel",
+        panel="launch",
+        where={"type": "u32"},
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
+        "reduction-time-f32",
+        "reduction/size",
+        "Reduction of floats: time over n, launched in a stream and in a graph",
+        x="n",
+        series="kernel",
+        panel="launch",
+        where={"type": "f32"},
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
+        "reduction-variants",
+        "reduction/variants",
+        "Naive reduction: time of all launches over n and ways to combine",
+        x="n",
+        series="combine",
+        panel="finish",
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
+        "reduction-elements",
+        "reduction/elements",
+        "Naive reduction: rate over elements per warp and warps per block",
+        x="warps",
+        series="elements_per_warp",
+        draw=heat,
+    ),
+    Family(
+        "reduction-blocks",
+        "reduction/blocks",
+        "Naive reduction: rate around multiples of the number of multiprocessors",
+        x="blocks",
+        series="kernel",
+        draw=clusters,
+        group="multiple",
+    ),
+    Family(
+        "reduction-types",
+        "reduction/types",
+        "Fastest reduction: types and operations",
+        x="operation",
+        series="value_type",
+        draw=bars,
         log2=False,
     ),
 ]

@@ -157,13 +157,16 @@ def point(family, row):
         or (family.log2 and not (isinstance(x, float) and x > 0))
     ):
         return None
-    lo, hi = (
-        number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
-    )
+    if work:
+        lo, hi = (
+            number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
+        )
+    else:
+        y, lo, hi = y / unit, number(row, "ci_lo_s") / unit, number(row, "ci_hi_s") / unit
     if lo > y * 1.01 or hi < y * 0.99:
         say(
-            f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside {work} / interval of "
-            f"the time, {lo:g} to {hi:g}"
+            f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "
+            f"{work + ' / ' if work else ''}interval of the time, {lo:g} to {hi:g}"
         )
     model = number(row, "reference") * number(row, "expected_pct") / 100
     return Point(x, y, lo, hi, model, row)
@@ -176,7 +179,10 @@ def select(family, rows):
         need(
             r["@file"],
             r,
-            (family.x, family.series, family.panel, family.over, family.bands, *family.where),
+            (
+                *(family.x, family.series, family.panel, family.over),
+                *(family.bands, family.group, *family.where),
+            ),
         )
     rows = [r for r in rows if all(value(r[a]) == v for a, v in family.where.items())]
     latest = {(r["kernel"], *((a, r[a]) for a in r["@axes"])): r for r in rows}
@@ -186,10 +192,10 @@ def select(family, rows):
 def arrange(family, points):
     """{panel: {series: points}}, numbers in order, names in the order of the file; the fastest
     where several coincide."""
-    best, panels = {}, {}
+    best, panels, sign = {}, {}, 1 if RATES[family.y][0] else -1  # short times are fast
     for p in points:
         key = value(p.row[family.panel]) if family.panel else "", value(p.row[family.series]), p.x
-        if key not in best or p.y > best[key].y:
+        if key not in best or sign * p.y > sign * best[key].y:
             best[key] = p
     for panel, series, x in sorted(best, key=lambda k: [order(v) for v in k]):
         panels.setdefault(panel, {}).setdefault(series, []).append(best[panel, series, x])
@@ -218,6 +224,8 @@ def caption(family, rows, lost, slower, replaced, date):
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
     if family.draw is not heat:
         notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+    if family.published and rows[0]["backend"] != "cpu":
+        notes += ["stars: published figures (J. Stephan, TU Dresden 2019)"]
     return "; ".join(notes) + "."
 
 
@@ -227,6 +235,26 @@ def rates(ax, family):
     if not family.log_y:
         ax.set_ylim(0, None)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+    if family.log_y:  # what lies between powers of ten is named where there are few of these
+        low, high = ax.get_ylim()
+        few = high < 30 * low
+        ax.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: count(v) if few else ""))
+
+
+def mark(ax, x, published):
+    """Published figures of other devices at one x."""
+    for y, device in published:
+        ax.plot([x], [y], marker="*", markersize=13, color="#A00000", clip_on=False, zorder=5)
+        ax.annotate(
+            f"{device}: {y:g}",
+            (x, y),
+            (-10, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=11,
+            color="#A00000",
+        )
 
 
 def colors(fig, frames, family):
@@ -252,6 +280,9 @@ def draw(family, panels, text):
     handles, references = {}, {}
     for ax, (panel, series) in zip(frames, panels.items()):
         family.draw(ax, family, series, style)
+        if panel in family.published and rows[0]["backend"] != "cpu":
+            last = max(p.x for points in series.values() for p in points)
+            mark(ax, last, family.published[panel])
         handles.update((label, h) for h, label in zip(*ax.get_legend_handles_labels()))
         wanted = family.y == "gbps" and family.draw is not heat
         for column, (name, dash) in REFERENCES.items() if wanted else ():
@@ -260,7 +291,9 @@ def draw(family, panels, text):
                 references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
                     at, color="black", ls=dash, lw=1.8, zorder=1.5
                 )
-        ax.set(title=value_label(family.panel, panel), xlabel=axis_label(family.x))
+        # above the names of the bands
+        ax.set_title(value_label(family.panel, panel), pad=28 if family.bands and panel else None)
+        ax.set_xlabel(axis_label(family.x))
     if family.draw is heat:
         colors(fig, frames, family)
     else:

@@ -1,5 +1,5 @@
-/* test_coalescing.c - the model of coalescing against sets of byte, sector and line numbers, against
- * what must not change it, and against textbook values. Needs no device. */
+/* test_coalescing.c - the model of coalescing against sets of byte, sector and line numbers,
+ * against what must not change it, and against textbook values. Needs no device. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -251,7 +251,7 @@ static void test_properties(uint64_t *address, int lanes, int elem, int sector, 
 static void test_random(void)
 {
     uint64_t address[MOST_LANES];
-    for (int round = 0; round < 600; round++)
+    for (int round = 0; round < 400; round++)
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
             const int lanes = random_int(1, 64), elem = random_int(1, 32);
             const int sector = pick(sectors, COUNT(sectors)), line = pick(lines, COUNT(lines));
@@ -329,7 +329,7 @@ static counts count_warp(int elem, uint64_t stride, uint64_t offset, int warp, u
     return count_access(address, warp, elem, sector, line);
 }
 
-/* What is wrong with a model is wrong in thousands of cases: these count them and show the first. */
+/* What is wrong with a model is wrong in thousands of cases: count them, show the first. */
 typedef struct verdict {
     unsigned cases, wrong_sums, wrong_means;
 } verdict;
@@ -381,20 +381,21 @@ static void test_strided_all(void)
     for (uint64_t stride = 0; stride <= 300; stride++)
         for (uint64_t offset = 0; offset <= 64; offset++) {
             /* of large strides some offsets and pieces, for the time it takes */
-            if (stride > 8 && offset % 32 != 0 && offset != 1 && offset != stride % 65)
+            if (stride > 5 && offset % 32 != 0 && offset != 1 && offset != stride % 65)
                 continue;
             for (int e = 0; e < COUNT(elems); e++)
                 for (int w = 0; w < COUNT(warps); w++)
                     for (int sector = 32; sector <= 64; sector *= 2)
                         for (int line = 64; line <= 128; line *= 2)
-                            if (stride <= 8 || random_below(4) == 0)
+                            if (stride <= 5 || random_below(8) == 0)
                                 test_strided(&v, elems[e], stride, offset, warps[w], sector, line,
                                              16);
         }
-    check_verdict(v, 20000);
+    check_verdict(v, 15000);
 }
 
-/* Any warp, element and piece: the pattern may take as many warps as a common multiple has bytes. */
+/* Any warp, element and piece: the pattern may take as many warps as a common multiple has
+ * bytes. */
 static void test_strided_odd(void)
 {
     verdict v = {0, 0, 0};
@@ -409,7 +410,7 @@ static void test_strided_odd(void)
     for (int round = 0; round < 100; round++) /* far apart, and far away */
         test_strided(&v, pick(elems, COUNT(elems)), random_below(UINT64_C(1) << 32),
                      random_below(UINT64_C(1) << 50), random_int(1, 64), 32, 128, 256);
-    check_verdict(v, 200);
+    check_verdict(v, 100);
 }
 
 static void check_textbook(int elem, uint64_t stride, uint64_t offset, double per_warp,
@@ -491,7 +492,7 @@ static void test_subdomains(int elem, int block, int lanes, int iterations, int 
 
 static void test_subdomains_all(void)
 {
-    static const int blocks[] = {1, 32, 48, 64, 96, 100, 192};
+    static const int blocks[] = {1, 32, 48, 64, 100, 192};
     static const int iterations[] = {1, 2, 3, 16};
     for (int k = 0; k < COUNT(blocks); k++)
         for (int lanes = 1; lanes <= blocks[k]; lanes++) {
@@ -511,7 +512,7 @@ static void test_subdomains_all(void)
     }
 }
 
-/* One iteration is a plain copy whatever the groups; a lane of its own is a stride of iterations. */
+/* One iteration is a plain copy whatever the groups; lanes alone are a stride of `iterations`. */
 static void test_subdomains_as_strided(void)
 {
     for (int e = 0; e < COUNT(elems); e++)

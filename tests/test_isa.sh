@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (PTX, and SASS where
-# there is a disassembler) and AMD: accesses of 16 bytes where they are promised, and no spills.
+# there is a disassembler) and AMD: accesses of 16 bytes where they are promised, the instructions of
+# an n-body interaction, and no spills.
 #     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
 set -u
 LC_ALL=C
@@ -35,13 +36,26 @@ find_program() {
     return 1
 }
 
-printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$tmp/unit.cu"
+# All reductions, and the n-body forms at the edges: most and fewest registers, each of the roots.
+cat >"$tmp/unit.cu" <<'END_OF_UNIT'
+#define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
+#define GPUMB_NBODY_FORMS(X) \
+    X(1, 1, LIBRARY) X(1, 1, INTEGER) X(1, 1, APPROXIMATE) X(4, 4, LIBRARY) X(4, 4, INTEGER) \
+    X(4, 4, APPROXIMATE) X(8, 8, LIBRARY) X(8, 8, INTEGER) X(8, 32, APPROXIMATE)
+#define GPUMB_NBODY_PAIRS(X) X(1, 1) X(4, 2) X(8, 2) X(8, 4)
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+END_OF_UNIT
+least_kernels=50
 
 # ---- what the kernels have to have: loads and stores of 16 bytes, at least so many ---------------
 # More would be well (unrolled). Reading, writing and both may be kernels of their own or one with a
 # mode: those are taken together. 32 bytes are two words; the fastest read has four under way.
-# Those of 16 and 32 bytes have no smaller accesses; the fastest ones have, for what is left over.
+# Those of 16 and 32 bytes have no smaller accesses; the fastest ones have, for what is left over, and
+# those that serve several sizes.
 wide="
+gpumbi_strided 1 1
+gpumbi_subdomains 1 1
 gpumbi_copy_16 1 1
 gpumbi_copy_32 2 2
 gpumbi_copy_fastest 1 1
@@ -72,7 +86,7 @@ accesses_right() {
     grep -E -e "$load|$store|$smaller" "$tmp/body" >"$tmp/accesses"
     [ -s "$tmp/body" ] && [ "$(count "$load" <"$tmp/body")" -ge "$2" ] &&
         [ "$(count "$store" <"$tmp/body")" -ge "$3" ] || return 1
-    case $1 in *fastest) return 0 ;; esac
+    case $1 in *fastest | gpumbi_strided | gpumbi_subdomains) return 0 ;; esac
     [ "$(grep -vE -e "$load|$store" "$tmp/accesses" | count "$smaller")" -eq 0 ]
 }
 
@@ -94,6 +108,105 @@ END_OF_LIST
             pass
         else
             fail "$1: $name is not there, or seems to access 16 bytes" "$tmp/accesses"
+        fi
+    done
+}
+
+# ---- what loops are made of ----------------------------------------------------------------------
+
+# instance PATTERN: the lines of the kernels whose mangled names have the pattern in them
+instance() {
+    awk -v pattern="$1" '/^kernel / { on = $0 ~ pattern } on' "$listing"
+}
+
+# densest PATTERN: the one block without labels and branches inside, of the lines on standard input,
+# that has the most lines with the pattern. A label comes first, a branch last.
+densest() {
+    pattern=$1 awk '
+        BEGIN { pattern = ENVIRON["pattern"] } # with its backslashes
+        function flush() { if (hits > best) { best = hits; most = block }; block = ""; hits = 0 }
+        /^(\$L|\.L)[A-Za-z0-9_]*:/ { flush() }
+        { block = block $0 "\n" }
+        $0 ~ pattern { hits++ }
+        /[ \t](bra|BRA|s_branch|s_cbranch[a-z0-9_]*)[. \t]/ { flush() }
+        END { flush(); printf "%s", most }'
+}
+
+# Whether the block on standard input ends with a branch to its own label: SASS has none, there the
+# branch has an address.
+repeats() {
+    awk 'NR == 1 { label = $1; sub(":.*", "", label) }
+        match($0, /\/\*[0-9a-f][0-9a-f][0-9a-f][0-9a-f]+\*\//) {
+            address = substr($0, RSTART + 2, RLENGTH - 4)
+            if (first == "")
+                first = address
+        }
+        { last = $0 }
+        END {
+            if (label ~ /^[$.]L/)
+                exit index(last " ", label) == 0 # with what follows: no label begins another
+            if (!match(last, /BRA 0x[0-9a-f]+/))
+                exit 1
+            target = substr(last, RSTART + 6, RLENGTH - 6)
+            while (length(target) < length(first))
+                target = "0" target
+            exit target < first || target >= address
+        }'
+}
+
+# The fastest reductions: a loop with several loads of 16 bytes, which no condition stands before.
+look_at_reductions() {
+    for type in f d i j; do
+        for operation in 0 1 2; do
+            name="21gpumbi_reduce_fastestI${type}L[a-z0-9_]*${operation}E"
+            instance "$name" | densest "$load" >"$tmp/block"
+            if [ "$(grep -v '@' "$tmp/block" | count "$load")" -ge 2 ] && repeats <"$tmp/block"; then
+                pass
+            else
+                fail "$1: $name has no loop with loads of 16 bytes" "$tmp/block"
+            fi
+        done
+    done
+    # were a loop found here, it would be found anywhere
+    instance '14gpumbi_copy_16P' | densest "$load" >"$tmp/block"
+    if [ -s "$tmp/block" ] && ! repeats <"$tmp/block"; then
+        pass
+    else
+        fail "$1: gpumbi_copy_16 is not there, or seems to loop" "$tmp/block"
+    fi
+}
+
+# mix BODIES UNROLL ROOT: how often each of the patterns in $mix, one a line, stands in the loop over
+# the bodies of a tile; roots are 0, 1 and 2 as in gpumb_rsqrt
+mix() {
+    instance "12gpumbi_nbodyIL[a-z]$1EL[a-z]$2EL[a-z0-9_]*$3E" | densest "$densest" >"$tmp/block"
+    for pattern in $mix; do
+        count "$pattern" <"$tmp/block"
+    done | tr '\n' ' '
+}
+
+# look_at_nbody WHAT COUNT...: of each pattern so many an interaction with the approximate root. The
+# other two have to show that the patterns see a difference.
+look_at_nbody() {
+    what=$1
+    shift
+    expected=
+    for each; do
+        expected="$expected$((16 * each)) "
+    done
+    found=$(mix 4 4 1)
+    if [ "$found" = "$expected" ]; then
+        pass
+    else
+        echo "$mix" | tr -s ' \n' '\n\n' >"$tmp/mix"
+        fail "$what: n-body, 16 interactions: ${found}instead of $expected" "$tmp/mix"
+    fi
+    for root in $others; do
+        found=$(mix 4 4 "$root")
+        if [ -s "$tmp/block" ] && [ "$found" != "$expected" ]; then
+            pass
+        else
+            fail "$what: n-body with root $root is not there, or seems to have the approximate one"
         fi
     done
 }
@@ -125,7 +238,7 @@ nvidia() {
     fi
     kernels=$(count 'Compiling entry function' <"$tmp/ptxas")
     clean=$(count ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' <"$tmp/ptxas")
-    if [ "$kernels" -ge 10 ] && [ "$clean" -eq "$kernels" ]; then
+    if [ "$kernels" -ge "$least_kernels" ] && [ "$clean" -eq "$kernels" ]; then
         pass
     else
         grep -B 1 'bytes stack' "$tmp/ptxas" | grep -v ' 0 bytes spill loads' >"$tmp/spills"
@@ -141,12 +254,26 @@ nvidia() {
     store='st\.global\.([a-z_:0-9]+\.)*(v4\.[usbf]32|v2\.[usbf]64)'
     smaller='(ld|st)\.global\.'
     look "$arch, PTX"
+    look_at_reductions "$arch, PTX"
+    # the last one: any other arithmetic of floats
+    densest='fma\.rn(\.ftz)?\.f32'
+    mix='rsqrt\.approx\.ftz\.f32 [[:space:]]sub(\.rn|\.ftz)*\.f32 [[:space:]]fma(\.rn|\.ftz)*\.f32
+        [[:space:]]mul(\.rn|\.ftz)*\.f32
+        [[:space:]](add|neg|abs|min|max|div|rcp|sqrt|setp|selp)\.([a-z]+\.)*f32|rsqrt\.approx\.f32'
+    others='0 2'
+    look_at_nbody "$arch, PTX" 1 3 6 3 0
 
     if disassemble "$tmp/unit.cubin"; then
         listing=$tmp/sass
         load='LDG\.E(\.[A-Z0-9_]+)*\.128' store='STG\.E(\.[A-Z0-9_]+)*\.128'
         smaller='LDG|STG|LDL|STL'
         look "$arch, SASS"
+        look_at_reductions "$arch, SASS"
+        densest='[[:space:]]FFMA'
+        mix='MUFU\.RSQ[[:space:]] [[:space:]]FADD[.[:space:]] [[:space:]]FFMA[.[:space:]]
+            [[:space:]]FMUL[.[:space:]] [[:space:]](FSETP|FSEL|FMNMX|FCHK|MUFU\.[^R])'
+        others='0 2'
+        look_at_nbody "$arch, SASS" 1 3 6 3 0
     else
         skip "$arch, SASS: neither cuobjdump nor nvdisasm"
     fi
@@ -167,22 +294,32 @@ amd() {
         fail "$1: does not compile" "$tmp/log"
         return
     fi
-    awk '/^_Z[A-Za-z0-9_]*:/ { sub(":.*", ""); print "kernel " $0 } /^[ \t]+(global|flat)_/
-        /s_endpgm/ { print }' "$tmp/unit.s" >"$tmp/gcn"
+    awk '/^_Z[A-Za-z0-9_]*:/ { sub(":.*", ""); print "kernel " $0; next }
+        /^\.LBB/ || /^[ \t]+[a-z]/ { print }' "$tmp/unit.s" >"$tmp/gcn"
     listing=$tmp/gcn
     load='(global|flat)_load_(dwordx4|b128)' store='(global|flat)_store_(dwordx4|b128)'
     smaller='(global|flat)_(load|store)_(dword|b32|b64|b96)' # load_ushort is blockDim on some
     look "$1"
+    look_at_reductions "$1"
+    # the guard compares with the smallest normal number, selects a scale and applies it
+    densest='v_(pk_)?(fma|mul|mac|fmac|add)[a-z]*_f32'
+    mix='v_rsq_f32 v_cmpx?_[a-z]+_f32|v_cndmask|v_ldexp|v_(sqrt|rcp|div_[a-z]+)_f32'
+    others='0 2'
+    look_at_nbody "$1" 1 0
 
     kernels=$(count '^ +\.private_segment_fixed_size:' <"$tmp/unit.s")
     clean=$(count '^ +\.private_segment_fixed_size: +0$' <"$tmp/unit.s")
     scratch=$(count '^; ScratchSize: 0$' <"$tmp/unit.s")
     spills=$(count '^ +\.[sv]gpr_spill_count: +[1-9]' <"$tmp/unit.s")
-    if [ "$kernels" -ge 10 ] && [ "$clean" -eq "$kernels" ] && [ "$scratch" -eq "$kernels" ] &&
+    if [ "$kernels" -ge "$least_kernels" ] && [ "$clean" -eq "$kernels" ] && [ "$scratch" -eq "$kernels" ] &&
         [ "$spills" -eq 0 ]; then
         pass
     else
-        fail "$1: of $kernels kernels $clean are without scratch memory; $spills spill counts"
+        awk '/^_Z[A-Za-z0-9_]*:/ { sub(":.*", ""); name = $0 }
+            /^; ScratchSize: [1-9]/ { print name ": " $3 " bytes of scratch memory" }' \
+            "$tmp/unit.s" >"$tmp/spills"
+        fail "$1: of $kernels kernels $clean are without scratch memory; $spills spill counts" \
+            "$tmp/spills"
     fi
     flat=$(count '[[:space:]]flat_(load|store)' <"$tmp/gcn")
     [ "$flat" -eq 0 ] || echo "test_isa.sh: $1: $flat accesses are flat, not global"

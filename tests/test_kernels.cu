@@ -167,6 +167,142 @@ static void test_copy_unaligned(workplace &w)
                 }
 }
 
+// ---- strided ----
+
+// Whether the output holds `count` elements `stride` apart that begin at byte `to`, and poison in
+// every other byte of the buffer, margins included. The elements come from the source, equally far
+// apart, from byte `from` on.
+static bool holds_strided(const workplace &w, uint64_t from, uint64_t to, uint64_t elem,
+                          uint64_t count, uint64_t stride)
+{
+    bytes got = read_back(w.g, w.out);
+    bool right = true;
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char *element = got.data() + MARGIN + to + i * stride * elem;
+        right = right && memcmp(element, &w.source[from + i * stride * elem], elem) == 0;
+        memset(element, POISON, elem); // only what should not be there is left
+    }
+    return right && all_are(got.data(), got.size(), POISON);
+}
+
+static void check_strided(workplace &w, int elem, uint64_t n, uint64_t stride, int block,
+                          uint64_t from, uint64_t to)
+{
+    const uint64_t size = (uint64_t)elem;
+    make_output(w, to * size + (n ? ((n - 1) * stride + 1) * size : 0));
+    gpumb_poison(w.g, w.out);
+    CHECK_INT(
+        gpumb_strided(w.g, elem, n, stride, block, input(w, from * size), output(w, to * size)), 0);
+    CHECK_CASE(holds_strided(w, from * size, to * size, size, n, stride),
+               "strided, elem %d, n %llu, stride %llu, block %d, in + %llu, out + %llu", elem,
+               (unsigned long long)n, (unsigned long long)stride, block, (unsigned long long)from,
+               (unsigned long long)to);
+    gpumb_stride_check check = {w.in, w.out, elem, n, stride, from, to + MARGIN / size};
+    CHECK_INT(gpumb_check_strided(w.g, &check), 1);
+}
+
+static void test_strided(workplace &w, bool on_cpu)
+{
+    const uint64_t most = on_cpu ? 4u << 20 : largest; // bytes that it spans
+    for (int elem = 1; elem <= 16; elem *= 2)
+        for (int block : {32, 33, 96, 256, 1000, 1024}) {
+            const uint64_t b = (uint64_t)block;
+            for (uint64_t n :
+                 {(uint64_t)0, (uint64_t)1, b - 1, b, b + 1, (uint64_t)1009, (uint64_t)100003})
+                for (uint64_t stride : {1u, 2u, 3u, 7u, 32u, 33u, 1000u})
+                    if (n * stride * (uint64_t)elem <= most &&
+                        (n < 2000 || block == 96 || block == 256))
+                        check_strided(w, elem, n, stride, block, 0, 0);
+        }
+    check_strided(w, 8, 100003, 33, 96, 0, 0); // what the CPU has left out above
+    check_strided(w, 1, 2, largest - 1, 32, 0, 0);
+    for (int elem = 1; elem <= 16; elem *= 2) // pointers to any element
+        for (uint64_t from = 0; from < 5; from++)
+            for (uint64_t to = 0; to < 5; to++)
+                check_strided(w, elem, 97, 1 + (from + to) % 4, 32, from, to);
+}
+
+// ---- sub-domains ----
+
+// What the threads move, by the formula: all of it, so that an element that two of them move shows.
+static bytes subdomains(const workplace &w, uint64_t from, uint64_t elem, uint64_t lanes,
+                        uint64_t iterations, uint64_t blocks, uint64_t block)
+{
+    bytes moved(blocks * block * iterations * elem, POISON);
+    for (uint64_t b = 0; b < blocks; b++)
+        for (uint64_t t = 0; t < block; t++)
+            for (uint64_t i = 0; i < iterations; i++) {
+                const uint64_t k =
+                    (b * block + t / lanes * lanes) * iterations + i * lanes + t % lanes;
+                memcpy(&moved[k * elem], &w.source[from + k * elem], elem);
+            }
+    return moved;
+}
+
+static void check_subdomains(workplace &w, int elem, int lanes, int iterations, uint64_t blocks,
+                             int block, uint64_t from, uint64_t to)
+{
+    const uint64_t size = (uint64_t)elem, n = blocks * (uint64_t)block * (uint64_t)iterations;
+    make_output(w, (n + to) * size);
+    gpumb_poison(w.g, w.out);
+    CHECK_INT(gpumb_subdomains(w.g, elem, lanes, iterations, blocks, block, input(w, from * size),
+                               output(w, to * size)),
+              0);
+    const bytes moved = subdomains(w, from * size, size, (uint64_t)lanes, (uint64_t)iterations,
+                                   blocks, (uint64_t)block);
+    CHECK_CASE(holds(w, to * size, moved.data(), n * size),
+               "sub-domains, elem %d, lanes %d, iterations %d, blocks %llu, block %d, in + %llu, "
+               "out + %llu",
+               elem, lanes, iterations, (unsigned long long)blocks, block, (unsigned long long)from,
+               (unsigned long long)to);
+    gpumb_stride_check check = {w.in, w.out, elem, n, 1, from, to + MARGIN / size};
+    CHECK_INT(gpumb_check_strided(w.g, &check), 1);
+}
+
+static void test_subdomains(workplace &w)
+{
+    for (int block : {1, 32, 33, 96, 256, 1000, 1024})
+        for (int lanes : {1, 2, 3, 4, 8, 16, 32, block})
+            for (int iterations : {1, 2, 3, 16}) {
+                if (block % lanes || (lanes == block && block <= 32 && block != 1))
+                    continue; // 32 is in the list
+                for (int elem = 1; elem <= 16; elem *= 2)
+                    for (uint64_t blocks : {1u, 3u})
+                        check_subdomains(w, elem, lanes, iterations, blocks, block, 0, 0);
+            }
+    for (int elem = 1; elem <= 16; elem *= 2)
+        for (uint64_t from = 0; from < 4; from++)
+            for (uint64_t to = 0; to < 4; to++)
+                check_subdomains(w, elem, 8, 5, 3, 96, from, to);
+    check_subdomains(w, 4, 4, 16, 1009, 96, 0, 0);
+}
+
+// ---- misaligned copies: every place in a word of 16 bytes, for input and output ----
+
+static void test_copy_misaligned(workplace &w, bool on_cpu)
+{
+    for (int elem = 1; elem <= 32; elem *= 2) {
+        const uint64_t size = (uint64_t)elem;
+        for (uint64_t n : {1u, 37u, 1009u}) {
+            make_output(w, (n + 17) * size);
+            for (uint64_t from = 0; from <= 17; from++)
+                for (uint64_t to = 0; to <= 17; to++)
+                    for (gpumb_form form : forms) {
+                        if (on_cpu && (elem == 32 || n != 37) && (from + 2 * to) % 5)
+                            continue; // for the time it takes
+                        gpumb_poison(w.g, w.out);
+                        CHECK_INT(gpumb_copy(w.g, form, elem, n, 96, input(w, from * size),
+                                             output(w, to * size)),
+                                  0);
+                        CHECK_CASE(holds(w, to * size, &w.source[from * size], n * size),
+                                   "copy, form %d, elem %d, n %llu, in + %llu, out + %llu",
+                                   (int)form, elem, (unsigned long long)n, (unsigned long long)from,
+                                   (unsigned long long)to);
+                    }
+        }
+    }
+}
+
 // ---- zcopy ----
 
 static void check_zcopy(workplace &w, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
@@ -272,6 +408,48 @@ static void test_refusals(workplace &w)
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
     CHECK(strstr(gpumb_last_result(g)->reason, "elements of 3 bytes"));
+}
+
+// Refused, and nothing launched: the output is still poison.
+static void test_access_refusals(workplace &w)
+{
+    const void *in = input(w, 0);
+    gpumb *g = w.g;
+    make_output(w, 4096);
+    void *out = output(w, 0);
+    gpumb_poison(g, w.out);
+    for (int elem : {0, -4, 3, 5, 12, 32, 64}) {
+        CHECK(refused(gpumb_strided(g, elem, 8, 2, 128, in, out), "elements of"));
+        CHECK(refused(gpumb_subdomains(g, elem, 8, 2, 1, 128, in, out), "elements of"));
+    }
+    for (int block : {-32, 1025, 2000, 1 << 20}) {
+        CHECK(refused(gpumb_strided(g, 4, 8, 2, block, in, out), "block"));
+        CHECK(refused(gpumb_subdomains(g, 4, 1, 2, 1, block, in, out), "block"));
+    }
+    CHECK(refused(gpumb_strided(g, 4, 8, 0, 128, in, out), "stride"));
+    for (int lanes : {-8, 0, 5, 64, 192, 256}) // of 96
+        CHECK(refused(gpumb_subdomains(g, 4, lanes, 2, 1, 96, in, out), ""));
+    for (int iterations : {-1, 0})
+        CHECK(refused(gpumb_subdomains(g, 4, 8, iterations, 1, 96, in, out), "iterations"));
+    // more blocks than a grid has; 2^32 of them, which 32 bits would make none
+    CHECK(refused(gpumb_strided(g, 1, UINT64_MAX, 1, 128, in, out), ""));
+    CHECK(refused(gpumb_strided(g, 1, 1ull << 40, 1, 256, in, out), "refused"));
+    CHECK(refused(gpumb_subdomains(g, 4, 8, 2, 1ull << 32, 96, in, out), ""));
+    CHECK(holds(w, 0, NULL, 0));
+    gpumb_subdomains(g, 4, 8, 2, 1, 0, in, out); // blocks * block * iterations elements: none
+    gpumb_result ignored;
+    GPUMB_TIME(&ignored) {
+    }
+    CHECK(holds(w, 0, NULL, 0));
+    gpumb_poison(g, w.out);
+
+    GPUMB_MEASURE(g, "lanes that do not divide the block") {
+        gpumb_subdomains(g, 4, 7, 2, 1, 96, in, out);
+    }
+    const gpumb_result *r = gpumb_last_result(g);
+    CHECK_INT(r->status, GPUMB_STATUS_SKIPPED);
+    CHECK(r->reason[0] != '\0');
+    CHECK(holds(w, 0, NULL, 0));
 }
 
 // ---- the check ----
@@ -404,6 +582,276 @@ static void test_check_read_broken(workplace &w)
             else
                 CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
         }
+    gpumb_free(w.g, out);
+}
+
+// ---- the check of strided copies ----
+
+// An input without poison, so that nothing that is missing looks like it, and a right output of n
+// elements `stride` apart in a buffer of `room` elements.
+struct strided_place {
+    gpumb *g;
+    gpumb_buffer *in, *out;
+    bytes source, right;
+    gpumb_stride_check check;
+};
+
+static uint64_t element(const strided_place &p, uint64_t offset, uint64_t i)
+{
+    return (offset + i * p.check.stride) * (uint64_t)p.check.elem;
+}
+
+static strided_place make_strided(gpumb *g, int elem, uint64_t n, uint64_t stride,
+                                  uint64_t in_offset, uint64_t out_offset)
+{
+    const uint64_t size = (uint64_t)elem, span = n * stride + 2; // one more than it takes
+    strided_place p = {g,
+                       gpumb_alloc(g, (in_offset + span) * size),
+                       gpumb_alloc(g, (out_offset + span) * size),
+                       filled(GPUMB_FILL_BITS, 11, (in_offset + span) * size),
+                       bytes((out_offset + span) * size, POISON),
+                       {NULL, NULL, elem, n, stride, in_offset, out_offset}};
+    for (unsigned char &byte : p.source)
+        byte = byte == POISON ? 1 : byte;
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(&p.right[element(p, out_offset, i)], &p.source[element(p, in_offset, i)], size);
+    gpumb_write(g, p.in, 0, p.source.data(), p.source.size());
+    p.check.in = p.in;
+    p.check.out = p.out;
+    return p;
+}
+
+static int accepts(strided_place &p, const bytes &contents)
+{
+    CHECK_INT(gpumb_write(p.g, p.out, 0, contents.data(), contents.size()), 0);
+    return gpumb_check_strided(p.g, &p.check);
+}
+
+static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, uint64_t in_offset,
+                              uint64_t out_offset)
+{
+    strided_place p = make_strided(g, elem, n, stride, in_offset, out_offset);
+    const uint64_t size = (uint64_t)elem, end = element(p, out_offset, n - 1) + size;
+    int wrong = 0;
+#define WANT(answer, contents)                                                                     \
+    do {                                                                                           \
+        const int got = accepts(p, contents);                                                      \
+        if (got != (answer))                                                                       \
+            printf("    line %d: elem %d, n %llu, stride %llu, in + %llu, out + %llu: %d\n",       \
+                   __LINE__, elem, (unsigned long long)n, (unsigned long long)stride,              \
+                   (unsigned long long)in_offset, (unsigned long long)out_offset, got);            \
+        wrong += got != (answer);                                                                  \
+    } while (0)
+
+    WANT(1, p.right);
+    // a bit in the first, the middle and the last element, in its first and last byte
+    for (uint64_t i : {(uint64_t)0, n / 2, n - 1})
+        for (uint64_t byte : {(uint64_t)0, size - 1}) {
+            bytes broken = p.right;
+            broken[element(p, out_offset, i) + byte] ^= 0x10;
+            WANT(0, broken);
+            broken = p.right; // a byte that was never written
+            broken[element(p, out_offset, i) + byte] = POISON;
+            WANT(0, broken);
+        }
+    // a byte before, between and behind the elements, the buffer's first and last among them
+    std::vector<uint64_t> elsewhere = {end, p.right.size() - 1};
+    if (out_offset) {
+        elsewhere.push_back(0);
+        elsewhere.push_back(out_offset * size - 1);
+    }
+    if (stride > 1 && n > 1) {
+        elsewhere.push_back(element(p, out_offset, 0) + size);
+        elsewhere.push_back(element(p, out_offset, 1) - 1);
+        elsewhere.push_back(element(p, out_offset, n - 1) - 1);
+        elsewhere.push_back(element(p, out_offset, n / 2) - size);
+    }
+    for (uint64_t at : elsewhere)
+        for (int bit : {0x01, 0x80}) {
+            bytes broken = p.right;
+            broken[at] = (unsigned char)(POISON ^ bit);
+            WANT(0, broken);
+        }
+    // the last element is missing; there is one too many
+    bytes broken = p.right;
+    memset(&broken[end - size], POISON, size);
+    WANT(0, broken);
+    broken = p.right;
+    memcpy(&broken[element(p, out_offset, n)], &p.source[element(p, in_offset, n)], size);
+    WANT(0, broken);
+    // nothing, or all of the input
+    WANT(0, bytes(p.right.size(), POISON));
+    if (stride > 1 && n > 1) {
+        broken = p.right;
+        memcpy(&broken[out_offset * size], &p.source[in_offset * size],
+               element(p, 0, n - 1) + size);
+        WANT(0, broken);
+    }
+    // the right elements one further than they belong; those next to the right ones
+    broken = bytes(p.right.size(), POISON);
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(&broken[element(p, out_offset, i) + size], &p.source[element(p, in_offset, i)],
+               size);
+    WANT(0, broken);
+    if (elem > 1 || n > 3) { // one byte or three may be the same as its neighbour
+        broken = p.right;
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(&broken[element(p, out_offset, i)], &p.source[element(p, in_offset, i) + size],
+                   size);
+        WANT(0, broken);
+    }
+    WANT(1, p.right); // still: the input is as it was
+    // a check of fewer elements, of more, from elsewhere, to elsewhere, further apart
+    const gpumb_stride_check right = p.check;
+    p.check.n = n - 1;
+    WANT(0, p.right);
+    p.check.n = n + 1;
+    WANT(0, p.right);
+    p.check = right;
+    if (elem > 1 || n > 3) {
+        p.check.in_offset = in_offset + 1;
+        WANT(0, p.right);
+        p.check = right;
+    }
+    p.check.out_offset = out_offset + 1;
+    WANT(0, p.right);
+    p.check = right;
+    if (n > 1) { // still in the buffer with half of them
+        p.check.stride = stride + 1;
+        p.check.n = n / 2 + 1;
+        WANT(0, p.right);
+        p.check = right;
+    }
+    WANT(1, p.right);
+    CHECK_INT(wrong, 0);
+#undef WANT
+    CHECK(read_back(g, p.in) == p.source);
+    gpumb_result r; // those checks have left a reason behind
+    GPUMB_TIME(&r) {
+    }
+    gpumb_free(g, p.in);
+    gpumb_free(g, p.out);
+}
+
+// Nothing moved: right if and only if all is poison.
+static void test_stride_check_empty(gpumb *g)
+{
+    for (int elem = 1; elem <= 16; elem *= 2) {
+        strided_place p = make_strided(g, elem, 0, 3, 2, 5);
+        CHECK_INT(accepts(p, p.right), 1);
+        for (uint64_t at : {(uint64_t)0, (uint64_t)(5 * elem), p.right.size() - 1}) {
+            bytes broken = p.right;
+            broken[at] = 0;
+            CHECK_INT(accepts(p, broken), 0);
+        }
+        gpumb_free(g, p.in);
+        gpumb_free(g, p.out);
+    }
+}
+
+static void test_stride_checks(gpumb *g)
+{
+    for (int elem = 1; elem <= 16; elem *= 2)
+        for (uint64_t n : {1u, 2u, 255u, 1009u})
+            for (uint64_t stride : {1u, 2u, 7u, 33u})
+                for (int offsets = n == 1009 ? 3 : 0; offsets < 4; offsets++)
+                    test_stride_check(g, elem, n, stride, offsets & 1 ? 17 : 0,
+                                      offsets & 2 ? 5 : 0);
+    test_stride_check_empty(g);
+}
+
+// Elements that have no place in one of the buffers are not right, and not looked for behind them,
+// in numbers that wrap around neither. The buffers end with the last element.
+static void test_stride_check_short(gpumb *g, int elem, uint64_t n, uint64_t stride)
+{
+    const uint64_t size = ((n - 1) * stride + 1) * (uint64_t)elem, most = UINT64_MAX;
+    strided_place p = make_strided(g, elem, n, stride, 0, 0);
+    gpumb_buffer *out = gpumb_alloc(g, size), *in = gpumb_alloc(g, size);
+    gpumb_write(g, in, 0, p.source.data(), size);
+    gpumb_write(g, out, 0, p.right.data(), size);
+    gpumb_stride_check check = {in, out, elem, n, stride, 0, 0};
+    CHECK_INT(gpumb_check_strided(g, &check), 1);
+    const gpumb_stride_check wrong[] = {
+        {p.in, out, elem, n + 1, stride, 0, 0}, // one too many for the output
+        {in, p.out, elem, n + 1, stride, 0, 0}, // and for the input
+        {in, out, elem, n + 1, stride, 0, 0},
+        {in, out, elem, most, stride, 0, 0},
+        {in, out, elem, most / (uint64_t)elem, stride, 0, 0},
+        {in, out, elem, n, most / (uint64_t)elem, 0, 0},
+        {in, out, elem, n, stride, 1, 0},
+        {in, out, elem, n, stride, 100 * size, 0},
+        {in, out, elem, n, stride, most, 0},
+        {in, out, elem, n, stride, 0, 1},
+        {in, out, elem, n, stride, 0, most},
+        {in, out, elem, n, stride, most, most},
+        {NULL, out, elem, n, stride, 0, 0},
+        {in, NULL, elem, n, stride, 0, 0},
+    };
+    gpumb_write(g, p.out, 0, p.right.data(), p.right.size());
+    for (const gpumb_stride_check &w : wrong) {
+        check = w;
+        CHECK_CASE(gpumb_check_strided(g, &check) == 0, "check %d of elem %d, stride %d",
+                   (int)(&w - wrong), elem, (int)stride);
+    }
+    gpumb_poison(g, out); // one element, right behind the buffer, of which nothing is seen in it
+    check = {in, out, elem, 1, stride, 0, size / (uint64_t)elem};
+    CHECK_INT(gpumb_check_strided(g, &check), 0);
+    gpumb_result r; // those checks have left a reason behind
+    GPUMB_TIME(&r) {
+    }
+    gpumb_free(g, in);
+    gpumb_free(g, out);
+    gpumb_free(g, p.in);
+    gpumb_free(g, p.out);
+}
+
+// The check in a region: it fails the row with a reason, and passes the right kernels.
+static void test_stride_rows(workplace &w)
+{
+    const uint64_t n = 1009, stride = 3;
+    gpumb_buffer *out = gpumb_alloc(w.g, 4 * (n * stride + 7));
+    gpumb_stride_check check = {w.in, out, 4, n, stride, 5, 2};
+    for (uint64_t moved : {n, n - 1, n + 1}) {
+        expect(w.g, out, gpumb_check_strided, &check);
+        GPUMB_MEASURE(w.g, "strided") {
+            gpumb_strided(w.g, 4, moved, stride, 96, input(w, 20), GPUMB_PTR(char, out) + 8);
+        }
+        if (moved == n) {
+            CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
+            CHECK_INT(gpumb_last_result(w.g)->verified, 1);
+        } else {
+            CHECK(failed(w.g, ""));
+            CHECK(gpumb_last_result(w.g)->reason[0] != '\0');
+        }
+    }
+    check.stride = 1;
+    check.n = 96 * 2 * 3;
+    for (int iterations : {3, 2, 4}) {
+        expect(w.g, out, gpumb_check_strided, &check);
+        GPUMB_MEASURE(w.g, "sub-domains") {
+            gpumb_subdomains(w.g, 4, 8, iterations, 2, 96, input(w, 20), GPUMB_PTR(char, out) + 8);
+        }
+        CHECK_INT(gpumb_last_result(w.g)->status,
+                  iterations == 3 ? GPUMB_STATUS_OK : GPUMB_STATUS_FAILED);
+    }
+    check.n = n;
+    for (uint64_t shift : {0u, 1u}) {
+        expect(w.g, out, gpumb_check_strided, &check);
+        GPUMB_MEASURE(w.g, "misaligned copy") {
+            gpumb_copy(w.g, GPUMB_FORM_FASTEST, 4, n, 96, input(w, 20 + 4 * shift),
+                       GPUMB_PTR(char, out) + 8);
+        }
+        CHECK_INT(gpumb_last_result(w.g)->status, shift ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+    }
+    // a write behind the buffer is the guard zone's, and of any region
+    check.n = 2;
+    check.stride = (n * stride + 7) / 2; // twice that is the first element behind the buffer
+    check.in_offset = check.out_offset = 0;
+    expect(w.g, out, gpumb_check_strided, &check);
+    GPUMB_MEASURE(w.g, "goes beyond") {
+        gpumb_strided(w.g, 4, 3, check.stride, 96, input(w, 0), gpumb_data(out));
+    }
+    CHECK(failed(w.g, "past the end"));
     gpumb_free(w.g, out);
 }
 
@@ -629,17 +1077,26 @@ static void test_all(gpumb *g, bool on_cpu)
     test_grid_stride(g);
     test_copy(w, on_cpu);
     test_copy_unaligned(w);
+    test_copy_misaligned(w, on_cpu);
+    test_strided(w, on_cpu);
+    test_subdomains(w);
     test_zcopy(w, on_cpu);
     test_zcopy_unaligned(w);
     test_refusals(w);
+    test_access_refusals(w);
     test_check_flipped(w);
     test_check_broken<unsigned char>(w, GPUMB_READ_WRITE, 1009);
     test_check_broken<unsigned>(w, GPUMB_READ_WRITE, 1009);
     test_check_broken<uint4>(w, GPUMB_READ_WRITE, 257);
     test_check_broken<unsigned>(w, GPUMB_WRITE, 1009);
     test_check_read_broken(w);
+    test_stride_checks(g);
+    test_stride_rows(w);
     CHECK(read_back(g, w.in) == w.source);
     test_large(g, on_cpu);
+    for (int elem = 1; elem <= 16; elem *= 2) // last: a read out of bounds can take the device down
+        for (uint64_t stride : {1u, 7u})
+            test_stride_check_short(g, elem, 97, stride);
 }
 
 int main()

@@ -1,0 +1,76 @@
+#!/bin/sh
+# test_bench.sh - runs benchmarks of $TEST_BUILD in a tiny configuration, with all their checks, and
+# parses the files back.
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+build=${TEST_BUILD:-build/cpu}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# check TEXT COMMAND...: the command is to succeed
+check() {
+    what=$1
+    shift
+    if "$@" >"$tmp/check" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "test_bench.sh: failed: $what"
+        sed 's/^/    /' "$tmp/check" | head -n 20
+    fi
+}
+
+not() { ! "$@"; }
+
+python3=$(command -v python3) || {
+    skipped=1
+    echo "test_bench.sh: skipped: no python3 to read the files back"
+}
+
+# bench NAME ROWS AXES NOTES ARGUMENT...: all rows are ok; at least so many conclusions
+bench() {
+    name=$1 rows=$2 axes=$3 notes=$4
+    shift 4
+    rm -f "$tmp"/bench.*
+    # No row is noisy at this precision, so that conclusions are drawn from all of them.
+    timeout 120 "$build/$name" "$@" --precision 1000 --budget 2 --warmup 0 --samples 6:10 \
+        --csv "$tmp/bench.csv" --json "$tmp/bench.json" --md "$tmp/bench.md" \
+        >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
+    check "$name: exit code $?: $(head -n 3 "$tmp/bench.err")" test $? -eq 0
+    check "$name: not all of $rows rows are ok" \
+        grep -qx "$rows rows: $rows ok, 0 skipped, 0 failed" "$tmp/bench.out"
+    check "$name: a row is not verified" not grep -q unverified "$tmp/bench.csv"
+    found=$(grep -c '^- ' "$tmp/bench.md")
+    check "$name: $found conclusions, not $notes and more" test "$found" -ge "$notes"
+    check "$name: an unknown figure in a conclusion" not grep -qiE '^- .*\b(nan|inf)\b' \
+        "$tmp/bench.md"
+    if [ "$python3" ]; then
+        check "$name: parse_back.py" python3 tests/parse_back.py --csv "$tmp/bench.csv" \
+            --json "$tmp/bench.json" --md "$tmp/bench.md" --rows "$rows" --axes "$axes"
+    fi
+}
+
+bench strided 8 elem,stride,geometry 2 --axis elem=4,16 --axis stride=1,4
+bench offset 14 subdomains,iterations,elem,lanes,where,offset 5 --axis subdomains=32 \
+    --axis iterations=1,4 --axis lanes=1,4 --axis elem=16 --axis offset=0,1
+# Without the library, which is not everywhere, and with as many rows whatever the number of cores.
+axes=block,blocks_per_sm,n,type,launch,combine,finish,elements_per_warp,warps,value_type,operation
+bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/fastest \
+    --filter variants --filter elements --filter types --axis block=64 --axis blocks_per_sm=1,4 \
+    --axis n=65536 --axis type=u32,f32 --axis launch=stream \
+    --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
+    --axis value_type=i32,f64
+
+# What is not there is not concluded from.
+bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
+bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
+bench offset 2 elem,where,offset 0 --filter misaligned --axis elem=16 --axis where=read \
+    --axis offset=1,2
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
