@@ -6535,6 +6535,15 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
         gpumbi_add_sum(to, sum);
 }
 
+/* For the loop that follows. A loop that is not unrolled also compiles in less time. */
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_UNROLL
+#define GPUMBI_NO_UNROLL
+#else
+#define GPUMBI_UNROLL _Pragma("unroll")
+#define GPUMBI_NO_UNROLL _Pragma("unroll 1")
+#endif
+
 /* ---- strided and sub-domains: what an access pattern costs ----------------------------------- */
 
 #define GPUMBI_ACCESS_ELEMENTS(X)                                                                  \
@@ -6569,9 +6578,9 @@ static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__re
     switch (elem) {
 #define GPUMBI_SUBDOMAIN_MOVE(size, type)                                                          \
     case size:                                                                                     \
-        for (unsigned i = 0; i < (unsigned)iterations; i++)                                        \
-            ((type *)out)[start + i * (unsigned)lanes] =                                           \
-                ((const type *)in)[start + i * (unsigned)lanes];                                   \
+        GPUMBI_NO_UNROLL for (unsigned i = 0; i < (unsigned)iterations;                            \
+                              i++)((type *)out)[start + i * (unsigned)lanes] =                     \
+            ((const type *)in)[start + i * (unsigned)lanes];                                       \
         break;
         GPUMBI_ACCESS_ELEMENTS(GPUMBI_SUBDOMAIN_MOVE)
     }
@@ -6587,6 +6596,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
     {
         const uint64_t i = e - out_offset;
         const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
+        GPUMBI_NO_UNROLL
         for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++)
             if (out[e * elem + b] != (moved ? in[(in_offset + i) * elem + b] : 0xff)) {
                 atomicAdd(&found->count, 1ull);
@@ -6605,7 +6615,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
 #define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, mask)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
 #define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
 #define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
 #else
@@ -6733,6 +6743,7 @@ static __device__ void gpumbi_finish_last_block(T x, T *out, T *partials, unsign
         return;
     __threadfence();
     x = neutral;
+    GPUMBI_NO_UNROLL
     for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
         x = gpumbi_apply<operation>(x, *(volatile T *)&partials[i]);
     x = gpumbi_combine_block<operation>(x, neutral, combine);
@@ -6954,14 +6965,6 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
 
 /* ---- n-body ---------------------------------------------------------------------------------- */
 
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_UNROLL
-#define GPUMBI_NO_UNROLL
-#else
-#define GPUMBI_UNROLL _Pragma("unroll")
-#define GPUMBI_NO_UNROLL _Pragma("unroll 1")
-#endif
-
 /* 1 / sqrt(x) with a relative error of some 2^-23; denormals count as zero, which saves a
  * comparison and two multiplications on either vendor. */
 static __device__ __forceinline__ float gpumbi_rsqrt_approximate(float x)
@@ -7062,6 +7065,7 @@ static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, 
     GPUMB_GRID_STRIDE(i, n)
     {
         float4 sum = part[i];
+        GPUMBI_NO_UNROLL
         for (unsigned s = 1; s < splits; s++) {
             const float4 x = part[s * n + i];
             sum = make_float4(sum.x + x.x, sum.y + x.y, sum.z + x.z, 0);
@@ -7194,6 +7198,69 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
         }
     }
     atomicAdd(&found->count, sum);
+}
+
+/* ---- the forms that are compiled ------------------------------------------------------------- */
+
+/* Here, where the device pass sees which kernels the templates are to become. */
+
+#ifndef GPUMB_REDUCTIONS
+#define GPUMB_REDUCTIONS(X) X(F32, SUM) X(U32, SUM)
+#endif
+#define GPUMB_ALL_REDUCTIONS(X)                                                                    \
+    X(F32, SUM)                                                                                    \
+    X(F32, MIN)                                                                                    \
+    X(F32, MAX)                                                                                    \
+    X(F64, SUM)                                                                                    \
+    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+
+typedef struct gpumbi_reduction {
+    gpumb_type type;
+    gpumb_operation operation;
+    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*exactly)(const void *, uint64_t, gpumbi_exact *);
+} gpumbi_reduction;
+
+typedef float gpumbi_F32;
+typedef double gpumbi_F64;
+typedef int gpumbi_I32;
+typedef unsigned gpumbi_U32;
+
+static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
+{
+#define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
+    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
+     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
+     gpumbi_reduce_exactly<gpumbi_##type>},
+    static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
+    *count = sizeof list / sizeof list[0];
+    return list;
+}
+
+#ifndef GPUMB_NBODY_FORMS
+#define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)
+#endif
+#ifndef GPUMB_NBODY_PAIRS
+#define GPUMB_NBODY_PAIRS(X) X(8, 2)
+#endif
+
+typedef struct gpumbi_nbody_form {
+    int pairs, bodies, unroll;
+    gpumb_rsqrt rsqrt;
+    void (*kernel)(const void *, void *, uint64_t, float);
+} gpumbi_nbody_form;
+
+static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
+{
+#define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
+    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
+#define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
+    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
+    static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
+                                                 GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
+    *count = (int)(sizeof list / sizeof list[0]);
+    return list;
 }
 
 #endif /* !GPUMB_NO_KERNELS */
@@ -7463,40 +7530,14 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-#ifndef GPUMB_REDUCTIONS
-#define GPUMB_REDUCTIONS(X) X(F32, SUM) X(U32, SUM)
-#endif
-#define GPUMB_ALL_REDUCTIONS(X)                                                                    \
-    X(F32, SUM)                                                                                    \
-    X(F32, MIN)                                                                                    \
-    X(F32, MAX)                                                                                    \
-    X(F64, SUM)                                                                                    \
-    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
-
-typedef struct gpumbi_reduction {
-    gpumb_type type;
-    gpumb_operation operation;
-    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*exactly)(const void *, uint64_t, gpumbi_exact *);
-} gpumbi_reduction;
-
-typedef float gpumbi_F32;
-typedef double gpumbi_F64;
-typedef int gpumbi_I32;
-typedef unsigned gpumbi_U32;
-
 /* The one compiled for it; NULL with the row skipped if there is none. */
 static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
 {
-#define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
-    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
-     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
-     gpumbi_reduce_exactly<gpumbi_##type>},
-    static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
+    size_t count;
+    const gpumbi_reduction *list = gpumbi_reduction_list(&count);
     static const char *const type[] = {"F32", "F64", "I32", "U32"};
     static const char *const operation[] = {"SUM", "MIN", "MAX"};
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+    for (size_t i = 0; i < count; i++)
         if (list[i].type == how->type && list[i].operation == how->operation)
             return &list[i];
     gpumb_skip(g, "X(%s, %s) is not in GPUMB_REDUCTIONS, as it is compiled here", type[how->type],
@@ -7726,31 +7767,6 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 }
 
 /* ---- n-body ---------------------------------------------------------------------------------- */
-
-#ifndef GPUMB_NBODY_FORMS
-#define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)
-#endif
-#ifndef GPUMB_NBODY_PAIRS
-#define GPUMB_NBODY_PAIRS(X) X(8, 2)
-#endif
-
-typedef struct gpumbi_nbody_form {
-    int pairs, bodies, unroll;
-    gpumb_rsqrt rsqrt;
-    void (*kernel)(const void *, void *, uint64_t, float);
-} gpumbi_nbody_form;
-
-static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
-{
-#define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
-    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
-#define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
-    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
-    static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
-                                                 GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
-    *count = (int)(sizeof list / sizeof list[0]);
-    return list;
-}
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {

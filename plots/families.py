@@ -22,6 +22,7 @@ Style = namedtuple("Style", "color marker label")  # label is None where the leg
 OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vP*X"
 MODEL = "as the model\nexpects"
+BOUND = "bound by issue\nof instructions"
 SUPERSCRIPT = str.maketrans(
     "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
@@ -67,6 +68,11 @@ AXES = {
     "lanes": ("Threads per sub-domain", count),
     "where": ("Moved", count),
     "geometry": ("Block, blocks, element", count),
+    "bodies": ("Bodies per thread", count),
+    "unroll": ("Unrolled by", count),
+    "pairs": ("Bodies per thread\nx unrolling", count),
+    "splits": ("Blocks to share a walk", lambda v: count(v) if v else "as many as fill the device"),
+    "stream": ("Instructions", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -132,7 +138,9 @@ def lines(ax, family, series, style):
             ax.plot(
                 *zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9
             )
-            ax.plot([], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=MODEL)
+            ax.plot(
+                [], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=family.model
+            )
     if family.log_y:
         ax.set_yscale("log")
     if not family.log2:
@@ -208,6 +216,9 @@ def bars(ax, family, series, style):
                 ecolor="black",
                 capsize=4,
             )
+            if p.model > 0:
+                ends = [at - 0.4 / widest, at + 0.4 / widest]
+                ax.plot(ends, [p.model] * 2, color="#606060", linewidth=2.2, label=family.model)
             ax.text(
                 at,
                 0.03 * top,
@@ -306,7 +317,8 @@ class Family:
     log_y: bool = False
     y: str = "gbps"  # a column of RATES
     group: str = ""  # x that have the same value of this axis are drawn side by side; clusters()
-    published: dict = field(default_factory=dict)  # {panel: ((y, device), ...)}, at the largest x
+    published: dict = field(default_factory=dict)  # {panel: ((y, device[, x]), ...)}; largest x
+    model: str = MODEL  # what the legend calls what the rows expect
 
 
 FAMILIES = [
@@ -477,5 +489,111 @@ FAMILIES = [
         series="value_type",
         draw=bars,
         log2=False,
+    ),
+    Family(
+        "nbody-size",
+        "nbody/size",
+        "n-body: rate over the number of bodies",
+        x="n",
+        series="form",
+        where={"splits": 0},
+        log_y=True,
+        y="gflops",
+        model=BOUND,
+        published={
+            "": (
+                (1832, "K20x, CUDA (HIP: 1830)", 2**19),
+                (549, "Vega 64, HIP", 2**11),
+                (5580, "Vega 64, HIP", 2**19),
+            )
+        },
+    ),
+    Family(
+        "nbody-splits",
+        "nbody/size",
+        "n-body: small numbers of bodies, a body's walk shared among blocks or not",
+        x="n",
+        series="form",
+        panel="splits",
+        log_y=True,
+        y="gflops",
+        model=BOUND,
+    ),
+    Family(
+        "nbody-best",
+        "nbody/best",
+        "n-body: forms compared, interleaved",
+        x="n",
+        series="kernel",
+        draw=bars,
+        log2=False,
+        y="gflops",
+        model=BOUND,
+    ),
+    Family(
+        "nbody-tile",
+        "nbody/tile",
+        "n-body: rate over block size, which is the tile's",
+        x="block",
+        series="form",
+        y="gflops",
+        model=BOUND,
+        published={"": ((498, "K20x, CUDA", 32), (1712, "K20x, CUDA", 64))},
+    ),
+    Family(
+        "nbody-unroll",
+        "nbody/unroll",
+        "n-body: rate over unrolling, approximate root",
+        x="unroll",
+        series="bodies",
+        y="gflops",
+        model=BOUND,
+        published={
+            "": (
+                (1248, "K20x, CUDA", 1),
+                (1819, "K20x, CUDA", 2),
+                (5646, "Vega 64, HIP, best unrolling"),
+            )
+        },
+    ),
+    Family(
+        "nbody-root",
+        "nbody/root",
+        "n-body: rate over unrolling for kinds of root, one and four bodies a thread",
+        x="unroll",
+        series="root",
+        panel="bodies",
+        y="gflops",
+        model=BOUND,
+    ),
+    Family(
+        "nbody-pairs",
+        "nbody/pairs",
+        "n-body, each pair once: rate over block size",
+        x="block",
+        series="pairs",
+        y="gflops",
+        model=BOUND,
+    ),
+    Family(
+        "nbody-steps",
+        "nbody/steps",
+        "n-body: ten leapfrog steps with the integrator",
+        x="n",
+        series="form",
+        log_y=True,
+        y="gflops",
+        model=BOUND,
+    ),
+    Family(
+        "nbody-issue",
+        "nbody/issue",
+        "Instructions issued: 1e9 a second, shown as GFLOP/s",
+        x="stream",
+        series="stream",
+        draw=bars,
+        log2=False,
+        y="gflops",
+        model=BOUND,
     ),
 ]

@@ -24,7 +24,6 @@ from matplotlib.ticker import FuncFormatter
 
 from families import (
     FAMILIES,
-    MODEL,
     RATES,
     Point,
     axis_label,
@@ -242,15 +241,23 @@ def rates(ax, family):
 
 
 def mark(ax, x, published):
-    """Published figures of other devices at one x."""
-    for y, device in published:
-        ax.plot([x], [y], marker="*", markersize=13, color="#A00000", clip_on=False, zorder=5)
+    """Published figures of other devices, joined; at one x where they name none."""
+    devices = {}
+    for y, device, *at in published:
+        devices.setdefault(device, []).append(((at or [x])[0], y))
+    for points in devices.values():
+        ax.plot(
+            *zip(*points), marker="*", markersize=13, lw=1, color="#A00000", clip_on=False, zorder=5
+        )
+    for device, points in devices.items():  # after all of them have made the axes larger
+        place = ax.transAxes.inverted().transform(ax.transData.transform(points[-1]))
+        right = place[0] > 0.5
         ax.annotate(
-            f"{device}: {y:g}",
-            (x, y),
-            (-10, 0),
+            f"{device}: {' to '.join(f'{y:g}' for _, y in points)}",
+            points[-1],
+            (-10 if right else 10, 0),
             textcoords="offset points",
-            ha="right",
+            ha="right" if right else "left",
             va="center",
             fontsize=11,
             color="#A00000",
@@ -298,7 +305,7 @@ def draw(family, panels, text):
         colors(fig, frames, family)
     else:
         rates(frames[0], family)
-        known = [s.label for s in style.values()] + [MODEL]
+        known = [s.label for s in style.values()] + [family.model]
         named = {label: handles[label] for label in known if label in handles} | references
         frames[-1].legend(
             named.values(),
