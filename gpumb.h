@@ -93,6 +93,7 @@ A context belongs to one thread.
  *     GPUMB_STATIC                 all functions static: for use inside another library
  *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
+ *     GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)   compile these kernels too
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
@@ -654,7 +655,7 @@ typedef enum gpumb_finish {
  * launch that reads words of 16 bytes with all loads of a thread in flight, and ignores `combine`,
  * `finish` and `per_thread`. Zeros in `block`, `blocks` and `per_thread` are chosen by n.
  *
- * The header compiles sums of F32 and U32. For others, list them before the implementation:
+ * Only what is listed before the implementation is compiled, since each kernel takes its time:
  *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
  * or all of them: #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X). */
 typedef struct gpumb_reduction {
@@ -712,9 +713,9 @@ typedef enum gpumb_rsqrt {
  * Pairs: each pair is met once and serves both (Newton's third law), which halves the work; sums
  * leave through atomics, so that their last bits differ from run to run.
  *
- * The header compiles a handful of forms. Others are listed before the implementation:
- *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 16, APPROXIMATE)   (bodies, unroll, rsqrt)
- *     #define GPUMB_NBODY_PAIRS(X) X(8, 2)                                  (bodies, unroll) */
+ * Only the forms listed before the implementation are compiled; a good handful is
+ *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)    (bodies, unroll, rsqrt)
+ *     #define GPUMB_NBODY_PAIRS(X) X(8, 1)                                  (bodies, unroll) */
 typedef struct gpumb_nbody {
     int pairs;  /* 1: each pair once, with GPUMB_RSQRT_APPROXIMATE */
     int bodies; /* per thread */
@@ -725,7 +726,7 @@ typedef struct gpumb_nbody {
     float softening; /* more than 0: a body meets itself */
 } gpumb_nbody;
 
-GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the fastest form, softening 0.01 */
+GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the form listed last, softening 0.01 */
 
 /* The forms that are compiled: their number, and up to `room` of them; block, splits and softening
  * as by default. */
@@ -6141,7 +6142,7 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
  *
  * Owns nothing: arithmetic on addresses.
  */
-#if !defined(GPUMBI_DEVICE_PASS)
+#if !defined(GPUMBI_DEVICE_PASS) && !defined(GPUMB_NO_KERNELS)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -6607,6 +6608,10 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
+#if defined(GPUMB_NBODY_FORMS) || defined(GPUMB_NBODY_PAIRS)
+#define GPUMBI_NBODY
+#endif
+#if defined(GPUMB_REDUCTIONS) || defined(GPUMBI_NBODY)
 /* Shuffles among the first `lanes` lanes of a warp, which all take part. */
 #if defined(GPUMB_BACKEND_CUDA)
 #define GPUMBI_WARP 32u
@@ -6632,6 +6637,9 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
 #define GPUMBI_SYNC_WARP() __syncwarp()
 #endif
 
+#endif
+
+#if defined(GPUMB_REDUCTIONS)
 static __device__ __forceinline__ float gpumbi_add(float a, float b)
 {
     return a + b;
@@ -6669,13 +6677,14 @@ template <int operation, class T>
 static __device__ __forceinline__ T gpumbi_combine_warp(T x, unsigned lane, unsigned lanes,
                                                         int combine)
 {
-    if (combine == GPUMB_COMBINE_SHUFFLE_XOR)
+    if (combine == GPUMB_COMBINE_SHUFFLE_XOR) {
+        GPUMBI_NO_UNROLL
         for (unsigned step = 1; step < GPUMBI_WARP; step *= 2) {
             const T other = GPUMBI_SHUFFLE_XOR(lanes, x, step);
             if ((lane ^ step) < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
-    else
+    } else
         for (unsigned step = GPUMBI_WARP / 2; step > 0; step /= 2) {
             const T other = GPUMBI_SHUFFLE_DOWN(lanes, x, step);
             if (lane + step < lanes)
@@ -6693,9 +6702,10 @@ static __device__ T gpumbi_combine_block(T x, T neutral, int combine)
     if (combine == GPUMB_COMBINE_FIRST_THREAD) { /* as one would on a host */
         shared[t] = x;
         __syncthreads();
-        if (t == 0)
-            for (unsigned i = 1; i < threads; i++)
-                x = gpumbi_apply<operation>(x, shared[i]);
+        const unsigned end = t == 0 ? threads : 0;
+        GPUMBI_NO_UNROLL
+        for (unsigned i = 1; i < end; i++)
+            x = gpumbi_apply<operation>(x, shared[i]);
     } else if (combine == GPUMB_COMBINE_TREE) {
         /* log2(threads) steps; neighbours stay neighbours, so that banks do not conflict and whole
          * warps fall out */
@@ -6726,12 +6736,11 @@ static __device__ T gpumbi_combine_block(T x, T neutral, int combine)
     return x;
 }
 
-/* Makes the result of all blocks from one of each, without a further launch: each leaves its own
- * in `partials` and draws a ticket; the one with the last ticket finds all of them there. The
- * ticket wraps around to 0, for the next launch. */
-template <int operation, class T>
-static __device__ void gpumbi_finish_last_block(T x, T *out, T *partials, unsigned *ticket,
-                                                T neutral, int combine)
+/* Leaves a block's result in `partials` and draws a ticket. 1 in all threads of the block that has
+ * drawn the last one: it finds the results of all of them there. The ticket wraps around to 0, for
+ * the next launch. */
+template <class T>
+static __device__ __forceinline__ int gpumbi_is_last_block(T x, T *partials, unsigned *ticket)
 {
     int last = 0;
     if (threadIdx.x == 0) {
@@ -6739,16 +6748,9 @@ static __device__ void gpumbi_finish_last_block(T x, T *out, T *partials, unsign
         __threadfence();
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
     }
-    if (!__syncthreads_or(last))
-        return;
+    last = __syncthreads_or(last);
     __threadfence();
-    x = neutral;
-    GPUMBI_NO_UNROLL
-    for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
-        x = gpumbi_apply<operation>(x, *(volatile T *)&partials[i]);
-    x = gpumbi_combine_block<operation>(x, neutral, combine);
-    if (threadIdx.x == 0)
-        *out = x;
+    return last;
 }
 
 /* For operations that the hardware has no atomic for. */
@@ -6792,16 +6794,27 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
     const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
     const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
     uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
-    for (; start < n; start += turn)
+    for (; start < n; start += turn) {
+        GPUMBI_NO_UNROLL
         for (uint64_t k = 0; k < each && start + k * lanes < n; k++)
             x = gpumbi_apply<operation>(x, in[start + k * lanes]);
-    x = gpumbi_combine_block<operation>(x, neutral, combine);
-    if (finish == GPUMB_FINISH_LAST_BLOCK)
-        gpumbi_finish_last_block<operation>(x, out, (T *)partials, ticket, neutral, combine);
-    else if (threadIdx.x == 0 && finish == GPUMB_FINISH_ATOMIC)
+    }
+    for (int last = 0;;) {
+        x = gpumbi_combine_block<operation>(x, neutral, combine);
+        if (finish != GPUMB_FINISH_LAST_BLOCK || last)
+            break;
+        last = gpumbi_is_last_block(x, (T *)partials, ticket);
+        if (!last)
+            return;
+        x = neutral;
+        GPUMBI_NO_UNROLL
+        for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
+            x = gpumbi_apply<operation>(x, *(volatile T *)((T *)partials + i));
+    }
+    if (threadIdx.x == 0 && finish == GPUMB_FINISH_ATOMIC)
         gpumbi_atomic<operation>(out, x);
     else if (threadIdx.x == 0)
-        out[blockIdx.x] = x;
+        out[finish == GPUMBI_FINISH_STORE ? blockIdx.x : 0u] = x;
 }
 
 /* The fastest reduction: a thread has four loads of 16 bytes in flight before it adds anything up,
@@ -6812,7 +6825,7 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
  * that was empty before, and the last block, which starts last, waits for all of them: a value and
  * the sign that it is there are one 64-bit store. `empty` is no value: those of 4 bytes have zeros
  * above, and a NaN is stored as another one. */
-enum { GPUMBI_LOADS = 4, GPUMBI_SLOTS = 16384 };
+enum { GPUMBI_LOADS = 4, GPUMBI_SLOTS = 16384, GPUMBI_SLOT_BYTES = 8 };
 
 template <class T> struct alignas(16) gpumbi_16_bytes {
     T at[16 / sizeof(T)];
@@ -6895,39 +6908,33 @@ static __global__ void __launch_bounds__(1024, 1) /* 1: registers for all loads 
     const unsigned long long empty = ~0ull;
     unsigned long long *total = (unsigned long long *)(void *)ticket + 1;
     volatile unsigned long long *slot = (volatile unsigned long long *)slots;
+    const int counts = operation == GPUMB_SUM && (T)1 / (T)2 == (T)0;
+    const int collects = !counts && blockIdx.x == gridDim.x - 1;
     const T neutral = (T)neutral_value;
     T *out = (T *)output, x = gpumbi_fold_share<operation>((const T *)input, n, neutral);
     (void)combine, (void)finish, (void)per_thread;
+    GPUMBI_NO_UNROLL
+    for (unsigned i = threadIdx.x; collects && i < gridDim.x - 1; i += blockDim.x) {
+        unsigned long long bits = slot[i];
+        while (bits == empty)
+            bits = slot[i];
+        slot[i] = empty;
+        x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits));
+    }
     x = gpumbi_combine_block<operation>(x, neutral, GPUMB_COMBINE_SHUFFLE_DOWN);
-    if (gridDim.x == 1) {
-        if (threadIdx.x == 0)
-            *out = x;
-    } else if (operation == GPUMB_SUM && (T)1 / (T)2 == (T)0) {
-        if (threadIdx.x == 0) {
-            const unsigned long long mine = (unsigned long long)(unsigned)x << 32;
-            const unsigned long long before = atomicAdd(total, mine | 1u);
-            if ((unsigned)before == gridDim.x - 1) {
-                *out = (T)(unsigned)((before + mine) >> 32);
-                *total = 0;
-            }
+    if (threadIdx.x != 0)
+        return;
+    if (collects || gridDim.x == 1) {
+        *out = x;
+    } else if (counts) {
+        const unsigned long long mine = (unsigned long long)(unsigned)x << 32;
+        const unsigned long long before = atomicAdd(total, mine | 1u);
+        if ((unsigned)before == gridDim.x - 1) {
+            *out = (T)(unsigned)((before + mine) >> 32);
+            *total = 0;
         }
-    } else if (blockIdx.x < gridDim.x - 1) {
-        if (threadIdx.x == 0)
-            slot[blockIdx.x] = gpumbi_to_slot(x);
     } else {
-        if (threadIdx.x != 0)
-            x = neutral;
-        for (unsigned i = threadIdx.x; i < gridDim.x - 1; i += blockDim.x) {
-            unsigned long long bits = slot[i];
-            while (bits == empty)
-                bits = slot[i];
-            slot[i] = empty;
-            x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits));
-        }
-        __syncthreads(); /* shared memory is used again */
-        x = gpumbi_combine_block<operation>(x, neutral, GPUMB_COMBINE_SHUFFLE_DOWN);
-        if (threadIdx.x == 0)
-            *out = x;
+        slot[blockIdx.x] = gpumbi_to_slot(x);
     }
 }
 
@@ -6963,8 +6970,42 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
     found[blockIdx.x * blockDim.x + threadIdx.x] = mine;
 }
 
+/* The list is here, where the device pass sees which kernels the templates are to become. */
+#define GPUMB_ALL_REDUCTIONS(X)                                                                    \
+    X(F32, SUM)                                                                                    \
+    X(F32, MIN)                                                                                    \
+    X(F32, MAX)                                                                                    \
+    X(F64, SUM)                                                                                    \
+    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+
+typedef struct gpumbi_reduction {
+    gpumb_type type;
+    gpumb_operation operation;
+    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*exactly)(const void *, uint64_t, gpumbi_exact *);
+} gpumbi_reduction;
+
+typedef float gpumbi_F32;
+typedef double gpumbi_F64;
+typedef int gpumbi_I32;
+typedef unsigned gpumbi_U32;
+
+__attribute__((unused)) static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
+{
+#define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
+    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
+     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
+     gpumbi_reduce_exactly<gpumbi_##type>},
+    static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
+    *count = sizeof list / sizeof list[0];
+    return list;
+}
+#endif /* GPUMB_REDUCTIONS */
+
 /* ---- n-body ---------------------------------------------------------------------------------- */
 
+#if defined(GPUMBI_NBODY)
 /* 1 / sqrt(x) with a relative error of some 2^-23; denormals count as zero, which saves a
  * comparison and two multiplications on either vendor. */
 static __device__ __forceinline__ float gpumbi_rsqrt_approximate(float x)
@@ -7007,7 +7048,7 @@ static __device__ __forceinline__ void gpumbi_attract(float3 *a, const float3 &a
     a->z += dz * s;
 }
 
-static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, uint64_t i, uint64_t n)
+static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsigned i, unsigned n)
 {
     return i < n ? bodies[i] : make_float4(0, 0, 0, 0); /* no mass, no effect */
 }
@@ -7017,15 +7058,15 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, uint6
  * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
  * takes the time of four (H200: 42.9 of 51.5 TFLOP/s). */
 template <int bodies, int unroll, int kind>
-static __global__ void gpumbi_nbody(const void *positions, void *accelerations, uint64_t n,
-                                    float softening2)
+static __global__ void gpumbi_nbody(const void *positions, void *accelerations, unsigned n,
+                                    unsigned share, float softening2)
 {
     GPUMB_SHARED(float4, tile);
     const float4 *body = (const float4 *)positions;
-    float4 *result = (float4 *)accelerations + blockIdx.y * n;
-    const uint64_t first = blockIdx.x * (uint64_t)blockDim.x * bodies + threadIdx.x;
-    const uint64_t tiles = (n + blockDim.x - 1) / blockDim.x;
-    const uint64_t last = tiles * (blockIdx.y + 1) / gridDim.y;
+    float4 *result = (float4 *)accelerations + blockIdx.y * (uint64_t)n;
+    const unsigned first = blockIdx.x * blockDim.x * bodies + threadIdx.x;
+    const unsigned tiles = (n + blockDim.x - 1) / blockDim.x;
+    const unsigned last = (blockIdx.y + 1) * share < tiles ? (blockIdx.y + 1) * share : tiles;
     float3 at[bodies], a[bodies];
     GPUMBI_UNROLL
     for (int b = 0; b < bodies; b++) {
@@ -7033,7 +7074,7 @@ static __global__ void gpumbi_nbody(const void *positions, void *accelerations, 
         at[b] = make_float3(own.x, own.y, own.z);
         a[b] = make_float3(0, 0, 0);
     }
-    for (uint64_t t = tiles * blockIdx.y / gridDim.y; t < last; t++) {
+    for (unsigned t = blockIdx.y * share; t < last; t++) {
         const float4 mine = gpumbi_body(body, t * blockDim.x + threadIdx.x, n);
         __syncthreads(); /* all are done with the tile before */
         tile[threadIdx.x] = mine;
@@ -7051,7 +7092,7 @@ static __global__ void gpumbi_nbody(const void *positions, void *accelerations, 
     }
     GPUMBI_UNROLL
     for (int b = 0; b < bodies; b++) {
-        const uint64_t i = first + (unsigned)b * blockDim.x;
+        const unsigned i = first + (unsigned)b * blockDim.x;
         if (i < n)
             result[i] = make_float4(a[b].x, a[b].y, a[b].z, 0);
     }
@@ -7091,8 +7132,8 @@ static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float
  * lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
  * sums for the chunk's bodies travel along, to the next lane after each step. */
 template <int bodies, int unroll>
-static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerations, uint64_t n,
-                                          float softening2)
+static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerations, unsigned n,
+                                          unsigned share, float softening2)
 {
     GPUMB_SHARED(float4, chunks);
     const float4 *body = (const float4 *)positions;
@@ -7100,15 +7141,15 @@ static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerat
     const unsigned lanes = GPUMBI_WARP, lane = threadIdx.x % lanes;
     /* the same in all lanes, as the compiler can see after a shuffle */
     const unsigned warp = GPUMBI_SHUFFLE_FROM(threadIdx.x / lanes, 0);
-    const uint64_t size = lanes * (uint64_t)bodies, groups = (n + size - 1) / size;
-    const uint64_t group = blockIdx.x * (uint64_t)(blockDim.x / lanes) + warp;
+    const unsigned size = lanes * bodies, groups = (n + size - 1) / size;
+    const unsigned group = blockIdx.x * (blockDim.x / lanes) + warp;
     if (group >= groups)
         return;
     /* With an even number of groups those half a circle apart would meet twice: the first half of
      * the groups does it. */
-    const uint64_t met = (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
-    const uint64_t all = met * bodies, last = all * (blockIdx.y + 1) / gridDim.y;
-    uint64_t c = all * blockIdx.y / gridDim.y;
+    const unsigned met = (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
+    const unsigned all = met * bodies;
+    const unsigned last = (blockIdx.y + 1) * share < all ? (blockIdx.y + 1) * share : all;
     float4 *chunk = chunks + warp * 2 * lanes;
     float3 at[bodies], a[bodies];
     float mass[bodies];
@@ -7119,9 +7160,10 @@ static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerat
         mass[b] = own.w;
         a[b] = make_float3(0, 0, 0);
     }
-    for (; c < last; c++) {
-        const uint64_t other_group = (group + c / bodies) % groups;
-        const uint64_t i = other_group * size + c % bodies * lanes + lane;
+    for (unsigned c = blockIdx.y * share; c < last; c++) {
+        const unsigned ahead = group + c / bodies;
+        const unsigned other_group = ahead < groups ? ahead : ahead - groups;
+        const unsigned i = other_group * size + c % bodies * lanes + lane;
         const float4 mine = gpumbi_body(body, i, n);
         float3 back = make_float3(0, 0, 0);
         GPUMBI_SYNC_WARP();
@@ -7156,7 +7198,7 @@ static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerat
     }
     GPUMBI_UNROLL
     for (int b = 0; b < bodies; b++) {
-        const uint64_t i = group * size + (unsigned)b * lanes + lane;
+        const unsigned i = group * size + (unsigned)b * lanes + lane;
         if (i < n)
             gpumbi_add_to(&result[i], a[b].x, a[b].y, a[b].z);
     }
@@ -7180,6 +7222,32 @@ static __global__ void gpumbi_nbody_move(void *positions, void *velocities,
     }
 }
 
+#ifndef GPUMB_NBODY_FORMS
+#define GPUMB_NBODY_FORMS(X)
+#endif
+#ifndef GPUMB_NBODY_PAIRS
+#define GPUMB_NBODY_PAIRS(X)
+#endif
+
+typedef struct gpumbi_nbody_form {
+    int pairs, bodies, unroll;
+    gpumb_rsqrt rsqrt;
+    void (*kernel)(const void *, void *, unsigned, unsigned, float);
+} gpumbi_nbody_form;
+
+__attribute__((unused)) static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
+{
+#define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
+    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
+#define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
+    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
+    static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
+                                                 GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
+    *count = (int)(sizeof list / sizeof list[0]);
+    return list;
+}
+#endif /* GPUMBI_NBODY */
+
 /* ---- references for checks ------------------------------------------------------------------- */
 
 /* Reference results for the check, in the plainest way, a word a step: how many words of a written
@@ -7198,69 +7266,6 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
         }
     }
     atomicAdd(&found->count, sum);
-}
-
-/* ---- the forms that are compiled ------------------------------------------------------------- */
-
-/* Here, where the device pass sees which kernels the templates are to become. */
-
-#ifndef GPUMB_REDUCTIONS
-#define GPUMB_REDUCTIONS(X) X(F32, SUM) X(U32, SUM)
-#endif
-#define GPUMB_ALL_REDUCTIONS(X)                                                                    \
-    X(F32, SUM)                                                                                    \
-    X(F32, MIN)                                                                                    \
-    X(F32, MAX)                                                                                    \
-    X(F64, SUM)                                                                                    \
-    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
-
-typedef struct gpumbi_reduction {
-    gpumb_type type;
-    gpumb_operation operation;
-    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*exactly)(const void *, uint64_t, gpumbi_exact *);
-} gpumbi_reduction;
-
-typedef float gpumbi_F32;
-typedef double gpumbi_F64;
-typedef int gpumbi_I32;
-typedef unsigned gpumbi_U32;
-
-static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
-{
-#define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
-    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
-     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
-     gpumbi_reduce_exactly<gpumbi_##type>},
-    static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
-    *count = sizeof list / sizeof list[0];
-    return list;
-}
-
-#ifndef GPUMB_NBODY_FORMS
-#define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)
-#endif
-#ifndef GPUMB_NBODY_PAIRS
-#define GPUMB_NBODY_PAIRS(X) X(8, 2)
-#endif
-
-typedef struct gpumbi_nbody_form {
-    int pairs, bodies, unroll;
-    gpumb_rsqrt rsqrt;
-    void (*kernel)(const void *, void *, uint64_t, float);
-} gpumbi_nbody_form;
-
-static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
-{
-#define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
-    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
-#define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
-    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
-    static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
-                                                 GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
-    *count = (int)(sizeof list / sizeof list[0]);
-    return list;
 }
 
 #endif /* !GPUMB_NO_KERNELS */
@@ -7530,6 +7535,7 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
+#if defined(GPUMB_REDUCTIONS)
 /* The one compiled for it; NULL with the row skipped if there is none. */
 static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
 {
@@ -7605,7 +7611,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reducti
 
 /* A ticket and a total, zero between launches; the slots of the fastest form, empty; partial
  * results. */
-enum { GPUMBI_TICKET_BYTES = 256, GPUMBI_SLOT_BYTES = 8 };
+enum { GPUMBI_TICKET_BYTES = 256 };
 
 static uint64_t gpumbi_reduction_bytes(const gpumb_reduction *geometry)
 {
@@ -7766,8 +7772,50 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     return right;
 }
 
+#else
+
+static const char gpumbi_no_reduction[] =
+    "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
+
+GPUMB_API gpumb_reduction gpumb_reduction_default(void)
+{
+    gpumb_reduction how;
+    memset(&how, 0, sizeof how);
+    return how;
+}
+
+GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
+{
+    (void)g, (void)n;
+    return *how;
+}
+
+GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
+{
+    (void)how, (void)n;
+    gpumb_skip(g, "%s", gpumbi_no_reduction);
+    return NULL;
+}
+
+GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
+                           void *out, gpumb_buffer *workspace)
+{
+    (void)how, (void)n, (void)in, (void)out, (void)workspace;
+    gpumb_skip(g, "%s", gpumbi_no_reduction);
+    return -1;
+}
+
+GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
+{
+    (void)reduction_check;
+    gpumb_reason(g, "%s", gpumbi_no_reduction);
+    return 0;
+}
+#endif
+
 /* ---- n-body ---------------------------------------------------------------------------------- */
 
+#if defined(GPUMBI_NBODY)
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {
     int count;
@@ -7790,7 +7838,7 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
 
 /* How a form is launched for n bodies. */
 typedef struct gpumbi_nbody_launch {
-    uint64_t blocks, shared_bytes;
+    uint64_t blocks, shared_bytes, share; /* of the walk: tiles, or chunks of a body a lane */
     int block, splits;
 } gpumbi_nbody_launch;
 
@@ -7809,6 +7857,11 @@ static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbo
         l.splits = (int)(wanted < most ? wanted : most);
         l.splits = l.splits < 64 ? l.splits : 64;
     }
+    const uint64_t groups =
+        gpumbi_ceil_div(n, (uint64_t)(warp * (how->bodies > 0 ? how->bodies : 1)));
+    const uint64_t walk = how->pairs ? (groups / 2 + 1) * (uint64_t)how->bodies
+                                     : gpumbi_ceil_div(n, (uint64_t)l.block);
+    l.share = gpumbi_ceil_div(walk, l.splits > 0 ? (uint64_t)l.splits : 1);
     return l;
 }
 
@@ -7848,7 +7901,7 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
         return -1;
     }
     const float softening2 = how->softening * how->softening;
-    void (*const nbody)(const void *, void *, uint64_t, float) = form->kernel;
+    void (*const nbody)(const void *, void *, unsigned, unsigned, float) = form->kernel;
     void *sums = !how->pairs && l.splits > 1 ? gpumb_data(workspace) : accelerations;
     if (sums != accelerations && gpumb_size(workspace) < (uint64_t)l.splits * n * sizeof(float4)) {
         gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
@@ -7856,10 +7909,11 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
     }
     if (!n || *gpumbi_trouble(g))
         return *gpumbi_trouble(g) ? -1 : 0;
-    if (how->pairs)
+    if (how->pairs && gpumbi_working(g) && !gpumbi_dry(g))
         gpumbi_try(g, gpumbi_dev_set(accelerations, 0, n * sizeof(float4), g->stream), "n-body");
     GPUMB_LAUNCH_BARRIER(nbody, dim3((unsigned)l.blocks, (unsigned)l.splits), l.block,
-                         l.shared_bytes, positions, sums, n, softening2);
+                         l.shared_bytes, positions, sums, (unsigned)n, (unsigned)l.share,
+                         softening2);
     if (sums != accelerations)
         GPUMB_LAUNCH(gpumbi_nbody_add, gpumbi_ceil_div(n, 256), 256, 0, sums, accelerations, n,
                      (unsigned)l.splits);
@@ -7935,6 +7989,56 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
     GPUMB_FREE(body);
     return right;
 }
+
+#else
+
+static const char gpumbi_no_nbody[] =
+    "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation";
+
+GPUMB_API gpumb_nbody gpumb_nbody_default(void)
+{
+    gpumb_nbody how;
+    memset(&how, 0, sizeof how);
+    return how;
+}
+
+GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
+{
+    (void)forms, (void)room;
+    return 0;
+}
+
+GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, uint64_t n)
+{
+    (void)how, (void)n;
+    gpumb_skip(g, "%s", gpumbi_no_nbody);
+    return NULL;
+}
+
+GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
+                                        const void *positions, void *accelerations,
+                                        gpumb_buffer *workspace)
+{
+    (void)how, (void)n, (void)positions, (void)accelerations, (void)workspace;
+    gpumb_skip(g, "%s", gpumbi_no_nbody);
+    return -1;
+}
+
+GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, int steps, float dt,
+                                void *positions, void *velocities, void *accelerations,
+                                gpumb_buffer *workspace)
+{
+    (void)steps, (void)dt, (void)velocities;
+    return gpumb_nbody_accelerations(g, how, n, positions, accelerations, workspace);
+}
+
+GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
+{
+    (void)nbody_check;
+    gpumb_reason(g, "%s", gpumbi_no_nbody);
+    return 0;
+}
+#endif
 
 /* ---- checks of copies ------------------------------------------------------------------------ */
 

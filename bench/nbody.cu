@@ -2,31 +2,25 @@
  * kind of root, each pair once or twice, and what the issue of instructions allows. */
 
 /* bodies a thread, unrolling, root; no more than 1024 interactions in a turn. nvcc takes 20 s for
- * one architecture, and none of them spills registers (8 bodies a thread: 96). */
+ * all of them and one architecture; none spills registers (8 bodies a thread: 96). */
+/* clang-format off */
 #define GPUMB_NBODY_FORMS(X)                                                                       \
-    X(1, 1, LIBRARY)                                                                               \
-    X(1, 4, LIBRARY)                                                                               \
-    X(1, 16, LIBRARY)                                                                              \
-    X(1, 64, LIBRARY)                                                                              \
-    X(4, 1, LIBRARY)                                                                               \
-    X(4, 4, LIBRARY) X(4, 16, LIBRARY) X(4, 64, LIBRARY) X(1, 1, INTEGER) X(1, 4, INTEGER)         \
-        X(1, 16, INTEGER) X(1, 64, INTEGER) X(4, 1, INTEGER) X(4, 4, INTEGER) X(4, 16, INTEGER) X( \
-            4, 64, INTEGER) X(1, 1, APPROXIMATE) X(1, 2, APPROXIMATE) X(1, 4, APPROXIMATE)         \
-            X(1, 8, APPROXIMATE) X(1, 16, APPROXIMATE) X(1, 32, APPROXIMATE) X(1, 64, APPROXIMATE) \
-                X(1, 128, APPROXIMATE) X(1, 256, APPROXIMATE) X(1, 512, APPROXIMATE)               \
-                    X(1, 1024, APPROXIMATE) X(2, 1, APPROXIMATE) X(2, 2, APPROXIMATE)              \
-                        X(2, 4, APPROXIMATE) X(2, 8, APPROXIMATE) X(2, 16, APPROXIMATE)            \
-                            X(2, 32, APPROXIMATE) X(2, 64, APPROXIMATE) X(2, 128, APPROXIMATE)     \
-                                X(2, 256, APPROXIMATE) X(2, 512, APPROXIMATE) X(4, 1, APPROXIMATE) \
-                                    X(4, 2, APPROXIMATE) X(4, 4, APPROXIMATE) X(4, 8, APPROXIMATE) \
-                                        X(4, 16, APPROXIMATE) X(4, 32, APPROXIMATE)                \
-                                            X(4, 64, APPROXIMATE) X(4, 128, APPROXIMATE)           \
-                                                X(4, 256, APPROXIMATE) X(8, 1, APPROXIMATE)        \
-                                                    X(8, 2, APPROXIMATE) X(8, 4, APPROXIMATE)      \
-                                                        X(8, 8, APPROXIMATE) X(8, 16, APPROXIMATE) \
-                                                            X(8, 32, APPROXIMATE)                  \
-                                                                X(8, 64, APPROXIMATE)              \
-                                                                    X(8, 128, APPROXIMATE)
+    X(1, 1, LIBRARY) X(1, 4, LIBRARY) X(1, 16, LIBRARY) X(1, 64, LIBRARY)                          \
+    X(4, 1, LIBRARY) X(4, 4, LIBRARY) X(4, 16, LIBRARY) X(4, 64, LIBRARY)                          \
+    X(1, 1, INTEGER) X(1, 4, INTEGER) X(1, 16, INTEGER) X(1, 64, INTEGER)                          \
+    X(4, 1, INTEGER) X(4, 4, INTEGER) X(4, 16, INTEGER) X(4, 64, INTEGER)                          \
+    X(1, 1, APPROXIMATE) X(1, 2, APPROXIMATE) X(1, 4, APPROXIMATE) X(1, 8, APPROXIMATE)            \
+    X(1, 16, APPROXIMATE) X(1, 32, APPROXIMATE) X(1, 64, APPROXIMATE) X(1, 128, APPROXIMATE)       \
+    X(1, 256, APPROXIMATE) X(1, 512, APPROXIMATE) X(1, 1024, APPROXIMATE)                          \
+    X(2, 1, APPROXIMATE) X(2, 2, APPROXIMATE) X(2, 4, APPROXIMATE) X(2, 8, APPROXIMATE)            \
+    X(2, 16, APPROXIMATE) X(2, 32, APPROXIMATE) X(2, 64, APPROXIMATE) X(2, 128, APPROXIMATE)       \
+    X(2, 256, APPROXIMATE) X(2, 512, APPROXIMATE)                                                  \
+    X(4, 1, APPROXIMATE) X(4, 2, APPROXIMATE) X(4, 4, APPROXIMATE) X(4, 8, APPROXIMATE)            \
+    X(4, 16, APPROXIMATE) X(4, 32, APPROXIMATE) X(4, 64, APPROXIMATE) X(4, 128, APPROXIMATE)       \
+    X(4, 256, APPROXIMATE)                                                                         \
+    X(8, 1, APPROXIMATE) X(8, 2, APPROXIMATE) X(8, 4, APPROXIMATE) X(8, 8, APPROXIMATE)            \
+    X(8, 16, APPROXIMATE) X(8, 32, APPROXIMATE) X(8, 64, APPROXIMATE) X(8, 128, APPROXIMATE)
+/* clang-format on */
 #define GPUMB_NBODY_PAIRS(X) X(1, 4) X(2, 4) X(4, 4) X(8, 1) X(8, 2) X(8, 4)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -83,21 +77,21 @@ static const char *name_of(const gpumb_nbody *how)
 
 /* ---- bound ----------------------------------------------------------------------------------- */
 
-/* Instructions for one of the n * n interactions of the convention, as nvcc 13 makes them for sm_90,
- * without those of the loop. Plain: 3 subtractions, 3 multiply-adds into the softening, a root, 3
- * products, 3 multiply-adds, and a load from shared memory for all bodies of the thread. The
- * library's root guards against denormals by a comparison and 2 products; 9 more make it from an
- * integer. A pair: 3 subtractions, 3 multiply-adds, a root, 2 products for its cube, 2 for the
- * weights, 6 multiply-adds; a load and 3 shuffles for all bodies of the thread: for two of the
- * n * n. */
+/* Instructions for one of the n * n interactions of the convention, as nvcc 13 makes them for
+ * sm_90, without those of the loop. Plain: 3 subtractions, 3 multiply-adds into the softening, a
+ * root, 3 products, 3 multiply-adds, and a load from shared memory for all bodies of the thread.
+ * The library's root guards against denormals by a comparison and 2 products; in place of a root, 9
+ * make it from an integer. A pair, which is two of the n * n: 3 subtractions, 3 multiply-adds, a
+ * root, 2 products for its cube, 2 for the weights, 6 multiply-adds; a load and 3 shuffles for all
+ * bodies of the thread. */
 static double instructions(const gpumb_nbody *how)
 {
     static const double plain[] = {13 + 3, 13, 13 - 1 + 9};
     return how->pairs ? (17 + 4.0 / how->bodies) / 2 : plain[how->rsqrt] + 1.0 / how->bodies;
 }
 
-/* Instructions that the device can issue a second, counted by thread: a lane starts one a clock,
- * be it a multiply-add, which the peak counts twice. 0: unknown. */
+/* Instructions that all lanes together can start in a second, one a clock each; a multiply-add is
+ * one of them, and two in the peak. 0: unknown. */
 static double issue_slots(gpumb *g)
 {
     return gpumb_get_device(g)->peak_flop_per_s / 2;
@@ -288,14 +282,13 @@ static void note_size(gpumb *g, const char *const *names, size_t count)
         }
         if (many && one) {
             say_separated(&splits);
-            say(&splits, "%s %.1f times at n = %lld", name, many->gflops / one->gflops,
-                (long long)least);
+            say(&splits, "%s %.2f at n = %lld", name, many->gflops / one->gflops, (long long)least);
         }
     }
     if (rates.text[0])
         gpumb_note(g, "Best rate, and the first n that is within 5 %% of it: %s.", rates.text);
     if (splits.text[0])
-        gpumb_note(g, "Sharing a body's walk among blocks makes the smallest n faster: %s.",
+        gpumb_note(g, "Rate with a body's walk shared among blocks over that without: %s.",
                    splits.text);
 }
 
@@ -323,10 +316,11 @@ static const char best_bench[] = "nbody/best";
 
 static void note_best(gpumb *g)
 {
-    const gpumb_result *plain = fastest(g, best_bench, "plain", NULL, 0, NULL, 0);
-    const gpumb_result *pairs = fastest(g, best_bench, "pairs", NULL, 0, NULL, 0);
-    const gpumb_result *library = fastest(g, best_bench, "4 x 4 library", NULL, 0, NULL, 0);
-    const gpumb_result *root = fastest(g, best_bench, "4 x 4 approximate", NULL, 0, NULL, 0);
+    const int64_t n = first_at(g, best_bench, NULL, "n", 0, NULL, 0);
+    const gpumb_result *plain = fastest(g, best_bench, "plain", "n", n, NULL, 0);
+    const gpumb_result *pairs = fastest(g, best_bench, "pairs", "n", n, NULL, 0);
+    const gpumb_result *library = fastest(g, best_bench, "4 x 4 library", "n", n, NULL, 0);
+    const gpumb_result *root = fastest(g, best_bench, "4 x 4 approximate", "n", n, NULL, 0);
     sentence s = no_words();
     note_convention(g);
     if (plain) {
@@ -351,8 +345,9 @@ static void note_best(gpumb *g)
 /* Interleaved, so that the ratios between rows are good to a fraction of a per cent. */
 static void nbody_best(gpumb *g)
 {
-    static const char *const names[] = {
-        "1 x 1 library", "4 x 4 library", "4 x 4 integer", "4 x 4 approximate", "8 x 4 approximate", "pairs 4 x 4", "pairs 8 x 2"};
+    static const char *const names[] = {"1 x 1 library",     "4 x 4 library",     "4 x 4 integer",
+                                        "4 x 4 approximate", "8 x 4 approximate", "pairs 4 x 4",
+                                        "pairs 8 x 2"};
     gpumb_nbody_check checks[COUNT(names)];
     gpumb_nbody how[COUNT(names)];
     gpumb_buffer *workspace[COUNT(names)];
@@ -507,7 +502,7 @@ static void nbody_pairs(gpumb *g)
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
     const uint64_t n = even_bodies(g, full ? 1024 : 512);
     GPUMB_SWEEP_STRINGS(g, pairs, names, full ? COUNT(names) : gpu ? 4 : 2)
-        GPUMB_SWEEP_FACTOR(g, block, full ? 64 : 256, full ? 512 : 256, 2) {
+        GPUMB_SWEEP_FACTOR(g, block, full ? 64 : gpu ? 128 : 256, gpu ? 512 : 256, full ? 2 : 4) {
             char name[NAME];
             snprintf(name, NAME, "pairs %s", names[pairs]);
             gpumb_nbody how = *form_of(name);
@@ -658,11 +653,7 @@ static void nbody_steps(gpumb *g)
     static const char *const names[] = {"4 x 4 approximate", "pairs 8 x 2", "1 x 1 library"};
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
     GPUMB_SWEEP_STRINGS(g, form, names, full ? COUNT(names) : 2)
-        GPUMB_SWEEP_FACTOR(g, n, gpu ? 1 << 12 : 1 << 11,
-                           !gpu   ? 1 << 11
-                           : full ? 1 << 17
-                                  : 1 << 15,
-                           full ? 2 : 8)
+        GPUMB_SWEEP_FACTOR(g, n, 1 << 11, !gpu ? 1 << 11 : full ? 1 << 17 : 1 << 14, full ? 2 : 8)
             measure_steps(g, form_of(names[form]), (uint64_t)n);
     note_steps(g);
 }

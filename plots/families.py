@@ -71,7 +71,7 @@ AXES = {
     "bodies": ("Bodies per thread", count),
     "unroll": ("Unrolled by", count),
     "pairs": ("Bodies per thread\nx unrolling", count),
-    "splits": ("Blocks to share a walk", lambda v: count(v) if v else "as many as fill the device"),
+    "splits": ("Splits of a walk", lambda v: count(v) if v else "as many as fill the device"),
     "stream": ("Instructions", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,

@@ -65,6 +65,13 @@ bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/f
     --axis n=65536 --axis type=u32,f32 --axis launch=stream \
     --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
     --axis value_type=i32,f64
+bench nbody 6 form,splits,n 1 --filter nbody/size --axis splits=0 --axis n=2048,4096
+bench nbody 7 n 3 --filter nbody/best
+bench nbody 8 form,block,bodies,unroll 1 --filter nbody/tile --filter nbody/unroll \
+    --axis block=32,128 --axis unroll=1,16
+bench nbody 3 bodies,unroll,root 2 --filter nbody/root --axis unroll=4
+bench nbody 2 pairs,block 2 --filter nbody/pairs --axis 'pairs=8 x 2,4 x 4' --axis block=256
+bench nbody 2 form,n 2 --filter nbody/steps --axis n=2048
 
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3

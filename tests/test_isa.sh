@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (PTX, and SASS where
-# there is a disassembler) and AMD: accesses of 16 bytes where they are promised, the instructions of
-# an n-body interaction, and no spills.
+# there is a disassembler) and AMD: accesses of 16 bytes where they are promised, the instructions
+# of an n-body interaction, and no spills.
 #     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
 set -u
 LC_ALL=C
@@ -51,8 +51,8 @@ least_kernels=50
 # ---- what the kernels have to have: loads and stores of 16 bytes, at least so many ---------------
 # More would be well (unrolled). Reading, writing and both may be kernels of their own or one with a
 # mode: those are taken together. 32 bytes are two words; the fastest read has four under way.
-# Those of 16 and 32 bytes have no smaller accesses; the fastest ones have, for what is left over, and
-# those that serve several sizes.
+# Those of 16 and 32 bytes have no smaller accesses; the fastest ones have, for what is left over,
+# and those that serve several sizes.
 wide="
 gpumbi_strided 1 1
 gpumbi_subdomains 1 1
@@ -160,7 +160,8 @@ look_at_reductions() {
         for operation in 0 1 2; do
             name="21gpumbi_reduce_fastestI${type}L[a-z0-9_]*${operation}E"
             instance "$name" | densest "$load" >"$tmp/block"
-            if [ "$(grep -v '@' "$tmp/block" | count "$load")" -ge 2 ] && repeats <"$tmp/block"; then
+            loads=$(grep -v '@' "$tmp/block" | count "$load")
+            if [ "$loads" -ge 2 ] && repeats <"$tmp/block"; then
                 pass
             else
                 fail "$1: $name has no loop with loads of 16 bytes" "$tmp/block"
@@ -176,8 +177,8 @@ look_at_reductions() {
     fi
 }
 
-# mix BODIES UNROLL ROOT: how often each of the patterns in $mix, one a line, stands in the loop over
-# the bodies of a tile; roots are 0, 1 and 2 as in gpumb_rsqrt
+# mix BODIES UNROLL ROOT: how often each of the patterns in $mix stands in the loop over the bodies
+# of a tile; roots are 0, 1 and 2 as in gpumb_rsqrt
 mix() {
     instance "12gpumbi_nbodyIL[a-z]$1EL[a-z]$2EL[a-z0-9_]*$3E" | densest "$densest" >"$tmp/block"
     for pattern in $mix; do
@@ -198,7 +199,7 @@ look_at_nbody() {
     if [ "$found" = "$expected" ]; then
         pass
     else
-        echo "$mix" | tr -s ' \n' '\n\n' >"$tmp/mix"
+        echo "$mix" | tr -s ' ' '\n' >"$tmp/mix"
         fail "$what: n-body, 16 interactions: ${found}instead of $expected" "$tmp/mix"
     fi
     for root in $others; do
@@ -311,8 +312,8 @@ amd() {
     clean=$(count '^ +\.private_segment_fixed_size: +0$' <"$tmp/unit.s")
     scratch=$(count '^; ScratchSize: 0$' <"$tmp/unit.s")
     spills=$(count '^ +\.[sv]gpr_spill_count: +[1-9]' <"$tmp/unit.s")
-    if [ "$kernels" -ge "$least_kernels" ] && [ "$clean" -eq "$kernels" ] && [ "$scratch" -eq "$kernels" ] &&
-        [ "$spills" -eq 0 ]; then
+    if [ "$kernels" -ge "$least_kernels" ] && [ "$clean" -eq "$kernels" ] &&
+        [ "$scratch" -eq "$kernels" ] && [ "$spills" -eq 0 ]; then
         pass
     else
         awk '/^_Z[A-Za-z0-9_]*:/ { sub(":.*", ""); name = $0 }

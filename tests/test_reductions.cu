@@ -363,6 +363,24 @@ template <class T> static void test_chosen(workplace &w)
         exact, counts, 0, true);
 }
 
+// More blocks than there are elements for, and than any device has room for at a time.
+template <class T> static void test_many_blocks(workplace &w)
+{
+    const std::vector<T> exact = whole<T>(10, CAPACITY);
+    upload(w, exact);
+    for (gpumb_operation operation : operations)
+        for (gpumb_reduction how : all_forms<T>(operation)) {
+            how.block = 32;
+            how.per_thread = 1;
+            for (uint64_t blocks : {5000u, 16384u, 16385u, 20001u}) {
+                if (w.on_cpu && draw(how.form == GPUMB_FORM_NAIVE ? 60 : 4)) // 0.1 s each there
+                    continue;
+                how.blocks = blocks;
+                run_series(w, how, exact, {100003, 7}, 0, true);
+            }
+        }
+}
+
 // ---- values that are special ----
 
 // Reduces `x` and returns the result.
@@ -863,6 +881,9 @@ int main()
         test_chosen<double>(w);
         test_chosen<int32_t>(w);
         test_chosen<uint32_t>(w);
+        test_many_blocks<float>(w);
+        test_many_blocks<double>(w);
+        test_many_blocks<uint32_t>(w);
         test_special<float>(w);
         test_special<double>(w);
         test_wrapping<int32_t>(w);
