@@ -530,6 +530,8 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
 
 /* ---- a model of coalescing ------------------------------------------------------------------- */
 
+#if !defined(GPUMB_STATIC) || !defined(GPUMB_NO_KERNELS)
+
 /* What one access of a warp asks of the memory: bytes that the lanes want, and the distinct aligned
  * pieces in which these lie. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors
  * of 32 bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
@@ -554,6 +556,8 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uin
 /* The same for gpumb_subdomains(): blocks of `block` threads in groups of `lanes`. */
 GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int lanes, int iterations,
                                                      int warp, int sector, int line);
+
+#endif
 
 /* ---- reference kernels ----------------------------------------------------------------------- */
 
@@ -652,8 +656,8 @@ typedef enum gpumb_finish {
  *
  * The naive form does as `combine` and `finish` say. Each warp takes warp_size * per_thread
  * consecutive elements at a time, in turn over the grid until all are done. The fastest form is one
- * launch that reads words of 16 bytes with all loads of a thread in flight, and ignores `combine`,
- * `finish` and `per_thread`. Zeros in `block`, `blocks` and `per_thread` are chosen by n.
+ * launch that reads words of 16 bytes, to which `in` is aligned, with all loads of a thread in
+ * flight, and ignores `combine`, `finish` and `per_thread`. Zeros in `block`, `blocks` and `per_thread` are chosen by n.
  *
  * Only what is listed before the implementation is compiled, since each kernel takes its time:
  *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
@@ -721,9 +725,9 @@ typedef struct gpumb_nbody {
     int bodies; /* per thread */
     int unroll; /* divides `block`, and the warp size in pairs */
     gpumb_rsqrt rsqrt;
-    int block;       /* threads: 32 ... 1024; whole warps in pairs; 0: chosen */
-    int splits;      /* 1 ... 64; 0: as many as fill the device */
-    float softening; /* more than 0: a body meets itself */
+    int block;  /* threads: 32 ... 1024, 512 with many bodies; whole warps in pairs; 0: chosen */
+    int splits; /* 1 ... 64; 0: as many as fill the device */
+    float softening; /* at least 1e-12: a body meets itself */
 } gpumb_nbody;
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the form listed last, softening 0.01 */
@@ -1922,7 +1926,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     gpumbi_copy_text(d->arch, sizeof d->arch, "unknown");
 #endif
     d->multiprocessors = gpumb_cpu_workers();
-    d->warp_size = 32;
+    d->warp_size = gpumbi_warp_size;
     d->max_block = 1024;
     d->max_threads = 1024;
     d->ecc = -1;
@@ -6831,10 +6835,11 @@ template <class T> struct alignas(16) gpumbi_16_bytes {
     T at[16 / sizeof(T)];
 };
 
+/* A sum begins with the first element, the others with the neutral one, which a NaN leaves. */
 template <int operation, class T>
-static __device__ __forceinline__ T gpumbi_fold_16(const gpumbi_16_bytes<T> &x)
+static __device__ __forceinline__ T gpumbi_fold_16(const gpumbi_16_bytes<T> &x, T neutral)
 {
-    T result = x.at[0];
+    T result = operation == GPUMB_SUM ? x.at[0] : gpumbi_apply<operation>(neutral, x.at[0]);
     for (unsigned i = 1; i < 16 / sizeof(T); i++)
         result = gpumbi_apply<operation>(result, x.at[i]);
     return result;
@@ -6856,15 +6861,15 @@ static __device__ __forceinline__ T gpumbi_fold_share(const T *in, uint64_t n, T
         for (unsigned k = 0; k < GPUMBI_LOADS; k++)
             load[k] = words[first + k * blockDim.x];
         for (unsigned k = 0; k < GPUMBI_LOADS; k++)
-            part[k] = gpumbi_fold_16<operation>(load[k]);
+            part[k] = gpumbi_fold_16<operation>(load[k], neutral);
         x = gpumbi_apply<operation>(
             x, gpumbi_apply<operation>(gpumbi_apply<operation>(part[0], part[1]),
                                        gpumbi_apply<operation>(part[2], part[3])));
     }
     for (unsigned k = 0; k < GPUMBI_LOADS; k++)
         if (first + k * blockDim.x < count)
-            x = gpumbi_apply<operation>(x,
-                                        gpumbi_fold_16<operation>(words[first + k * blockDim.x]));
+            x = gpumbi_apply<operation>(
+                x, gpumbi_fold_16<operation>(words[first + k * blockDim.x], neutral));
     const uint64_t rest = count * each + threadIdx.x;
     if (blockIdx.x == 0)
         for (uint64_t i = rest; i < n; i += blockDim.x)
@@ -6948,7 +6953,8 @@ typedef struct gpumbi_exact {
 static __host__ __device__ __forceinline__ void gpumbi_add_exactly(gpumbi_exact *sum, double x)
 {
     const double high = sum->high + x, part = high - sum->high;
-    sum->low += (sum->high - (high - part)) + (x - part);
+    if (high - high == 0) /* else it is infinite or no number, and stays so */
+        sum->low += (sum->high - (high - part)) + (x - part);
     sum->high = high;
 }
 
@@ -7058,8 +7064,9 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
  * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
  * takes the time of four (H200: 42.9 of 51.5 TFLOP/s). */
 template <int bodies, int unroll, int kind>
-static __global__ void gpumbi_nbody(const void *positions, void *accelerations, unsigned n,
-                                    unsigned share, float softening2)
+static __global__ void __launch_bounds__(bodies < 8 ? 1024 : 512) /* registers for all of them */
+    gpumbi_nbody(const void *positions, void *accelerations, unsigned n, unsigned share,
+                 float softening2)
 {
     GPUMB_SHARED(float4, tile);
     const float4 *body = (const float4 *)positions;
@@ -7132,8 +7139,9 @@ static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float
  * lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
  * sums for the chunk's bodies travel along, to the next lane after each step. */
 template <int bodies, int unroll>
-static __global__ void gpumbi_nbody_pairs(const void *positions, void *accelerations, unsigned n,
-                                          unsigned share, float softening2)
+static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512)
+    gpumbi_nbody_pairs(const void *positions, void *accelerations, unsigned n, unsigned share,
+                       float softening2)
 {
     GPUMB_SHARED(float4, chunks);
     const float4 *body = (const float4 *)positions;
@@ -7546,8 +7554,9 @@ static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduc
     for (size_t i = 0; i < count; i++)
         if (list[i].type == how->type && list[i].operation == how->operation)
             return &list[i];
-    gpumb_skip(g, "X(%s, %s) is not in GPUMB_REDUCTIONS, as it is compiled here", type[how->type],
-               operation[how->operation]);
+    const int known = (unsigned)how->type <= GPUMB_U32 && (unsigned)how->operation <= GPUMB_MAX;
+    gpumb_skip(g, "X(%s, %s) is not in GPUMB_REDUCTIONS, as it is compiled here",
+               known ? type[how->type] : "?", known ? operation[how->operation] : "?");
     return NULL;
 }
 
@@ -7637,6 +7646,9 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
 {
     g = gpumbi_context(g);
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
+    if (how->block < 0 || how->per_thread < 0)
+        gpumb_skip(g, "reduction: block %d and per_thread %d can't be negative", how->block,
+                   how->per_thread);
     if (!compiled || *gpumbi_trouble(g))
         return -1;
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
@@ -7685,9 +7697,11 @@ static double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint6
     const double combine = r.combine == GPUMB_COMBINE_FIRST_THREAD && r.form == GPUMB_FORM_NAIVE
                                ? block
                                : ceil(log2(block)) + 2;
-    if (r.form == GPUMB_FORM_NAIVE && r.finish == GPUMB_FINISH_ATOMIC)
+    const int naive = r.form == GPUMB_FORM_NAIVE;
+    const double again = naive && r.finish == GPUMB_FINISH_TWO_LAUNCHES ? r.per_thread : 1;
+    if (naive && r.finish == GPUMB_FINISH_ATOMIC)
         return own + combine + blocks;
-    return own + 2 * combine + ceil(blocks / block) * r.per_thread;
+    return own + 2 * combine + ceil(blocks / (block * again)) * again;
 }
 
 static int gpumbi_right_sum(gpumb *g, const gpumb_reduction_check *c, const gpumbi_exact *exact,
@@ -7836,6 +7850,16 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
     return count;
 }
 
+static int gpumbi_lanes(const gpumb *g)
+{
+#if defined(GPUMB_BACKEND_CPU)
+    (void)g;
+    return gpumbi_warp_size; /* can be set at any time */
+#else
+    return g->device.warp_size;
+#endif
+}
+
 /* How a form is launched for n bodies. */
 typedef struct gpumbi_nbody_launch {
     uint64_t blocks, shared_bytes, share; /* of the walk: tiles, or chunks of a body a lane */
@@ -7845,7 +7869,7 @@ typedef struct gpumbi_nbody_launch {
 static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbody *how, uint64_t n)
 {
     gpumbi_nbody_launch l;
-    const int warp = g->device.warp_size;
+    const int warp = gpumbi_lanes(g);
     l.block = how->block > 0 ? how->block : 256;
     l.blocks = gpumbi_ceil_div(n, (uint64_t)l.block * (uint64_t)how->bodies);
     l.shared_bytes = (uint64_t)(how->pairs ? 2 * l.block : l.block) * sizeof(float4);
@@ -7873,13 +7897,12 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
     return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
 }
 
-GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
-                                        const void *positions, void *accelerations,
-                                        gpumb_buffer *workspace)
+/* The form to launch; NULL with the row skipped if what is asked for can't be done. */
+static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *how, uint64_t n,
+                                                   const gpumb_buffer *workspace)
 {
     int count;
     const gpumbi_nbody_form *form = gpumbi_nbody_list(&count), *const end = form + count;
-    g = gpumbi_context(g);
     while (form < end && (form->pairs != how->pairs || form->bodies != how->bodies ||
                           form->unroll != how->unroll || form->rsqrt != how->rsqrt))
         form++;
@@ -7888,28 +7911,44 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
                    "no n-body of %d bodies a thread, unrolled by %d, with that root: list it in "
                    "GPUMB_NBODY_%s",
                    how->bodies, how->unroll, how->pairs ? "PAIRS" : "FORMS");
-        return -1;
+        return NULL;
     }
     const gpumbi_nbody_launch l = gpumbi_nbody_geometry(g, how, n);
-    const int whole = how->pairs ? g->device.warp_size : how->unroll;
-    if (l.block % whole || (how->pairs && whole % how->unroll) || how->softening < 1e-12f ||
+    const int whole = how->pairs ? gpumbi_lanes(g) : how->unroll;
+    if (l.block % whole || (how->pairs && whole % how->unroll)) {
+        gpumb_skip(g, "n-body: block %d, unroll %d: the block is to be whole %s", l.block,
+                   how->unroll, how->pairs ? "warps, and those whole unrolled steps" : "steps");
+        return NULL;
+    }
+    if (how->block < 0 || l.block < 32 || l.block > 1024 || !(how->softening >= 1e-12f) ||
         n > INT32_MAX || l.splits < 1 || l.splits > 64) {
         gpumb_skip(g,
-                   "n-body: block %d is to be a multiple of %d, splits (%d) 1 ... 64, n below "
-                   "2^31 and the softening at least 1e-12",
-                   l.block, whole, l.splits);
-        return -1;
+                   "n-body: block %d, splits %d, softening %g, n %llu: they can be 32 ... 1024, 1 "
+                   "... 64, 1e-12 and more, up to 2^31 - 1",
+                   l.block, l.splits, (double)how->softening, (unsigned long long)n);
+        return NULL;
     }
+    if (!how->pairs && l.splits > 1 &&
+        gpumb_size(workspace) < (uint64_t)l.splits * n * sizeof(float4)) {
+        gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
+        return NULL;
+    }
+    return *gpumbi_trouble(g) || !gpumbi_working(g) || gpumbi_dry(g) ? NULL : form;
+}
+
+GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
+                                        const void *positions, void *accelerations,
+                                        gpumb_buffer *workspace)
+{
+    g = gpumbi_context(g);
+    const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace);
+    if (!form || !n)
+        return *gpumbi_trouble(g) ? -1 : 0;
+    const gpumbi_nbody_launch l = gpumbi_nbody_geometry(g, how, n);
     const float softening2 = how->softening * how->softening;
     void (*const nbody)(const void *, void *, unsigned, unsigned, float) = form->kernel;
     void *sums = !how->pairs && l.splits > 1 ? gpumb_data(workspace) : accelerations;
-    if (sums != accelerations && gpumb_size(workspace) < (uint64_t)l.splits * n * sizeof(float4)) {
-        gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
-        return -1;
-    }
-    if (!n || *gpumbi_trouble(g))
-        return *gpumbi_trouble(g) ? -1 : 0;
-    if (how->pairs && gpumbi_working(g) && !gpumbi_dry(g))
+    if (how->pairs)
         gpumbi_try(g, gpumbi_dev_set(accelerations, 0, n * sizeof(float4), g->stream), "n-body");
     GPUMB_LAUNCH_BARRIER(nbody, dim3((unsigned)l.blocks, (unsigned)l.splits), l.block,
                          l.shared_bytes, positions, sums, (unsigned)n, (unsigned)l.share,
@@ -7925,7 +7964,10 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
                                 gpumb_buffer *workspace)
 {
     const uint64_t blocks = gpumbi_ceil_div(n, 256);
-    for (int step = 0; step < steps && n; step++) {
+    g = gpumbi_context(g);
+    if (!gpumbi_nbody_ready(g, how, n, workspace) || !n)
+        return *gpumbi_trouble(g) ? -1 : 0;
+    for (int step = 0; step < steps; step++) {
         GPUMB_LAUNCH(gpumbi_nbody_move, blocks, 256, 0, positions, velocities, accelerations, n,
                      dt / 2, dt);
         if (gpumb_nbody_accelerations(g, how, n, positions, accelerations, workspace))
@@ -7933,7 +7975,7 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
         GPUMB_LAUNCH(gpumbi_nbody_move, blocks, 256, 0, positions, velocities, accelerations, n,
                      dt / 2, 0.0f);
     }
-    return *gpumbi_trouble(gpumbi_context(g)) ? -1 : 0;
+    return *gpumbi_trouble(g) ? -1 : 0;
 }
 
 /* One body's acceleration in fp64, and the sums of the terms' absolute values. */
@@ -7969,7 +8011,7 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
     float4 *body = (float4 *)gpumbi_allocate(g, (size_t)bytes);
     int right = body && !gpumb_read(g, c->positions, 0, body, bytes);
     for (uint64_t s = 0; s < samples && right; s++) {
-        const uint64_t i = s == samples - 1 ? c->n - 1 : s * (c->n / samples);
+        const uint64_t i = s == samples - 1 ? c->n - 1 : s * c->n / samples;
         double a[3], absolute[3];
         float4 result;
         if (gpumb_read(g, c->accelerations, i * sizeof result, &result, sizeof result)) {

@@ -38,6 +38,11 @@ cat >$dir/use.c <<'END'
 #include <string.h>
 #include <time.h>
 #endif
+#ifdef ALL_KERNELS
+#define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
+#define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE) X(2, 2, INTEGER)
+#define GPUMB_NBODY_PAIRS(X) X(8, 1)
+#endif
 #include "gpumb.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +57,7 @@ END
 awk '
     /^ \* IMPLEMENTATION/ { exit }
     /^\/\* ---- / && kernels { print "#endif" }
-    /^\/\* ---- / { kernels = /reference kernels/ }
+    /^\/\* ---- / { kernels = /coalescing|reference kernels|reductions|n-body/ }
     /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
     /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
         print "    (function)" substr($0, RSTART, RLENGTH - 1) ","
@@ -142,7 +147,7 @@ for compilers in 'gcc g++' 'clang clang++'; do
                 try="$compile $level $order -o \$out"
                 add "$try -c $dir/use.c"
                 add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out"
-                for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+                for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                     add "$try ${order:+$posix} -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
                 done
             done
@@ -173,7 +178,7 @@ if found "$nvcc"; then
     for standard in c++14 c++17 c++20; do
         for order in '' '-DSYSTEM_FIRST'; do
             add "$compile -std=$standard $order -x cu $dir/use.c"
-            for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+            for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 add "$compile -std=$standard $order -DGPUMB_IMPLEMENTATION $mode -x cu $dir/use.c"
             done
         done
@@ -196,7 +201,7 @@ if found "$hipcc"; then
     done
     for order in '' '-DSYSTEM_FIRST'; do
         add "$compile $order $dir/use.c"
-        for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS'; do
+        for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
             add "$compile $order -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
         done
     done
