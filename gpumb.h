@@ -725,7 +725,7 @@ typedef struct gpumb_nbody {
     int bodies; /* per thread */
     int unroll; /* divides `block`, and the warp size in pairs */
     gpumb_rsqrt rsqrt;
-    int block;  /* threads: 32 ... 1024, 512 with many bodies; whole warps in pairs; 0: chosen */
+    int block;  /* threads: 32 ... 1024, 512 from 4 bodies on; whole warps in pairs; 0: chosen */
     int splits; /* 1 ... 64; 0: as many as fill the device */
     float softening; /* at least 1e-12: a body meets itself */
 } gpumb_nbody;
@@ -6543,9 +6543,11 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
 /* For the loop that follows. A loop that is not unrolled also compiles in less time. */
 #if defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_UNROLL
+#define GPUMBI_UNROLL_4
 #define GPUMBI_NO_UNROLL
 #else
 #define GPUMBI_UNROLL _Pragma("unroll")
+#define GPUMBI_UNROLL_4 _Pragma("unroll 4")
 #define GPUMBI_NO_UNROLL _Pragma("unroll 1")
 #endif
 
@@ -6785,8 +6787,8 @@ template <int operation, class T> static __device__ void gpumbi_atomic(T *out, T
 
 enum { GPUMBI_FINISH_STORE = 16 }; /* beside gpumb_finish: each block stores its result */
 
-/* The naive reduction: elements are taken as they come, one a step; what happens to those of a
- * block, and to those of the grid, can be chosen. */
+/* The naive reduction: elements are taken as they come, a loop that the compiler unrolls by 4; what
+ * happens to those of a block, and to those of the grid, can be chosen. */
 template <class T, int operation>
 static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output, void *partials,
                                      unsigned *ticket, double neutral_value, int combine,
@@ -6799,9 +6801,15 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
     const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
     uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
     for (; start < n; start += turn) {
-        GPUMBI_NO_UNROLL
-        for (uint64_t k = 0; k < each && start + k * lanes < n; k++)
-            x = gpumbi_apply<operation>(x, in[start + k * lanes]);
+        if (start + (each - 1) * lanes <
+            n) { /* all are there: loads need not wait for each other */
+            GPUMBI_UNROLL_4
+            for (uint64_t k = 0; k < each; k++)
+                x = gpumbi_apply<operation>(x, in[start + k * lanes]);
+        } else {
+            for (uint64_t i = start; i < n; i += lanes)
+                x = gpumbi_apply<operation>(x, in[i]);
+        }
     }
     for (int last = 0;;) {
         x = gpumbi_combine_block<operation>(x, neutral, combine);
@@ -6866,15 +6874,61 @@ static __device__ __forceinline__ T gpumbi_fold_share(const T *in, uint64_t n, T
             x, gpumbi_apply<operation>(gpumbi_apply<operation>(part[0], part[1]),
                                        gpumbi_apply<operation>(part[2], part[3])));
     }
-    for (unsigned k = 0; k < GPUMBI_LOADS; k++)
-        if (first + k * blockDim.x < count)
-            x = gpumbi_apply<operation>(
-                x, gpumbi_fold_16<operation>(words[first + k * blockDim.x], neutral));
+    if (first - threadIdx.x < count) {
+        gpumbi_16_bytes<T> load[GPUMBI_LOADS];
+        for (unsigned k = 0; k < GPUMBI_LOADS; k++) {
+            for (unsigned i = 0; i < each; i++)
+                load[k].at[i] = neutral;
+            if (first + k * blockDim.x < count)
+                load[k] = words[first + k * blockDim.x];
+        }
+        for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+            x = gpumbi_apply<operation>(x, gpumbi_fold_16<operation>(load[k], neutral));
+    }
     const uint64_t rest = count * each + threadIdx.x;
     if (blockIdx.x == 0)
         for (uint64_t i = rest; i < n; i += blockDim.x)
             x = gpumbi_apply<operation>(x, in[i]);
     return x;
+}
+
+/* Lane 0 gets what the first `lanes` lanes have; NVIDIA has an instruction for it from sm_80 on. */
+template <int operation, class T>
+static __device__ __forceinline__ T gpumbi_combine_lanes(T x, unsigned lane, unsigned lanes)
+{
+    return gpumbi_combine_warp<operation>(x, lane, lanes, GPUMB_COMBINE_SHUFFLE_DOWN);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define GPUMBI_COMBINE_LANES(type)                                                                 \
+    template <int operation>                                                                       \
+    static __device__ __forceinline__ type gpumbi_combine_lanes(type x, unsigned, unsigned lanes)  \
+    {                                                                                              \
+        const unsigned mask = GPUMBI_LANE_MASK(lanes);                                             \
+        return operation == GPUMB_MIN   ? (type)__reduce_min_sync(mask, x)                         \
+               : operation == GPUMB_MAX ? (type)__reduce_max_sync(mask, x)                         \
+                                        : (type)__reduce_add_sync(mask, x);                        \
+    }
+GPUMBI_COMBINE_LANES(unsigned)
+GPUMBI_COMBINE_LANES(int)
+#endif
+
+/* A block's elements, in thread 0: the first warp fetches what all have left in shared memory, which
+ * takes less time than a round of shuffles in each warp before another in the first. */
+template <int operation, class T>
+static __device__ __forceinline__ T gpumbi_combine_fastest(T x, T neutral)
+{
+    GPUMB_SHARED(T, shared);
+    const unsigned t = threadIdx.x, threads = blockDim.x;
+    const unsigned lanes = threads < GPUMBI_WARP ? threads : GPUMBI_WARP;
+    shared[t] = x;
+    __syncthreads();
+    if (t >= lanes)
+        return neutral;
+    GPUMBI_UNROLL_4
+    for (unsigned i = t + lanes; i < threads; i += lanes)
+        x = gpumbi_apply<operation>(x, shared[i]);
+    return gpumbi_combine_lanes<operation>(x, t, lanes);
 }
 
 template <class T> static __device__ __forceinline__ unsigned long long gpumbi_to_slot(T x)
@@ -6926,7 +6980,7 @@ static __global__ void __launch_bounds__(1024, 1) /* 1: registers for all loads 
         slot[i] = empty;
         x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits));
     }
-    x = gpumbi_combine_block<operation>(x, neutral, GPUMB_COMBINE_SHUFFLE_DOWN);
+    x = gpumbi_combine_fastest<operation>(x, neutral);
     if (threadIdx.x != 0)
         return;
     if (collects || gridDim.x == 1) {
@@ -7064,7 +7118,8 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
  * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
  * takes the time of four (H200: 42.9 of 51.5 TFLOP/s). */
 template <int bodies, int unroll, int kind>
-static __global__ void __launch_bounds__(bodies < 8 ? 1024 : 512) /* registers for all of them */
+static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512,
+                                         1) /* 1: registers for all of them */
     gpumbi_nbody(const void *positions, void *accelerations, unsigned n, unsigned share,
                  float softening2)
 {
@@ -7139,7 +7194,7 @@ static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float
  * lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
  * sums for the chunk's bodies travel along, to the next lane after each step. */
 template <int bodies, int unroll>
-static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512)
+static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     gpumbi_nbody_pairs(const void *positions, void *accelerations, unsigned n, unsigned share,
                        float softening2)
 {
@@ -7580,21 +7635,29 @@ static uint64_t gpumbi_size_of(gpumb_type type)
     return type == GPUMB_F64 ? 8 : 4;
 }
 
-/* Found by search on an H200 (blocks of 128 ... 1024, 1 ... 16 loads a thread): below 2^19
- * elements of 4 bytes many small blocks, so that each multiprocessor helps; from 2^23 on four
- * resident blocks of 512. A CPU has no use for more threads than cores. */
+/* Found by search on an H200 (blocks of 64 ... 1024, 1 ... 16 loads a thread): up to 32 KiB one
+ * block, up to 64 where blocks join through slots; then many small ones, so that each
+ * multiprocessor helps; in the end four resident blocks of 512. A CPU has no use for more threads
+ * than cores. */
 static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
 {
-    const uint64_t bytes = n * gpumbi_size_of(r->type);
+    const uint64_t bytes = n * gpumbi_size_of(r->type), load = GPUMBI_LOADS * 16;
     const int cpu = !strcmp(g->device.backend, "cpu");
-    const int usual = cpu ? 1 : bytes < (1 << 21) ? 128 : bytes < (1 << 25) ? 256 : 512;
+    const int counts = r->operation == GPUMB_SUM && r->type >= GPUMB_I32;
+    const uint64_t alone = counts ? 1 << 15 : 1 << 16;
+    const uint64_t tight = gpumbi_ceil_div(bytes, 128 * load) * 128; /* one load each */
+    const int usual = cpu                 ? 1
+                      : bytes <= alone    ? (int)(tight > 128 ? tight : 128)
+                      : bytes < (1 << 21) ? 128
+                      : bytes < (1 << 25) ? 256
+                                          : 512;
     r->block = r->block > 0 ? r->block : usual;
-    r->per_thread = GPUMBI_LOADS * 16 / (int)gpumbi_size_of(r->type);
-    const uint64_t tiles = bytes / ((uint64_t)r->block * GPUMBI_LOADS * 16);
+    r->per_thread = (int)(load / gpumbi_size_of(r->type));
+    const uint64_t tiles = bytes / ((uint64_t)r->block * load);
     const uint64_t resident = gpumbi_blocks(g) / (r->block >= 512 ? 4 : cpu ? 16 : 8);
     const uint64_t most = r->block <= 128 || tiles < resident ? tiles : resident;
     if (!r->blocks)
-        r->blocks = most < 1 ? 1 : most;
+        r->blocks = most < 1 || (!cpu && bytes <= alone) ? 1 : most;
     if (r->blocks > GPUMBI_SLOTS)
         r->blocks = GPUMBI_SLOTS;
 }
@@ -7870,21 +7933,23 @@ static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbo
 {
     gpumbi_nbody_launch l;
     const int warp = gpumbi_lanes(g);
-    l.block = how->block > 0 ? how->block : 256;
+    l.block = how->block > 0 ? how->block : n < (1 << 14) ? 64 : n < (1 << 17) ? 256 : 512;
+    if (!how->block && !how->pairs && how->unroll > l.block)
+        l.block = how->unroll;
     l.blocks = gpumbi_ceil_div(n, (uint64_t)l.block * (uint64_t)how->bodies);
     l.shared_bytes = (uint64_t)(how->pairs ? 2 * l.block : l.block) * sizeof(float4);
-    l.splits = how->splits;
-    if (!l.splits) { /* eight blocks a multiprocessor even out how long each of them takes; a split
-                        has at least a tile, or 16 chunks, to do */
-        const uint64_t wanted = gpumbi_ceil_div(gpumbi_blocks(g) / 2, l.blocks ? l.blocks : 1);
-        const uint64_t most = 1 + n / (uint64_t)(how->pairs ? 32 * warp : l.block);
-        l.splits = (int)(wanted < most ? wanted : most);
-        l.splits = l.splits < 64 ? l.splits : 64;
-    }
     const uint64_t groups =
         gpumbi_ceil_div(n, (uint64_t)(warp * (how->bodies > 0 ? how->bodies : 1)));
     const uint64_t walk = how->pairs ? (groups / 2 + 1) * (uint64_t)how->bodies
                                      : gpumbi_ceil_div(n, (uint64_t)l.block);
+    l.splits = how->splits;
+    if (!l.splits) { /* eight blocks a multiprocessor even out how long each of them takes; a split
+                        has at least a tile, or two chunks, to do */
+        const uint64_t wanted = gpumbi_ceil_div(gpumbi_blocks(g) / 2, l.blocks ? l.blocks : 1);
+        const uint64_t most = how->pairs ? walk / 2 + 1 : walk + 1;
+        l.splits = (int)(wanted < most ? wanted : most);
+        l.splits = l.splits < 64 ? l.splits : 64;
+    }
     l.share = gpumbi_ceil_div(walk, l.splits > 0 ? (uint64_t)l.splits : 1);
     return l;
 }
@@ -7920,12 +7985,13 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
                    how->unroll, how->pairs ? "warps, and those whole unrolled steps" : "steps");
         return NULL;
     }
-    if (how->block < 0 || l.block < 32 || l.block > 1024 || !(how->softening >= 1e-12f) ||
+    const int most = form->bodies < 4 ? 1024 : 512; /* as in their launch bounds */
+    if (how->block < 0 || l.block < 32 || l.block > most || !(how->softening >= 1e-12f) ||
         n > INT32_MAX || l.splits < 1 || l.splits > 64) {
         gpumb_skip(g,
-                   "n-body: block %d, splits %d, softening %g, n %llu: they can be 32 ... 1024, 1 "
+                   "n-body: block %d, splits %d, softening %g, n %llu: they can be 32 ... %d, 1 "
                    "... 64, 1e-12 and more, up to 2^31 - 1",
-                   l.block, l.splits, (double)how->softening, (unsigned long long)n);
+                   l.block, l.splits, (double)how->softening, (unsigned long long)n, most);
         return NULL;
     }
     if (!how->pairs && l.splits > 1 &&

@@ -323,6 +323,8 @@ static int deal_block(const workplace &w, const gpumb_nbody &how)
 {
     static const int usual[] = {0, 32, 64, 128, 256}, odd[] = {96, 160, 512, 1024};
     int block = draw(5) ? usual[draw(5)] : odd[draw(4)];
+    if (how.bodies >= 4 && block > 512) // their most
+        block = 512;
     if (how.pairs)
         return block % w.warp ? 2 * block : block;
     if (draw(6) == 0) // any multiple of `unroll` will do
