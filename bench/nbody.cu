@@ -386,8 +386,8 @@ static void nbody_tile(gpumb *g)
     sentence gains = no_words();
     GPUMB_SWEEP_STRINGS(g, form, names, count) {
         gpumb_nbody how = *form_of(names[form]);
-        /* A multiprocessor has no registers for a block of 1024 times 8 bodies. */
-        GPUMB_SWEEP_FACTOR(g, block, 32, how.bodies > 4 ? 512 : 1024, full ? 2 : gpu ? 4 : 32) {
+        /* From 4 bodies a thread on there are no registers for 1024 threads. */
+        GPUMB_SWEEP_FACTOR(g, block, 32, how.bodies >= 4 ? 512 : 1024, full ? 2 : gpu ? 4 : 32) {
             how.block = (int)block;
             measure(g, &how, n);
         }
