@@ -6959,7 +6959,7 @@ template <class T> static __device__ __forceinline__ T gpumbi_from_slot(unsigned
 }
 
 template <class T, int operation>
-static __global__ void __launch_bounds__(1024, 1) /* 1: registers for all loads */
+static __global__ void __launch_bounds__(1024, 2) /* 32 registers, as four blocks of 512 have */
     gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
                           unsigned *ticket, double neutral_value, int combine, int finish,
                           int per_thread)
