@@ -93,7 +93,8 @@ A context belongs to one thread.
  *     GPUMB_STATIC                 all functions static: for use inside another library
  *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
- *     GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)   compile these kernels too
+ *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
+ *                                  compile these families of kernels too: each takes its time
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
@@ -603,7 +604,9 @@ typedef struct gpumb_copy_check {
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
 
-/* out[i * stride] = in[i * stride] for i < n, one element a thread. `elem` 1, 2, 4, 8 or 16. The
+/* The next three are compiled with GPUMB_STRIDED defined before the implementation.
+ *
+ * out[i * stride] = in[i * stride] for i < n, one element a thread. `elem` 1, 2, 4, 8 or 16. The
  * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
  * fetches; gpumb_coalesce_strided() says how much that is. */
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
@@ -657,7 +660,8 @@ typedef enum gpumb_finish {
  * The naive form does as `combine` and `finish` say. Each warp takes warp_size * per_thread
  * consecutive elements at a time, in turn over the grid until all are done. The fastest form is one
  * launch that reads words of 16 bytes, to which `in` is aligned, with all loads of a thread in
- * flight, and ignores `combine`, `finish` and `per_thread`. Zeros in `block`, `blocks` and `per_thread` are chosen by n.
+ * flight, and ignores `combine`, `finish` and `per_thread`. Zeros in `block`, `blocks` and
+ * `per_thread` are chosen by n.
  *
  * Only what is listed before the implementation is compiled, since each kernel takes its time:
  *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
@@ -6553,6 +6557,7 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
 
 /* ---- strided and sub-domains: what an access pattern costs ----------------------------------- */
 
+#if defined(GPUMB_STRIDED)
 #define GPUMBI_ACCESS_ELEMENTS(X)                                                                  \
     X(1, unsigned char) X(2, unsigned short) X(4, unsigned) X(8, uint2) X(16, uint4)
 
@@ -6611,6 +6616,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
             }
     }
 }
+#endif /* GPUMB_STRIDED */
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -6913,8 +6919,8 @@ GPUMBI_COMBINE_LANES(unsigned)
 GPUMBI_COMBINE_LANES(int)
 #endif
 
-/* A block's elements, in thread 0: the first warp fetches what all have left in shared memory, which
- * takes less time than a round of shuffles in each warp before another in the first. */
+/* A block's elements, in thread 0: the first warp fetches what all have left in shared memory,
+ * which takes less time than a round of shuffles in each warp before another in the first. */
 template <int operation, class T>
 static __device__ __forceinline__ T gpumbi_combine_fastest(T x, T neutral)
 {
@@ -7190,8 +7196,8 @@ static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float
 
 /* Each pair once: one root and 17 instructions serve two interactions. A warp holds a group of
  * lanes * bodies bodies, and meets chunks of a body a lane, of its own group and of the half of all
- * groups that follow, in a circle: so each two groups meet once, and all warps work alike. In step s
- * lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
+ * groups that follow, in a circle: so each two groups meet once, and all warps work alike. In step
+ * s lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
  * sums for the chunk's bodies travel along, to the next lane after each step. */
 template <int bodies, int unroll>
 static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
@@ -7556,6 +7562,14 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
+GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
+{
+    return gpumbi_write_word(w);
+}
+
+/* ---- strided and sub-domains ----------------------------------------------------------------- */
+
+#if defined(GPUMB_STRIDED)
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
                             const void *in, void *out)
 {
@@ -7591,10 +7605,63 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
-GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
+/* Whether a buffer holds elements offset + i * stride for all i < n. */
+static int gpumbi_holds(const gpumb_buffer *b, const gpumb_stride_check *c, uint64_t offset)
 {
-    return gpumbi_write_word(w);
+    const uint64_t elements = gpumb_size(b) / (uint64_t)c->elem;
+    return !c->n || (offset < elements && (c->n - 1) <= (elements - 1 - offset) / c->stride);
 }
+
+GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
+{
+    const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
+    gpumbi_difference found;
+    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
+        return 0;
+    if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
+        gpumb_reason(g, "the buffers are too small for what is to be checked");
+        return 0;
+    }
+    gpumb_buffer *result = gpumbi_difference_begin(g);
+    GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0,
+                 GPUMB_PTR(const unsigned char, c->in), GPUMB_PTR(const unsigned char, c->out),
+                 gpumb_size(c->out), c->n, c->stride, c->in_offset, c->out_offset,
+                 (unsigned)c->elem, GPUMB_PTR(gpumbi_difference, result));
+    if (gpumbi_difference_end(g, result, &found))
+        return 0;
+    if (found.count)
+        gpumb_reason(g, "%llu wrong bytes, the first at byte %llu", found.count, found.first);
+    return found.count == 0;
+}
+
+#else
+
+static int gpumbi_no_strided(gpumb *g)
+{
+    gpumb_skip(g, "no strided copy is compiled: #define GPUMB_STRIDED before the implementation");
+    return -1;
+}
+
+GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
+                            const void *in, void *out)
+{
+    (void)elem, (void)n, (void)stride, (void)block, (void)in, (void)out;
+    return gpumbi_no_strided(g);
+}
+
+GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, uint64_t blocks,
+                               int block, const void *in, void *out)
+{
+    (void)elem, (void)lanes, (void)iterations, (void)blocks, (void)block, (void)in, (void)out;
+    return gpumbi_no_strided(g);
+}
+
+GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
+{
+    (void)stride_check;
+    return gpumbi_no_strided(g) == 0;
+}
+#endif
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -8162,35 +8229,6 @@ static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_d
     gpumb_reason(g, "the sums add up to %u, expected %u", (unsigned)total,
                  (unsigned)(uint32_t)expected->count);
     return 0;
-}
-
-/* Whether a buffer holds elements offset + i * stride for all i < n. */
-static int gpumbi_holds(const gpumb_buffer *b, const gpumb_stride_check *c, uint64_t offset)
-{
-    const uint64_t elements = gpumb_size(b) / (uint64_t)c->elem;
-    return !c->n || (offset < elements && (c->n - 1) <= (elements - 1 - offset) / c->stride);
-}
-
-GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
-{
-    const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
-    gpumbi_difference found;
-    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
-        return 0;
-    if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
-        gpumb_reason(g, "the buffers are too small for what is to be checked");
-        return 0;
-    }
-    gpumb_buffer *result = gpumbi_difference_begin(g);
-    GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0,
-                 GPUMB_PTR(const unsigned char, c->in), GPUMB_PTR(const unsigned char, c->out),
-                 gpumb_size(c->out), c->n, c->stride, c->in_offset, c->out_offset,
-                 (unsigned)c->elem, GPUMB_PTR(gpumbi_difference, result));
-    if (gpumbi_difference_end(g, result, &found))
-        return 0;
-    if (found.count)
-        gpumb_reason(g, "%llu wrong bytes, the first at byte %llu", found.count, found.first);
-    return found.count == 0;
 }
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)

@@ -1,5 +1,6 @@
 /* E5: a copy in sub-domains: a block's data is split among groups of threads, so that a warp's
  * accesses lie in pieces. E5b: a copy that is shifted against sectors and lines. */
+#define GPUMB_STRIDED
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -39,6 +39,7 @@ cat >$dir/use.c <<'END'
 #include <time.h>
 #endif
 #ifdef ALL_KERNELS
+#define GPUMB_STRIDED
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
 #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE) X(2, 2, INTEGER)
 #define GPUMB_NBODY_PAIRS(X) X(8, 1)

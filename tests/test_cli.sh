@@ -19,7 +19,8 @@ quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
 columns=schema,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples,batch
 columns=$columns,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
 columns=$columns,first_launch_s,overhead_s,bytes,flop,gbps,gflops,peak_gbps,pct_peak,ceiling_gbps
-columns=$columns,pct_ceiling,footprint_bytes,cache,registers,occupancy,sm_clock_mhz,mem_clock_mhz
+columns=$columns,pct_ceiling,reference,expected_pct,measured_pct,footprint_bytes,cache,registers
+columns=$columns,occupancy,sm_clock_mhz,mem_clock_mhz
 columns=$columns,power_w,temp_c,energy_j,fill,seed,flags
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
