@@ -67,6 +67,8 @@ median is within the wanted precision; poison, run and check once more; write a 
 Every time has a way (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
     batch   an event pair around many runs: the interval that one more run costs in a full queue
+    graph   on request: a long graph of runs less a short one: the interval in a graph, where
+            launches cost least
     host    the host's clock, from before the launch to after its completion: latency; also on the
             CPU, where short regions are timed many at once
 
@@ -3906,8 +3908,9 @@ static void gpumbi_measure_ceiling(gpumb *g)
 /* ================================================================================================
  * SAMPLING
  *
- * Owns a gpumbi_sampler from its first run to its statistics. gpumbi_run_begin() prepares one timed
- * stretch of `left` runs of the body, gpumbi_run_end() evaluates it and chooses the next phase.
+ * Owns a gpumbi_sampler from its first run to its statistics, and its graphs. gpumbi_run_begin()
+ * prepares one timed stretch of `left` runs of the body, gpumbi_run_end() evaluates it and chooses
+ * the next phase. Graphs are captured in two such stretches; their samples need no body.
  */
 
 static void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const char *reason)
@@ -6270,7 +6273,8 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
  *
  * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
  * the implementation; then the functions that launch it. A C unit has the fill and the comparison
- * as loops, and no other kernel.
+ * as loops, and no other kernel. Families on request are templates over what must be known at
+ * compile time, made into kernels by the lists of their macros.
  */
 #ifdef __cplusplus
 #define GPUMBI_SHARED_CODE __host__ __device__
@@ -8273,7 +8277,8 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 /* ================================================================================================
  * REVISION HISTORY
  *
- *     0.1.0  regions, sweeps, verification, statistics; copy and zcopy; CUDA, HIP and CPU backends
+ *     0.1.0  regions, sweeps, verification, statistics, graphs; copy, zcopy, strided, reductions,
+ *            n-body; CUDA, HIP and CPU backends
  *
  * LICENCE
  *
