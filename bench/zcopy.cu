@@ -56,7 +56,7 @@ static void zcopy_geometry(gpumb *g)
 static void zcopy_best(gpumb *g)
 {
     const int full = gpumb_get_settings(g)->full;
-    const uint64_t bytes = is_gpu(g) ? (full ? (uint64_t)4 << 30 : (uint64_t)1 << 30) : 1 << 28;
+    const uint64_t bytes = is_gpu(g) ? (full ? (uint64_t)4 << 30 : (uint64_t)1 << 30) : 1 << 27;
     const uint64_t resident = 8 * (uint64_t)gpumb_get_device(g)->multiprocessors;
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
     const void *from = gpumb_data(in);
