@@ -75,4 +75,13 @@ static inline int check_summary(void)
     return check_failed != 0;
 }
 
+/* A check that says in which case it failed. */
+#define CHECK_CASE(condition, ...)                                                                 \
+    do {                                                                                           \
+        if (!CHECK(condition)) {                                                                   \
+            printf("    " __VA_ARGS__);                                                            \
+            printf("\n");                                                                          \
+        }                                                                                          \
+    } while (0)
+
 #endif

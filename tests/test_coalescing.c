@@ -7,15 +7,6 @@
 #include "check.h"
 #include <string.h>
 
-/* A check that says in which case it failed. */
-#define CHECK_CASE(condition, ...)                                                                 \
-    do {                                                                                           \
-        if (!CHECK(condition)) {                                                                   \
-            printf("    " __VA_ARGS__);                                                            \
-            printf("\n");                                                                          \
-        }                                                                                          \
-    } while (0)
-
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 enum { MOST_LANES = 256 };

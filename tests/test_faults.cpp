@@ -1,12 +1,8 @@
 /* test_faults.cpp - fails every call of every verb of the fake device, in each way that a device
  * can fail, and every host allocation. Whatever fails: no crash, nothing left behind, no rate from
  * a call that failed, files whole or absent, the right exit code and one line that says why. */
-#include <stddef.h>
-static void *counted_malloc(size_t bytes);
-static void counted_free(void *p);
+#include "allocations.h"
 static void log_line(const char *text);
-#define GPUMB_MALLOC(n) counted_malloc(n)
-#define GPUMB_FREE(p) counted_free(p)
 #define GPUMB_LOG(text) log_line(text)
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
@@ -26,24 +22,7 @@ static void log_line(const char *text);
 
 /* ---- host memory and messages --------------------------------------------------------------- */
 
-static long allocations, live_allocations, fail_allocation; /* 0: none fails */
 static std::vector<std::string> lines;
-
-static void *counted_malloc(size_t bytes)
-{
-    allocations++;
-    if (fail_allocation && allocations == fail_allocation)
-        return NULL;
-    void *p = malloc(bytes);
-    live_allocations += p != NULL;
-    return p;
-}
-
-static void counted_free(void *p)
-{
-    live_allocations -= p != NULL;
-    free(p);
-}
 
 static void log_line(const char *text)
 {

@@ -1,10 +1,6 @@
 // test_graphs.cpp - regions timed by graphs; what a model expects; rows and notes for conclusions.
-#include <stddef.h>
-static void *counted_malloc(size_t bytes);
-static void counted_free(void *p);
+#include "allocations.h"
 static void hear(const char *text);
-#define GPUMB_MALLOC(n) counted_malloc(n)
-#define GPUMB_FREE(p) counted_free(p)
 #define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
@@ -28,24 +24,8 @@ static void hear(const char *text);
 // ---- what the tests see and do behind the library's back ----
 
 static std::vector<std::string> heard; // lines that gpumb.h has said
-static long allocations, live_allocations, fail_allocation;
 static std::vector<uint64_t> launches; // how many runs each launched graph holds
 static std::function<void(const fake_graph *)> on_launch;
-
-static void *counted_malloc(size_t bytes)
-{
-    if (++allocations == fail_allocation)
-        return NULL;
-    void *p = malloc(bytes);
-    live_allocations += p != NULL;
-    return p;
-}
-
-static void counted_free(void *p)
-{
-    live_allocations -= p != NULL;
-    free(p);
-}
 
 static void hear(const char *text)
 {

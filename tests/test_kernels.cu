@@ -5,17 +5,9 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "refused.h"
 #include <stdlib.h>
 #include <vector>
-
-// A check that says in which case it failed.
-#define CHECK_CASE(condition, ...)                                                                 \
-    do {                                                                                           \
-        if (!CHECK(condition)) {                                                                   \
-            printf("    " __VA_ARGS__);                                                            \
-            printf("\n");                                                                          \
-        }                                                                                          \
-    } while (0)
 
 typedef std::vector<unsigned char> bytes;
 
@@ -362,22 +354,6 @@ static void test_zcopy_unaligned(workplace &w)
 }
 
 // ---- arguments that no kernel takes ----
-
-// Whether a launch function returned -1 and the next region is skipped, with `word` in the reason.
-static bool refused(int returned, const char *word)
-{
-    int runs = 0;
-    gpumb_result r;
-    GPUMB_TIME(&r) {
-        runs++;
-    }
-    const bool right =
-        returned == -1 && runs == 0 && r.status == GPUMB_STATUS_SKIPPED && strstr(r.reason, word);
-    if (!right)
-        printf("    returned %d, status %d, reason \"%s\", expected \"%s\" in it\n", returned,
-               (int)r.status, r.reason, word);
-    return right;
-}
 
 static void test_refusals(workplace &w)
 {

@@ -8,6 +8,7 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "refused.h"
 #include <initializer_list>
 
 #ifdef NOTHING_LISTED
@@ -15,22 +16,6 @@ enum { LISTED = 0 };
 #else
 enum { LISTED = 1 };
 #endif
-
-// Whether a launch function returned -1 and the next region is skipped, with `word` in the reason.
-static bool refused(int returned, const char *word)
-{
-    int runs = 0;
-    gpumb_result r;
-    GPUMB_TIME(&r) {
-        runs++;
-    }
-    const bool right =
-        returned == -1 && runs == 0 && r.status == GPUMB_STATUS_SKIPPED && strstr(r.reason, word);
-    if (!right)
-        printf("    returned %d, status %d, reason \"%s\", expected \"%s\" in it\n", returned,
-               (int)r.status, r.reason, word);
-    return right;
-}
 
 static void test_reductions(gpumb *g)
 {
