@@ -3,31 +3,7 @@
 #ifndef BENCH_ACCESS_H
 #define BENCH_ACCESS_H
 
-#include <string.h>
-
-static inline int is_gpu(gpumb *g)
-{
-    return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
-}
-
-/* The values of an axis. */
-typedef struct values {
-    const int64_t *at;
-    size_t count;
-} values;
-
-static inline values values_of(const int64_t *at, size_t count)
-{
-    const values v = {at, count};
-    return v;
-}
-#define VALUES(array) values_of((array), sizeof(array) / sizeof((array)[0]))
-
-/* Those of the profile; the CPU backend takes long for a row, and has a short list of its own. */
-static inline values choose(gpumb *g, values full, values quick, values cpu)
-{
-    return gpumb_get_settings(g)->full ? full : is_gpu(g) ? quick : cpu;
-}
+#include "bench.h"
 
 /* Threads that ask together, and bytes in which the memory answers. */
 typedef struct access_unit {
@@ -58,8 +34,6 @@ static inline access_unit unit_of_access(gpumb *g, int elem)
 static inline void describe_access(gpumb *g, gpumb_stride_check *check, gpumb_buffer *out,
                                    uint64_t touched)
 {
-    if (!gpumb_data(check->in) || !gpumb_data(out))
-        gpumb_skip(g, "too little memory for input and output");
     gpumb_set_bytes(g, 2.0 * (double)check->n * check->elem);
     gpumb_set_footprint(g, touched);
     gpumb_set_output(g, out);
@@ -67,14 +41,6 @@ static inline void describe_access(gpumb *g, gpumb_stride_check *check, gpumb_bu
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-/* The row if it is one of this benchmark with a rate to conclude from, else NULL. */
-static inline const gpumb_result *row_of(gpumb *g, size_t row, const char *bench)
-{
-    const gpumb_result *r = gpumb_row(g, row);
-    const int sound = r && r->status == GPUMB_STATUS_OK && !(r->flags & GPUMB_FLAG_NOISY);
-    return sound && r->gbps > 0 && !strcmp(r->bench, bench) ? r : NULL;
-}
 
 /* The one with these values of two axes. */
 static inline const gpumb_result *find_row(gpumb *g, const char *bench, const char *axis,

@@ -3,16 +3,11 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include <string.h>
+#include "bench.h"
 
 enum { ELEMENTS_QUICK = 3, ELEMENTS_FULL = 6, MAX_ELEMENT = 32 };
 static const int64_t elements_quick[ELEMENTS_QUICK] = {1, 4, 16};
 static const int64_t elements_full[ELEMENTS_FULL] = {1, 2, 4, 8, 16, 32};
-
-static int is_gpu(gpumb *g)
-{
-    return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
-}
 
 /* The next region copies `bytes` from `in` to `out` and is checked for it. */
 static void describe_copy(gpumb *g, gpumb_copy_check *check, gpumb_buffer *in, gpumb_buffer *out,

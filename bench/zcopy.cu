@@ -4,14 +4,9 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include <string.h>
+#include "bench.h"
 
 static const char *const modes[] = {"readwrite", "write", "read"}; /* in gpumb_mode's order */
-
-static int is_gpu(gpumb *g)
-{
-    return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
-}
 
 static void describe_zcopy(gpumb *g, gpumb_copy_check *check, gpumb_mode mode, gpumb_buffer *in,
                            gpumb_buffer *out, uint64_t bytes)
