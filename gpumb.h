@@ -8033,9 +8033,10 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
     return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
 }
 
-/* The form to launch; NULL with the row skipped if what is asked for can't be done. */
+/* The form to launch, and how; NULL with the row skipped if what is asked for can't be done. */
 static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *how, uint64_t n,
-                                                   const gpumb_buffer *workspace)
+                                                   const gpumb_buffer *workspace,
+                                                   gpumbi_nbody_launch *launch)
 {
     int count;
     const gpumbi_nbody_form *form = gpumbi_nbody_list(&count), *const end = form + count;
@@ -8049,7 +8050,7 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
                    how->bodies, how->unroll, how->pairs ? "PAIRS" : "FORMS");
         return NULL;
     }
-    const gpumbi_nbody_launch l = gpumbi_nbody_geometry(g, how, n);
+    const gpumbi_nbody_launch l = *launch = gpumbi_nbody_geometry(g, how, n);
     const int whole = how->pairs ? gpumbi_lanes(g) : how->unroll;
     if (l.block % whole || (how->pairs && whole % how->unroll)) {
         gpumb_skip(g, "n-body: block %d, unroll %d: the block is to be whole %s", l.block,
@@ -8078,10 +8079,10 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
                                         gpumb_buffer *workspace)
 {
     g = gpumbi_context(g);
-    const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace);
+    gpumbi_nbody_launch l;
+    const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace, &l);
     if (!form || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
-    const gpumbi_nbody_launch l = gpumbi_nbody_geometry(g, how, n);
     const float softening2 = how->softening * how->softening;
     void (*const nbody)(const void *, void *, unsigned, unsigned, float) = form->kernel;
     void *sums = !how->pairs && l.splits > 1 ? gpumb_data(workspace) : accelerations;
@@ -8101,8 +8102,9 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
                                 gpumb_buffer *workspace)
 {
     const uint64_t blocks = gpumbi_ceil_div(n, 256);
+    gpumbi_nbody_launch ignored; /* each step has its own look */
     g = gpumbi_context(g);
-    if (!gpumbi_nbody_ready(g, how, n, workspace) || !n)
+    if (!gpumbi_nbody_ready(g, how, n, workspace, &ignored) || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
     for (int step = 0; step < steps; step++) {
         GPUMB_LAUNCH(gpumbi_nbody_move, blocks, 256, 0, positions, velocities, accelerations, n,
