@@ -66,9 +66,11 @@ median is within the wanted precision; poison, run and check once more; write a 
 
 Every time has a way (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
-    batch   an event pair around many runs: the interval that one more run costs in a full queue
-    graph   on request: a long graph of runs less a short one: the interval in a graph, where
-            launches cost least
+    graph   for runs below half a millisecond: what one more run adds to a graph of many, less the
+            gap between two launches in a graph (`overhead_s`): the span of the work, its first
+            block's start to its last block's end. On request the gap stays in: the interval
+    batch   where a region can't be captured into a graph: an event pair around many runs: the
+            interval that one more run costs in a full queue
     host    the host's clock, from before the launch to after its completion: latency; also on the
             CPU, where short regions are timed many at once
 
@@ -191,6 +193,8 @@ typedef struct gpumb_settings {
     int full;             /* 1: the full profile of the benchmarks; 0: the quick one */
     int no_color;         /* 1: no colours, even on a terminal */
     int quiet;            /* 1: no table on standard output */
+    int cold;             /* 1: GPUMB_CACHE_COLD for all regions */
+    int shuffle;          /* 1: configurations run in an order drawn from the seed */
     const char *csv;      /* file names, "-" for standard output, NULL for none */
     const char *json;
     const char *markdown;
@@ -261,6 +265,8 @@ typedef struct gpumb_device {
     double floor_s;             /* an empty event pair */
     double empty_kernel_s;      /* an empty kernel in an event pair */
     double interval_s;          /* an empty kernel in a full queue */
+    double graph_interval_s;    /* an empty kernel in a graph: the gap between two launches */
+    double block_launch_s;      /* one more block of 256 threads in it */
     double ceiling_bytes_per_s; /* measured copy rate (Memcpy, read + write); 0 until needed */
 } gpumb_device;
 
@@ -326,12 +332,19 @@ typedef int (*gpumb_check)(gpumb *g, void *user); /* 1 right, 0 wrong; gpumb_rea
 typedef void (*gpumb_hook)(gpumb *g, void *user);
 
 typedef enum gpumb_timing {
-    GPUMB_TIMING_AUTO,  /* events, batched when short; the host's clock on the CPU */
+    GPUMB_TIMING_AUTO,  /* the span; by events, graphs when short; the host's clock on the CPU */
     GPUMB_TIMING_EVENT, /* an event pair around one run */
     GPUMB_TIMING_BATCH, /* an event pair around many, one behind the other in the stream */
-    GPUMB_TIMING_GRAPH, /* what one more run adds to a graph of many; else as AUTO */
+    GPUMB_TIMING_GRAPH, /* the interval: what one more run adds to a graph of many */
     GPUMB_TIMING_HOST   /* the host's clock around a run and the wait for its end */
 } gpumb_timing;
+
+typedef enum gpumb_cache {
+    GPUMB_CACHE_HOT, /* as the run before has left the caches */
+    GPUMB_CACHE_COLD /* each sample is one run, before which another buffer was read that is larger
+                        than the caches: nothing of the region's data is left in them, and nothing
+                        that it would have to write back */
+} gpumb_cache;
 
 /* These describe the next region and are forgotten when it has ended: bytes read and written by one
  * run of the body, floating-point operations in it, and the bytes that it touches, which give the
@@ -340,6 +353,7 @@ GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
+GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
 /* What a model expects of the region: a share of a reference rate, both larger than 0. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
@@ -387,24 +401,45 @@ typedef enum gpumb_stop {
     GPUMB_STOP_BUDGET     /* the time is used up */
 } gpumb_stop;
 
-/* What makes a figure suspicious: name, and what it means. The names stand in the `flags`
- * column. */
+/* What makes a figure suspicious: name, what it means, and what to do (--explain shows both). The
+ * names stand in the `flags` column. */
 #define GPUMB_FLAGS(X)                                                                             \
-    X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything")               \
-    X(NOISY, "noisy", "sampling ended before the interval was narrow enough")                      \
-    X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval")                    \
+    X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything",               \
+      "Set one with gpumb_set_verify(), and name what the kernel writes with gpumb_set_output(): " \
+      "it is poisoned before the first and the last run, so that a kernel that does nothing is "   \
+      "caught. A kernel that is wrong is often fast.")                                             \
+    X(NOISY, "noisy", "sampling ended before the interval was narrow enough",                      \
+      "The figure is as good as its interval says, not better. Let nothing else use the device, "  \
+      "give more time with --budget or --samples, or ask for less with --precision.")              \
+    X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval",                    \
+      "Give the row more time with --budget, or more samples with --samples: without an interval " \
+      "nothing says how far off the median may be.")                                               \
     X(RESOLUTION, "resolution",                                                                    \
-      "the time is close to the clock's quantum or the event pair's cost")                         \
-    X(LAUNCH_BOUND, "launch-bound", "little longer than an empty launch in a full queue takes")    \
-    X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache") \
-    X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate")                   \
-    X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out")         \
-    X(UNSETTLED, "unsettled", "times still changed when the warm-up's budget was used up")
+      "the time is close to the clock's quantum or the event pair's cost",                         \
+      "An event pair alone costs microseconds, which are in the time. Give the kernel more work, " \
+      "or let several runs be a sample: without gpumb_set_reset(), and with the timing left to "   \
+      "the library.")                                                                              \
+    X(LAUNCH_BOUND, "launch-bound", "so short that launching its blocks is more than 5 % of it",   \
+      "Launching and ending blocks overlaps with their work, and how much is not known: the span " \
+      "may be off by more than 5 %. Give the kernel more work or fewer, larger blocks. To see "    \
+      "what one more launch costs, ask for GPUMB_TIMING_GRAPH or GPUMB_TIMING_BATCH.")             \
+    X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache", \
+      "Count bytes read plus bytes written, once each. If they are right, the data came from a "   \
+      "cache: use buffers several times the L2, or --cold. If the peak is wrong (some drivers "    \
+      "report half or twice the memory clock), state it with --peak.")                             \
+    X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate",                   \
+      "Right if the cache is what you want to measure. For the memory's rate use buffers several " \
+      "times the L2, or --cold.")                                                                  \
+    X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out",         \
+      "Some runtimes' events do so now and then. Compare with gpumb_set_timing(g, "                \
+      "GPUMB_TIMING_HOST), and try another version of the driver.")                                \
+    X(UNSETTLED, "unsettled", "times still changed when the warm-up's budget was used up",         \
+      "Clocks or caches had not settled: give --warmup more seconds.")
 
-#define GPUMBI_FLAG_BIT(name, text, meaning) GPUMBI_BIT_##name,
+#define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
 #undef GPUMBI_FLAG_BIT
-#define GPUMBI_FLAG_ENUM(name, text, meaning) GPUMB_FLAG_##name = 1 << GPUMBI_BIT_##name,
+#define GPUMBI_FLAG_ENUM(name, text, meaning, advice) GPUMB_FLAG_##name = 1 << GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_ENUM) GPUMB_FLAG_NONE = 0 };
 #undef GPUMBI_FLAG_ENUM
 
@@ -420,14 +455,14 @@ typedef struct gpumb_result {
     uint64_t batch; /* runs in one sample */
     gpumb_stats time;
     double first_launch_s; /* the first run, by the host's clock */
-    double overhead_s;     /* subtracted from each sample: nothing so far, 0 */
+    double overhead_s;     /* subtracted from each sample: the cost of launching; 0: nothing */
     double bytes, flop;    /* of one run, as stated; 0: not stated */
     double gbps, gflops;   /* 0: unknown */
     double peak_gbps, ceiling_gbps;
     double pct_peak, pct_ceiling;
     double reference, expected_pct, measured_pct; /* as by gpumb_set_expected(); 0: not stated */
     uint64_t footprint_bytes;
-    char cache[8];    /* the level that holds the footprint */
+    char cache[8];    /* the level that holds the footprint; "cold" */
     int registers;    /* of the first kernel launched by GPUMB_LAUNCH; -1: unknown */
     double occupancy; /* 0 ... 1; -1: unknown */
     double sm_clock_hz, memory_clock_hz;
@@ -1402,11 +1437,21 @@ static void gpumbi_copy_line(char *to, size_t size, const char *from)
         *to = (unsigned char)*to < ' ' ? ' ' : *to;
 }
 
+static int gpumbi_progress_length; /* of the line that shows what runs */
+
+static void gpumbi_progress_clear(void)
+{
+    if (gpumbi_progress_length)
+        fprintf(stderr, "\r%*s\r", gpumbi_progress_length, "");
+    gpumbi_progress_length = 0;
+}
+
 GPUMBI_PRINTF(1, 2)
 static void gpumbi_say(const char *format, ...)
 {
     char text[600] = "gpumb: ", line[600];
     va_list arguments;
+    gpumbi_progress_clear();
     va_start(arguments, format);
     vsnprintf(text + 7, sizeof text - 7, format, arguments);
     va_end(arguments);
@@ -3061,6 +3106,7 @@ typedef struct gpumbi_description {
     double bytes, flop, reference, expected;
     uint64_t footprint;
     gpumb_timing timing;
+    gpumb_cache cache;
     gpumb_buffer *output[GPUMBI_OUTPUTS];
     int outputs;
     gpumb_check check;
@@ -3084,6 +3130,7 @@ typedef struct gpumbi_sampler {
     gpumb_result result;
     gpumb_result *copy_to; /* of GPUMB_TIME; NULL: the result becomes a row */
     gpumbi_point point;
+    size_t order; /* of its configuration in the sweep */
     gpumbi_description about;
     gpumbi_phase phase;
     uint64_t left;               /* runs of the body until the sample under way ends */
@@ -3097,11 +3144,13 @@ typedef struct gpumbi_sampler {
     uint64_t capacity, count, bad, next_look;
     double spent_s; /* on samples */
 
+    double estimate_s; /* of a run, by the warm-up */
     double warm_began_s, window_began_s;
     double window[GPUMBI_WINDOW], median[3]; /* of the last windows, newest first */
     int window_count, windows;
 
-    const void *function; /* the first kernel launched */
+    const void *function;    /* the first kernel launched */
+    uint64_t grid, launches; /* its blocks; launches of one run that the library knows of */
     int block;
     uint64_t shared_bytes;
 } gpumbi_sampler;
@@ -3109,6 +3158,7 @@ typedef struct gpumbi_sampler {
 typedef struct gpumbi_row {
     gpumb_result result;
     gpumbi_point point;
+    size_t order, number; /* rows are written by the first, then the second */
 } gpumbi_row;
 
 typedef struct gpumbi_sink {
@@ -3136,7 +3186,8 @@ struct gpumb {
     gpumb_device device;
     int ceiling_tried;
     void *stream, *own_stream, *start, *stop;
-    gpumb_buffer *buffers;
+    gpumb_buffer *buffers, *evictor; /* the second is read to make the caches cold */
+    double evicted_launch_s;         /* an empty kernel in an event pair behind that */
     char missing[200]; /* why an allocation failed; regions are skipped until missing_scope ends */
     int missing_scope;
     int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
@@ -3159,6 +3210,7 @@ struct gpumb {
     gpumbi_point here; /* the open axes */
     gpumbi_point *points;
     size_t point_count, point_capacity, point_index;
+    size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
     size_t *slot, slots; /* a hash table of them; a power of 2 */
     char column[GPUMBI_COLUMNS][32];
     int columns;
@@ -3170,7 +3222,11 @@ struct gpumb {
     int named_count;
 
     gpumbi_row *rows;
-    size_t row_count, row_capacity;
+    size_t row_count, row_capacity, written;
+    uint64_t expected_rows;
+    int program_rows; /* expected_rows is for the whole program, not for the sweeps so far */
+    double began_s;   /* the first region, on the host's clock */
+    int shows_progress;
     uint64_t ok_rows, skipped_rows, failed_rows;
     gpumbi_sink sink[GPUMBI_SINKS];
     FILE *table;
@@ -3472,6 +3528,12 @@ GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
         g->next.timing = timing;
 }
 
+GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        g->next.cache = cache;
+}
+
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL || !b)
@@ -3500,6 +3562,12 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+static void gpumbi_count_launch(gpumb *g)
+{
+    if (g->in_body && g->active && g->active->phase == GPUMBI_FIRST)
+        g->active->launches++;
+}
+
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
     static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
@@ -3525,8 +3593,10 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
                    (unsigned long long)threads, (unsigned long long)most);
         return 0;
     }
+    gpumbi_count_launch(g);
     if (g->in_body && g->active && !g->active->function) {
         g->active->function = function;
+        g->active->grid = shape->grid[0] * shape->grid[1] * shape->grid[2];
         g->active->block = (int)threads;
         g->active->shared_bytes = shape->shared_bytes;
         if (!g->active->result.kernel[0])
@@ -3709,8 +3779,10 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes)
+    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes) {
+        gpumbi_count_launch(g);
         gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
+    }
 }
 
 /* 1 if no guard zone was written to. */
@@ -3830,20 +3902,48 @@ static double gpumbi_half_width(const gpumb_stats *s)
  * Owns the calibration figures in g->device: once per context, about 10 ms on a GPU.
  */
 
-static void gpumbi_launch_empty(void); /* in KERNELS; nothing from C */
+static void gpumbi_launch_empty(uint64_t blocks, int block); /* in KERNELS; nothing from C */
 
-/* An event pair around `launches` empty kernels. Returns 0 and the seconds, or 1. */
-static int gpumbi_time_empty(gpumb *g, int launches, double *seconds)
+/* An event pair around a graph, or without one around `launches` empty kernels. Returns 0 and the
+ * seconds, or 1. */
+static int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *seconds)
 {
-    if (gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event"))
+    if (gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event") ||
+        (graph && gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph")))
         return 1;
     for (int i = 0; i < launches; i++)
-        gpumbi_launch_empty();
-    if (gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
-        gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") ||
-        !gpumbi_working(g))
-        return 1;
-    return *gpumbi_trouble(g) != 0;
+        gpumbi_launch_empty(1, 32);
+    return gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
+           gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") ||
+           !gpumbi_working(g) || *gpumbi_trouble(g) != 0;
+}
+
+/* What one more empty kernel of so many blocks adds to a graph; 0 where there are no graphs. */
+static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
+{
+    enum { TRIES = 9, RUNS = 100 };
+    double seconds[2][TRIES + 1];
+    int tried = 0;
+    for (int i = 0; i < 2; i++) {
+        void *graph = NULL;
+        if (gpumbi_dev_capture_begin(g->stream))
+            break;
+        for (int run = 0; run < RUNS << (2 * i); run++)
+            gpumbi_launch_empty(blocks, block);
+        (void)gpumbi_dev_capture_end(g->stream, &graph);
+        for (tried = 0; graph && tried <= TRIES; tried++) /* the first one uploads the graph */
+            if (gpumbi_time_launches(g, graph, 0, &seconds[i][tried]))
+                break;
+        if (graph)
+            gpumbi_dev_graph_destroy(graph);
+        if (tried <= TRIES)
+            break;
+    }
+    (void)gpumbi_dev_last_error();
+    return tried <= TRIES ? 0
+                          : (gpumb_statistics(seconds[1] + 1, TRIES).median -
+                             gpumb_statistics(seconds[0] + 1, TRIES).median) /
+                                (3 * RUNS);
 }
 
 static void gpumbi_calibrate(gpumb *g)
@@ -3851,13 +3951,14 @@ static void gpumbi_calibrate(gpumb *g)
     enum { TRIES = 64, BATCHES = 15, BATCH = 100 };
     double pair[TRIES], kernel[TRIES], batch[BATCHES];
     double ignored;
-    if (gpumbi_time_empty(g, 1, &ignored)) /* loads the module */
+    if (gpumbi_time_launches(g, NULL, 1, &ignored)) /* loads the module */
         return;
     for (int i = 0; i < TRIES; i++)
-        if (gpumbi_time_empty(g, 0, &pair[i]) || gpumbi_time_empty(g, 1, &kernel[i]))
+        if (gpumbi_time_launches(g, NULL, 0, &pair[i]) ||
+            gpumbi_time_launches(g, NULL, 1, &kernel[i]))
             return;
     for (int i = 0; i < BATCHES; i++)
-        if (gpumbi_time_empty(g, BATCH, &batch[i]))
+        if (gpumbi_time_launches(g, NULL, BATCH, &batch[i]))
             return;
     g->device.empty_kernel_s = gpumb_statistics(kernel, TRIES).median;
     g->device.floor_s = gpumb_statistics(pair, TRIES).median;
@@ -3870,6 +3971,43 @@ static void gpumbi_calibrate(gpumb *g)
         if (step > 0.5e-9 && (g->device.quantum_s <= 0 || step < g->device.quantum_s))
             g->device.quantum_s = step;
     }
+    if (!strcmp(g->device.backend, "cpu"))
+        return;
+    const uint64_t blocks = 16 * (uint64_t)g->device.multiprocessors;
+    g->device.graph_interval_s = gpumbi_empty_slope(g, 1, 32);
+    g->device.block_launch_s =
+        fmax(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) / (double)blocks;
+}
+
+static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
+
+/* Empties the caches of what regions use: reads a buffer of 2.5 times their size. What was written
+ * is written back meanwhile, and while the device is busy with it, what follows is queued: launches
+ * leave no gaps then. */
+static void gpumbi_evict(gpumb *g)
+{
+    enum { TRIES = 15 };
+    double seconds[TRIES];
+    if (g->evictor) {
+        gpumbi_launch_evict(g);
+        return;
+    }
+    const uint64_t least = (uint64_t)32 << 20;
+    const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
+    const int scope = g->scope;
+    g->scope = 0;
+    g->evictor = gpumb_alloc(g, bytes);
+    g->scope = scope;
+    if (!g->evictor ||
+        gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->evictor), 0, bytes, g->stream), "memset"))
+        return;
+    for (int i = 0; i < TRIES && strcmp(g->device.backend, "cpu"); i++) {
+        gpumbi_launch_evict(g);
+        if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
+            return;
+        g->evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
+    }
+    gpumbi_launch_evict(g);
 }
 
 /* The rate of the vendor's copy on buffers well above the caches, once per context. */
@@ -3954,9 +4092,10 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_give_up_graphs(gpumbi_sampler *s)
 {
-    gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
-               "allocates or copies to the host; timed without one",
-               s->result.kernel[0] ? s->result.kernel : "region");
+    if (s->about.timing == GPUMB_TIMING_GRAPH)
+        gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
+                   "allocates or copies to the host; timed without one",
+                   s->result.kernel[0] ? s->result.kernel : "region");
     s->about.skip[0] = 0;
     gpumbi_free_graphs(s);
     s->phase = GPUMBI_SAMPLE;
@@ -3972,6 +4111,8 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run_began_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
+    if (about->cache == GPUMB_CACHE_COLD && !checked)
+        gpumbi_evict(g);
     if (checked || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
@@ -4027,6 +4168,12 @@ static void gpumbi_warm_up_begin(gpumbi_sampler *s)
     s->window_count = s->windows = 0;
 }
 
+/* Whether something has to happen before each run. */
+static int gpumbi_one_run(const gpumbi_sampler *s)
+{
+    return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
+}
+
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
  * on NVIDIA). */
@@ -4041,7 +4188,7 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
     double batch = run_s < target_s ? ceil(target_s / work_s) : 1;
     if (wanted == GPUMB_TIMING_BATCH)
         batch = fmax(batch, 2);
-    if (s->about.reset || wanted == GPUMB_TIMING_EVENT || wanted == GPUMB_TIMING_HOST)
+    if (gpumbi_one_run(s) || wanted == GPUMB_TIMING_EVENT || wanted == GPUMB_TIMING_HOST)
         batch = 1;
     s->result.batch = (uint64_t)fmin(batch, 1000);
     if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
@@ -4058,11 +4205,24 @@ static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
     s->phase = GPUMBI_CAPTURE;
 }
 
+/* Above half a millisecond, what an event pair adds is below 1 %. Below, what the library has seen
+ * launched is captured; other code might not stand being captured, and has to ask for it. */
+static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
+{
+    if (!s->use_events || gpumbi_one_run(s) || g->device.graph_interval_s <= 0)
+        return 0;
+    return s->about.timing == GPUMB_TIMING_GRAPH ||
+           (s->about.timing == GPUMB_TIMING_AUTO && s->launches && run_s < 0.5e-3);
+}
+
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
-    if (s->about.timing == GPUMB_TIMING_GRAPH && s->use_events && !s->about.reset)
+    s->estimate_s = run_s;
+    if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
+        s->result.overhead_s = g->evicted_launch_s;
+    if (gpumbi_wants_graphs(g, s, run_s))
         gpumbi_choose_graphs(s, run_s);
     s->count = s->bad = 0;
     s->spent_s = 0;
@@ -4131,8 +4291,9 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     const gpumb_settings *wanted = &g->settings;
     gpumb_result *r = &s->result;
     s->spent_s += gpumbi_dev_clock() - s->run_began_s;
-    if (seconds > 0) {
-        s->values[s->count++] = seconds / (double)r->batch;
+    const double run_s = seconds / (double)r->batch - r->overhead_s;
+    if (run_s > 0) {
+        s->values[s->count++] = run_s;
     } else {
         s->bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
@@ -4152,33 +4313,53 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
 }
 
-static int gpumbi_time_graph(gpumb *g, void *graph, double *seconds)
-{
-    return gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event") ||
-           gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph") ||
-           gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
-           gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "graph");
-}
-
-/* One sample; the body is not needed for it. Which graph is first takes turns. */
-static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
+/* What the long graph takes more than the short one. Which is first takes turns. */
+static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
-    s->run_began_s = gpumbi_dev_clock();
     for (int i = 0; i < 2; i++) {
         const int which = (i + (int)(s->count % 2)) % 2;
-        if (gpumbi_time_graph(g, s->graph[which], &seconds[which]))
+        if (gpumbi_time_launches(g, s->graph[which], 0, &seconds[which]))
             break;
     }
-    if (!gpumbi_in_trouble(g, s))
-        gpumbi_sample_add(g, s, seconds[0] > 0 ? seconds[1] - seconds[0] : 0);
+    return !gpumbi_in_trouble(g, s) && seconds[0] > 0 ? seconds[1] - seconds[0] : 0;
+}
+
+/* One sample; the body is not needed for it. */
+static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
+{
+    s->run_began_s = gpumbi_dev_clock();
+    const double seconds = gpumbi_graph_seconds(g, s);
+    if (s->phase != GPUMBI_FINISHED)
+        gpumbi_sample_add(g, s, seconds);
+}
+
+/* Both graphs are there. Where they take less than half of what the stream took, launches set
+ * aside, a part of the work went elsewhere and was not captured. */
+static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
+{
+    const uint64_t runs = s->graph_runs[1] - s->graph_runs[0];
+    gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
+    const double run_s = gpumbi_graph_seconds(g, s) / (double)runs;
+    const double work_s = s->estimate_s - g->device.empty_kernel_s -
+                          (double)(s->launches ? s->launches : 100) * g->device.interval_s;
+    if (s->phase == GPUMBI_FINISHED)
+        return;
+    if (run_s < work_s / 2) {
+        gpumbi_give_up_graphs(s);
+        return;
+    }
+    s->phase = GPUMBI_SAMPLE;
+    s->result.timing = GPUMB_TIMING_GRAPH;
+    s->result.batch = runs;
+    if (s->about.timing == GPUMB_TIMING_AUTO)
+        s->result.overhead_s = g->device.graph_interval_s;
 }
 
 /* A body that can't be captured, or launches nothing on the stream, is timed another way; so is one
  * whose launches fail: then they do so again, where they are looked at. */
 static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
-    double ignored;
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = s->graph[0] != NULL;
     const int launch_error = gpumbi_dev_last_error();
@@ -4191,12 +4372,7 @@ static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
     } else if (launch_error || error || !s->graph[which] || s->about.skip[0]) {
         gpumbi_give_up_graphs(s);
     } else if (which) {
-        s->phase = GPUMBI_SAMPLE;
-        s->result.timing = GPUMB_TIMING_GRAPH;
-        s->result.batch = s->graph_runs[1] - s->graph_runs[0];
-        for (int i = 0; i < 2; i++) /* the first launch of a graph uploads it */
-            gpumbi_time_graph(g, s->graph[i], &ignored);
-        gpumbi_in_trouble(g, s);
+        gpumbi_graphs_ready(g, s);
     }
 }
 
@@ -4244,6 +4420,8 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_add_point(gpumb *g);
 static int gpumbi_on_point(const gpumb *g);
+static size_t gpumbi_point_number(const gpumb *g);
+static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
@@ -4256,10 +4434,14 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     fresh.capacity = s->capacity;
     fresh.copy_to = result;
     fresh.about = g->next;
+    if (g->settings.cold)
+        fresh.about.cache = GPUMB_CACHE_COLD;
     fresh.point = g->here;
+    fresh.order = g->here.depth ? gpumbi_point_number(g) : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
+    gpumbi_progress(g, s);
     gpumbi_sampler_start(g, s);
 }
 
@@ -4493,11 +4675,28 @@ static int gpumbi_same_point(const gpumbi_point *a, const gpumbi_point *b)
     return 1;
 }
 
+static size_t gpumbi_point_number(const gpumb *g)
+{
+    return g->drawn ? g->drawn[g->point_index] : g->point_index;
+}
+
 /* 1 where a region is to run: outside sweeps, or in the pass of its own configuration. */
 static int gpumbi_on_point(const gpumb *g)
 {
     return !g->here.depth || (g->point_index < g->point_count &&
-                              gpumbi_same_point(&g->here, &g->points[g->point_index]));
+                              gpumbi_same_point(&g->here, &g->points[gpumbi_point_number(g)]));
+}
+
+/* Draws the order of the configurations (Fisher & Yates, as by Durstenfeld 1964). */
+static void gpumbi_draw_order(gpumb *g)
+{
+    g->drawn = (size_t *)gpumbi_allocate(g, (g->point_count + 1) * sizeof *g->drawn);
+    for (size_t i = 0; g->drawn && i < g->point_count; i++) {
+        const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, i);
+        const size_t other = (size_t)(word % (i + 1));
+        g->drawn[i] = g->drawn[other];
+        g->drawn[other] = i;
+    }
 }
 
 /* Where a point stands in the table of slots, or the free slot for it. A slot holds an index +
@@ -4625,7 +4824,7 @@ static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
 {
     if (g->enumerating)
         return 0;
-    const gpumbi_point *point = &g->points[g->point_index];
+    const gpumbi_point *point = &g->points[gpumbi_point_number(g)];
     if (a->depth < point->depth && point->at[a->depth].column == a->column) {
         const gpumbi_coordinate *at = &point->at[a->depth];
         gpumbi_axis_add(g, a, capacity, at->value, at->text);
@@ -4811,6 +5010,8 @@ static int gpumbi_axis_options_known(gpumb *g)
     return !g->done;
 }
 
+static void gpumbi_write_waiting(gpumb *g);
+
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
@@ -4844,10 +5045,14 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
                 g->point_index = 0;
                 gpumbi_next_region(g);
                 gpumbi_axis_options_known(g);
+                if (g->settings.shuffle)
+                    gpumbi_draw_order(g);
+                if (!g->program_rows)
+                    g->expected_rows = g->matched;
             }
             more = !g->enumerating && !g->done && g->point_index < g->point_count;
             if (more)
-                g->here.at[0] = g->points[g->point_index].at[0];
+                g->here.at[0] = g->points[gpumbi_point_number(g)].at[0];
         }
     }
     if (!more) {
@@ -4856,6 +5061,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
             g->enumerating = g->dry;
             gpumbi_free_scope(g, 2);
             g->scope = g->outer_scope;
+            gpumbi_write_waiting(g);
         }
     }
     return more;
@@ -4885,10 +5091,10 @@ static const char *gpumbi_timing_name(gpumb_timing timing)
     return name[timing];
 }
 
-static const char *gpumbi_meaning_name(gpumb_timing timing)
+static const char *gpumbi_meaning_name(const gpumb_result *r)
 {
     static const char *const name[] = {"", "span", "interval", "interval", "latency"};
-    return name[timing];
+    return r->overhead_s > 0 ? "span" : name[r->timing];
 }
 
 static const char *gpumbi_stop_name(gpumb_stop stop)
@@ -4899,7 +5105,7 @@ static const char *gpumbi_stop_name(gpumb_stop stop)
 
 static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
 {
-#define GPUMBI_FLAG_NAME(name, text, meaning) text,
+#define GPUMBI_FLAG_NAME(name, text, meaning, advice) text,
     static const char *const name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME)};
 #undef GPUMBI_FLAG_NAME
     text[0] = 0;
@@ -4922,6 +5128,26 @@ static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
     return in_l1 || in_l2;
 }
 
+/* Whether launching may be more than 5 % of the time shown. In a graph, what the gap between two
+ * launches is for one kernel differs from that for another by some 0.1 us; and where all blocks are
+ * resident at once, they may also all end at once, which takes as long as launching them: only with
+ * many waves is that hidden by the work (bench/floor.cu measures both). */
+static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
+{
+    const gpumb_result *r = &s->result;
+    if (r->timing == GPUMB_TIMING_BATCH)
+        return r->time.median < 20 * d->interval_s;
+    if (r->timing == GPUMB_TIMING_EVENT)
+        return r->time.median < 2 * r->overhead_s;
+    if (r->timing != GPUMB_TIMING_GRAPH || r->overhead_s <= 0)
+        return 0;
+    const double resident = d->multiprocessors * (double)d->max_threads *
+                            (r->occupancy > 0 ? r->occupancy : 1) / (s->block ? s->block : 1);
+    const double blocks = s->grid ? fmin((double)s->grid, 3 * resident) : resident;
+    const double launch_s = blocks > 2 * resident ? 0 : blocks * d->block_launch_s;
+    return r->time.median < fmax(4 * r->overhead_s, 20 * launch_s);
+}
+
 static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -4938,7 +5164,11 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->expected_pct = 100 * s->about.expected;
     if (s->function)
         gpumbi_dev_kernel(s->function, s->block, s->shared_bytes, &r->registers, &r->occupancy);
-    const int cached = gpumbi_cache_level(d, r);
+    int cached = gpumbi_cache_level(d, r);
+    if (s->about.cache == GPUMB_CACHE_COLD) {
+        gpumbi_copy_text(r->cache, sizeof r->cache, "cold");
+        cached = 0;
+    }
     if (r->status != GPUMB_STATUS_OK)
         return;
     r->time = gpumbi_statistics_now(s);
@@ -4963,9 +5193,9 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
     else if (r->stop != GPUMB_STOP_PRECISION && gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
-    if (sample_s < 10 * d->empty_kernel_s || sample_s < 100 * d->quantum_s)
+    if ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) || sample_s < 100 * d->quantum_s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
-    if (r->timing == GPUMB_TIMING_BATCH && median < 1.5 * d->interval_s)
+    if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
     if (r->pct_peak > 100)
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
@@ -4994,9 +5224,34 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     gpumbi_row *row = &g->rows[g->row_count++];
     row->result = s->result;
     row->point = s->point;
+    row->order = s->order;
+    row->number = g->row_count;
     g->ok_rows += row->result.status == GPUMB_STATUS_OK;
     g->skipped_rows += row->result.status == GPUMB_STATUS_SKIPPED;
-    gpumbi_write_row(g, row);
+    if (!g->drawn)
+        gpumbi_write_row(g, row);
+}
+
+static int gpumbi_compare_rows(const void *a, const void *b)
+{
+    const gpumbi_row *x = (const gpumbi_row *)a, *y = (const gpumbi_row *)b;
+    const size_t i = x->order == y->order ? x->number : x->order;
+    const size_t j = x->order == y->order ? y->number : y->order;
+    return (i > j) - (i < j);
+}
+
+/* At the end of a sweep in a drawn order: its rows, in their natural one. */
+static void gpumbi_write_waiting(gpumb *g)
+{
+    if (!g->drawn)
+        return;
+    GPUMB_FREE(g->drawn);
+    g->drawn = NULL;
+    if (g->row_count > g->written)
+        qsort(g->rows + g->written, g->row_count - g->written, sizeof *g->rows,
+              gpumbi_compare_rows);
+    while (g->written < g->row_count)
+        gpumbi_write_row(g, &g->rows[g->written]);
 }
 
 /* ================================================================================================
@@ -5058,7 +5313,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_text_field(f, "reason", r->reason);
     gpumbi_text_field(f, "verified", r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_text_field(f, "timing", ran ? gpumbi_timing_name(r->timing) : "");
-    gpumbi_text_field(f, "meaning", ran ? gpumbi_meaning_name(r->timing) : "");
+    gpumbi_text_field(f, "meaning", ran ? gpumbi_meaning_name(r) : "");
     gpumbi_integer_field(f, "samples", t->count, ran);
     gpumbi_integer_field(f, "batch", r->batch, ran);
     gpumbi_text_field(f, "stop", gpumbi_stop_name(r->stop));
@@ -5236,6 +5491,8 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     gpumbi_number_field(&f, "event_pair_s", d->floor_s, d->floor_s > 0);
     gpumbi_number_field(&f, "empty_kernel_s", d->empty_kernel_s, d->empty_kernel_s > 0);
     gpumbi_number_field(&f, "launch_interval_s", d->interval_s, d->interval_s > 0);
+    gpumbi_number_field(&f, "graph_interval_s", d->graph_interval_s, d->graph_interval_s > 0);
+    gpumbi_number_field(&f, "block_launch_s", d->block_launch_s, d->block_launch_s > 0);
     gpumbi_json_object(file, "device", &f);
     f.count = 0;
     gpumbi_number_field(&f, "precision", s->precision, 1);
@@ -5245,6 +5502,8 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     gpumbi_integer_field(&f, "max_samples", s->max_samples, 1);
     gpumbi_integer_field(&f, "seed", s->seed, 1);
     gpumbi_text_field(&f, "profile", s->full ? "full" : "quick");
+    gpumbi_text_field(&f, "cache", s->cold ? "cold" : "hot");
+    gpumbi_text_field(&f, "order", s->shuffle ? "drawn" : "natural");
     gpumbi_json_object(file, "settings", &f);
     fputs(",\n\"units\": \"seconds, bytes read + written, GB/s = 1e9 byte/s\",\n\"rows\": [", file);
 }
@@ -5372,9 +5631,17 @@ static void gpumbi_table_device(gpumb *g)
                 gpumbi_write_number(d->memory_clock_hz / 1e6, 0, 1).text, d->bus_width_bits);
     else
         fprintf(t, ", peak unknown (state it with --peak)\n");
-    fprintf(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s\n",
+    fprintf(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s",
             gpumbi_write_time(d->quantum_s).text, gpumbi_write_time(d->floor_s).text,
             gpumbi_write_time(d->empty_kernel_s).text, gpumbi_write_time(d->interval_s).text);
+    if (d->graph_interval_s > 0)
+        fprintf(t, ", in a graph %s", gpumbi_write_time(d->graph_interval_s).text);
+    fputc('\n', t);
+    if (g->settings.shuffle)
+        fprintf(t, "  configurations run in an order drawn from seed %llu\n",
+                (unsigned long long)g->settings.seed);
+    if (g->settings.cold)
+        fprintf(t, "  caches are emptied before each sample\n");
     fprintf(
         t,
         "  GB/s = 1e9 byte/s, bytes read + written; +- is half the 95 %% interval of the median\n");
@@ -5435,6 +5702,36 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     if (flags[0])
         fprintf(g->table, "  %s%s%s", grey, flags, plain);
     fputc('\n', g->table);
+}
+
+/* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
+ * overwrites it. */
+static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
+{
+    char text[80];
+    gpumbi_number number;
+    const uint64_t rows = g->row_count, rest = g->expected_rows - rows;
+    if (!g->shows_progress || s->copy_to)
+        return;
+    const double now = gpumbi_dev_clock();
+    g->began_s = rows ? g->began_s : now;
+    gpumbi_format(text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
+                  (unsigned long long)(g->expected_rows > rows ? g->expected_rows : rows + 1));
+    if (rows && g->expected_rows > rows) {
+        const int left = (int)((now - g->began_s) / (double)rows * (double)rest + 0.5);
+        gpumbi_format(text + strlen(text), sizeof text - strlen(text), ", %d:%02d left", left / 60,
+                      left % 60);
+    }
+    gpumbi_format(text + strlen(text), sizeof text - strlen(text), "] %s/%s", s->result.bench,
+                  s->result.kernel);
+    for (int i = 0; i < s->point.depth; i++)
+        gpumbi_format(text + strlen(text), sizeof text - strlen(text), " %s=%s",
+                      g->column[s->point.at[i].column],
+                      gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
+    gpumbi_progress_clear();
+    fputs(text, stderr);
+    fflush(stderr);
+    gpumbi_progress_length = (int)strlen(text);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -5527,16 +5824,22 @@ static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *
         if (!sink->file)
             return;
         write_header(g, sink->file);
-        for (size_t i = 0; i + 1 < g->row_count; i++)
+        for (size_t i = 0; i < g->written; i++)
             write_row(g, sink->file, &g->rows[i]);
     }
     sink->columns = g->columns;
     write_row(g, sink->file, row);
 }
 
+static int gpumbi_sinks_work(const gpumb *g)
+{
+    return !g->done || g->exit_code == GPUMB_EXIT_INTERRUPTED;
+}
+
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
 {
-    for (int kind = 0; kind < GPUMBI_SINKS && !g->done; kind++) {
+    gpumbi_progress_clear();
+    for (int kind = 0; kind < GPUMBI_SINKS && gpumbi_sinks_work(g); kind++) {
         gpumbi_sink *sink = &g->sink[kind];
         if (!sink->path)
             continue;
@@ -5544,7 +5847,7 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         if (!sink->file)
             gpumbi_sink_open(g, sink);
         if (!sink->file)
-            return;
+            break;
         if (kind == GPUMBI_CSV) {
             gpumbi_write_columns(g, sink, row, gpumbi_csv_header, gpumbi_csv_row);
         } else if (kind == GPUMBI_MARKDOWN) {
@@ -5556,18 +5859,19 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         }
         if (!sink->file) {
             gpumbi_sink_check(g, sink, 1);
-            return;
+            break;
         }
         sink->rows++;
         gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
     }
-    if (g->table && !g->done) {
+    if (g->table && gpumbi_sinks_work(g)) {
         if (!g->header_printed)
             gpumbi_table_device(g);
         g->header_printed = 1;
         gpumbi_table_row(g, row);
         fflush(g->table);
     }
+    g->written++;
 }
 
 /* Completes a file. It takes its name only if nothing went wrong. */
@@ -5615,7 +5919,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
     printf(", %llu samples", (unsigned long long)r->time.count);
     if (r->batch > 1)
         printf(" of %llu runs", (unsigned long long)r->batch);
-    printf(" (%s)", gpumbi_meaning_name(r->timing));
+    printf(" (%s)", gpumbi_meaning_name(r));
     if (r->gbps > 0)
         printf(", %s GB/s", gpumbi_write_number(r->gbps, 1, 1).text);
     if (r->gflops > 0)
@@ -5652,9 +5956,12 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
     X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \
     X(QUICK, "quick", "", "the quick profile of each benchmark (default)")                         \
     X(FULL, "full", "", "the full profile")                                                        \
-    X(SEED, "seed", "1", "of the random data")                                                     \
+    X(COLD, "cold", "", "caches emptied before each sample")                                       \
+    X(SHUFFLE, "shuffle", "", "configurations in an order drawn from the seed")                    \
+    X(SEED, "seed", "1", "of the random data, and of --shuffle")                                   \
     X(PEAK, "peak", "4800", "theoretical memory bandwidth, GB/s")                                  \
     X(NO_COLOR, "no-color", "", "no colours on the terminal")                                      \
+    X(EXPLAIN, "explain", "noisy", "what a flag means and what to do; all: every one")             \
     X(VERSION, "version", "", "version of gpumb")
 
 #define GPUMBI_OPTION_ENUM(id, name, example, help) GPUMBI_OPTION_##id,
@@ -5734,6 +6041,29 @@ static void gpumbi_samples_option(gpumb *g, const char *value)
     g->settings.max_samples = (uint64_t)most;
 }
 
+/* The name of a flag, or "all". */
+static void gpumbi_explain(gpumb *g, const char *name)
+{
+    static const char *const flag[][3] = {
+#define GPUMBI_FLAG_TEXT(name, text, meaning, advice) {text, meaning, advice},
+        GPUMB_FLAGS(GPUMBI_FLAG_TEXT)
+#undef GPUMBI_FLAG_TEXT
+    };
+    char names[300] = "is no flag; there are";
+    int found = 0;
+    for (int i = 0; i < GPUMBI_FLAG_COUNT; i++) {
+        gpumbi_format(names + strlen(names), sizeof names - strlen(names), " %s", flag[i][0]);
+        if (!strcmp(name, flag[i][0]) || !strcmp(name, "all")) {
+            printf("%s%s: %s.\n%s\n", found ? "\n" : "", flag[i][0], flag[i][1], flag[i][2]);
+            found = 1;
+        }
+    }
+    if (found)
+        g->done = 1;
+    else
+        gpumbi_bad_value(g, GPUMBI_OPTION_EXPLAIN, name, names);
+}
+
 static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 {
     gpumb_settings *s = &g->settings;
@@ -5797,6 +6127,15 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         if (s->full && s->full != (option == GPUMBI_OPTION_FULL ? 1 : -1))
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--quick and --full: choose one; for example --full");
         s->full = option == GPUMBI_OPTION_FULL ? 1 : -1;
+        break;
+    case GPUMBI_OPTION_COLD:
+        s->cold = 1;
+        break;
+    case GPUMBI_OPTION_SHUFFLE:
+        s->shuffle = 1;
+        break;
+    case GPUMBI_OPTION_EXPLAIN:
+        gpumbi_explain(g, value);
         break;
     case GPUMBI_OPTION_SEED:
         s->seed = gpumbi_integer_option(g, option, value);
@@ -5935,6 +6274,7 @@ static void gpumbi_start(gpumb *g)
         to_stdout = options[i];
     }
     g->table = s->quiet ? NULL : to_stdout ? stderr : stdout;
+    g->shows_progress = g->table && isatty(2);
     g->color = g->table && !s->no_color && isatty(fileno(g->table)) &&
                (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
     if (!g->done)
@@ -6020,6 +6360,7 @@ static void gpumbi_close_sweeps(gpumb *g)
     }
     while (g->here.depth)
         gpumbi_axis_pop(g);
+    gpumbi_write_waiting(g);
 }
 
 static void gpumbi_free_texts(gpumbi_text *first)
@@ -6044,6 +6385,7 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_interleave_free(g);
         g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
     }
+    gpumbi_progress_clear();
     gpumbi_close_sweeps(g);
     if (gpumbi_working(g) && !g->listing) {
         gpumbi_axis_options_known(g);
@@ -6132,6 +6474,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
         }
     }
     g->dry = g->enumerating = 0;
+    g->expected_rows = matched;
+    g->program_rows = 1;
     if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->filters && !matched)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--filter %s: nothing has that in its name; for example --filter %s, see --list",
@@ -7356,10 +7700,12 @@ GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t
     return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed, i);
 }
 
-static void gpumbi_launch_empty(void)
+static void gpumbi_launch_empty(uint64_t blocks, int block)
 {
 #ifdef __cplusplus
-    GPUMB_LAUNCH(gpumbi_empty_kernel, 1, 32, 0);
+    GPUMB_LAUNCH(gpumbi_empty_kernel, blocks, block, 0);
+#else
+    (void)blocks, (void)block;
 #endif
 }
 
@@ -7370,6 +7716,20 @@ static uint64_t gpumbi_blocks(const gpumb *g)
     return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
 }
 #endif
+
+/* Both halves are zeros: their comparison reads, and writes nothing. */
+static void gpumbi_launch_evict(gpumb *g)
+{
+#ifdef __cplusplus
+    const uint64_t half = gpumb_size(g->evictor) / 2;
+    const uint64_t *first = GPUMB_PTR(const uint64_t, g->evictor);
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + half / 8, half,
+                 (gpumbi_difference *)NULL);
+#else
+    (void)memcmp(gpumb_data(g->evictor), GPUMB_PTR(char, g->evictor) + gpumb_size(g->evictor) / 2,
+                 (size_t)gpumb_size(g->evictor) / 2);
+#endif
+}
 
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {

@@ -1,0 +1,297 @@
+/* How good the measuring itself is. floor/span: spin kernels of known length, timed in each way,
+ * against the span that their own clock shows. floor/result: how long a result takes, and how far
+ * it is off. floor/idle: the first result of a device that was idle. floor/cache: a read, hot and
+ * cold. */
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
+#include "bench.h"
+
+#include <chrono>
+#include <math.h>
+#include <thread>
+
+typedef unsigned long long word; /* what the atomics take */
+
+/* A timer that all multiprocessors share, in ticks. */
+__device__ static word ticks_now()
+{
+#if defined(__CUDA_ARCH__)
+    word now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#elif defined(__HIP_DEVICE_COMPILE__)
+    return __builtin_amdgcn_s_memrealtime();
+#elif defined(GPUMB_BACKEND_CPU)
+    return (word)std::chrono::steady_clock::now().time_since_epoch().count();
+#else
+    return 0; /* the host's pass */
+#endif
+}
+
+/* Each thread spins for so many ticks. stamp[0] becomes the earliest start of a block, stamp[1] the
+ * complement of the latest end, so that both begin as poison. */
+__global__ void spin(word ticks, word *stamp)
+{
+    const word begin = ticks_now();
+    while (ticks_now() - begin < ticks) {
+    }
+    if (threadIdx.x == 0) {
+        atomicMin(&stamp[0], begin);
+        atomicMin(&stamp[1], ~ticks_now());
+    }
+}
+
+static double host_now()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/* First start and last end of one launch, in ticks; 0 in both where nothing is allocated yet. */
+static void stamps_of(gpumb *g, gpumb_buffer *stamp, word ticks, int64_t blocks, int block,
+                      word at[2])
+{
+    at[0] = at[1] = 0;
+    gpumb_poison(g, stamp);
+    GPUMB_LAUNCH(spin, blocks, block, 0, ticks, GPUMB_PTR(word, stamp));
+    gpumb_read(g, stamp, 0, at, 2 * sizeof at[0]);
+    at[1] = ~at[1];
+}
+
+/* Seconds of a tick: two looks at it, a tenth of a second of the host's clock apart. */
+static double tick_seconds(gpumb *g, gpumb_buffer *stamp)
+{
+    word first[2], second[2];
+    if (!stamp)
+        return 1e-9;
+    stamps_of(g, stamp, 0, 1, 1, first);
+    stamps_of(g, stamp, 0, 1, 1, first); /* the module is loaded by now */
+    const double before = host_now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stamps_of(g, stamp, 0, 1, 1, second);
+    const double tick_s = (host_now() - before) / (double)(second[1] - first[1]);
+    return fabs(tick_s / 1e-9 - 1) < 0.01 ? 1e-9 : tick_s; /* a nanosecond is meant as one */
+}
+
+struct span_check {
+    gpumb_buffer *stamp;
+    word ticks;
+};
+
+/* No block can have been faster than its spin. */
+static int check_span(gpumb *g, void *user)
+{
+    const span_check *check = (const span_check *)user;
+    word at[2];
+    if (gpumb_read(g, check->stamp, 0, at, sizeof at))
+        return 0;
+    gpumb_reason(g, "the stamps show a span of %llu ticks, at least %llu were to be spun",
+                 ~at[1] - at[0], check->ticks);
+    return ~at[1] - at[0] >= check->ticks;
+}
+
+static void describe_spin(gpumb *g, span_check *check)
+{
+    gpumb_set_output(g, check->stamp);
+    gpumb_set_verify(g, check_span, check);
+}
+
+/* On the CPU the threads of a block spin one after the other. */
+static int threads_of(gpumb *g)
+{
+    return is_gpu(g) ? 256 : 1;
+}
+
+static double percent(double value, double of)
+{
+    return 100 * (value / of - 1);
+}
+
+/* ---- floor/span ------------------------------------------------------------------------------ */
+
+static double median_span(gpumb *g, gpumb_buffer *stamp, word ticks, double tick_s, int64_t blocks,
+                          int block)
+{
+    enum { LAUNCHES = 31, WARM = 5 };
+    double seconds[LAUNCHES];
+    for (int i = -WARM; i < LAUNCHES; i++) {
+        word at[2];
+        stamps_of(g, stamp, ticks, blocks, block, at);
+        if (i >= 0)
+            seconds[i] = (double)(at[1] - at[0]) * tick_s;
+    }
+    return gpumb_statistics(seconds, LAUNCHES).median;
+}
+
+static void floor_span(gpumb *g)
+{
+    enum { WAYS = 4 };
+    static const char *const name[WAYS] = {"event", "batch", "graph", "chosen"};
+    static const gpumb_timing way[WAYS] = {GPUMB_TIMING_EVENT, GPUMB_TIMING_BATCH,
+                                           GPUMB_TIMING_GRAPH, GPUMB_TIMING_AUTO};
+    static const int64_t us_full[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+    static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
+    const gpumb_device *d = gpumb_get_device(g);
+    const int64_t sms = d->multiprocessors;
+    const int64_t grids_gpu[] = {1, sms, sms * (d->max_threads / 256), 16 * sms, 128 * sms};
+    const int64_t grids_cpu[] = {1, sms};
+    const int block = threads_of(g);
+    const values grids = is_gpu(g) ? VALUES(grids_gpu) : VALUES(grids_cpu);
+    const values spins = choose(g, VALUES(us_full), VALUES(us_quick), VALUES(us_cpu));
+    gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
+    const double tick_s = tick_seconds(g, stamp);
+    int judged = 0, within = 0, flagged = 0;
+    double worst = 0;
+    GPUMB_SWEEP_ARRAY(g, blocks, grids.at, grids.count)
+        GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
+            span_check check = {stamp, (word)((double)us * 1e-6 / tick_s)};
+            const size_t before = gpumb_row_count(g);
+            for (int i = is_gpu(g) ? 0 : WAYS - 1; i < WAYS; i++) {
+                describe_spin(g, &check);
+                gpumb_set_timing(g, way[i]);
+                GPUMB_MEASURE(g, name[i])
+                    GPUMB_LAUNCH(spin, blocks, block, 0, check.ticks, GPUMB_PTR(word, stamp));
+            }
+            if (gpumb_row_count(g) == before)
+                continue; /* enumerating */
+            const double span = median_span(g, stamp, check.ticks, tick_s, blocks, block);
+            char text[300];
+            int length = snprintf(text, sizeof text, "%lld x %d threads spin %lld us: span %.2f us",
+                                  (long long)blocks, block, (long long)us, span * 1e6);
+            for (size_t row = before; row < gpumb_row_count(g); row++) {
+                const gpumb_result *r = gpumb_row(g, row);
+                if (r->status == GPUMB_STATUS_OK)
+                    length += snprintf(text + length, sizeof text - (size_t)length, ", %s %+.1f %%",
+                                       r->kernel, percent(r->time.median, span));
+            }
+            const gpumb_result *r = gpumb_last_result(g);
+            const int doubtful =
+                (r->flags & (GPUMB_FLAG_LAUNCH_BOUND | GPUMB_FLAG_RESOLUTION | GPUMB_FLAG_NOISY)) !=
+                0;
+            gpumb_note(g, "%s%s", text, doubtful ? ", flagged" : "");
+            if (span < 2e-6 || r->status != GPUMB_STATUS_OK)
+                continue;
+            const double bias = percent(r->time.median, span);
+            judged++;
+            within += fabs(bias) <= 5;
+            flagged += doubtful;
+            if (!doubtful && fabs(bias) > fabs(worst))
+                worst = bias;
+        }
+    if (judged)
+        gpumb_note(g,
+                   "Spans of 2 us and more, with the way that is chosen: %d of %d within 5 %%; %d "
+                   "flagged; worst without a flag %+.1f %%.",
+                   within, judged, flagged, worst);
+}
+
+/* ---- floor/result ---------------------------------------------------------------------------- */
+
+static void floor_result(gpumb *g)
+{
+    static const int64_t us_gpu[] = {2, 5, 20, 100, 1000}, us_cpu[] = {100, 1000};
+    const values spins = is_gpu(g) ? VALUES(us_gpu) : VALUES(us_cpu);
+    const int repetitions = gpumb_get_settings(g)->full ? 50 : 10;
+    gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
+    const double tick_s = tick_seconds(g, stamp);
+    GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
+        span_check check = {stamp, (word)((double)us * 1e-6 / tick_s)};
+        const size_t before = gpumb_row_count(g);
+        describe_spin(g, &check);
+        const double began = host_now();
+        GPUMB_MEASURE(g, "spin")
+            GPUMB_LAUNCH(spin, 1, threads_of(g), 0, check.ticks, GPUMB_PTR(word, stamp));
+        const double wall = host_now() - began;
+        if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK)
+            continue;
+        double medians[50]; /* the long run: results over and over */
+        for (int i = 0; i < repetitions; i++) {
+            gpumb_result again;
+            GPUMB_TIME(&again)
+                GPUMB_LAUNCH(spin, 1, threads_of(g), 0, check.ticks, GPUMB_PTR(word, stamp));
+            medians[i] = again.time.median;
+        }
+        const gpumb_result *r = gpumb_last_result(g);
+        const double truth = gpumb_statistics(medians, (uint64_t)repetitions).median;
+        gpumb_note(g,
+                   "%lld us: +-%.2f %% after %.3f s, warm-up and check included; off by %+.2f %% "
+                   "from the median of %d results",
+                   (long long)us, 50 * (r->time.ci_hi - r->time.ci_lo) / r->time.median, wall,
+                   percent(r->time.median, truth), repetitions);
+    }
+}
+
+/* ---- floor/idle ------------------------------------------------------------------------------ */
+
+/* Arithmetic alone, so that the clock of the multiprocessors is all that matters. */
+__global__ void arithmetic(int rounds, float *out)
+{
+    float x = (float)threadIdx.x, y = 0.5f;
+    for (int i = 0; i < rounds; i++) {
+        x = x * 0.999f + y;
+        y = y * 0.999f + x;
+    }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = x + y;
+}
+
+static void measure_arithmetic(gpumb *g, const char *name, gpumb_buffer *out, int64_t blocks)
+{
+    GPUMB_MEASURE(g, name)
+        GPUMB_LAUNCH(arithmetic, blocks, 256, 0, 4096, GPUMB_PTR(float, out));
+}
+
+static void floor_idle(gpumb *g)
+{
+    const int full = gpumb_get_settings(g)->full;
+    const int64_t blocks = 8 * (int64_t)gpumb_get_device(g)->multiprocessors;
+    const int idle_s = full ? 60 : 2;
+    gpumb_buffer *out = gpumb_alloc(g, (uint64_t)blocks * sizeof(float));
+    if (out)
+        std::this_thread::sleep_for(std::chrono::seconds(idle_s));
+    measure_arithmetic(g, "after idling", out, blocks);
+    const double first = out && gpumb_last_result(g) ? gpumb_last_result(g)->time.median : 0;
+    for (double until = host_now() + (out ? 1 : 0); host_now() < until;) {
+        gpumb_result ignored;
+        GPUMB_TIME(&ignored)
+            GPUMB_LAUNCH(arithmetic, blocks, 256, 0, 4096, GPUMB_PTR(float, out));
+    }
+    measure_arithmetic(g, "steady", out, blocks);
+    if (first > 0)
+        gpumb_note(g, "After %d idle seconds the median is %+.2f %% from the steady one.", idle_s,
+                   percent(first, gpumb_last_result(g)->time.median));
+}
+
+/* ---- floor/cache ----------------------------------------------------------------------------- */
+
+static void floor_cache(gpumb *g)
+{
+    static const char *const name[] = {"hot", "cold"};
+    const uint64_t bytes = (uint64_t)16 << 20, n = bytes / 16;
+    gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, 4096);
+    gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    double gbps[2] = {0, 0};
+    for (int cold = 0; cold < 2; cold++) {
+        gpumb_set_bytes(g, (double)bytes);
+        gpumb_set_footprint(g, bytes);
+        gpumb_set_cache(g, cold ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
+        GPUMB_MEASURE(g, name[cold])
+            gpumb_zcopy(g, GPUMB_FORM_FASTEST, GPUMB_READ, 16, n, 0, 256, gpumb_data(in),
+                        gpumb_data(out));
+        const gpumb_result *r = gpumb_last_result(g);
+        gbps[cold] = r && in && r->status == GPUMB_STATUS_OK ? r->gbps : 0;
+    }
+    if (gbps[0] > 0 && gbps[1] > 0)
+        gpumb_note(g, "A read of 16 MiB: %.0f GB/s hot, %.0f GB/s cold, %.2f times as fast.",
+                   gbps[0], gbps[1], gbps[0] / gbps[1]);
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {"floor/span", "spin kernels timed in each way, against their own clock", floor_span},
+    {"floor/result", "how long a result of +-1 % takes, and how far it is off", floor_result},
+    {"floor/idle", "the first result of an idle device against the steady one", floor_idle},
+    {"floor/cache", "a read of 16 MiB, hot and cold", floor_cache},
+};
+
+GPUMB_MAIN(benchmarks)
