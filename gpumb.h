@@ -5787,7 +5787,8 @@ static void gpumbi_record_end(gpumbi_records *t)
     r->axes = t->axis_count - r->first_axis;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
-    else if (r->ok && (time.at <= 0 || time.at < time.lo || (time.lo > 0 && time.at > time.hi)))
+    else if (r->ok &&
+             (time.at <= 0 || time.at < time.lo || (time.lo > 0 ? time.at > time.hi : time.hi > 0)))
         gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
     else if (time.processes > 1 && (time.process_lo <= 0 || time.process_hi < time.process_lo))
         gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
@@ -5895,11 +5896,13 @@ static const char *gpumbi_json_text(gpumbi_records *t)
             *to++ = meaning[escape - letter];
             from += 2;
         } else {
-            const unsigned code = gpumbi_json_code(&from); /* as UTF-8, RFC 3629 */
+            char *behind = from;
+            const unsigned code = gpumbi_json_code(&behind); /* as UTF-8, RFC 3629 */
             const int more = (code > 0x7f) + (code > 0x7ff) + (code > 0xffff);
             static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
             if (!code)
                 break;
+            from = behind;
             *to++ = (char)(lead[more] | code >> 6 * more);
             for (int i = more; i-- > 0;)
                 *to++ = (char)(0x80 | (code >> 6 * i & 0x3f));
@@ -6115,7 +6118,8 @@ static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key)
         return NULL;
     found->matched = 1;
     *link = found->next;
-    t->several |= *link && (*link)->key == key;
+    for (; *link && !t->several; link = &(*link)->next)
+        t->several = (*link)->key == key;
     return found;
 }
 
