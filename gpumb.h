@@ -24,6 +24,7 @@ CONTENTS (search for the words in capitals)
         SWEEPS              enumerate first, then one configuration a pass
         ROWS                derived figures and flags
         SINKS               terminal, CSV, JSON, Markdown
+        COMPARISON          rows of earlier runs, and of other processes
         COMMAND LINE        options and their errors
         PROGRAM             open, run benchmarks, close
         COALESCING          sectors and lines of a warp's access
@@ -173,7 +174,7 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 /* Exit codes, as gpumb_close() returns them. */
 enum {
     GPUMB_EXIT_OK = 0,
-    GPUMB_EXIT_FAILED = 1,       /* a check failed */
+    GPUMB_EXIT_FAILED = 1,       /* a check failed; slower, with --fail-on-regression */
     GPUMB_EXIT_USAGE = 2,        /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3,    /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,        /* device, memory or output error */
@@ -198,6 +199,10 @@ typedef struct gpumb_settings {
     const char *csv;      /* file names, "-" for standard output, NULL for none */
     const char *json;
     const char *markdown;
+    const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
+    double delta;           /* smaller differences are none; 0.01 */
+    int processes;          /* to run the program in, one after the other; 1, at most 100 */
+    int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare` */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -406,10 +411,10 @@ typedef enum gpumb_series {
 GPUMB_API gpumb_series gpumb_classify(const double *values, uint64_t count, double precision);
 
 typedef enum gpumb_verdict {
-    GPUMB_VERDICT_UNDECIDED, /* the interval reaches across a limit: more rounds might tell */
-    GPUMB_VERDICT_FASTER,    /* all of the interval is below 1 - delta */
-    GPUMB_VERDICT_SLOWER,    /* all of the interval is above 1 + delta */
-    GPUMB_VERDICT_SAME       /* all of the interval is within 1 - delta ... 1 + delta */
+    GPUMB_VERDICT_UNDECIDED, /* the interval is too wide to tell */
+    GPUMB_VERDICT_FASTER,    /* certainly shorter, and by more than delta */
+    GPUMB_VERDICT_SLOWER,    /* certainly longer, and by more than delta */
+    GPUMB_VERDICT_SAME       /* within delta for certain, or certain to differ but by less */
 } gpumb_verdict;
 
 typedef struct gpumb_comparison {
@@ -533,6 +538,8 @@ typedef struct gpumb_result {
     int others;             /* other processes on the device, at least; -1: unknown */
     char compared_with[64]; /* the first region of its GPUMB_INTERLEAVE; "": not compared */
     gpumb_comparison comparison;
+    int processes;                     /* that measured it, this one counted; 0: this one alone */
+    double process_lo_s, process_hi_s; /* least and largest of their medians */
     unsigned flags;
 } gpumb_result;
 
@@ -1438,15 +1445,18 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
@@ -3619,6 +3629,8 @@ typedef struct gpumbi_sink {
 
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_SINKS };
 
+typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
+
 struct gpumb {
     gpumb *previous; /* opened before this one */
     gpumb_settings settings;
@@ -3684,6 +3696,10 @@ struct gpumb {
     gpumbi_point table_point; /* whose axes the table's heading shows */
     char table_bench[64];
     const char *table_unit;
+
+    gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
+    int argc;
+    char **argv; /* of gpumb_open() */
 };
 
 static gpumb *gpumbi_newest;   /* opened last */
@@ -4597,14 +4613,20 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
+/* Faster or slower is what is certain and differs by more than delta; the same is what is certain to
+ * be within delta, or is within delta and certain to differ. */
+static gpumb_verdict gpumbi_verdict(double ratio, double lo, double hi, double delta)
 {
+    const double most = 1 + delta, least = 1 / most;
     if (!(lo > 0))
         return GPUMB_VERDICT_UNDECIDED;
-    return hi < 1 - delta                       ? GPUMB_VERDICT_FASTER
-           : lo > 1 + delta                     ? GPUMB_VERDICT_SLOWER
-           : lo >= 1 - delta && hi <= 1 + delta ? GPUMB_VERDICT_SAME
-                                                : GPUMB_VERDICT_UNDECIDED;
+    const int certain = lo > 1 || hi < 1;
+    if (ratio <= most && ratio >= least)
+        return certain || (lo >= least && hi <= most) ? GPUMB_VERDICT_SAME
+                                                      : GPUMB_VERDICT_UNDECIDED;
+    return !certain ? GPUMB_VERDICT_UNDECIDED
+           : lo > 1 ? GPUMB_VERDICT_SLOWER
+                    : GPUMB_VERDICT_FASTER;
 }
 
 /* From the ratios of all rounds, in order; sorts them. Each of several comparisons has its share of
@@ -4619,8 +4641,7 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
     c.ratio = s.median;
     c.lo = s.ci_lo;
     c.hi = s.ci_hi;
-    c.effective = s.effective;
-    c.verdict = gpumbi_verdict(c.lo, c.hi, delta);
+    c.verdict = gpumbi_verdict(c.ratio, c.lo, c.hi, delta);
     return c;
 }
 
@@ -4643,37 +4664,6 @@ static int gpumbi_decided(const gpumb_comparison *c, double delta)
 {
     const double width = c->lo > 0 ? c->hi - c->lo : HUGE_VAL;
     return width <= (c->verdict == GPUMB_VERDICT_UNDECIDED ? delta / 2 : 2 * delta);
-}
-
-/* A figure from a file, or of this run: a median, its interval, and the lowest and highest median of
- * several processes; 0, 0: of one. */
-typedef struct gpumbi_figure {
-    double median, lo, hi;
-    double process_lo, process_hi;
-} gpumbi_figure;
-
-/* Square of the logarithmic distance from the median to a limit, both sources of error together. */
-static double gpumbi_margin(const gpumbi_figure *f, double limit, double process)
-{
-    const double inner = log(limit / f->median), outer = process > 0 ? log(process / f->median) : 0;
-    return inner * inner + outer * outer;
-}
-
-/* The interval of other / base, independent of each other: on a logarithmic scale the margins add
- * up as their squares (MOVER: Zou & Donner, Stat. Med. 27, 2008; of ratios: Donner & Zou, Stat.
- * Methods Med. Res. 21, 2012). Returns 0, or 1 if one of them has no interval. */
-static int gpumbi_ratio_interval(const gpumbi_figure *base, const gpumbi_figure *other, double *lo,
-                                 double *hi)
-{
-    *lo = *hi = 0;
-    if (!(base->lo > 0 && other->lo > 0 && base->median > 0 && other->median > 0))
-        return 1;
-    const double ratio = other->median / base->median;
-    *lo = ratio * exp(-sqrt(gpumbi_margin(other, other->lo, other->process_lo) +
-                            gpumbi_margin(base, base->hi, base->process_hi)));
-    *hi = ratio * exp(sqrt(gpumbi_margin(other, other->hi, other->process_hi) +
-                           gpumbi_margin(base, base->lo, base->process_lo)));
-    return 0;
 }
 
 /* ================================================================================================
@@ -6135,6 +6125,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_SHARED;
 }
 
+static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
 
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
@@ -6158,13 +6149,14 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     row->point = s->point;
     row->order = s->order;
     row->number = g->row_count;
+    gpumbi_add_processes(g, row);
     g->ok_rows += row->result.status == GPUMB_STATUS_OK;
     g->skipped_rows += row->result.status == GPUMB_STATUS_SKIPPED;
     if (!g->drawn)
         gpumbi_write_row(g, row);
 }
 
-static int gpumbi_compare_rows(const void *a, const void *b)
+static int gpumbi_row_order(const void *a, const void *b)
 {
     const gpumbi_row *x = (const gpumbi_row *)a, *y = (const gpumbi_row *)b;
     const size_t i = x->order == y->order ? x->number : x->order;
@@ -6180,8 +6172,7 @@ static void gpumbi_write_waiting(gpumb *g)
     GPUMB_FREE(g->drawn);
     g->drawn = NULL;
     if (g->row_count > g->written)
-        qsort(g->rows + g->written, g->row_count - g->written, sizeof *g->rows,
-              gpumbi_compare_rows);
+        qsort(g->rows + g->written, g->row_count - g->written, sizeof *g->rows, gpumbi_row_order);
     while (g->written < g->row_count)
         gpumbi_write_row(g, &g->rows[g->written]);
 }
@@ -6193,7 +6184,7 @@ static void gpumbi_write_waiting(gpumb *g)
  * when all is done; what is not a regular file ("-", a pipe) is written straight through.
  */
 
-enum { GPUMBI_SCHEMA = 2, GPUMBI_FIELDS = 72 };
+enum { GPUMBI_SCHEMA = 2, GPUMBI_FIELDS = 80 };
 
 /* One value of a row, for CSV and JSON alike. An empty text is an unknown value. */
 typedef struct gpumbi_field {
@@ -6298,6 +6289,9 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_text_field(f, "verdict", r->compared_with[0] ? gpumbi_verdict_name(c->verdict) : "");
     gpumbi_text_field(f, "fill", r->fill);
     gpumbi_integer_field(f, "seed", r->seed, r->fill[0] != 0);
+    gpumbi_integer_field(f, "processes", (uint64_t)r->processes, r->processes > 0);
+    gpumbi_number_field(f, "process_lo_s", r->process_lo_s, r->processes > 0);
+    gpumbi_number_field(f, "process_hi_s", r->process_hi_s, r->processes > 0);
     gpumbi_text_field(f, "flags", gpumbi_flag_names(r->flags, f->flags, sizeof f->flags));
 }
 
@@ -6889,6 +6883,895 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 }
 
 /* ================================================================================================
+ * COMPARISON
+ *
+ * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
+ * --processes runs. Both are read in place, by one reader for CSV and one for JSON: the texts of a
+ * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
+ * that this run has are the same; what has these in common is matched in its order. Columns that
+ * nobody knows stand in the name of the record only: they are axes of other benchmarks, or notes.
+ *
+ * Another process is this program once more, with the same arguments. GPUMB_PROCESS=PARENT:FD in
+ * its environment makes it write JSON into that pipe and nothing else.
+ */
+
+enum { /* columns that are read; those before NEEDED must be there, those from MEDIAN are numbers */
+       GPUMBI_READ_BENCH,
+       GPUMBI_READ_KERNEL,
+       GPUMBI_READ_STATUS,
+       GPUMBI_READ_MEDIAN,
+       GPUMBI_READ_LO,
+       GPUMBI_READ_HI,
+       GPUMBI_READ_NEEDED,
+       GPUMBI_READ_PROCESSES = GPUMBI_READ_NEEDED,
+       GPUMBI_READ_PROCESS_LO,
+       GPUMBI_READ_PROCESS_HI,
+       GPUMBI_READ_SCHEMA,
+       GPUMBI_READ_BACKEND,
+       GPUMBI_READ_DEVICE,
+       GPUMBI_READ_AXIS,    /* every name that is not fixed */
+       GPUMBI_READ_NOTHING, /* the other fixed ones */
+       GPUMBI_READ_COLUMNS = 512
+};
+
+static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
+    "bench",     "kernel",       "status",       "median_s", "ci_lo_s", "ci_hi_s",
+    "processes", "process_lo_s", "process_hi_s", "schema",   "backend", "device"};
+
+typedef struct gpumbi_cell {
+    const char *name, *text;
+} gpumbi_cell;
+
+/* A median with its 95 % interval (lo 0: unknown), and how those of so many processes spread. */
+typedef struct gpumbi_estimate {
+    double at, lo, hi, processes, process_lo, process_hi;
+} gpumbi_estimate;
+
+typedef struct gpumbi_record gpumbi_record;
+struct gpumbi_record {
+    gpumbi_record *next; /* in its slot of the hash table */
+    uint64_t key;
+    size_t first_axis, axes;
+    const char *text[GPUMBI_READ_AXIS];
+    gpumbi_estimate time;
+    int ok, matched;
+};
+
+struct gpumbi_records {
+    gpumbi_records *next;
+    char *text, *at;
+    size_t line, lines; /* of the record that is read, and so far */
+    const char *version;
+    gpumbi_record *rows, **slot;
+    gpumbi_cell *axes;
+    size_t count, capacity, slots, axis_count, axis_capacity;
+    int several; /* records with the name and axes of another one that is matched */
+    char wrong[160];
+};
+
+static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail)
+{
+    if (!t->wrong[0])
+        gpumbi_format(t->wrong, sizeof t->wrong, "line %llu: %s%.40s", (unsigned long long)t->line,
+                      what, detail);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int gpumbi_read_slot(const char *name)
+{
+    int slot = 0;
+    while (slot < GPUMBI_READ_AXIS &&
+           (*name != *gpumbi_read_name[slot] || strcmp(name, gpumbi_read_name[slot])))
+        slot++;
+    return slot;
+}
+
+static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
+{
+    void *rows = t->rows;
+    if (!gpumbi_grow(g, &rows, sizeof *t->rows, t->count, &t->capacity))
+        gpumbi_wrong(t, "no memory", "");
+    t->rows = (gpumbi_record *)rows;
+    if (t->wrong[0])
+        return NULL;
+    gpumbi_record *r = &t->rows[t->count];
+    memset(r, 0, sizeof *r);
+    r->first_axis = t->axis_count;
+    return r;
+}
+
+static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_cell cell)
+{
+    if (slot < GPUMBI_READ_AXIS)
+        t->rows[t->count].text[slot] = cell.text;
+    if (slot != GPUMBI_READ_AXIS || !cell.text[0])
+        return;
+    void *axes = t->axes;
+    if (!gpumbi_grow(g, &axes, sizeof cell, t->axis_count, &t->axis_capacity))
+        gpumbi_wrong(t, "no memory", "");
+    t->axes = (gpumbi_cell *)axes;
+    if (!t->wrong[0])
+        t->axes[t->axis_count++] = cell;
+}
+
+/* A record counts once it is complete, and makes sense. */
+static void gpumbi_record_end(gpumbi_records *t)
+{
+    gpumbi_record *r = &t->rows[t->count];
+    double number[GPUMBI_READ_SCHEMA];
+    for (int i = 0; i < GPUMBI_READ_SCHEMA && !t->wrong[0]; i++) {
+        number[i] = 0;
+        if (!r->text[i] && i < GPUMBI_READ_NEEDED)
+            gpumbi_wrong(t, "there is no ", gpumbi_read_name[i]);
+        else if (i >= GPUMBI_READ_MEDIAN && r->text[i] && r->text[i][0] &&
+                 (!gpumbi_read_number(r->text[i], &number[i]) || number[i] <= 0))
+            gpumbi_wrong(t, "not a number above 0 is ", gpumbi_read_name[i]);
+    }
+    if (t->wrong[0])
+        return;
+    const char *status = r->text[GPUMBI_READ_STATUS];
+    const gpumbi_estimate time = {number[GPUMBI_READ_MEDIAN],     number[GPUMBI_READ_LO],
+                                  number[GPUMBI_READ_HI],         number[GPUMBI_READ_PROCESSES],
+                                  number[GPUMBI_READ_PROCESS_LO], number[GPUMBI_READ_PROCESS_HI]};
+    r->time = time;
+    r->ok = !strcmp(status, "ok");
+    r->axes = t->axis_count - r->first_axis;
+    if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
+        gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
+    else if (r->ok &&
+             (time.at <= 0 || time.at < time.lo || (time.lo > 0 ? time.at > time.hi : time.hi > 0)))
+        gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
+    else if (time.processes > 1 && (time.process_lo <= 0 || time.process_hi < time.process_lo))
+        gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
+    else
+        t->count++;
+}
+
+/* The next field of a CSV file, and whether the line ends behind it. */
+static const char *gpumbi_csv_next(gpumbi_records *t, int *last)
+{
+    char *from = t->at, *to = from, *text = from;
+    if (*from == '"') {
+        for (from++; *from && (*from != '"' || from[1] == '"'); *to++ = *from++) {
+            from += *from == '"';
+            t->lines += *from == '\n';
+        }
+        if (!*from++)
+            gpumbi_wrong(t, "a quote is not closed", "");
+        else if (*from && !strchr(",\r\n", *from))
+            gpumbi_wrong(t, "text behind a closing quote", "");
+    } else {
+        to = from += strcspn(from, ",\r\n");
+    }
+    *last = *from != ',' || t->wrong[0];
+    if (*from && !t->wrong[0]) {
+        t->lines += *from != ',';
+        from += *from == '\r' && from[1] == '\n' ? 2 : 1;
+    }
+    *to = 0;
+    t->at = from;
+    return text;
+}
+
+static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
+{
+    const char *name[GPUMBI_READ_COLUMNS];
+    int slot[GPUMBI_READ_COLUMNS], columns = 0, last = 0;
+    unsigned there = 0;
+    gpumbi_fields f;
+    gpumb_result none;
+    memset(&none, 0, sizeof none);
+    gpumbi_row_fields(g, &none, &f);
+    for (; !last; columns++) {
+        if (columns == GPUMBI_READ_COLUMNS - 1)
+            gpumbi_wrong(t, "too many columns", "");
+        name[columns] = gpumbi_csv_next(t, &last);
+        slot[columns] = gpumbi_read_slot(name[columns]);
+        for (int i = 0; i < f.count && slot[columns] == GPUMBI_READ_AXIS; i++)
+            if (!strcmp(name[columns], f.at[i].name))
+                slot[columns] = GPUMBI_READ_NOTHING;
+        for (int i = 0; i < columns; i++) /* an axis may be called as a fixed column */
+            if (!strcmp(name[columns], name[i]))
+                slot[columns] = GPUMBI_READ_AXIS;
+        there |= 1u << slot[columns];
+    }
+    for (int i = 0; i < GPUMBI_READ_NEEDED; i++)
+        if (!(there >> i & 1))
+            gpumbi_wrong(t, "there is no column ", gpumbi_read_name[i]);
+    while (*t->at && !t->wrong[0]) {
+        int i = 0, empty = 1;
+        t->line = t->lines + 1;
+        if (!gpumbi_record_begin(g, t))
+            return;
+        for (last = 0; !last; i++) {
+            const gpumbi_cell cell = {name[i < columns ? i : 0], gpumbi_csv_next(t, &last)};
+            empty &= !cell.text[0];
+            if (i < columns)
+                gpumbi_record_field(g, t, slot[i], cell);
+        }
+        if (empty) /* as spreadsheets leave behind */
+            continue;
+        if (i != columns)
+            gpumbi_wrong(t, i < columns ? "fewer" : "more", " fields than the header has");
+        gpumbi_record_end(t);
+    }
+}
+
+/* The code point behind \u, in one or two halves (RFC 8259, section 7); 0: none. */
+static unsigned gpumbi_json_code(char **at)
+{
+    unsigned half[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        char digits[5];
+        if (strncmp(*at, "\\u", 2) || strspn(*at + 2, "0123456789abcdefABCDEF") < 4)
+            return 0;
+        gpumbi_copy_text(digits, sizeof digits, *at + 2);
+        half[i] = (unsigned)strtoul(digits, NULL, 16);
+        *at += 6;
+        if (i == 0 && half[0] >> 10 != 0xd800 >> 10)
+            return half[0];
+    }
+    return half[1] >> 10 == 0xdc00 >> 10 ? 0x10000 + ((half[0] & 0x3ff) << 10) + (half[1] & 0x3ff)
+                                         : 0;
+}
+
+static const char *gpumbi_json_text(gpumbi_records *t)
+{
+    static const char letter[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
+    char *from = t->at + 1, *to = from, *text = from;
+    while ((unsigned char)*from >= ' ' && *from != '"') {
+        const char *escape = *from == '\\' && from[1] ? strchr(letter, from[1]) : NULL;
+        if (*from != '\\') {
+            *to++ = *from++;
+        } else if (escape) {
+            *to++ = meaning[escape - letter];
+            from += 2;
+        } else {
+            char *behind = from;
+            const unsigned code = gpumbi_json_code(&behind); /* as UTF-8, RFC 3629 */
+            const int more = (code > 0x7f) + (code > 0x7ff) + (code > 0xffff);
+            static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
+            if (!code)
+                break;
+            from = behind;
+            *to++ = (char)(lead[more] | code >> 6 * more);
+            for (int i = more; i-- > 0;)
+                *to++ = (char)(0x80 | (code >> 6 * i & 0x3f));
+        }
+    }
+    if (*from == '"')
+        t->at = from + 1;
+    else
+        gpumbi_wrong(t, *from ? "not a JSON text" : "the file ends too early", "");
+    *to = 0;
+    return text;
+}
+
+static void gpumbi_json_space(gpumbi_records *t)
+{
+    for (; *t->at && strchr(" \t\r\n", *t->at); t->at++)
+        t->line += *t->at == '\n';
+}
+
+/* Where a value stands. */
+enum { GPUMBI_AT_TOP, GPUMBI_AT_ROWS, GPUMBI_AT_ROW, GPUMBI_AT_AXES, GPUMBI_AT_OTHER };
+
+static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
+{
+    gpumbi_cell cell = {name, ""};
+    if (*t->at == '"') {
+        cell.text = gpumbi_json_text(t);
+    } else { /* moved one to the left, onto what was read, so that it can be ended */
+        double number;
+        char *text = t->at - 1;
+        const size_t length = strcspn(t->at, " \t\r\n,]}");
+        memmove(text, t->at, length);
+        text[length] = 0;
+        t->at += length;
+        if (!strcmp(text, "null"))
+            text[0] = 0;
+        else if (strcmp(text, "true") && strcmp(text, "false") &&
+                 !gpumbi_read_number(text, &number))
+            gpumbi_wrong(t, *text || *t->at ? "not a JSON value: " : "the file ends too early",
+                         text);
+        cell.text = text;
+    }
+    if (at == GPUMBI_AT_TOP && !strcmp(name, "gpumb"))
+        t->version = cell.text;
+    else if (at == GPUMBI_AT_AXES ||
+             (at == GPUMBI_AT_ROW && gpumbi_read_slot(name) < GPUMBI_READ_AXIS))
+        gpumbi_record_field(g, t, at == GPUMBI_AT_AXES ? GPUMBI_READ_AXIS : gpumbi_read_slot(name),
+                            cell);
+}
+
+static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name, int depth)
+{
+    gpumbi_json_space(t);
+    const char open = *t->at, close = open == '{' ? '}' : ']';
+    if (open != '{' && open != '[') {
+        gpumbi_json_scalar(g, t, at, name);
+        return;
+    }
+    const int inside = depth == 0                                     ? GPUMBI_AT_TOP
+                       : at == GPUMBI_AT_TOP && !strcmp(name, "rows") ? GPUMBI_AT_ROWS
+                       : at == GPUMBI_AT_ROWS && open == '{'          ? GPUMBI_AT_ROW
+                       : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "axes")
+                           ? GPUMBI_AT_AXES
+                           : GPUMBI_AT_OTHER;
+    t->at++;
+    if (depth == 32)
+        gpumbi_wrong(t, "nested too deeply", "");
+    else if (inside == GPUMBI_AT_ROW)
+        gpumbi_record_begin(g, t);
+    gpumbi_json_space(t);
+    for (int more = *t->at != close; more && !t->wrong[0]; more = *t->at == ',' && t->at++) {
+        const char *key = "";
+        gpumbi_json_space(t);
+        if (open == '{') {
+            key = *t->at == '"' ? gpumbi_json_text(t) : "";
+            gpumbi_json_space(t);
+            if (*t->at != ':')
+                gpumbi_wrong(t, *t->at ? "not \"name\": value" : "the file ends too early", "");
+            else
+                t->at++;
+        }
+        if (!t->wrong[0])
+            gpumbi_read_json(g, t, inside, key, depth + 1);
+        gpumbi_json_space(t);
+    }
+    if (*t->at == close)
+        t->at++;
+    else
+        gpumbi_wrong(t, *t->at ? "a comma or bracket is missing" : "the file ends too early", "");
+    if (inside == GPUMBI_AT_ROW && !t->wrong[0])
+        gpumbi_record_end(t);
+}
+
+/* All of a file or pipe, ended by a 0; NULL after an error. Waits in short turns, since an interrupt
+ * may come right before. */
+static char *gpumbi_read_all(gpumb *g, int fd, size_t *length)
+{
+    void *text = NULL;
+    size_t blocks = 0;
+    ssize_t got = 1;
+    for (*length = 0; got && gpumbi_grow(g, &text, 4096, (*length + 1) / 4096, &blocks);) {
+        struct pollfd ready = {fd, POLLIN, 0};
+        const int polled = poll(&ready, 1, 100);
+        if (polled > 0)
+            got = read(fd, (char *)text + *length, blocks * 4096 - 1 - *length);
+        if (gpumbi_interrupted || (polled > 0 && got < 0 && errno != EINTR))
+            break;
+        *length += polled > 0 && got > 0 ? (size_t)got : 0;
+    }
+    if (!got && text)
+        return (char *)text;
+    GPUMB_FREE(text);
+    return NULL;
+}
+
+/* Reads what a sink has written. `wrong` says what is wrong with it. NULL: no memory. */
+static gpumbi_records *gpumbi_read_records(gpumb *g, int fd)
+{
+    size_t length;
+    gpumbi_records *t = (gpumbi_records *)gpumbi_allocate(g, sizeof *t);
+    if (!t)
+        return NULL;
+    t->line = 1;
+    t->text = gpumbi_read_all(g, fd, &length);
+    if (!t->text) {
+        gpumbi_copy_text(t->wrong, sizeof t->wrong, strerror(errno));
+        return t;
+    }
+    t->at = t->text;
+    if (strlen(t->text) < length) {
+        for (; *t->at; t->at++)
+            t->line += *t->at == '\n';
+        gpumbi_wrong(t, "not a text: it has a byte 0", "");
+    }
+    if (!strncmp(t->at, "\xef\xbb\xbf", 3)) /* byte order mark */
+        t->at += 3;
+    if (t->text[0] && t->at[strspn(t->at, " \t\r\n")] == '{') {
+        gpumbi_read_json(g, t, GPUMBI_AT_OTHER, "", 0);
+        gpumbi_json_space(t);
+        if (*t->at)
+            gpumbi_wrong(t, "text behind the last bracket", "");
+    } else if (t->text[0]) {
+        gpumbi_read_csv(g, t);
+    }
+    if (!t->count)
+        gpumbi_wrong(t, "there are no rows", "");
+    return t;
+}
+
+static void gpumbi_free_records(gpumbi_records *t)
+{
+    while (t) {
+        gpumbi_records *next = t->next;
+        GPUMB_FREE(t->text);
+        GPUMB_FREE(t->rows);
+        GPUMB_FREE(t->slot);
+        GPUMB_FREE(t->axes);
+        GPUMB_FREE(t);
+        t = next;
+    }
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+/* FNV-1a over a text and its 0. */
+static uint64_t gpumbi_hash(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return hash ^ hash >> 32;
+}
+
+/* Stands for bench, kernel and axes in any order; with a context, for those axes only that this run
+ * has. Two of a million names collide with a probability of 3e-8. */
+static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel,
+                           const gpumbi_cell *axis, size_t axes)
+{
+    uint64_t key = gpumbi_hash(gpumbi_hash(0xcbf29ce484222325u, bench), kernel);
+    for (size_t i = 0; i < axes; i++) {
+        int c = 0;
+        while (g && c < g->columns && strcmp(g->column[c], axis[i].name))
+            c++;
+        if (!g || c < g->columns)
+            key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), axis[i].text);
+    }
+    return key;
+}
+
+/* Puts the records into a hash table, with those of one key in the order of the file. */
+static void gpumbi_index(gpumb *g, gpumbi_records *t, const gpumb *known)
+{
+    for (t->slots = 2; t->slots < 2 * t->count;)
+        t->slots *= 2;
+    t->slot = (gpumbi_record **)gpumbi_allocate(g, t->slots * sizeof *t->slot);
+    for (size_t i = t->count; t->slot && i-- > 0;) {
+        gpumbi_record *r = &t->rows[i];
+        r->key = gpumbi_key(known, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
+                            t->axes + r->first_axis, r->axes);
+        gpumbi_record **slot = &t->slot[r->key & (t->slots - 1)];
+        r->next = *slot;
+        *slot = r;
+    }
+}
+
+/* Takes the next record with this key out of the table; NULL: none is left. */
+static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key)
+{
+    gpumbi_record **link = &t->slot[key & (t->slots - 1)], *found;
+    while (*link && (*link)->key != key)
+        link = &(*link)->next;
+    if ((found = *link) == NULL)
+        return NULL;
+    found->matched = 1;
+    *link = found->next;
+    for (; *link && !t->several; link = &(*link)->next)
+        t->several = (*link)->key == key;
+    return found;
+}
+
+/* The axes of a row as cells; `number` holds the texts of numbers. */
+static size_t gpumbi_row_cells(const gpumb *g, const gpumbi_row *row, gpumbi_cell *cell,
+                               gpumbi_number *number)
+{
+    size_t count = 0;
+    for (int i = 0; i < row->point.depth; i++) {
+        const int column = row->point.at[i].column;
+        cell[count].name = g->column[column];
+        cell[count].text = gpumbi_axis_text(&row->point, column, &number[i]);
+        count += cell[count].text[0] != 0;
+    }
+    return count;
+}
+
+static gpumbi_record *gpumbi_counterpart(const gpumb *g, gpumbi_records *t, const gpumbi_row *row)
+{
+    gpumbi_cell cell[GPUMBI_DEPTH];
+    gpumbi_number number[GPUMBI_DEPTH];
+    const size_t axes = gpumbi_row_cells(g, row, cell, number);
+    return gpumbi_take(t, gpumbi_key(NULL, row->result.bench, row->result.kernel, cell, axes));
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* How much wider m intervals have to be that are all to hold at 95 % together (Bonferroni): the
+ * normal quantile of 1 - 0.05 / 2m (Abramowitz & Stegun 26.2.23, error below 4.5e-4) over that of
+ * 0.975. */
+static double gpumbi_family_width(uint64_t m)
+{
+    const double t = sqrt(-2 * log(0.025 / fmax((double)m, 1)));
+    const double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                             (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    return fmax(z / 1.959964, 1);
+}
+
+/* The 95 % half-width, on a logarithmic scale, that the spread between processes gives to one of
+ * their medians: the range of k times what makes false alarms at most 5 % of the comparisons of like
+ * with like, for k = 2 ... 100 and normal medians, also where one side does not know its own (found by
+ * simulation). */
+static double gpumbi_process_width(const gpumbi_estimate *e)
+{
+    const double j = e->processes - 1;
+    return j < 1 ? 0
+                 : (0.42 + 2.4 / j + 4.9 / (j * j * j)) * (log(e->process_hi) - log(e->process_lo));
+}
+
+/* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic scale
+ * (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and the spread between processes, where
+ * a side that does not know its own is taken to be as the other; all of it `width` times as wide. */
+static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                  double width, double delta, double ratio[3])
+{
+    const double b = log(base->at), n = log(now->at);
+    const double wb = gpumbi_process_width(base), wn = gpumbi_process_width(now);
+    const double spread = hypot(base->processes > 1 ? wb : wn, now->processes > 1 ? wn : wb);
+    ratio[0] = now->at / base->at;
+    ratio[1] = ratio[2] = 0;
+    if (base->lo > 0 && now->lo > 0) {
+        const double below = hypot(n - log(now->lo), log(base->hi) - b);
+        const double above = hypot(log(now->hi) - n, b - log(base->lo));
+        ratio[1] = ratio[0] * exp(-width * hypot(below, spread));
+        ratio[2] = ratio[0] * exp(width * hypot(above, spread));
+    }
+    return gpumbi_verdict(ratio[0], ratio[1], ratio[2], delta);
+}
+
+/* ---- the comparison's table ------------------------------------------------------------------ */
+
+static const char *gpumbi_label(char text[200], const char *bench, const char *kernel,
+                                const gpumbi_cell *axis, size_t axes)
+{
+    char line[200];
+    gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
+    for (size_t i = 0; i < axes; i++)
+        gpumbi_format(line + strlen(line), sizeof line - strlen(line), " %s=%s", axis[i].name,
+                      axis[i].text);
+    gpumbi_copy_line(text, 200, line);
+    return text;
+}
+
+static const char *gpumbi_row_label(const gpumb *g, const gpumbi_row *row, char text[200])
+{
+    gpumbi_cell cell[GPUMBI_DEPTH];
+    gpumbi_number number[GPUMBI_DEPTH];
+    const size_t axes = gpumbi_row_cells(g, row, cell, number);
+    return gpumbi_label(text, row->result.bench, row->result.kernel, cell, axes);
+}
+
+static void gpumbi_compare_heading(gpumb *g, int width)
+{
+    const char *const *first = g->base->rows[0].text;
+    if (!g->table)
+        return;
+    fprintf(g->table, "\ncompared with %s", g->settings.compare);
+    for (int i = GPUMBI_READ_DEVICE; i >= GPUMBI_READ_BACKEND && first[i] && first[i][0]; i--)
+        fprintf(g->table, ", %s", first[i]);
+    fprintf(g->table, "\n%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new", "ratio",
+            "95 % interval", "verdict");
+}
+
+enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
+
+/* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
+static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r, double width,
+                              int label_width)
+{
+    const gpumb_result *now = &row->result;
+    const gpumbi_estimate time = {now->time.median,       now->time.ci_lo,   now->time.ci_hi,
+                                  (double)now->processes, now->process_lo_s, now->process_hi_s};
+    static const char *const color[] = {"", "\033[32m", "\033[31m", "\033[2m"};
+    char label[200], interval[40] = "";
+    double ratio[3];
+    const int timed = r && r->ok && now->status == GPUMB_STATUS_OK;
+    const int verdict = timed ? (int)gpumbi_judge(&r->time, &time, width, g->settings.delta, ratio)
+                              : GPUMBI_VERDICTS;
+    if (!g->table)
+        return verdict;
+    fprintf(g->table, "%-*s ", label_width, gpumbi_row_label(g, row, label));
+    if (!timed) {
+        const char *here = gpumbi_status_name(now->status);
+        if (r)
+            fprintf(g->table, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
+                    g->settings.compare);
+        else
+            fprintf(g->table, now->status ? "only here, %s\n" : "only here\n", here);
+        return verdict;
+    }
+    if (ratio[1] > 0)
+        gpumbi_format(interval, sizeof interval, "%7s ... %s",
+                      gpumbi_write_number(ratio[1], 3, 1).text,
+                      gpumbi_write_number(ratio[2], 3, 1).text);
+    fprintf(g->table, "%10s %10s %7s  %-19s %s%s%s\n", gpumbi_write_time(r->time.at).text,
+            gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text, interval,
+            g->color ? color[verdict] : "", gpumbi_verdict_name((gpumb_verdict)verdict),
+            g->color ? "\033[0m" : "");
+    return verdict;
+}
+
+/* Records that no row has met, in the order of the file. Returns how many. */
+static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
+{
+    char label[200];
+    uint64_t rest = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const gpumbi_record *r = &t->rows[i];
+        rest += !r->matched;
+        if (g->table && !r->matched)
+            fprintf(g->table, "%-*s only in %s%s%s\n", width,
+                    gpumbi_label(label, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
+                                 t->axes + r->first_axis, r->axes),
+                    g->settings.compare, r->ok ? "" : ", ",
+                    r->ok ? "" : r->text[GPUMBI_READ_STATUS]);
+    }
+    return rest;
+}
+
+static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t rest, uint64_t matched,
+                                   int spreads)
+{
+    static const char *const spread[] = {"unknown: --processes 5 measures it",
+                                         "known on one side, taken for both", "in the intervals"};
+    gpumb_note(g,
+               "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %llu rows "
+               "not compared",
+               g->settings.compare, (unsigned long long)count[GPUMB_VERDICT_FASTER],
+               (unsigned long long)count[GPUMB_VERDICT_SLOWER],
+               (unsigned long long)count[GPUMB_VERDICT_SAME],
+               (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
+               (unsigned long long)(rest + count[GPUMBI_VERDICTS]));
+    if (g->table)
+        fprintf(g->table,
+                "  delta %s %%; 95 %% for all %llu ratios together: intervals %s times as wide "
+                "(Bonferroni)\n  spread between processes: %s\n",
+                gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
+                (unsigned long long)matched,
+                gpumbi_write_number(gpumbi_family_width(matched), 2, 1).text, spread[spreads]);
+    if (g->base->several)
+        gpumbi_say(
+            "--compare %s: several rows have one name and the same axes: they are matched in "
+            "their order",
+            g->settings.compare);
+    if (!matched)
+        gpumbi_say(
+            "--compare %s: no row of it has the name and axes of one here, and is ok in both",
+            g->settings.compare);
+    if (!count[GPUMB_VERDICT_SLOWER] || !g->settings.fail_on_regression)
+        return;
+    gpumbi_say("--fail-on-regression: %llu rows are slower than in %s",
+               (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare);
+    g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+}
+
+static void gpumbi_compare_rows(gpumb *g)
+{
+    gpumbi_records *t = g->base;
+    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0;
+    int width = 22, spreads = 2;
+    char label[200];
+    const gpumbi_record **found =
+        (const gpumbi_record **)gpumbi_allocate(g, (g->row_count + 1) * sizeof *found);
+    gpumbi_index(g, t, g);
+    for (size_t i = 0; i < g->row_count && !g->done; i++) {
+        const gpumb_result *now = &g->rows[i].result;
+        const gpumbi_record *r = found[i] = gpumbi_counterpart(g, t, &g->rows[i]);
+        const int length = (int)strlen(gpumbi_row_label(g, &g->rows[i], label));
+        width = length > width ? length < 60 ? length : 60 : width;
+        if (r && r->ok && now->status == GPUMB_STATUS_OK) {
+            const int known = (r->time.processes > 1) + (now->processes > 1);
+            spreads = known < spreads ? known : spreads;
+            matched++;
+        }
+    }
+    if (!g->done) {
+        const double wider = gpumbi_family_width(matched);
+        gpumbi_compare_heading(g, width);
+        for (size_t i = 0; i < g->row_count; i++)
+            count[gpumbi_compare_row(g, &g->rows[i], found[i], wider, width)]++;
+        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched,
+                               matched ? spreads : 0);
+    }
+    GPUMB_FREE(found);
+}
+
+/* Reads the base before anything runs. */
+static void gpumbi_compare_open(gpumb *g)
+{
+    const char *path = g->settings.compare, *wrong = NULL;
+    if (g->settings.fail_on_regression && !path)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--fail-on-regression: needs a base; for example --compare base.csv");
+    if (!path || g->done)
+        return;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        wrong = strerror(errno);
+    } else {
+        g->base = gpumbi_read_records(g, fd);
+        close(fd);
+        wrong = g->base && g->base->wrong[0] ? g->base->wrong : NULL;
+    }
+    if (wrong && gpumbi_working(g))
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--compare %s: %s; make a base by --csv base.csv, for example, and --compare "
+                   "base.csv",
+                   path, wrong);
+}
+
+/* Says if the base, or a part of it, comes from elsewhere. */
+static void gpumbi_compare_origin(gpumb *g)
+{
+    const gpumbi_records *t = g->base;
+    gpumbi_number schema;
+    gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
+    const char *const here[] = {schema.text, g->device.backend, g->device.name};
+    for (size_t i = 0; t && i < t->count; i++) {
+        const char *const *there = &t->rows[i].text[GPUMBI_READ_SCHEMA];
+        int differs = t->version && strcmp(t->version, GPUMB_VERSION);
+        for (int k = 0; k < 3; k++)
+            differs |= there[k] && there[k][0] && strcmp(there[k], here[k]);
+        if (!differs)
+            continue;
+        gpumbi_say("--compare %s: is from %s, %s, schema %s, gpumb %s; this is %s, %s, schema %s, "
+                   "gpumb %s: the ratios hold these differences too",
+                   g->settings.compare, there[2] ? there[2] : "?", there[1] ? there[1] : "?",
+                   there[0] ? there[0] : "?", t->version ? t->version : "?", here[2], here[1],
+                   here[0], GPUMB_VERSION);
+        return;
+    }
+}
+
+/* ---- other processes ------------------------------------------------------------------------- */
+
+/* A process that was started by gpumbi_run_process() says what it measures, to its parent only. */
+static void gpumbi_be_process(gpumb *g)
+{
+    static char pipe_name[32];
+    gpumb_settings *s = &g->settings;
+    const char *where = getenv("GPUMB_PROCESS"), *fd = where ? strchr(where, ':') : NULL;
+    const int asked = s->processes > 1;
+    if (!fd)
+        return;
+    s->processes = 1; /* and none of the next generation */
+    if (strtol(where, NULL, 10) != (long)getppid())
+        return;
+    s->quiet = 1;
+    s->fail_on_regression = 0;
+    s->csv = s->json = s->markdown = s->compare = NULL;
+    if (asked && !pipe_name[0]) { /* the first such context; programs rarely have another */
+        gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%s", fd + 1);
+        s->json = pipe_name;
+    }
+}
+
+/* The arguments that this process was started with, of which gpumb_open() may have seen only some;
+ * `text` holds them. */
+static char **gpumbi_arguments(gpumb *g, char **text)
+{
+    size_t length = 0, count = (size_t)g->argc;
+    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    *text = fd < 0 ? NULL : gpumbi_read_all(g, fd, &length);
+    if (fd >= 0)
+        close(fd);
+    if (*text)
+        count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += !(*text)[i];
+    char **list = g->done ? NULL : (char **)gpumbi_allocate(g, (count + 1) * sizeof *list);
+    for (size_t i = 0, at = 0; list && i < count; i++) {
+        list[i] = *text ? *text + at : g->argv[i];
+        at += strlen(list[i]) + 1;
+    }
+    return list;
+}
+
+/* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. */
+static pid_t gpumbi_start_process(char **arguments, int *fd)
+{
+    char where[48];
+    int ends[2];
+    if (pipe(ends))
+        return -1;
+    gpumbi_format(where, sizeof where, "%ld:%d", (long)getpid(), ends[1]);
+    setenv("GPUMB_PROCESS", where, 1);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 1); /* what the program itself has to say, it will say in this process */
+        close(ends[0]);
+        execv("/proc/self/exe", arguments);
+        execvp(arguments[0], arguments);
+        _exit(127);
+    }
+    unsetenv("GPUMB_PROCESS");
+    close(ends[1]);
+    if (child < 0)
+        close(ends[0]);
+    *fd = ends[0];
+    return child;
+}
+
+static void gpumbi_run_process(gpumb *g, char **arguments, int number)
+{
+    int fd = -1, status = 0, code = GPUMB_EXIT_ERROR;
+    char who[48], why[200];
+    gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
+    gpumbi_say("%s", who);
+    const pid_t child = gpumbi_start_process(arguments, &fd);
+    if (child < 0) {
+        gpumbi_end(g, code, "%s: can't be started: %s; leave out --processes", who,
+                   strerror(errno));
+        return;
+    }
+    gpumbi_records *t = gpumbi_read_records(g, fd);
+    close(fd);
+    if (gpumbi_interrupted || g->done)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        if (gpumbi_interrupted)
+            kill(child, SIGKILL);
+    if (!t)
+        return;
+    t->next = g->others;
+    g->others = t;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+        gpumbi_interrupted = 1;
+    if (!gpumbi_working(g))
+        return;
+    const int ended = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    if (ended < 0)
+        gpumbi_format(why, sizeof why, "was killed by signal %d", -ended);
+    else if (ended > GPUMB_EXIT_FAILED) /* a failed check has its rows */
+        gpumbi_format(why, sizeof why, "ended with exit code %d", ended);
+    else if (t->wrong[0])
+        gpumbi_format(why, sizeof why, "did not write its rows: %s", t->wrong);
+    else
+        return;
+    if (ended == GPUMB_EXIT_USAGE || ended == GPUMB_EXIT_NO_DEVICE)
+        code = ended;
+    gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
+}
+
+/* The program runs in other processes before it does in this. */
+static void gpumbi_run_processes(gpumb *g)
+{
+    char *text = NULL;
+    char **arguments = g->settings.processes > 1 ? gpumbi_arguments(g, &text) : NULL;
+    if (arguments && !arguments[0])
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--processes: the program's arguments are unknown; open by gpumb_open()");
+    for (int i = 1; i < g->settings.processes && gpumbi_working(g); i++) {
+        gpumbi_run_process(g, arguments, i);
+        if (gpumbi_working(g))
+            gpumbi_index(g, g->others, NULL);
+    }
+    GPUMB_FREE(arguments);
+    GPUMB_FREE(text);
+}
+
+/* Least and largest median of this row in all processes. */
+static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
+{
+    gpumb_result *now = &row->result;
+    if (g->others && now->status == GPUMB_STATUS_OK) {
+        now->processes = 1;
+        now->process_lo_s = now->process_hi_s = now->time.median;
+    }
+    for (gpumbi_records *t = g->others; t && !g->done; t = t->next) {
+        const gpumbi_record *r = gpumbi_counterpart(g, t, row);
+        if (!r || !r->ok || now->status != GPUMB_STATUS_OK)
+            continue;
+        now->processes++;
+        now->process_lo_s = fmin(now->process_lo_s, r->time.at);
+        now->process_hi_s = fmax(now->process_hi_s, r->time.at);
+    }
+}
+
+/* ================================================================================================
  * COMMAND LINE
  *
  * Owns nothing: fills the settings of a context. Every error is one line that names the option,
@@ -6905,6 +7788,10 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
     X(CSV, "csv", "results.csv", "write rows as CSV; - is standard output")                        \
     X(JSON, "json", "results.json", "write context and rows as JSON")                              \
     X(MARKDOWN, "md", "results.md", "write a Markdown table")                                      \
+    X(COMPARE, "compare", "base.csv", "compare with a CSV or JSON file of an earlier run")         \
+    X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
+    X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
+    X(FAIL, "fail-on-regression", "", "exit code 1 if a row is slower than in --compare")          \
     X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")             \
     X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
     X(SAMPLES, "samples", "30:10000", "least and most samples, within the budget")                 \
@@ -6933,7 +7820,7 @@ static const char *const gpumbi_option_text[][3] = {
 
 GPUMB_API const char *gpumb_help_text(void)
 {
-    static char text[2400];
+    static char text[3200];
     text[0] = 0;
     for (int i = 0; i < GPUMBI_OPTION_COUNT; i++) {
         char option[40];
@@ -6945,8 +7832,8 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_format(
         text + strlen(text), sizeof text - strlen(text),
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 no device,\n"
-        "4 device, memory or output error, 130 interrupted.\n");
+        "Exit codes: 0 all well, 1 a check failed, or a regression with --fail-on-regression,\n"
+        "2 bad usage, 3 no device, 4 device, memory or output error, 130 interrupted.\n");
     return text;
 }
 
@@ -7064,6 +7951,22 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     case GPUMBI_OPTION_MARKDOWN:
         s->markdown = value;
         break;
+    case GPUMBI_OPTION_COMPARE:
+        s->compare = value;
+        break;
+    case GPUMBI_OPTION_DELTA:
+        s->delta = gpumbi_number_option(g, option, value, 0) / 100;
+        break;
+    case GPUMBI_OPTION_PROCESSES: {
+        const uint64_t number = gpumbi_integer_option(g, option, value);
+        if (number < 1 || number > 100)
+            gpumbi_bad_value(g, option, value, "must be 1 to 100");
+        s->processes = (int)(number % 101);
+        break;
+    }
+    case GPUMBI_OPTION_FAIL:
+        s->fail_on_regression = 1;
+        break;
     case GPUMBI_OPTION_PRECISION:
         s->precision = gpumbi_number_option(g, option, value, 0) / 100;
         break;
@@ -7154,6 +8057,8 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
     s.min_samples = 30;
     s.max_samples = 10000;
     s.seed = 1;
+    s.delta = 0.01;
+    s.processes = 1;
     return s;
 }
 
@@ -7169,6 +8074,8 @@ static void gpumbi_complete_settings(gpumb_settings *s)
     s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
     s->seed = s->seed ? s->seed : usual.seed;
     s->full = s->full > 0;
+    s->delta = s->delta > 0 ? s->delta : usual.delta;
+    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
 }
 
 static void gpumbi_open_device(gpumb *g)
@@ -7204,10 +8111,22 @@ static void gpumbi_open_device(gpumb *g)
         g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
 }
 
+/* From now on Ctrl-C ends the measurement, not the program; a quiet context leaves it alone. */
+static void gpumbi_catch_interrupt(gpumb *g)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = gpumbi_on_interrupt;
+    action.sa_flags = (int)SA_RESETHAND;
+    if (!g->catches_interrupt && !g->settings.quiet)
+        g->catches_interrupt = !sigaction(SIGINT, &action, &g->old_interrupt);
+}
+
 /* Everything after the settings are known. */
 static void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
+    gpumbi_be_process(g);
     const char *paths[] = {s->csv, s->json, s->markdown};
     static const char *const options[] = {"--csv", "--json", "--md"};
     const char *to_stdout = NULL;
@@ -7233,19 +8152,22 @@ static void gpumbi_start(gpumb *g)
     g->shows_progress = g->table && isatty(2);
     g->color = g->table && !s->no_color && isatty(fileno(g->table)) &&
                (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
-    if (!g->done)
+    if (!g->done && !g->listing)
+        gpumbi_compare_open(g);
+    if (!g->done && !g->listing && s->processes > 1) {
+        gpumbi_catch_interrupt(g);
+        gpumbi_run_processes(g);
+    }
+    if (gpumbi_working(g))
         gpumbi_open_device(g);
     if (!g->done && !g->listing)
         gpumbi_calibrate(g);
+    if (!g->done)
+        gpumbi_compare_origin(g);
     if (!g->done && g->next.skip[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->next.skip);
-    if (g->done || s->quiet)
-        return;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = gpumbi_on_interrupt;
-    action.sa_flags = (int)SA_RESETHAND;
-    g->catches_interrupt = !sigaction(SIGINT, &action, &g->old_interrupt);
+    if (!g->done)
+        gpumbi_catch_interrupt(g);
 }
 
 static gpumb gpumbi_no_memory; /* a context that can do nothing */
@@ -7278,6 +8200,8 @@ GPUMB_API gpumb *gpumb_open(int argc, char **argv)
         if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
     g->settings = gpumb_settings_default();
+    g->argc = argc;
+    g->argv = argv;
     if (!g->done)
         gpumbi_parse_options(g, argc, argv);
     gpumbi_start(g);
@@ -7351,6 +8275,8 @@ GPUMB_API int gpumb_close(gpumb *g)
                 "--filter %s: nothing has that in its name; for example --filter %s, see --list",
                 g->filter[0], g->program);
     }
+    if (g->base && gpumbi_working(g) && !g->listing)
+        gpumbi_compare_rows(g);
     gpumbi_summary(g);
     const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
     if (interrupted)
@@ -7376,6 +8302,8 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_interrupted = 0;
     gpumbi_free_texts(g->texts);
     gpumbi_free_texts(g->notes);
+    gpumbi_free_records(g->base);
+    gpumbi_free_records(g->others);
     GPUMB_FREE(g->single.values);
     GPUMB_FREE(g->single.scratch);
     GPUMB_FREE(g->points);

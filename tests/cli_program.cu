@@ -4,6 +4,10 @@
 #include "gpumb.h"
 
 #include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* A program may follow the user's locale; its numbers must not. */
 static const char *const locale_in_force = setlocale(LC_ALL, "");
@@ -90,4 +94,40 @@ static const gpumb_benchmark benchmarks[] = {
     {"odd", "names that need quotes, and rows that go wrong", odd},
 };
 
-GPUMB_MAIN(benchmarks)
+/* What the first process of --processes may go through, as CHILD_TROUBLE says. */
+static int child_trouble(void)
+{
+    const char *trouble = getenv("CHILD_TROUBLE"), *where = getenv("GPUMB_PROCESS");
+    if (!trouble || !where)
+        return -1;
+    if (!strcmp(trouble, "exit"))
+        return 7;
+    if (!strcmp(trouble, "kill"))
+        raise(SIGKILL);
+    if (!strcmp(trouble, "half") && write(atoi(strchr(where, ':') + 1), "{\"rows\": [", 10) < 10)
+        return 8;
+    if (!strcmp(trouble, "hang"))
+        sleep(60);
+    return 0;
+}
+
+/* A program with an argument of its own, which it leaves out for gpumb. */
+int main(int argc, char **argv)
+{
+    const char *log = getenv("OWN_LOG");
+    const int trouble = child_trouble();
+    if (trouble >= 0)
+        return trouble;
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "--own=", 6)) {
+            FILE *file = log ? fopen(log, "a") : NULL;
+            printf("own: %s\n", argv[i] + 6);
+            if (file) {
+                fprintf(file, "%s\n", argv[i] + 6);
+                fclose(file);
+            }
+            memmove(argv + i, argv + i + 1, (size_t)(argc - i) * sizeof *argv);
+            argc--;
+        }
+    return gpumb_main(argc, argv, benchmarks, sizeof benchmarks / sizeof benchmarks[0]);
+}

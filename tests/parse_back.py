@@ -21,11 +21,12 @@ COLUMNS = (
     "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s "
     "bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling "
     "reference expected_pct measured_pct footprint_bytes cache "
-    "registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags"
+    "registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed "
+    "processes process_lo_s process_hi_s flags"
 ).split()
 TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache fill "
             "flags".split())
-INTEGERS = set("schema samples batch footprint_bytes registers seed".split())
+INTEGERS = set("schema samples batch footprint_bytes registers seed processes".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
 MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency"}
@@ -181,6 +182,12 @@ def check_row(row, where):
     check(("few-samples" in flags) == (row["samples"] < 6),
           "%s: %d samples, flags %s" % (where, row["samples"], flags))
     check("noisy" not in flags or row["stop"] != "precision", where + ": noisy, though precise")
+    check(have("processes") == have("process_lo_s") == have("process_hi_s"),
+          where + ": half a spread between processes")
+    if have("processes", "process_lo_s", "process_hi_s"):
+        order = [row[name] for name in "process_lo_s median_s process_hi_s".split()]
+        check(row["processes"] >= 1 and all(a <= b * slack for a, b in zip(order, order[1:])),
+              "%s: not in order, of %d processes: %r" % (where, row["processes"], order))
     check(row["verified"] in (None, "yes"), "%s: ok, and verified %s" % (where, row["verified"]))
     check(("unverified" in flags) == (row["verified"] is None),
           "%s: verified %r, flags %s" % (where, row["verified"], flags))

@@ -21,7 +21,7 @@ columns=$columns,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s
 columns=$columns,first_launch_s,overhead_s,bytes,flop,gbps,gflops,peak_gbps,pct_peak,ceiling_gbps
 columns=$columns,pct_ceiling,reference,expected_pct,measured_pct,footprint_bytes,cache,registers
 columns=$columns,occupancy,sm_clock_mhz,mem_clock_mhz
-columns=$columns,power_w,temp_c,energy_j,fill,seed,flags
+columns=$columns,power_w,temp_c,energy_j,fill,seed,processes,process_lo_s,process_hi_s,flags
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
 newline='
@@ -147,7 +147,8 @@ ${CXX:-c++} -x c++ "$tmp/listen.c" -o "$tmp/listen" || exit 1
 with 0 --help
 check "--help writes to stderr" not test -s "$tmp/err"
 for option in --help --list --filter --axis --device --csv --json --md --precision --budget \
-    --samples --warmup --quick --full --seed --peak --no-color --version; do
+    --samples --warmup --quick --full --seed --peak --no-color --version --compare --delta \
+    --processes --fail-on-regression; do
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
 done
 check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
@@ -230,7 +231,7 @@ refused 2 '--quick' --quick=1
 refused 2 '-x\b' -x
 refused 2 'argument|option|empty|""|'"''" ''
 for option in --filter --axis --device --csv --json --md --precision --budget --samples --warmup \
-    --seed --peak; do
+    --seed --peak --compare --delta --processes; do
     refused 2 "$option" $option
     refused 2 "$option" --quick $option
 done
@@ -470,11 +471,15 @@ check "file too large: the file has its name, though not complete" not test -e "
 
 # ---- signals -------------------------------------------------------------------------------------
 
-# slow NAME: starts a long sweep in the background with three files; waits for three rows
+# slow NAME [ARGUMENT...]: starts a long sweep in the background with three files; waits for three rows
 slow() {
-    "$tmp/listen" "$program" --filter copy --axis n=1000:5000:+1 --budget 0.05 --warmup 0.001 \
-        --samples 10:1000000 --precision 0.000001 --csv "$tmp/$1.csv" --json "$tmp/$1.json" \
-        --md "$tmp/$1.md" >"$tmp/out" 2>"$tmp/err" &
+    stem=$1
+    shift
+    [ $# -gt 0 ] || set -- --axis n=1000:5000:+1
+    "$tmp/listen" "$program" --filter copy "$@" --budget 0.05 --warmup 0.001 \
+        --samples 10:1000000 --precision 0.000001 --csv "$tmp/$stem.csv" --json "$tmp/$stem.json" \
+        --md "$tmp/$stem.md" >"$tmp/out" 2>"$tmp/err" &
+    set -- "$stem"
     pid=$!
     tries=0
     while [ ! -e "$tmp/$1.csv.part" ] || [ "$(lines "$tmp/$1.csv.part")" -lt 4 ]; do
@@ -535,6 +540,171 @@ finished
 check "Ctrl-C in a long row: exit code $code" test $code -eq 130
 check "Ctrl-C in a long row: says nothing" has 'interrupted' "$tmp/err"
 check "Ctrl-C in a long row: long.csv exists" not test -e "$tmp/long.csv"
+
+# ---- comparing with a file -----------------------------------------------------------------------
+
+with 0 $quick $one --csv "$tmp/base.csv" --json "$tmp/base.json"
+
+# scale_base FACTOR FILE: base.csv with other times
+scale_base() {
+    awk -F, -v OFS=, -v factor="$1" 'NR > 1 { for (i = 14; i <= 16; i++) $i *= factor } 1' \
+        "$tmp/base.csv" >"$2"
+}
+
+verdicts() { grep -oE '(faster|slower|same|undecided)$' "$tmp/out" | tr '\n' ' '; }
+
+scale_base 0.01 "$tmp/fast.csv"
+scale_base 100 "$tmp/slow.csv"
+with 0 $quick $one --compare "$tmp/fast.csv"
+check "100 times slower: $(verdicts)" test "$(verdicts)" = "slower slower "
+check "no summary" has '0 faster, 2 slower, 0 same, 0 undecided; 0 rows not compared' "$tmp/out"
+with 1 $quick $one --compare "$tmp/fast.csv" --fail-on-regression --csv "$tmp/x.csv"
+check "--fail-on-regression: the file is not complete" test -e "$tmp/x.csv"
+check "--fail-on-regression: $(cat "$tmp/err")" has '2 rows are slower' "$tmp/err"
+with 0 $quick $one --compare "$tmp/slow.csv" --fail-on-regression
+check "100 times faster: $(verdicts)" test "$(verdicts)" = "faster faster "
+with 0 $quick $one --compare "$tmp/slow.csv" --delta 1000000
+check "within --delta: $(verdicts)" test "$(verdicts)" = "same same "
+if command -v python3 >/dev/null 2>&1; then
+    python3 - "$tmp/base.json" "$tmp/fast.json" <<'END'
+import json, sys
+tree = json.load(open(sys.argv[1]))
+for row in tree["rows"]:
+    for name in ("median_s", "ci_lo_s", "ci_hi_s"):
+        row[name] *= 0.01
+json.dump(tree, open(sys.argv[2], "w"), indent=3)
+END
+    with 1 $quick $one --compare "$tmp/fast.json" --fail-on-regression
+    check "100 times slower, JSON: $(verdicts)" test "$(verdicts)" = "slower slower "
+fi
+# the base may be the file that is to be written; the whole run may go elsewhere than the table
+cp "$tmp/fast.csv" "$tmp/x.csv"
+with 1 $quick $one --compare "$tmp/x.csv" --csv "$tmp/x.csv" --fail-on-regression
+parse --csv "$tmp/x.csv" --rows 2
+with 0 $quick $one --compare "$tmp/fast.csv" --csv -
+check "--csv -: the comparison is among the rows" not has slower "$tmp/out"
+check "--csv -: no comparison on stderr" has 'slower$' "$tmp/err"
+with 0 $quick --filter odd --compare "$tmp/fast.csv"
+check "rows of other benchmarks" has 'only in .*fast\.csv$' "$tmp/out"
+with 0 --list --compare "$tmp/nosuch.csv"
+
+sinks='--csv=x.csv --json=x.json --md=x.md'
+bad() { # PATTERN: what $tmp/bad is refused with
+    refused 2 "--compare $tmp/bad: $1" --compare "$tmp/bad"
+    example '--compare base.csv'
+}
+refused 2 "--compare $tmp/missing.csv: No such file" --compare "$tmp/missing.csv"
+refused 2 "--compare $tmp/folder: Is a directory" --compare "$tmp/folder"
+refused 2 '--compare' --compare ''
+: >"$tmp/bad"
+bad 'line 1: there are no rows'
+head_line "$tmp/base.csv" >"$tmp/bad"
+bad 'line 1: there are no rows'
+sed 1d "$tmp/base.csv" >"$tmp/bad"
+bad 'line 1: there is no column bench'
+cut -d, -f 1-12,17- "$tmp/base.csv" >"$tmp/bad"
+bad 'line 1: there is no column median_s'
+head -c 300000 /dev/urandom >"$tmp/bad"
+bad 'line [0-9]+: '
+head -c "$(($(wc -c <"$tmp/base.csv") - 200))" "$tmp/base.csv" >"$tmp/bad"
+bad 'line 3: fewer fields than the header has'
+head -c "$(($(wc -c <"$tmp/base.json") - 200))" "$tmp/base.json" >"$tmp/bad"
+bad 'line [0-9]+: the file ends too early'
+tr , ';' <"$tmp/base.csv" >"$tmp/bad"
+bad 'line 1: there is no column bench'
+printf '{}' >"$tmp/bad"
+bad 'line 1: there are no rows'
+refused 2 '--fail-on-regression: needs a base' --fail-on-regression
+refused 2 '--delta 0:' --delta 0
+refused 2 '--delta -1:' --delta -1
+for number in 0 101 -1 x 2.5 1e2; do
+    refused 2 "--processes $number" --processes $number
+    example '--processes 5'
+done
+
+# ---- several processes ---------------------------------------------------------------------------
+
+children() { # of processes still there that the program has started
+    ps -e -o stat=,args= | awk -v program="$program" '
+        !/^Z/ && !/awk/ && index($0, program) { count++ }
+        END { print count + 0 }'
+}
+
+files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
+OWN_LOG=$tmp/own.log
+export OWN_LOG
+with 0 $quick $one --own=hello --processes 3 $files
+check "progress: $(cat "$tmp/err")" test "$(grep -c 'process [12] of 3$' "$tmp/err")" -eq 2
+check "more than progress: $(cat "$tmp/err")" test "$(lines "$tmp/err")" -eq 2
+check "processes" all 3 processes "$tmp/x.csv"
+check "own arguments" test "$(tr '\n' ' ' <"$tmp/own.log")" = "hello hello hello "
+check "its output, more than once" test "$(grep -c '^own: hello$' "$tmp/out")" -eq 1
+check "the table, more than once" test "$(grep -c '^gpumb' "$tmp/out")" -eq 1
+parse $files --rows 2
+with 0 $quick $one --own=hello $files
+check "processes of one" all '' processes "$tmp/x.csv"
+cp "$tmp/x.csv" "$tmp/one.csv"
+with 0 $quick $one --processes=2 --compare "$tmp/one.csv" --csv "$tmp/two.csv"
+check "spread of one side" has 'spread between processes: known on one side' "$tmp/out"
+with 0 $quick $one --compare "$tmp/one.csv"
+check "no hint at --processes" has 'unknown: --processes 5 measures it' "$tmp/out"
+with 1 $quick --processes 2 --filter odd --axis trouble=0,1,2 $files
+parse $files --rows 6
+with 0 --list --processes 3
+check "--list in processes" not test -s "$tmp/err"
+
+troubled() { # CODE TROUBLE PATTERN
+    CHILD_TROUBLE=$2
+    export CHILD_TROUBLE
+    mkdir "$tmp/cwd"
+    (cd "$tmp/cwd" && timeout 60 "$program" $quick $one --processes 3 --csv x.csv >"$tmp/out" \
+        2>"$tmp/err" </dev/null)
+    code=$?
+    unset CHILD_TROUBLE
+    check "child $2: exit code $code, not $1: $(cat "$tmp/err")" test $code -eq "$1"
+    check "child $2: $(cat "$tmp/err")" has "process 1 of 3 $3" "$tmp/err"
+    check "child $2: the next one runs" not has 'process 2' "$tmp/err"
+    check "child $2: a table" not test -s "$tmp/out"
+    check "child $2: left behind" empty_folder "$tmp/cwd"
+    check "child $2: still runs" test "$(children)" -eq 0
+    rm -rf "$tmp/cwd"
+}
+troubled 4 exit 'ended with exit code 7'
+troubled 4 kill 'was killed by signal 9'
+troubled 4 silent 'did not write its rows: line 1: there are no rows'
+troubled 4 half 'did not write its rows: line 1: the file ends too early'
+refused 2 '--axis nosuch' --axis nosuch=1
+with 2 --processes 2 --axis nosuch=1
+check "message of a child: $(cat "$tmp/err")" has '^gpumb: --axis nosuch' "$tmp/err"
+with 2 --processes 2 --device 99
+check "message of a child: $(cat "$tmp/err")" has '^gpumb: --device 99' "$tmp/err"
+
+# Ctrl-C that reaches only the parent, while a child hangs
+CHILD_TROUBLE=hang
+export CHILD_TROUBLE
+"$tmp/listen" "$program" $quick $one --processes 2 --csv "$tmp/hang.csv" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+tries=0
+while [ "$(children)" -lt 2 ] && [ $tries -lt 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+check "no child" test "$(children)" -eq 2
+sleep 0.2
+kill -INT $pid
+finished
+unset CHILD_TROUBLE
+check "Ctrl-C: exit code $code, not 130: $(cat "$tmp/err")" test $code -eq 130
+check "Ctrl-C: nothing said: $(cat "$tmp/err")" has interrupted "$tmp/err"
+check "Ctrl-C: a child is left" test "$(children)" -eq 0
+check "Ctrl-C: a file" not test -e "$tmp/hang.csv"
+# and in the program's own measurement, after the child's
+slow own --processes 2 --axis n=1000:1100:+1
+kill -INT $pid
+finished
+check "Ctrl-C after a child: exit code $code, not 130" test $code -eq 130
+parse --csv "$tmp/own.csv.part" --part
+unset OWN_LOG
 
 # ---- colours -------------------------------------------------------------------------------------
 

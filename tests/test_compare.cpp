@@ -1,0 +1,630 @@
+// test_compare.cpp - verdicts, the readers of CSV and JSON, and comparisons of scripted rows with
+// crafted files, on the fake device.
+#include "allocations.h"
+#include <string>
+static std::string heard; // what gpumb.h has said
+static void hear(const char *text)
+{
+    heard += text;
+    heard += '\n';
+}
+#define GPUMB_LOG(text) hear(text)
+#define GPUMB_BACKEND_CPU
+#define GPUMB_BACKEND_FAKE
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+#include "fake.h"
+
+#include "check.h"
+#include <algorithm>
+#include <math.h>
+
+// ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
+
+static uint64_t random_state = 1;
+
+static double random_uniform() // in (0, 1)
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double random_normal() // Box & Muller 1958
+{
+    const double radius = sqrt(-2 * log(random_uniform()));
+    return radius * cos(6.283185307179586 * random_uniform());
+}
+
+// ---- verdicts ----
+
+static gpumbi_estimate around(double at, double relative)
+{
+    const gpumbi_estimate e = {at, at * (1 - relative), at * (1 + relative), 0, 0, 0};
+    return e;
+}
+
+static gpumbi_estimate spread_over(gpumbi_estimate e, double processes, double lo, double hi)
+{
+    e.processes = processes;
+    e.process_lo = e.at * lo;
+    e.process_hi = e.at * hi;
+    return e;
+}
+
+static int judge(const gpumbi_estimate &base, const gpumbi_estimate &now, double width,
+                 double delta)
+{
+    double ratio[3];
+    return gpumbi_verdict(&base, &now, width, delta, ratio);
+}
+
+static void test_verdict_cases()
+{
+    static const struct {
+        double ratio, relative, width, delta;
+        int verdict;
+    } cases[] = {
+        {1.1, 0.01, 1, 0.01, GPUMBI_SLOWER},
+        {0.9, 0.01, 1, 0.01, GPUMBI_FASTER},
+        {1.1, 0.08, 1, 0.01, GPUMBI_UNDECIDED}, // 8 % and 8 % are 11 %
+        {1.1, 0.06, 1, 0.01, GPUMBI_SLOWER},
+        {1.1, 0.06, 1.4, 0.01, GPUMBI_UNDECIDED}, // among others
+        {1.0, 0.001, 1, 0.01, GPUMBI_SAME},
+        {1.0, 0.02, 1, 0.01, GPUMBI_UNDECIDED},
+        {1.009, 0.0001, 1, 0.01, GPUMBI_SAME}, // certain, but small
+        {1.005, 0.004, 1, 0.01, GPUMBI_UNDECIDED},
+        {1.009, 0.0001, 1, 0.005, GPUMBI_SLOWER},
+        {1.0095, 0.0005, 1, 0.01, GPUMBI_SAME}, // certain, small, and the interval leaves delta
+        {1.02, 0.001, 1, 0.05, GPUMBI_SAME},
+        {1.06, 0.001, 1, 0.05, GPUMBI_SLOWER},
+        {1.0, 0, 1, 0.01, GPUMBI_SAME},
+        {2.0, 0, 1, 0.01, GPUMBI_SLOWER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const gpumbi_estimate base = around(3e-6, cases[i].relative);
+        const gpumbi_estimate now = around(3e-6 * cases[i].ratio, cases[i].relative);
+        const int there = judge(base, now, cases[i].width, cases[i].delta);
+        const int back = judge(now, base, cases[i].width, cases[i].delta);
+        CHECK_CASE(there == cases[i].verdict, "case %zu: %s", i, gpumbi_verdict_name[there]);
+        const int turned = there == GPUMBI_SLOWER   ? GPUMBI_FASTER
+                           : there == GPUMBI_FASTER ? GPUMBI_SLOWER
+                                                    : there;
+        CHECK_CASE(back == turned, "case %zu, sides exchanged: %s", i, gpumbi_verdict_name[back]);
+    }
+
+    // without an interval nothing is known
+    gpumbi_estimate none = around(1, 0.01);
+    none.lo = none.hi = 0;
+    CHECK_INT(judge(none, around(9, 0.01), 1, 0.01), GPUMBI_UNDECIDED);
+    CHECK_INT(judge(around(9, 0.01), none, 1, 0.01), GPUMBI_UNDECIDED);
+
+    // by hand: logarithms of 1.1/1.0 and 1.0/0.8 are 0.09531 and 0.22314
+    const gpumbi_estimate base = {1.0, 0.8, 1.1, 0, 0, 0}, now = {2.0, 1.8, 2.5, 0, 0, 0};
+    double ratio[3];
+    CHECK_INT(gpumbi_verdict(&base, &now, 1, 0.01, ratio), GPUMBI_SLOWER);
+    CHECK_NEAR(ratio[0], 2, 1e-12);
+    CHECK_NEAR(ratio[1], 2 * exp(-sqrt(0.105361 * 0.105361 + 0.095310 * 0.095310)), 1e-5);
+    CHECK_NEAR(ratio[2], 2 * exp(sqrt(0.223144 * 0.223144 + 0.223144 * 0.223144)), 1e-5);
+}
+
+// The quantiles of the normal distribution by other means: z(0.9975), z(0.99975), z(1 - 2.5e-7).
+static void test_family()
+{
+    CHECK_NEAR(gpumbi_family_width(0), 1, 1e-3);
+    CHECK_NEAR(gpumbi_family_width(1), 1, 1e-3);
+    CHECK_NEAR(gpumbi_family_width(10), 2.807034 / 1.959964, 1e-3);
+    CHECK_NEAR(gpumbi_family_width(100), 3.480756 / 1.959964, 1e-3);
+    CHECK_NEAR(gpumbi_family_width(100000), 5.026314 / 1.959964, 1e-3);
+
+    // families of like with like: intervals as samples give them
+    for (int members = 1; members <= 20; members *= 20) {
+        const int families = members == 1 ? 4000 : 1000;
+        int alarms = 0;
+        for (int f = 0; f < families; f++) {
+            int alarm = 0;
+            for (int m = 0; m < members; m++) {
+                double x[2][40];
+                gpumbi_estimate e[2];
+                for (int side = 0; side < 2; side++) {
+                    for (int i = 0; i < 40; i++)
+                        x[side][i] = exp(0.3 * random_normal());
+                    const gpumb_stats s = gpumb_statistics(x[side], 40);
+                    const gpumbi_estimate measured = {s.median, s.ci_lo, s.ci_hi, 0, 0, 0};
+                    e[side] = measured;
+                }
+                const int v = judge(e[0], e[1], gpumbi_family_width((uint64_t)members), 1e-9);
+                alarm |= v != GPUMBI_UNDECIDED;
+            }
+            alarms += alarm;
+        }
+        CHECK_CASE(alarms <= 0.05 * families, "%d false alarms in %d families of %d", alarms,
+                   families, members);
+    }
+}
+
+// Two programs that are alike but for `shift`, of so many processes each; the share of verdicts.
+static double decided(int base_processes, int processes, double shift)
+{
+    const int trials = 8000;
+    int count = 0;
+    for (int t = 0; t < trials; t++) {
+        gpumbi_estimate e[2];
+        for (int side = 0; side < 2; side++) {
+            const int k = side ? processes : base_processes;
+            double lo = HUGE_VAL, hi = 0, median = 0;
+            for (int i = 0; i < k; i++) {
+                median = exp(0.01 * (random_normal() + side * shift));
+                lo = fmin(lo, median);
+                hi = fmax(hi, median);
+            }
+            const gpumbi_estimate measured = {median, median, median, (double)k, lo, hi};
+            e[side] = measured;
+        }
+        count += judge(e[0], e[1], 1, 1e-9) != GPUMBI_UNDECIDED;
+    }
+    return (double)count / trials;
+}
+
+static void test_processes()
+{
+    static const int k[] = {2, 3, 4, 5, 7, 10, 20, 100};
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
+        CHECK_CASE(decided(k[i], k[i], 0) <= 0.055, "false alarms, %d processes", k[i]);
+        CHECK_CASE(decided(1, k[i], 0) <= 0.06, "false alarms, %d processes on one side", k[i]);
+    }
+    CHECK(decided(1, 1, 0) > 0.99); // where no side knows, the same program is never the same
+    CHECK(decided(10, 10, 6) > 0.95);
+    CHECK(decided(5, 5, 10) > 0.95);
+
+    const gpumbi_estimate a = around(1, 0.001), b = around(1.05, 0.001);
+    CHECK_INT(judge(a, b, 1, 0.01), GPUMBI_SLOWER);
+    CHECK_INT(judge(spread_over(a, 5, 0.95, 1.05), b, 1, 0.01), GPUMBI_UNDECIDED);
+    CHECK_INT(judge(a, spread_over(b, 5, 0.95, 1.05), 1, 0.01), GPUMBI_UNDECIDED);
+    CHECK_INT(judge(a, spread_over(b, 5, 0.999, 1.001), 1, 0.01), GPUMBI_SLOWER);
+    CHECK_INT(judge(spread_over(a, 1, 0.5, 2), b, 1, 0.01), GPUMBI_SLOWER); // of one: no spread
+}
+
+// ---- the readers ----
+
+static const char path[] = "build/compare.base";
+static gpumb *reader; // a context for allocations
+
+static void write_file(const char *name, const std::string &text)
+{
+    FILE *f = fopen(name, "wb");
+    CHECK(f && fwrite(text.data(), 1, text.size(), f) == text.size());
+    CHECK(f && fclose(f) == 0);
+}
+
+static gpumbi_records *read_text(const std::string &text)
+{
+    write_file(path, text);
+    const int fd = open(path, O_RDONLY);
+    gpumbi_records *t = gpumbi_read_records(reader, fd);
+    close(fd);
+    return t;
+}
+
+// What was read, as text; or what is wrong.
+static std::string show(const std::string &text)
+{
+    gpumbi_records *t = read_text(text);
+    std::string out = t->wrong;
+    char number[200];
+    for (size_t i = 0; !t->wrong[0] && i < t->count; i++) {
+        const gpumbi_record *r = &t->rows[i];
+        snprintf(number, sizeof number, " %d %g [%g %g] %g [%g %g]", r->ok, r->time.at, r->time.lo,
+                 r->time.hi, r->time.processes, r->time.process_lo, r->time.process_hi);
+        out += std::string(r->text[GPUMBI_READ_BENCH]) + "/" + r->text[GPUMBI_READ_KERNEL];
+        for (size_t a = 0; a < r->axes; a++)
+            out += std::string(" ") + t->axes[r->first_axis + a].name + "=" +
+                   t->axes[r->first_axis + a].text;
+        out += number;
+        out += "\n";
+    }
+    gpumbi_free_records(t);
+    return out;
+}
+
+static const std::string head = "bench,kernel,status,median_s,ci_lo_s,ci_hi_s";
+
+static void test_csv()
+{
+    const std::string right = "b/k n=1 1 2 [1 3] 0 [0 0]\n";
+    CHECK_STR(show(head + ",n\nb,k,ok,2,1,3,1\n").c_str(), right.c_str());
+    CHECK_STR(show(head + ",n\nb,k,ok,2,1,3,1").c_str(), right.c_str());
+    CHECK_STR(show(head + ",n\r\nb,k,ok,2,1,3,1\r\n").c_str(), right.c_str());
+    CHECK_STR(show(head + ",n\rb,k,ok,2,1,3,1\r").c_str(), right.c_str());
+    CHECK_STR(show("\xef\xbb\xbf" + head + ",n\n\nb,k,ok,2,1,3,1\n\n,,,,,,\n").c_str(),
+              right.c_str());
+    CHECK_STR(show("\"n\",\"ci_hi_s\",ci_lo_s,median_s,status,kernel,\"bench\"\n"
+                   "1,3,\"1\",2,\"ok\",k,b\n")
+                  .c_str(),
+              right.c_str());
+    // fixed columns that are not needed, empty axes, an axis that is called as one of those
+    CHECK_STR(show(head + ",gbps,flags,n,m\nb,k,ok,2,1,3,5,noisy,1,\n").c_str(), right.c_str());
+    CHECK_STR(show(head + ",seed,seed\nb,k,ok,2,1,3,7,1\n").c_str(),
+              "b/k seed=1 1 2 [1 3] 0 [0 0]\n");
+    CHECK_STR(show(head + ",\"a,\"\"b\"\"\nc\"\n\"x,y\",\"k\"\"\",ok,2,,,\"1\n2\"\n").c_str(),
+              "x,y/k\" a,\"b\"\nc=1\n2 1 2 [0 0] 0 [0 0]\n");
+    CHECK_STR(show(head + ",processes,process_lo_s,process_hi_s\nb,k,ok,2E-06,,,5,1e-6,3e-6\n"
+                          "b,k,skipped,,,,,,\n")
+                  .c_str(),
+              "b/k 1 2e-06 [0 0] 5 [1e-06 3e-06]\nb/k 0 0 [0 0] 0 [0 0]\n");
+
+    static const char *const wrong[][2] = {
+        {"", "line 1: there are no rows"},
+        {"bench,kernel,status,median_s,ci_lo_s,ci_hi_s\n", "line 1: there are no rows"},
+        {"bench,kernel,status,median_s,ci_lo_s\nb,k,ok,2,1\n",
+         "line 1: there is no column ci_hi_s"},
+        {"bench;kernel;status\nb;k;ok\n", "line 1: there is no column bench"},
+        {"hello\n", "line 1: there is no column bench"},
+        {"HEAD\nb,k,ok,2,1\n", "line 2: fewer fields than the header has"},
+        {"HEAD\nb,k,ok,2,1,3,4\n", "line 2: more fields than the header has"},
+        {"HEAD\nb,k,ok,2,1,3\nb,k,ok,x,1,3\n", "line 3: not a number above 0 is median_s"},
+        {"HEAD\nb,k,ok,2,-1,3\n", "line 2: not a number above 0 is ci_lo_s"},
+        {"HEAD\nb,k,ok,2,1,inf\n", "line 2: not a number above 0 is ci_hi_s"},
+        {"HEAD\nb,k,ok,2,1,nan\n", "line 2: not a number above 0 is ci_hi_s"},
+        {"HEAD\nb,k,ok,2,1,1e999\n", "line 2: not a number above 0 is ci_hi_s"},
+        {"HEAD\nb,k,ok,\"2,5\",1,3\n", "line 2: not a number above 0 is median_s"},
+        {"HEAD\nb,k,ok,,,\n", "line 2: median_s is not within ci_lo_s and ci_hi_s"},
+        {"HEAD\nb,k,ok,4,1,3\n", "line 2: median_s is not within ci_lo_s and ci_hi_s"},
+        {"HEAD\nb,k,ok,2,1,\n", "line 2: median_s is not within ci_lo_s and ci_hi_s"},
+        {"HEAD\nb,k,ok,2,,3\n", "line 2: median_s is not within ci_lo_s and ci_hi_s"},
+        {"HEAD\nb,k,fine,2,1,3\n", "line 2: neither ok, skipped nor failed is the status fine"},
+        {"HEAD\n\"b\n\n\",k,ok,2,1,3\nb,k,,2,1,3\n",
+         "line 5: neither ok, skipped nor failed is the status "},
+        {"HEAD\nb,k,ok,2,1,3\n\"b,k,ok,2,1,3\n", "line 3: a quote is not closed"},
+        {"HEAD\n\"b\"x,k,ok,2,1,3\n", "line 2: text behind a closing quote"},
+        {"HEAD,processes\nb,k,ok,2,1,3,5\n",
+         "line 2: process_lo_s and process_hi_s are not in order"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        std::string text = wrong[i][0];
+        if (text.compare(0, 4, "HEAD") == 0)
+            text = head + text.substr(4);
+        CHECK_STR(show(text).c_str(), wrong[i][1]);
+    }
+    CHECK_STR(show(head + "\n" + std::string("b,\0,", 4)).c_str(),
+              "line 2: not a text: it has a byte 0");
+    CHECK_STR(show(std::string(2000, ',') + "\n").c_str(), "line 1: too many columns");
+}
+
+static const std::string row = "{\"bench\": \"b\", \"kernel\": \"k\", \"status\": \"ok\", "
+                               "\"median_s\": 2, \"ci_lo_s\": 1, \"ci_hi_s\": 3";
+
+static std::string json(const std::string &rows)
+{
+    return "{\"schema\": 1, \"device\": {\"name\": \"x\", \"rows\": [1, {\"a\": [true]}]},\n"
+           "\"rows\": [" +
+           rows + "\n],\n\"notes\": [\"one\", null, -1.5e3, {}, []]}\n";
+}
+
+static void test_json()
+{
+    const std::string right = "b/k n=1 1 2 [1 3] 0 [0 0]\n";
+    const std::string axes = ", \"axes\": {\"n\": 1}}";
+    CHECK_STR(show(json(row + axes)).c_str(), right.c_str());
+    CHECK_STR(show("\xef\xbb\xbf \r\n\t" + json(row + axes)).c_str(), right.c_str());
+    CHECK_STR(show(json(row + ", \"bytes\": null, \"x\": {\"bench\": \"z\"}" + axes)).c_str(),
+              right.c_str());
+    CHECK_STR(show(json(row + axes + ",\n" + row + ",\"axes\":{}}")).c_str(),
+              (right + "b/k 1 2 [1 3] 0 [0 0]\n").c_str());
+    CHECK_STR(show(json(row + ", \"axes\": {\"bench\": \"\\\"\\\\\\/\\n\\u000a\\u00e9\\u20ac"
+                              "\\ud83d\\ude00\", \"m\": -5, \"o\": null}}"))
+                  .c_str(),
+              "b/k bench=\"\\/\n\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 m=-5 1 2 [1 3] 0 [0 0]\n");
+
+    static const char *const wrong[][2] = {
+        {"{}", "line 1: there are no rows"},
+        {"{\"rows\": []}", "line 1: there are no rows"},
+        {"{\"rows\":\n[1, 2]}", "line 2: there are no rows"},
+        {"{\"rows\":\n[{}]}", "line 2: there is no bench"},
+        {"{\"a\" 1}", "line 1: not \"name\": value"},
+        {"{\n1: 2}", "line 2: not \"name\": value"},
+        {"{\"a\": 1 2}", "line 1: a comma or bracket is missing"},
+        {"{\"a\": [1}", "line 1: a comma or bracket is missing"},
+        {"{\"a\": 1,}", "line 1: not \"name\": value"},
+        {"{\"a\": nul}", "line 1: not a JSON value: nul"},
+        {"{\"a\": }", "line 1: not a JSON value: "},
+        {"{\"a\": NaN}", "line 1: not a JSON value: NaN"},
+        {"{\"a\": \"\n\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\x\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\u00g0\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\u0000\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ud83dx\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ud83d\\u0041\"}", "line 1: not a JSON text"},
+        {"{\"a\": 1} 2", "line 1: text behind the last bracket"},
+        {"{", "line 1: the file ends too early"},
+        {"{\"a", "line 1: the file ends too early"},
+        {"{\"a\"", "line 1: the file ends too early"},
+        {"{\"a\":", "line 1: the file ends too early"},
+        {"{\"a\": \"\\", "line 1: not a JSON text"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        CHECK_STR(show(wrong[i][0]).c_str(), wrong[i][1]);
+    CHECK_STR(show("{\"a\": " + std::string(100000, '[')).c_str(), "line 1: nested too deeply");
+    CHECK_STR(show(json(row + axes + ",\n{\"bench\": \"b\"}")).c_str(),
+              "line 3: there is no kernel");
+
+    // cut anywhere, or with a byte changed: it is read or refused, and nothing else happens
+    const std::string whole = json(row + axes + ", " + row + axes);
+    const std::string table = head + ",n\nb,k,ok,2,1,3,1\n\"b\",k,ok,2,1,3,\"1\"\n";
+    int read = 0;
+    for (size_t i = 0; i + 2 < whole.size(); i++)
+        read += show(whole.substr(0, i)).find("line") != 0;
+    CHECK_INT(read, 0);
+    for (size_t i = 0; i < table.size(); i++)
+        show(table.substr(0, i));
+    for (int i = 0; i < 4000; i++) {
+        std::string text = i % 2 ? whole : table;
+        text[(size_t)(random_uniform() * (double)text.size())] =
+            "{}[]\",:\\\n\r01x\xff"[(int)(random_uniform() * 14)];
+        read += show(text).find("line") != 0;
+    }
+    CHECK_CASE(read > 10 && read < 4000, "%d of 4000 were read", read);
+}
+
+// A hundred thousand rows, all different or all alike: no time that grows with the square.
+static void test_many()
+{
+    std::string rows[2] = {head + ",n\n", head + ",n\n"};
+    for (int i = 0; i < 100000; i++) {
+        rows[0] += "b,k,ok,2,1,3," + std::to_string(i) + "\n";
+        rows[1] += "b,k,ok," + std::to_string(i + 1) + ",,,7\n";
+    }
+    for (int alike = 0; alike < 2; alike++) {
+        gpumbi_records *t = read_text(rows[alike]);
+        CHECK_INT(t->count, 100000);
+        gpumbi_index(reader, t, NULL);
+        int found = 0, in_order = 0;
+        for (int i = 0; i < 100001; i++) {
+            const std::string text = alike ? "7" : std::to_string(100000 - i);
+            const gpumbi_cell cell = {"n", text.c_str()};
+            const gpumbi_record *r = gpumbi_take(t, gpumbi_key(NULL, "b", "k", &cell, 1));
+            found += r != NULL;
+            in_order += r && r->time.at > i && r->time.at < i + 2;
+        }
+        CHECK_INT(found, 100000);
+        CHECK_INT(alike ? in_order : 100000, 100000);
+        CHECK_INT(t->several, alike);
+        gpumbi_free_records(t);
+    }
+}
+
+// ---- whole runs ----
+
+static std::string table;
+
+// Rows of 100 us and the interval that the clock's quantum of 32 ns gives, below 0.1 %.
+static int run(const std::string &base, const char *csv, const char *json, int fail)
+{
+    static const char *const forms[] = {"plain", "odd, \"name\""};
+    char line[4096];
+    fake_reset();
+    heard.clear();
+    write_file(path, base);
+    gpumb_settings s = gpumb_settings_default();
+    s.compare = base.empty() ? NULL : path;
+    s.csv = csv;
+    s.json = json;
+    s.fail_on_regression = fail;
+    gpumb *g = gpumb_open_settings("run", &s);
+    FILE *file = tmpfile();
+    g->table = file;
+    for (int pass = 0; pass < 1 && g; pass++) {
+        GPUMB_SWEEP_LIST(g, n, 1, 2, 3, 4) {
+            GPUMB_SWEEP_STRINGS(g, form, forms, 2) {
+                if (n == 4 && form == 1)
+                    gpumb_skip(g, "not this one");
+                GPUMB_MEASURE(g, "copy") {
+                    fake_run(100e-6 + 1e-6 * (double)(fake_runs % 2) * 1e-3);
+                }
+            }
+        }
+        GPUMB_MEASURE(g, "alone") {
+            fake_run(100e-6);
+        }
+    }
+    const int code = gpumb_close(g);
+    table.clear();
+    rewind(file);
+    while (fgets(line, sizeof line, file))
+        table += line;
+    fclose(file);
+    CHECK(fake_clean() && live_allocations == 0);
+    return code;
+}
+
+static std::string line_with(const std::string &text, const char *part)
+{
+    const size_t at = text.find(part);
+    if (at == std::string::npos)
+        return "(no line has " + std::string(part) + ")";
+    const size_t start = text.rfind('\n', at) + 1;
+    return text.substr(start, text.find('\n', at) - start);
+}
+
+static bool has(const std::string &text, const char *part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+static std::string read_file(const char *name)
+{
+    std::string text;
+    char piece[4096];
+    FILE *f = fopen(name, "rb");
+    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
+        text.append(piece, n);
+    if (f)
+        fclose(f);
+    return text;
+}
+
+// The base with the figures of one row multiplied, in CSV; columns 13 to 15 are median and interval.
+static std::string scaled(const std::string &csv, int wanted, double factor)
+{
+    std::string out;
+    size_t at = 0;
+    for (int line = 0; at < csv.size(); line++) {
+        const size_t end = csv.find('\n', at);
+        std::string text = csv.substr(at, end - at);
+        if (line == wanted) {
+            size_t from = 0;
+            for (int c = 0; c < 16; c++) {
+                size_t to = text.find(',', from);
+                if (c >= 13) {
+                    char number[40];
+                    snprintf(number, sizeof number, "%.9g",
+                             factor * atof(text.substr(from, to - from).c_str()));
+                    text.replace(from, to - from, number);
+                    to = from + strlen(number);
+                }
+                from = to + 1;
+            }
+        }
+        out += text + "\n";
+        at = end + 1;
+    }
+    return out;
+}
+
+static void replace(std::string *text, const std::string &old, const std::string &by)
+{
+    const size_t at = text->find(old);
+    if (CHECK(at != std::string::npos))
+        text->replace(at, old.size(), by);
+}
+
+static void test_runs()
+{
+    const char csv[] = "build/compare.csv", json_name[] = "build/compare.json";
+    CHECK_INT(run("", csv, json_name, 0), 0);
+    CHECK(!has(table, "compared"));
+    const std::string base = read_file(csv), base_json = read_file(json_name);
+    CHECK_INT(std::count(base.begin(), base.end(), '\n'), 10);
+
+    // like with like, in both formats; the skipped row is not compared
+    for (int format = 0; format < 2; format++) {
+        CHECK_INT(run(format ? base_json : base, NULL, NULL, 1), 0);
+        CHECK(has(table, "0 faster, 0 slower, 8 same, 0 undecided; 1 rows not compared"));
+        CHECK(has(line_with(table, "run/copy n=1 form=plain"), "same"));
+        CHECK(has(line_with(table, "run/copy n=4 form=odd, \"name\""), "skipped here, skipped in"));
+        CHECK(has(table, "all 8 ratios together: intervals 1.40 times"));
+        CHECK(has(table, "delta 1 %"));
+        CHECK(has(table, "compared with build/compare.base, Fake 9000, fake"));
+        CHECK_STR(heard.c_str(), "");
+    }
+
+    // one row was 10 % faster, one 10 % slower, one 0.5 % slower, one is unknown, one renamed
+    std::string edited = scaled(scaled(scaled(base, 1, 0.9), 2, 1.1), 3, 1.005);
+    replace(&edited, "\n1,run,alone", "\n1,run,elsewhere");
+    CHECK_INT(run(edited, csv, json_name, 0), 0);
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), " 1.111 "));
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "slower"));
+    CHECK(has(line_with(table, "run/copy n=1 form=odd"), "faster"));
+    CHECK(has(line_with(table, "run/copy n=2 form=plain"), "same"));
+    CHECK(has(line_with(table, "run/alone "), "only here"));
+    CHECK(has(line_with(table, "run/elsewhere "), "only in build/compare.base"));
+    CHECK(has(table, "1 faster, 1 slower, 5 same, 0 undecided; 3 rows not compared"));
+    CHECK(has(read_file(json_name), "1 faster, 1 slower, 5 same, 0 undecided")); // a note
+    CHECK_STR(heard.c_str(), "");
+    CHECK_INT(run(edited, csv, NULL, 1), 1);
+    CHECK(has(heard, "--fail-on-regression: 1 rows are slower than in build/compare.base"));
+    CHECK(read_file(csv) == base); // complete, though the exit code is 1
+    CHECK_INT(run(scaled(base, 1, 1.1), NULL, NULL, 1), 0);
+
+    // a wide interval, and none
+    edited = base;
+    const std::string first = base.substr(base.find("\n1,run") + 1);
+    edited = scaled(base, 1, 0.9);
+    size_t at = edited.find('\n') + 1;
+    for (int c = 0; c < 14; c++)
+        at = edited.find(',', at) + 1;
+    const size_t after = edited.find(',', edited.find(',', at) + 1);
+    edited.replace(at, after - at, "5e-05,0.0002");
+    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "undecided"));
+    edited.replace(at, strlen("5e-05,0.0002"), ",");
+    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "undecided"));
+
+    // from elsewhere
+    edited = base;
+    for (int i = 0; i < 9; i++)
+        replace(&edited, "Fake 9000", "Fake 8000");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(heard, "is from Fake 8000, fake, schema 1, gpumb ?; this is Fake 9000, fake"));
+    CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
+    edited = base_json;
+    replace(&edited, "\"gpumb\": \"" GPUMB_VERSION, "\"gpumb\": \"0.0.1");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(heard, "gpumb 0.0.1; this is"));
+    edited = base;
+    replace(&edited, "\n1,run", "\n2,run");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(heard, "schema 2"));
+
+    // a row that was skipped then, one that is there twice, a column that nobody knows
+    edited = base;
+    replace(&edited, "Fake 9000,ok,,", "Fake 9000,failed,,");
+    edited += first.substr(0, first.find('\n') + 1);
+    replace(&edited, "\n1,run,alone", ",\n1,run,alone"); // breaks the line before on purpose
+    CHECK_INT(run(edited, NULL, NULL, 0), 2);
+    CHECK(has(heard, "--compare build/compare.base: line 9: more fields than the header has; "));
+    edited = base + first.substr(0, first.find('\n') + 1);
+    replace(&edited, "Fake 9000,ok,,", "Fake 9000,failed,,");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "ok here, failed in"));
+    CHECK(has(table, "7 same, 0 undecided; 3 rows not compared"));
+    CHECK(has(heard, "several rows have one name"));
+    edited = "note," + base;
+    for (size_t i = 0; i + 1 < edited.size(); i++)
+        if (edited[i] == '\n')
+            edited.insert(i + 1, "\"looks, good\",");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(table, "8 same"));
+
+    // nothing in common
+    CHECK_INT(run(head + "\nb,k,ok,2,1,3\n", NULL, NULL, 1), 0);
+    CHECK(has(heard, "no row of it has the name and axes of one here"));
+    CHECK(has(line_with(table, "b/k"), "only in"));
+    CHECK_INT(run("hello", NULL, NULL, 1), 2);
+    CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
+
+    // no base for what needs one
+    CHECK_INT(run("", NULL, NULL, 1), 2);
+    CHECK(has(heard, "--fail-on-regression: needs a base; for example --compare base.csv"));
+
+    // no memory anywhere on the way
+    allocations = 0;
+    run(base_json, NULL, NULL, 0);
+    const long all = allocations;
+    for (fail_allocation = 1; fail_allocation <= all; fail_allocation++) {
+        allocations = 0;
+        CHECK_INT(run(base_json, NULL, NULL, 0), 4);
+    }
+    fail_allocation = 0;
+}
+
+int main()
+{
+    fake_reset();
+    test_verdict_cases();
+    test_family();
+    test_processes();
+    gpumb_settings s = gpumb_settings_default();
+    s.quiet = 1;
+    reader = gpumb_open_settings("test_compare", &s);
+    test_csv();
+    test_json();
+    test_many();
+    CHECK_INT(gpumb_close(reader), 0);
+    CHECK_INT(live_allocations, 0);
+    test_runs();
+    remove(path);
+    return CHECK_SUMMARY();
+}
