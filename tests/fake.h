@@ -46,6 +46,11 @@ FAKE_UNUSED int fake_devices;            /* how many there are */
 FAKE_UNUSED int fake_warp_size;          /* goes with gpumb_cpu_set_warp_size() */
 FAKE_UNUSED const char *fake_backend;    /* "cpu" makes the engine do without events */
 FAKE_UNUSED double fake_peak_gbps;       /* 0: unknown */
+FAKE_UNUSED int fake_sensors;            /* 1: there are some */
+FAKE_UNUSED double fake_power;           /* watts */
+FAKE_UNUSED double fake_temperature;     /* degrees C */
+FAKE_UNUSED int fake_throttle;           /* GPUMB_THROTTLE_... */
+FAKE_UNUSED int fake_others;             /* other processes */
 FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th time is fake_elapsed_value; 0: none */
 FAKE_UNUSED double fake_elapsed_value;
 
@@ -158,6 +163,10 @@ FAKE_UNUSED void fake_reset(void)
     fake_warp_size = 32;
     fake_backend = "fake";
     fake_peak_gbps = 1000;
+    fake_sensors = 0;
+    fake_power = 300;
+    fake_temperature = 40;
+    fake_throttle = fake_others = 0;
     fake_elapsed_every = 0;
     fake_elapsed_value = 0;
     fake_fail_at = fake_fail_verb_at = 0;
@@ -517,6 +526,35 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
     *registers = 40;
     *occupancy = 0.75;
     return 0;
+}
+
+static void *gpumbi_dev_sensors_open(int ordinal)
+{
+    (void)ordinal;
+    return fake_sensors ? &fake_sensors : NULL;
+}
+
+static void gpumbi_dev_sensors_close(void *sensors)
+{
+    (void)sensors;
+}
+
+static double gpumbi_dev_power(void *sensors)
+{
+    return sensors ? fake_power : 0;
+}
+
+static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
+{
+    memset(state, 0, sizeof *state);
+    state->throttle = state->others = -1;
+    if (!sensors)
+        return;
+    state->sm_clock_hz = 1e9;
+    state->memory_clock_hz = 2e9;
+    state->temperature_c = fake_temperature;
+    state->throttle = fake_throttle;
+    state->others = fake_others;
 }
 
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
