@@ -312,10 +312,10 @@ static void test_json()
               right.c_str());
     CHECK_STR(show(json(row + axes + ",\n" + row + ",\"axes\":{}}")).c_str(),
               (right + "b/k 1 2 [1 3] 0 [0 0]\n").c_str());
-    CHECK_STR(show(json(row + ", \"axes\": {\"bench\": \"\\\"\\\\\\/\\n\\u000a\\u00e9\\u20ac"
-                              "\\ud83d\\ude00\", \"m\": -5, \"o\": null}}"))
+    CHECK_STR(show(json(row + ", \"axes\": {\"bench\": \"\\\"\\\\\\/\\n\\u000a\\u00e9\\u20ac\", "
+                              "\"m\": -5, \"o\": null}}"))
                   .c_str(),
-              "b/k bench=\"\\/\n\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 m=-5 1 2 [1 3] 0 [0 0]\n");
+              "b/k bench=\"\\/\n\n\xc3\xa9\xe2\x82\xac m=-5 1 2 [1 3] 0 [0 0]\n");
 
     static const char *const wrong[][2] = {
         {"{}", "line 1: there are no rows"},
@@ -334,8 +334,7 @@ static void test_json()
         {"{\"a\": \"\\x\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u00g0\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u0000\"}", "line 1: not a JSON text"},
-        {"{\"a\": \"\\ud83dx\"}", "line 1: not a JSON text"},
-        {"{\"a\": \"\\ud83d\\u0041\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ud83d\\ude00\"}", "line 1: not a JSON text"},
         {"{\"a\": 1} 2", "line 1: text behind the last bracket"},
         {"{", "line 1: the file ends too early"},
         {"{\"a", "line 1: the file ends too early"},
@@ -464,7 +463,7 @@ static std::string read_file(const char *name)
     return text;
 }
 
-// The base with the figures of one row multiplied, in CSV; columns 13 to 15 are median and interval.
+// The base with the figures of one row multiplied, in CSV: columns 13 to 15 (median, interval).
 static std::string scaled(const std::string &csv, int wanted, double factor)
 {
     std::string out;
@@ -515,7 +514,7 @@ static void test_runs()
         CHECK(has(line_with(table, "run/copy n=4 form=odd, \"name\""), "skipped here, skipped in"));
         CHECK(has(table, "all 8 ratios together: intervals 1.40 times"));
         CHECK(has(table, "delta 1 %"));
-        CHECK(has(table, "compared with build/compare.base, Fake 9000, fake"));
+        CHECK(has(table, "\ncompared with build/compare.base\n"));
         CHECK_STR(heard.c_str(), "");
     }
 
@@ -557,16 +556,16 @@ static void test_runs()
     for (int i = 0; i < 9; i++)
         replace(&edited, "Fake 9000", "Fake 8000");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "is from Fake 8000, fake, schema 1, gpumb ?; this is Fake 9000, fake"));
+    CHECK(has(heard, "is from another device: Fake 8000, here it is Fake 9000;"));
     CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
     edited = base_json;
     replace(&edited, "\"gpumb\": \"" GPUMB_VERSION, "\"gpumb\": \"0.0.1");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "gpumb 0.0.1; this is"));
+    CHECK(has(heard, "another gpumb: 0.0.1, here it is " GPUMB_VERSION));
     edited = base;
     replace(&edited, "\n1,run", "\n2,run");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "schema 2"));
+    CHECK(has(heard, "another schema: 2, here it is 1"));
 
     // a row that was skipped then, one that is there twice, a column that nobody knows
     edited = base;
