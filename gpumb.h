@@ -1338,7 +1338,6 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
-#include <fcntl.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -5690,7 +5689,7 @@ typedef struct gpumbi_cell {
     const char *name, *text;
 } gpumbi_cell;
 
-/* A median with its 95 % interval (lo 0: unknown), and how those of so many processes spread: in the
+/* A median with its 95 % interval, and how those of so many processes spread. 0: unknown. In the
  * order of the columns. */
 typedef struct gpumbi_estimate {
     double at, lo, hi, processes, process_lo, process_hi;
@@ -5702,7 +5701,7 @@ struct gpumbi_record {
     uint64_t key;
     size_t first_axis, axes;
     const char *text[GPUMBI_READ_AXIS];
-    gpumbi_estimate time; /* 0: unknown */
+    gpumbi_estimate time;
     int ok, matched;
 };
 
@@ -6125,7 +6124,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, char label
     gpumbi_number number[GPUMBI_DEPTH];
     const gpumb_result *r = &row->result;
     size_t axes = 0;
-    for (int i = 0; i < row->point.depth; i++) {
+    for (int i = 0; i < row->point.depth && i < GPUMBI_DEPTH; i++) {
         const int column = row->point.at[i].column;
         cell[axes].name = g->column[column];
         cell[axes].text = gpumbi_axis_text(&row->point, column, &number[i]);
@@ -6325,12 +6324,12 @@ static void gpumbi_compare_open(gpumb *g)
                    "--fail-on-regression: needs a base; for example --compare base.csv");
     if (!path || g->done)
         return;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    FILE *file = fopen(path, "r");
+    if (!file) {
         wrong = strerror(errno);
     } else {
-        g->base = gpumbi_read_records(g, fd);
-        close(fd);
+        g->base = gpumbi_read_records(g, fileno(file));
+        fclose(file);
         wrong = g->base && g->base->wrong[0] ? g->base->wrong : NULL;
     }
     if (wrong && gpumbi_working(g))
@@ -6392,10 +6391,12 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
         return -1;
     gpumbi_format(where, sizeof where, "%ld:%d", (long)getpid(), ends[1]);
     setenv("GPUMB_PROCESS", where, 1);
+    FILE *nowhere = fopen("/dev/null", "w");
     const pid_t child = fork();
+    const int error = errno;
     if (child == 0) {
-        const int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, 1); /* what the program itself has to say, it will say in this process */
+        if (nowhere) /* what the program itself has to say, it will say in this process */
+            dup2(fileno(nowhere), 1);
         close(ends[0]);
         execv("/proc/self/exe", arguments);
         execvp(arguments[0], arguments);
@@ -6403,8 +6404,11 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
     }
     unsetenv("GPUMB_PROCESS");
     close(ends[1]);
+    if (nowhere)
+        fclose(nowhere);
     if (child < 0)
         close(ends[0]);
+    errno = error;
     *fd = ends[0];
     return child;
 }
@@ -6455,10 +6459,10 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
 static void gpumbi_run_processes(gpumb *g)
 {
     size_t length = 0, count = (size_t)g->argc;
-    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    char *text = fd < 0 ? NULL : gpumbi_read_all(g, fd, &length);
-    if (fd >= 0)
-        close(fd);
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    char *text = file ? gpumbi_read_all(g, fileno(file), &length) : NULL;
+    if (file)
+        fclose(file);
     if (text)
         count = 0;
     for (size_t i = 0; i < length; i++)

@@ -17,6 +17,7 @@ static void hear(const char *text)
 
 #include "check.h"
 #include <algorithm>
+#include <fcntl.h>
 #include <math.h>
 
 // ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
