@@ -1445,7 +1445,6 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
-#include <fcntl.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -6923,7 +6922,8 @@ typedef struct gpumbi_cell {
     const char *name, *text;
 } gpumbi_cell;
 
-/* A median with its 95 % interval (lo 0: unknown), and how those of so many processes spread. */
+/* A median with its 95 % interval, and how those of so many processes spread. 0: unknown. In the
+ * order of the columns. */
 typedef struct gpumbi_estimate {
     double at, lo, hi, processes, process_lo, process_hi;
 } gpumbi_estimate;
@@ -7012,18 +7012,16 @@ static void gpumbi_record_end(gpumbi_records *t)
     if (t->wrong[0])
         return;
     const char *status = r->text[GPUMBI_READ_STATUS];
-    const gpumbi_estimate time = {number[GPUMBI_READ_MEDIAN],     number[GPUMBI_READ_LO],
-                                  number[GPUMBI_READ_HI],         number[GPUMBI_READ_PROCESSES],
-                                  number[GPUMBI_READ_PROCESS_LO], number[GPUMBI_READ_PROCESS_HI]};
-    r->time = time;
+    memcpy(&r->time, number + GPUMBI_READ_MEDIAN, sizeof r->time);
+    const gpumbi_estimate *time = &r->time;
     r->ok = !strcmp(status, "ok");
     r->axes = t->axis_count - r->first_axis;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
-    else if (r->ok &&
-             (time.at <= 0 || time.at < time.lo || (time.lo > 0 ? time.at > time.hi : time.hi > 0)))
+    else if (r->ok && (time->at <= 0 || time->at < time->lo ||
+                       (time->lo > 0 ? time->at > time->hi : time->hi > 0)))
         gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
-    else if (time.processes > 1 && (time.process_lo <= 0 || time.process_hi < time.process_lo))
+    else if (time->processes > 1 && (time->process_lo <= 0 || time->process_hi < time->process_lo))
         gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
     else
         t->count++;
@@ -7099,24 +7097,6 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
     }
 }
 
-/* The code point behind \u, in one or two halves (RFC 8259, section 7); 0: none. */
-static unsigned gpumbi_json_code(char **at)
-{
-    unsigned half[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        char digits[5];
-        if (strncmp(*at, "\\u", 2) || strspn(*at + 2, "0123456789abcdefABCDEF") < 4)
-            return 0;
-        gpumbi_copy_text(digits, sizeof digits, *at + 2);
-        half[i] = (unsigned)strtoul(digits, NULL, 16);
-        *at += 6;
-        if (i == 0 && half[0] >> 10 != 0xd800 >> 10)
-            return half[0];
-    }
-    return half[1] >> 10 == 0xdc00 >> 10 ? 0x10000 + ((half[0] & 0x3ff) << 10) + (half[1] & 0x3ff)
-                                         : 0;
-}
-
 static const char *gpumbi_json_text(gpumbi_records *t)
 {
     static const char letter[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -7129,16 +7109,18 @@ static const char *gpumbi_json_text(gpumbi_records *t)
             *to++ = meaning[escape - letter];
             from += 2;
         } else {
-            char *behind = from;
-            const unsigned code = gpumbi_json_code(&behind); /* as UTF-8, RFC 3629 */
-            const int more = (code > 0x7f) + (code > 0x7ff) + (code > 0xffff);
-            static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
-            if (!code)
+            char digits[5]; /* \uXXXX to UTF-8, RFC 3629; pairs of surrogates are nothing of ours */
+            const int hex = from[1] == 'u' && strspn(from + 2, "0123456789abcdefABCDEF") >= 4;
+            gpumbi_copy_text(digits, sizeof digits, hex ? from + 2 : "0");
+            const unsigned code = (unsigned)strtoul(digits, NULL, 16);
+            if (!code || code >> 11 == 0xd800 >> 11)
                 break;
-            from = behind;
-            *to++ = (char)(lead[more] | code >> 6 * more);
-            for (int i = more; i-- > 0;)
-                *to++ = (char)(0x80 | (code >> 6 * i & 0x3f));
+            from += 6;
+            if (code > 0x7ff)
+                *to++ = (char)(0xe0 | code >> 12);
+            if (code > 0x7f)
+                *to++ = (char)(code > 0x7ff ? 0x80 | (code >> 6 & 0x3f) : 0xc0 | code >> 6);
+            *to++ = (char)(code > 0x7f ? 0x80 | (code & 0x3f) : code);
         }
     }
     if (*from == '"')
@@ -7229,8 +7211,8 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_record_end(t);
 }
 
-/* All of a file or pipe, ended by a 0; NULL after an error. Waits in short turns, since an interrupt
- * may come right before. */
+/* All of a file or pipe, ended by a 0; NULL after an error. Waits in short turns, since an
+ * interrupt may come right before. */
 static char *gpumbi_read_all(gpumb *g, int fd, size_t *length)
 {
     void *text = NULL;
@@ -7356,26 +7338,33 @@ static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key)
     return found;
 }
 
-/* The axes of a row as cells; `number` holds the texts of numbers. */
-static size_t gpumbi_row_cells(const gpumb *g, const gpumbi_row *row, gpumbi_cell *cell,
-                               gpumbi_number *number)
+/* bench/kernel axis=value ... in a line */
+static void gpumbi_label(char text[200], const char *bench, const char *kernel,
+                         const gpumbi_cell *axis, size_t axes)
 {
-    size_t count = 0;
-    for (int i = 0; i < row->point.depth; i++) {
-        const int column = row->point.at[i].column;
-        cell[count].name = g->column[column];
-        cell[count].text = gpumbi_axis_text(&row->point, column, &number[i]);
-        count += cell[count].text[0] != 0;
-    }
-    return count;
+    char line[200];
+    gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
+    for (size_t i = 0; i < axes; i++)
+        gpumbi_format(line + strlen(line), sizeof line - strlen(line), " %s=%s", axis[i].name,
+                      axis[i].text);
+    gpumbi_copy_line(text, 200, line);
 }
 
-static gpumbi_record *gpumbi_counterpart(const gpumb *g, gpumbi_records *t, const gpumbi_row *row)
+/* The key of a row of this run, and its label. */
+static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, char label[200])
 {
     gpumbi_cell cell[GPUMBI_DEPTH];
     gpumbi_number number[GPUMBI_DEPTH];
-    const size_t axes = gpumbi_row_cells(g, row, cell, number);
-    return gpumbi_take(t, gpumbi_key(NULL, row->result.bench, row->result.kernel, cell, axes));
+    const gpumb_result *r = &row->result;
+    size_t axes = 0;
+    for (int i = 0; i < row->point.depth && i < GPUMBI_DEPTH; i++) {
+        const int column = row->point.at[i].column;
+        cell[axes].name = g->column[column];
+        cell[axes].text = gpumbi_axis_text(&row->point, column, &number[i]);
+        axes += cell[axes].text[0] != 0;
+    }
+    gpumbi_label(label, r->bench, r->kernel, cell, axes);
+    return gpumbi_key(NULL, r->bench, r->kernel, cell, axes);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -7392,9 +7381,9 @@ static double gpumbi_family_width(uint64_t m)
 }
 
 /* The 95 % half-width, on a logarithmic scale, that the spread between processes gives to one of
- * their medians: the range of k times what makes false alarms at most 5 % of the comparisons of like
- * with like, for k = 2 ... 100 and normal medians, also where one side does not know its own (found by
- * simulation). */
+ * their medians: the range of k of them times what keeps false alarms at 5 % of the comparisons of
+ * like with like, for k = 2 ... 100 and normal medians, also where one side does not know its own.
+ * The figures come from a simulation; tests/test_compare.cpp repeats it. */
 static double gpumbi_process_width(const gpumbi_estimate *e)
 {
     const double j = e->processes - 1;
@@ -7402,9 +7391,10 @@ static double gpumbi_process_width(const gpumbi_estimate *e)
                  : (0.42 + 2.4 / j + 4.9 / (j * j * j)) * (log(e->process_hi) - log(e->process_lo));
 }
 
-/* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic scale
- * (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and the spread between processes, where
- * a side that does not know its own is taken to be as the other; all of it `width` times as wide. */
+/* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
+ * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and from the spread between
+ * processes, which a side that does not know its own is taken to share; all of it `width` times as
+ * wide. */
 static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
                                   double width, double delta, double ratio[3])
 {
@@ -7424,38 +7414,6 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
 
 /* ---- the comparison's table ------------------------------------------------------------------ */
 
-static const char *gpumbi_label(char text[200], const char *bench, const char *kernel,
-                                const gpumbi_cell *axis, size_t axes)
-{
-    char line[200];
-    gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
-    for (size_t i = 0; i < axes; i++)
-        gpumbi_format(line + strlen(line), sizeof line - strlen(line), " %s=%s", axis[i].name,
-                      axis[i].text);
-    gpumbi_copy_line(text, 200, line);
-    return text;
-}
-
-static const char *gpumbi_row_label(const gpumb *g, const gpumbi_row *row, char text[200])
-{
-    gpumbi_cell cell[GPUMBI_DEPTH];
-    gpumbi_number number[GPUMBI_DEPTH];
-    const size_t axes = gpumbi_row_cells(g, row, cell, number);
-    return gpumbi_label(text, row->result.bench, row->result.kernel, cell, axes);
-}
-
-static void gpumbi_compare_heading(gpumb *g, int width)
-{
-    const char *const *first = g->base->rows[0].text;
-    if (!g->table)
-        return;
-    fprintf(g->table, "\ncompared with %s", g->settings.compare);
-    for (int i = GPUMBI_READ_DEVICE; i >= GPUMBI_READ_BACKEND && first[i] && first[i][0]; i--)
-        fprintf(g->table, ", %s", first[i]);
-    fprintf(g->table, "\n%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new", "ratio",
-            "95 % interval", "verdict");
-}
-
 enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
 
 /* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
@@ -7473,7 +7431,8 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
                               : GPUMBI_VERDICTS;
     if (!g->table)
         return verdict;
-    fprintf(g->table, "%-*s ", label_width, gpumbi_row_label(g, row, label));
+    gpumbi_row_key(g, row, label);
+    fprintf(g->table, "%-*s ", label_width, label);
     if (!timed) {
         const char *here = gpumbi_status_name(now->status);
         if (r)
@@ -7502,12 +7461,12 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
     for (size_t i = 0; i < t->count; i++) {
         const gpumbi_record *r = &t->rows[i];
         rest += !r->matched;
-        if (g->table && !r->matched)
-            fprintf(g->table, "%-*s only in %s%s%s\n", width,
-                    gpumbi_label(label, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
-                                 t->axes + r->first_axis, r->axes),
-                    g->settings.compare, r->ok ? "" : ", ",
-                    r->ok ? "" : r->text[GPUMBI_READ_STATUS]);
+        if (!g->table || r->matched)
+            continue;
+        gpumbi_label(label, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
+                     t->axes + r->first_axis, r->axes);
+        fprintf(g->table, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
+                r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_READ_STATUS]);
     }
     return rest;
 }
@@ -7559,8 +7518,8 @@ static void gpumbi_compare_rows(gpumb *g)
     gpumbi_index(g, t, g);
     for (size_t i = 0; i < g->row_count && !g->done; i++) {
         const gpumb_result *now = &g->rows[i].result;
-        const gpumbi_record *r = found[i] = gpumbi_counterpart(g, t, &g->rows[i]);
-        const int length = (int)strlen(gpumbi_row_label(g, &g->rows[i], label));
+        const gpumbi_record *r = found[i] = gpumbi_take(t, gpumbi_row_key(g, &g->rows[i], label));
+        const int length = (int)strlen(label);
         width = length > width ? length < 60 ? length : 60 : width;
         if (r && r->ok && now->status == GPUMB_STATUS_OK) {
             const int known = (r->time.processes > 1) + (now->processes > 1);
@@ -7570,7 +7529,10 @@ static void gpumbi_compare_rows(gpumb *g)
     }
     if (!g->done) {
         const double wider = gpumbi_family_width(matched);
-        gpumbi_compare_heading(g, width);
+        if (g->table)
+            fprintf(g->table, "\ncompared with %s\n%-*s %10s %10s %7s  %-19s %s\n",
+                    g->settings.compare, width, "", "base", "new", "ratio", "95 % interval",
+                    "verdict");
         for (size_t i = 0; i < g->row_count; i++)
             count[gpumbi_compare_row(g, &g->rows[i], found[i], wider, width)]++;
         gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched,
@@ -7588,12 +7550,12 @@ static void gpumbi_compare_open(gpumb *g)
                    "--fail-on-regression: needs a base; for example --compare base.csv");
     if (!path || g->done)
         return;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    FILE *file = fopen(path, "r");
+    if (!file) {
         wrong = strerror(errno);
     } else {
-        g->base = gpumbi_read_records(g, fd);
-        close(fd);
+        g->base = gpumbi_read_records(g, fileno(file));
+        fclose(file);
         wrong = g->base && g->base->wrong[0] ? g->base->wrong : NULL;
     }
     if (wrong && gpumbi_working(g))
@@ -7609,21 +7571,18 @@ static void gpumbi_compare_origin(gpumb *g)
     const gpumbi_records *t = g->base;
     gpumbi_number schema;
     gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
-    const char *const here[] = {schema.text, g->device.backend, g->device.name};
-    for (size_t i = 0; t && i < t->count; i++) {
-        const char *const *there = &t->rows[i].text[GPUMBI_READ_SCHEMA];
-        int differs = t->version && strcmp(t->version, GPUMB_VERSION);
-        for (int k = 0; k < 3; k++)
-            differs |= there[k] && there[k][0] && strcmp(there[k], here[k]);
-        if (!differs)
-            continue;
-        gpumbi_say("--compare %s: is from %s, %s, schema %s, gpumb %s; this is %s, %s, schema %s, "
-                   "gpumb %s: the ratios hold these differences too",
-                   g->settings.compare, there[2] ? there[2] : "?", there[1] ? there[1] : "?",
-                   there[0] ? there[0] : "?", t->version ? t->version : "?", here[2], here[1],
-                   here[0], GPUMB_VERSION);
-        return;
-    }
+    const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
+    static const char *const what[] = {"schema", "backend", "device", "gpumb"};
+    for (size_t i = 0; t && i < t->count; i++)
+        for (int k = 3; k >= 0; k--) {
+            const char *there = k < 3 ? t->rows[i].text[GPUMBI_READ_SCHEMA + k] : t->version;
+            if (!there || !there[0] || !strcmp(there, here[k]))
+                continue;
+            gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
+                       "difference too",
+                       g->settings.compare, what[k], there, here[k]);
+            return;
+        }
 }
 
 /* ---- other processes ------------------------------------------------------------------------- */
@@ -7649,27 +7608,6 @@ static void gpumbi_be_process(gpumb *g)
     }
 }
 
-/* The arguments that this process was started with, of which gpumb_open() may have seen only some;
- * `text` holds them. */
-static char **gpumbi_arguments(gpumb *g, char **text)
-{
-    size_t length = 0, count = (size_t)g->argc;
-    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    *text = fd < 0 ? NULL : gpumbi_read_all(g, fd, &length);
-    if (fd >= 0)
-        close(fd);
-    if (*text)
-        count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += !(*text)[i];
-    char **list = g->done ? NULL : (char **)gpumbi_allocate(g, (count + 1) * sizeof *list);
-    for (size_t i = 0, at = 0; list && i < count; i++) {
-        list[i] = *text ? *text + at : g->argv[i];
-        at += strlen(list[i]) + 1;
-    }
-    return list;
-}
-
 /* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. */
 static pid_t gpumbi_start_process(char **arguments, int *fd)
 {
@@ -7679,10 +7617,12 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
         return -1;
     gpumbi_format(where, sizeof where, "%ld:%d", (long)getpid(), ends[1]);
     setenv("GPUMB_PROCESS", where, 1);
+    FILE *nowhere = fopen("/dev/null", "w");
     const pid_t child = fork();
+    const int error = errno;
     if (child == 0) {
-        const int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, 1); /* what the program itself has to say, it will say in this process */
+        if (nowhere) /* what the program itself has to say, it will say in this process */
+            dup2(fileno(nowhere), 1);
         close(ends[0]);
         execv("/proc/self/exe", arguments);
         execvp(arguments[0], arguments);
@@ -7690,8 +7630,11 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
     }
     unsetenv("GPUMB_PROCESS");
     close(ends[1]);
+    if (nowhere)
+        fclose(nowhere);
     if (child < 0)
         close(ends[0]);
+    errno = error;
     *fd = ends[0];
     return child;
 }
@@ -7737,12 +7680,25 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
 }
 
-/* The program runs in other processes before it does in this. */
+/* The program runs in other processes before it does in this, with the arguments that this one was
+ * started with: gpumb_open() may have seen only some. */
 static void gpumbi_run_processes(gpumb *g)
 {
-    char *text = NULL;
-    char **arguments = g->settings.processes > 1 ? gpumbi_arguments(g, &text) : NULL;
-    if (arguments && !arguments[0])
+    size_t length = 0, count = (size_t)g->argc;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    char *text = file ? gpumbi_read_all(g, fileno(file), &length) : NULL;
+    if (file)
+        fclose(file);
+    if (text)
+        count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += !text[i];
+    char **arguments = (char **)gpumbi_allocate(g, (count + 1) * sizeof *arguments);
+    for (size_t i = 0, at = 0; arguments && i < count; i++) {
+        arguments[i] = text ? text + at : g->argv[i];
+        at += strlen(arguments[i]) + 1;
+    }
+    if (arguments && !count)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--processes: the program's arguments are unknown; open by gpumb_open()");
     for (int i = 1; i < g->settings.processes && gpumbi_working(g); i++) {
@@ -7758,12 +7714,14 @@ static void gpumbi_run_processes(gpumb *g)
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
 {
     gpumb_result *now = &row->result;
+    char label[200];
+    const uint64_t key = g->others ? gpumbi_row_key(g, row, label) : 0;
     if (g->others && now->status == GPUMB_STATUS_OK) {
         now->processes = 1;
         now->process_lo_s = now->process_hi_s = now->time.median;
     }
     for (gpumbi_records *t = g->others; t && !g->done; t = t->next) {
-        const gpumbi_record *r = gpumbi_counterpart(g, t, row);
+        const gpumbi_record *r = gpumbi_take(t, key);
         if (!r || !r->ok || now->status != GPUMB_STATUS_OK)
             continue;
         now->processes++;

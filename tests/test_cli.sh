@@ -471,7 +471,8 @@ check "file too large: the file has its name, though not complete" not test -e "
 
 # ---- signals -------------------------------------------------------------------------------------
 
-# slow NAME [ARGUMENT...]: starts a long sweep in the background with three files; waits for three rows
+# slow NAME [ARGUMENT...]: starts a long sweep in the background with three files; waits for
+# three rows
 slow() {
     stem=$1
     shift
