@@ -6511,7 +6511,9 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 {
     gpumbi_number n;
     n.text[0] = 0;
-    if (t->count >= 6)
+    if (t->count >= 6 && gpumbi_half_width(t) > 1) /* samples that hang together tell little */
+        gpumbi_copy_text(n.text, sizeof n.text, "+->100 %");
+    else if (t->count >= 6)
         gpumbi_format(n.text, sizeof n.text, "+-%s %%",
                       gpumbi_write_number(100 * gpumbi_half_width(t), 2, 1).text);
     return n;

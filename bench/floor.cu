@@ -1,7 +1,9 @@
 /* How good the measuring itself is. floor/span: spin kernels of known length, timed in each way,
  * against the span that their own clock shows. floor/result: how long a result takes, and how far
- * it is off. floor/idle: the first result of a device that was idle. floor/cache: a read, hot and
- * cold. */
+ * it is off. floor/coverage: how many intervals hold the median. floor/compare: verdicts on the
+ * same code, on 2 % more work, and under a load that comes and goes. floor/idle: the first result of
+ * a device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
+ * coverage.c. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -103,6 +105,13 @@ static int threads_of(gpumb *g)
     return is_gpu(g) ? 256 : 1;
 }
 
+/* A full wave of them. */
+static int64_t blocks_of(gpumb *g)
+{
+    const gpumb_device *d = gpumb_get_device(g);
+    return (int64_t)d->multiprocessors * (is_gpu(g) ? d->max_threads / 256 : 1);
+}
+
 static double percent(double value, double of)
 {
     return 100 * (value / of - 1);
@@ -134,7 +143,7 @@ static void floor_span(gpumb *g)
     static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
     const gpumb_device *d = gpumb_get_device(g);
     const int64_t sms = d->multiprocessors;
-    const int64_t grids_gpu[] = {1, sms, sms * (d->max_threads / 256), 16 * sms, 128 * sms};
+    const int64_t grids_gpu[] = {1, sms, blocks_of(g), 16 * sms, 128 * sms};
     const int64_t grids_cpu[] = {1, sms};
     const int block = threads_of(g);
     const values grids = is_gpu(g) ? VALUES(grids_gpu) : VALUES(grids_cpu);
@@ -222,7 +231,7 @@ static void floor_result(gpumb *g)
     }
 }
 
-/* ---- floor/idle ------------------------------------------------------------------------------ */
+/* ---- kernels whose time is not known --------------------------------------------------------- */
 
 /* Arithmetic alone, so that the clock of the multiprocessors is all that matters. */
 __global__ void arithmetic(int rounds, float *out)
@@ -236,28 +245,126 @@ __global__ void arithmetic(int rounds, float *out)
         out[blockIdx.x] = x + y;
 }
 
-static void measure_arithmetic(gpumb *g, const char *name, gpumb_buffer *out, int64_t blocks)
+static gpumb_buffer *arithmetic_output(gpumb *g)
 {
-    GPUMB_MEASURE(g, name)
-        GPUMB_LAUNCH(arithmetic, blocks, 256, 0, 4096, GPUMB_PTR(float, out));
+    return gpumb_alloc(g, (uint64_t)blocks_of(g) * sizeof(float));
 }
+
+/* Launches it, in proportion to `share`. */
+static void do_arithmetic(gpumb *g, double share, gpumb_buffer *out)
+{
+    const int rounds = is_gpu(g) ? 1 << 16 : 1 << 20;
+    GPUMB_LAUNCH(arithmetic, blocks_of(g), threads_of(g), 0, (int)(rounds * share),
+                 GPUMB_PTR(float, out));
+}
+
+/* ---- floor/coverage -------------------------------------------------------------------------- */
+
+static void floor_coverage(gpumb *g)
+{
+    enum { KERNELS = 3, RESULTS = 400 };
+    static const char *const name[KERNELS] = {"arithmetic", "copy in L2", "copy in memory"};
+    const int results = is_gpu(g) ? (gpumb_get_settings(g)->full ? RESULTS : 20) : 6;
+    const uint64_t bytes[KERNELS] = {0, (uint64_t)4 << 20, (uint64_t)256 << 20};
+    gpumb_buffer *out = arithmetic_output(g);
+    gpumb_buffer *from = gpumb_alloc(g, bytes[2]), *to = gpumb_alloc(g, bytes[2]);
+    gpumb_fill(g, from, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    for (int kernel = 0; kernel < KERNELS; kernel++) {
+        static gpumb_result result[RESULTS];
+        double medians[RESULTS];
+        int holds = 0, count = 0;
+        for (int i = 0; i < results; i++) {
+            gpumb_set_bytes(g, 2.0 * (double)bytes[kernel]);
+            GPUMB_TIME(&result[count]) {
+                if (kernel == 0)
+                    do_arithmetic(g, 0.05, out);
+                else
+                    gpumb_copy(g, GPUMB_FORM_FASTEST, 16, bytes[kernel] / 16, 0, gpumb_data(from),
+                               gpumb_data(to));
+            }
+            if (result[count].status == GPUMB_STATUS_OK && result[count].time.ci_lo > 0)
+                count++;
+        }
+        if (!count)
+            continue;
+        for (int i = 0; i < count; i++)
+            medians[i] = result[i].time.median;
+        const gpumb_stats all = gpumb_statistics(medians, (uint64_t)count);
+        for (int i = 0; i < count; i++)
+            holds += result[i].time.ci_lo <= all.median && all.median <= result[i].time.ci_hi;
+        gpumb_note(g,
+                   "%s: %.1f %% of %d intervals hold the median of the medians, %.3f us; these "
+                   "spread by %.2f %% (standard deviation)",
+                   name[kernel], 100.0 * holds / count, count, all.median * 1e6,
+                   100 * all.sd / all.median);
+    }
+}
+
+/* ---- floor/compare --------------------------------------------------------------------------- */
+
+/* Work that both regions have more of for 0.1 s, every 0.25 s. */
+static double load_now(int loaded)
+{
+    return loaded && fmod(host_now(), 0.25) < 0.1 ? 0.065 : 0.05;
+}
+
+static void floor_compare(gpumb *g)
+{
+    static const char *const question[] = {"same code", "2 % more work", "same, under load"};
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 100 : 5) : 2;
+    gpumb_buffer *out = arithmetic_output(g);
+    for (int kind = 0; kind < 3; kind++) {
+        const double share = kind == 1 ? 1.02 : 1;
+        const size_t before = gpumb_row_count(g);
+        GPUMB_SWEEP_RANGE(g, trial, 1, trials, 1) {
+            GPUMB_INTERLEAVE(g) {
+                gpumb_set_timing(g, kind == 2 ? GPUMB_TIMING_EVENT : GPUMB_TIMING_AUTO);
+                GPUMB_MEASURE(g, "first")
+                    do_arithmetic(g, load_now(kind == 2), out);
+                gpumb_set_timing(g, kind == 2 ? GPUMB_TIMING_EVENT : GPUMB_TIMING_AUTO);
+                GPUMB_MEASURE(g, question[kind])
+                    do_arithmetic(g, share * load_now(kind == 2), out);
+            }
+        }
+        int verdicts[4] = {0, 0, 0, 0}, all = 0;
+        double worst = 1;
+        for (size_t row = before; row < gpumb_row_count(g); row++) {
+            const gpumb_result *r = gpumb_row(g, row);
+            if (!r->compared_with[0])
+                continue;
+            all++;
+            verdicts[r->comparison.verdict]++;
+            if (fabs(r->comparison.ratio - share) > fabs(worst - share) || all == 1)
+                worst = r->comparison.ratio;
+        }
+        if (all)
+            gpumb_note(g,
+                       "%s, %d comparisons: %d faster, %d slower, %d same, %d undecided; the ratio "
+                       "furthest from %.2f is %.4f",
+                       question[kind], all, verdicts[GPUMB_VERDICT_FASTER],
+                       verdicts[GPUMB_VERDICT_SLOWER], verdicts[GPUMB_VERDICT_SAME],
+                       verdicts[GPUMB_VERDICT_UNDECIDED], share, worst);
+    }
+}
+
+/* ---- floor/idle ------------------------------------------------------------------------------ */
 
 static void floor_idle(gpumb *g)
 {
-    const int full = gpumb_get_settings(g)->full;
-    const int64_t blocks = 8 * (int64_t)gpumb_get_device(g)->multiprocessors;
-    const int idle_s = full ? 60 : 2;
-    gpumb_buffer *out = gpumb_alloc(g, (uint64_t)blocks * sizeof(float));
+    const int idle_s = gpumb_get_settings(g)->full ? 60 : 2;
+    gpumb_buffer *out = arithmetic_output(g);
     if (out)
         std::this_thread::sleep_for(std::chrono::seconds(idle_s));
-    measure_arithmetic(g, "after idling", out, blocks);
+    GPUMB_MEASURE(g, "after idling")
+        do_arithmetic(g, 0.05, out);
     const double first = out && gpumb_last_result(g) ? gpumb_last_result(g)->time.median : 0;
     for (double until = host_now() + (out ? 1 : 0); host_now() < until;) {
         gpumb_result ignored;
         GPUMB_TIME(&ignored)
-            GPUMB_LAUNCH(arithmetic, blocks, 256, 0, 4096, GPUMB_PTR(float, out));
+            do_arithmetic(g, 0.05, out);
     }
-    measure_arithmetic(g, "steady", out, blocks);
+    GPUMB_MEASURE(g, "steady")
+        do_arithmetic(g, 0.05, out);
     if (first > 0)
         gpumb_note(g, "After %d idle seconds the median is %+.2f %% from the steady one.", idle_s,
                    percent(first, gpumb_last_result(g)->time.median));
@@ -290,6 +397,8 @@ static void floor_cache(gpumb *g)
 static const gpumb_benchmark benchmarks[] = {
     {"floor/span", "spin kernels timed in each way, against their own clock", floor_span},
     {"floor/result", "how long a result of +-1 % takes, and how far it is off", floor_result},
+    {"floor/coverage", "how many 95 % intervals hold the median", floor_coverage},
+    {"floor/compare", "verdicts on the same code and on 2 % more work, interleaved", floor_compare},
     {"floor/idle", "the first result of an idle device against the steady one", floor_idle},
     {"floor/cache", "a read of 16 MiB, hot and cold", floor_cache},
 };

@@ -1,0 +1,518 @@
+/* coverage.c - does gpumb.h keep what its statistics promise? Synthetic series with a fixed seed,
+ * of known median, shape and ratio, are measured as the engine would: with its stopping rule.
+ *
+ *     coverage [SCALE]      repetitions times SCALE (default 1: about a minute)
+ *
+ * Exit code 1 if a demand is not met. Shares have a simulation error: one standard error
+ * is 0.6 % of 2000 repetitions at 92 %, 1.2 % of 500; a figure close to a limit needs a larger
+ * SCALE. Second argument: only some parts, of v(alue), k(ind), r(atio), f(ile).
+ */
+#define GPUMB_IMPLEMENTATION
+#define GPUMB_BACKEND_CPU
+#include "gpumb.h"
+
+/* ---- random numbers (splitmix64: Steele et al., OOPSLA 2014; Box & Muller 1958) -------------- */
+
+static uint64_t random_state;
+
+static double random_uniform(void) /* in (0, 1) */
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double random_normal(void)
+{
+    static double spare;
+    static int has_spare;
+    double radius, angle;
+    if (has_spare) {
+        has_spare = 0;
+        return spare;
+    }
+    radius = sqrt(-2 * log(random_uniform()));
+    angle = 6.283185307179586 * random_uniform();
+    spare = radius * sin(angle);
+    has_spare = 1;
+    return radius * cos(angle);
+}
+
+/* ---- steady series: median 1, standard deviation sd ------------------------------------------ */
+
+enum noise { NORMAL, LOG_NORMAL, AR_3, AR_6, AR_9, TIES, SPIKES, NOISES };
+
+static const char *const noise_names[] = {"normal",    "log-normal", "AR(1) 0.3",    "AR(1) 0.6",
+                                          "AR(1) 0.9", "many ties",  "2 % spikes up"};
+
+static double noise_state; /* of AR(1) */
+
+static double noise_next(enum noise kind, double sd, int first)
+{
+    static const double phis[NOISES] = {0, 0, 0.3, 0.6, 0.9, 0, 0};
+    const double phi = phis[kind], fresh = random_normal();
+    noise_state = first ? fresh : phi * noise_state + sqrt(1 - phi * phi) * fresh;
+    switch (kind) {
+    case LOG_NORMAL:
+        return exp(sqrt(log(1 + sd * sd)) * noise_state);
+    case TIES: /* steps of 1.5 standard deviations, as by an event clock */
+        return 1 + 1.5 * sd * floor(noise_state / 1.5 + 0.5);
+    case SPIKES: /* 1 in 50 is 10 standard deviations and up to the whole time longer */
+        /* the median of the rest and the spikes is where 0.5 / 0.98 of the rest are below */
+        if (random_uniform() < 0.02)
+            return 1 + sd * 10 + random_uniform();
+        return 1 + sd * (noise_state - 0.0255861);
+    default:
+        return 1 + sd * noise_state;
+    }
+}
+
+/* ---- demands --------------------------------------------------------------------------------- */
+
+static int demands, met;
+
+static const char *demand(int right)
+{
+    demands++;
+    met += right;
+    return right ? "ok" : "NOT MET";
+}
+
+enum { MOST = 10000 };
+static double series[MOST], scratch[MOST];
+static const double precision = 0.01;
+static double scale = 1;
+
+static int repetitions(int usual)
+{
+    const double wanted = usual * scale;
+    return wanted < 100 ? 100 : (int)wanted;
+}
+
+static gpumb_stats stats_of(uint64_t count)
+{
+    memcpy(scratch, series, (size_t)count * sizeof *series);
+    return gpumb_statistics(scratch, count);
+}
+
+/* Samples as the engine does. Returns the count. */
+static uint64_t sample(enum noise kind, double sd, uint64_t most, gpumb_stats *s)
+{
+    uint64_t count = 0, look = 30;
+    for (;;) {
+        look = look < most ? look : most;
+        for (; count < look; count++)
+            series[count] = noise_next(kind, sd, count == 0);
+        *s = stats_of(count);
+        if (gpumbi_half_width(s) <= precision || count >= most)
+            return count;
+        look = gpumbi_next_look(look);
+    }
+}
+
+/* ---- coverage -------------------------------------------------------------------------------- */
+
+static void coverage_of(enum noise kind, double sd, uint64_t most, int reps)
+{
+    int r, held = 0, flagged = 0;
+    double samples = 0, effective = 0, width = 0;
+    random_state = (uint64_t)kind * 1000 + (uint64_t)(sd * 10000) + most;
+    for (r = 0; r < reps; r++) {
+        gpumb_stats s;
+        const uint64_t count = sample(kind, sd, most, &s);
+        held += s.ci_lo <= 1 && 1 <= s.ci_hi;
+        samples += (double)count / reps;
+        effective += s.effective / reps;
+        width += 100 * gpumbi_half_width(&s) / reps;
+        flagged += gpumb_classify(series, count, precision) != GPUMB_SERIES_STEADY;
+    }
+    {
+        const double share = 100.0 * held / reps;
+        /* of a budget that ran out, an interval may be too wide, never too narrow */
+        const int bounded = kind != TIES && most == MOST;
+        printf("%-14s %5.2f %%  %5llu %5d  %8.0f %8.0f  %6.2f %%  %6.1f %%  %s %-8s %6.1f %%",
+               noise_names[kind], 100 * sd, (unsigned long long)most, reps, samples, effective,
+               width, share, bounded ? "92...98" : "92...  ",
+               demand(share >= 92 && (share <= 98 || !bounded)), 100.0 * flagged / reps);
+        /* with fewer samples such noise and a drift are one */
+        if (most < (kind == AR_9 ? 300u : kind == AR_6 ? 100u : 30u))
+            printf("  none\n");
+        else
+            printf("  <=5 %s\n", demand(flagged <= 0.05 * reps));
+    }
+    fflush(stdout);
+}
+
+static void coverage(void)
+{
+    static const double sds[] = {0.001, 0.005, 0.02, 0.05, 0.2};
+    static const uint64_t budgets[] = {30, 50, 100, 300, 1000};
+    int kind;
+    size_t a;
+    printf(
+        "COVERAGE of the 95 %% interval of the median, stopping at a half-width of 1 %%; and how "
+        "many series\nare not classified as steady\n\n"
+        "series            sd     most  reps   samples  effective  width  coverage  demand"
+        "            flagged\n");
+    for (kind = 0; kind < NOISES; kind++)
+        for (a = 0; a < sizeof sds / sizeof sds[0]; a++)
+            coverage_of((enum noise)kind, sds[a], MOST, repetitions(sds[a] > 0.1 ? 500 : 2000));
+    printf("\nThe same out of budget after few samples\n\n");
+    for (kind = AR_3; kind <= AR_9; kind++)
+        for (a = 0; a < sizeof budgets / sizeof budgets[0]; a++)
+            coverage_of((enum noise)kind, 0.05, budgets[a], repetitions(2000));
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+enum shape {
+    FLAT,
+    STEP_DOWN,
+    STEP_UP,
+    EARLY_STEP,
+    RAMP_TO_LEVEL,
+    RAMP_UP_TO_LEVEL,
+    EXPONENTIAL,
+    RISING_EXPONENTIAL,
+    DRIFT_UP,
+    DRIFT_DOWN,
+    CYCLE_2,
+    CYCLE_7,
+    CYCLE_20,
+    TO_AND_FRO,
+    LATE_STEP,
+    LEVELS_MIXED,
+    LEVELS_RUNS,
+    LEVELS_SQUARE,
+    SHAPES
+};
+
+static const struct {
+    const char *name;
+    gpumb_series expected;
+} shapes[SHAPES] = {
+    {"flat", GPUMB_SERIES_STEADY},
+    {"step down at 50 %", GPUMB_SERIES_WARMING_UP},
+    {"step up at 50 %", GPUMB_SERIES_SLOWING_DOWN},
+    {"step down at 20 %", GPUMB_SERIES_WARMING_UP},
+    {"ramp down to 40 %, then level", GPUMB_SERIES_WARMING_UP},
+    {"ramp up to 40 %, then level", GPUMB_SERIES_SLOWING_DOWN},
+    {"falling exponential, length/8", GPUMB_SERIES_WARMING_UP},
+    {"rising exponential, length/8", GPUMB_SERIES_SLOWING_DOWN},
+    {"drift up to the end", GPUMB_SERIES_UNSTEADY},
+    {"drift down to the end", GPUMB_SERIES_UNSTEADY},
+    {"sine, period length/2", GPUMB_SERIES_UNSTEADY},
+    {"sine, period length/7", GPUMB_SERIES_UNSTEADY},
+    {"sine, period 20", GPUMB_SERIES_UNSTEADY},
+    {"4 steps to and fro", GPUMB_SERIES_UNSTEADY},
+    {"step up at 80 %", GPUMB_SERIES_UNSTEADY},
+    {"two levels, drawn 70 : 30", GPUMB_SERIES_TWO_LEVELS},
+    {"two levels, mean stay 10", GPUMB_SERIES_TWO_LEVELS},
+    {"two levels, square, period 20", GPUMB_SERIES_TWO_LEVELS},
+};
+
+/* The shape's level at sample i of n, 0 ... 1. */
+static double shape_at(enum shape kind, uint64_t i, uint64_t n, double phase, int *level)
+{
+    const double t = ((double)i + 0.5) / (double)n, turn = 6.283185307179586;
+    switch (kind) {
+    case STEP_DOWN:
+        return t < 0.5;
+    case STEP_UP:
+        return t >= 0.5;
+    case EARLY_STEP:
+        return t < 0.2;
+    case RAMP_TO_LEVEL:
+        return t < 0.4 ? 1 - t / 0.4 : 0;
+    case RAMP_UP_TO_LEVEL:
+        return t < 0.4 ? t / 0.4 : 1;
+    case EXPONENTIAL:
+        return exp(-8 * t);
+    case RISING_EXPONENTIAL:
+        return 1 - exp(-8 * t);
+    case DRIFT_UP:
+        return t;
+    case DRIFT_DOWN:
+        return 1 - t;
+    case CYCLE_2:
+        return 0.5 + 0.5 * sin(turn * (2 * t + phase));
+    case CYCLE_7:
+        return 0.5 + 0.5 * sin(turn * (7 * t + phase));
+    case CYCLE_20:
+        return 0.5 + 0.5 * sin(turn * ((double)i / 20 + phase));
+    case TO_AND_FRO:
+        return (int)(5 * t) % 2;
+    case LATE_STEP:
+        return t >= 0.8;
+    case LEVELS_MIXED:
+        return random_uniform() < 0.3;
+    case LEVELS_RUNS:
+        if (random_uniform() < 0.1)
+            *level = !*level;
+        return *level;
+    case LEVELS_SQUARE:
+        return (double)((i / 10) % 2);
+    default:
+        return 0;
+    }
+}
+
+static void class_of(enum shape kind, uint64_t n, double amplitude, double sd, int reps)
+{
+    int r, seen[5] = {0};
+    random_state = (uint64_t)kind * 1000 + n;
+    for (r = 0; r < reps; r++) {
+        const double phase = random_uniform();
+        int level = 0;
+        uint64_t i;
+        for (i = 0; i < n; i++)
+            series[i] = 1 + amplitude * shape_at(kind, i, n, phase, &level) + sd * random_normal();
+        seen[gpumb_classify(series, n, precision)]++;
+    }
+    {
+        const double right = 100.0 * seen[shapes[kind].expected] / reps;
+        const double flagged = 100 - 100.0 * seen[GPUMB_SERIES_STEADY] / reps;
+        printf("%-30s %5llu  %5.1f %%  %5.1f  %5d %5d %5d %5d %5d  %6.1f %%  >=95 %-8s",
+               shapes[kind].name, (unsigned long long)n, 100 * amplitude, amplitude / sd, seen[0],
+               seen[1], seen[2], seen[3], seen[4], right, demand(right >= 95));
+        if (kind == FLAT)
+            printf("  flagged %5.1f %%  <=5 %s\n", flagged, demand(flagged <= 5));
+        else
+            printf("  flagged %5.1f %% >=95 %s\n", flagged, demand(flagged >= 95));
+    }
+    fflush(stdout);
+}
+
+static void classes(void)
+{
+    static const struct {
+        uint64_t n;
+        double per_sd; /* amplitude over the noise */
+    } cases[] = {{75, 12}, {100, 10}, {300, 8}, {1000, 6}, {10000, 6}};
+    int kind;
+    size_t a;
+    printf("\nCLASSES at a precision of 1 %%, in normal noise of 1 %%\n\n"
+           "shape                          length  height  /noise steady  warm  slow  two unsteady "
+           "right   demand\n");
+    for (kind = 0; kind < SHAPES; kind++)
+        for (a = 0; a < sizeof cases / sizeof cases[0]; a++) {
+            if (kind >= LEVELS_RUNS && cases[a].n < 300) /* visited again and again */
+                continue;
+            class_of((enum shape)kind, cases[a].n, kind == FLAT ? 0 : 0.01 * cases[a].per_sd, 0.01,
+                     repetitions(cases[a].n > 1000 ? 100 : 400));
+        }
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------- */
+
+/* Times of two regions in rounds, the order alternating, under a load that comes and goes. */
+static gpumb_comparison compare(double ratio, enum noise kind, double sd, double load, double stay,
+                                double delta, int comparisons, uint64_t look, uint64_t most)
+{
+    static double base[MOST], state[2];
+    uint64_t count = 0;
+    int loaded = 0, i;
+    for (;;) {
+        gpumb_comparison c;
+        look = look < most ? look : most;
+        for (; count < look; count++) {
+            double time[2];
+            for (i = 0; i < 2; i++) {
+                const int which = (i + (int)(count % 2)) % 2;
+                noise_state = state[which];
+                time[which] = noise_next(kind, sd, count == 0);
+                state[which] = noise_state;
+                if (random_uniform() < 0.5 / stay) /* between or within rounds */
+                    loaded = !loaded;
+                if (loaded)
+                    time[which] *= 1 + load;
+            }
+            base[count] = time[0];
+            series[count] = ratio * time[1];
+        }
+        c = gpumb_compare_rounds(base, series, count, delta, comparisons);
+        if (gpumbi_decided(&c, delta) || count >= most)
+            return c;
+        look = gpumbi_next_look(look);
+    }
+}
+
+static void comparisons(void)
+{
+    static const double sds[] = {0.002, 0.01, 0.03};
+    static const enum noise kinds[] = {NORMAL, LOG_NORMAL, AR_6, AR_9, TIES, SPIKES};
+    static const double ratios[] = {1, 1.005, 1.02, 0.98};
+    static const double loads[] = {20, 200};
+    const double delta = 0.01;
+    size_t k, a, q;
+    int r, i;
+    printf(
+        "\nCOMPARISONS in rounds, delta 1 %%, until decided or 3000 rounds (10000 for AR(1) 0.9 of "
+        "3 %%)\n\n"
+        "noise          sd of each  ratio  comparisons   reps  rounds  faster slower  same undec."
+        "  interval holds it  demand\n");
+    for (k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        for (a = 0; a < sizeof sds / sizeof sds[0]; a++)
+            for (q = 0; q < sizeof ratios / sizeof ratios[0]; q++) {
+                const int reps = repetitions(sds[a] > 0.02 || kinds[k] == AR_9 ? 200 : 1000);
+                /* such noise leaves too little for a tenth of the 5 %, even of all samples */
+                const int noisy = kinds[k] == AR_9 && sds[a] > 0.02;
+                const int family = q == 2 && !noisy ? 10 : 1;
+                const uint64_t most = noisy ? MOST : 3000;
+                int seen[4] = {0}, held = 0, right;
+                double rounds = 0;
+                random_state = k * 100 + a * 10 + q + 1;
+                for (r = 0; r < reps; r++) {
+                    const gpumb_comparison c =
+                        compare(ratios[q], kinds[k], sds[a], 0, 1, delta, family, 30, most);
+                    seen[c.verdict]++;
+                    held += c.lo <= ratios[q] && ratios[q] <= c.hi;
+                    rounds += (double)c.rounds / reps;
+                }
+                right = q < 2 ? seen[GPUMB_VERDICT_FASTER] + seen[GPUMB_VERDICT_SLOWER]
+                              : seen[q == 2 ? GPUMB_VERDICT_SLOWER : GPUMB_VERDICT_FASTER];
+                printf(
+                    "%-14s %7.1f %%  %6.3f  %8d %9d  %6.0f  %5.1f  %5.1f  %5.1f  %5.1f  %10.1f %%  "
+                    "     %s %s\n",
+                    noise_names[kinds[k]], 100 * sds[a], ratios[q], family, reps, rounds,
+                    100.0 * seen[1] / reps, 100.0 * seen[2] / reps, 100.0 * seen[3] / reps,
+                    100.0 * seen[0] / reps, 100.0 * held / reps,
+                    q < 2 ? "alarms <=5" : "found >=95",
+                    demand(q < 2 ? right <= 0.05 * reps : right >= 0.95 * reps));
+                fflush(stdout);
+            }
+    printf("\nFamilies of 10 comparisons of one code with itself: families with a false alarm; and "
+           "with an\ninterval that misses 1 (what would be an alarm at delta 0)\n\n");
+    for (k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const int reps = repetitions(kinds[k] == AR_9 ? 100 : 400);
+        int alarms = 0, misses = 0;
+        random_state = k + 77;
+        for (r = 0; r < reps; r++) {
+            int alarm = 0, miss = 0;
+            for (i = 0; i < 10; i++) {
+                const gpumb_comparison c = compare(1, kinds[k], 0.01, 0, 1, delta, 10, 30, 1000);
+                alarm |= c.verdict == GPUMB_VERDICT_FASTER || c.verdict == GPUMB_VERDICT_SLOWER;
+                miss |= c.lo > 1 || c.hi < 1;
+            }
+            alarms += alarm;
+            misses += miss;
+        }
+        printf("%-14s  %5d  alarms %5.1f %%  <=5 %-8s misses %5.1f %%  <=8 %s\n",
+               noise_names[kinds[k]], reps, 100.0 * alarms / reps, demand(alarms <= 0.05 * reps),
+               100.0 * misses / reps, demand(misses <= 0.08 * reps));
+        fflush(stdout);
+    }
+    printf(
+        "\nA load of 30 %% that comes and goes, also within rounds, 200 rounds: shift against the "
+        "same noise without it\n\n");
+    for (k = 0; k < sizeof loads / sizeof loads[0]; k++)
+        for (q = 0; q < sizeof ratios / sizeof ratios[0]; q++) {
+            const int reps = repetitions(500);
+            double shift = 0, worst = 0;
+            int large = 0, alarms = 0;
+            for (r = 0; r < reps; r++) {
+                gpumb_comparison c[2];
+                for (i = 0; i < 2; i++) {
+                    random_state = (uint64_t)r * 100 + k * 10 + q + 5;
+                    c[i] = compare(ratios[q], NORMAL, 0.01, i * 0.3, loads[k], delta, 1, 200, 200);
+                }
+                {
+                    const double off = c[1].ratio / c[0].ratio - 1;
+                    shift += off / reps;
+                    worst = fmax(worst, fabs(off));
+                    large += fabs(off) >= 0.005;
+                }
+                alarms +=
+                    q < 2 ? c[1].verdict == GPUMB_VERDICT_FASTER ||
+                                c[1].verdict == GPUMB_VERDICT_SLOWER
+                          : c[1].verdict == (q == 2 ? GPUMB_VERDICT_SLOWER : GPUMB_VERDICT_FASTER);
+            }
+            printf(
+                "mean stay %3.0f rounds  ratio %5.3f  %5d  shift: mean %7.3f %%, worst %5.3f %%, "
+                ">= 0.5 %%: %4.1f %%  <=1 %-8s %s %5.1f %% %s\n",
+                loads[k], ratios[q], reps, 100 * shift, 100 * worst, 100.0 * large / reps,
+                demand(large <= 0.01 * reps), q < 2 ? "alarms" : "found ", 100.0 * alarms / reps,
+                demand(q < 2 ? alarms <= 0.05 * reps : alarms >= 0.95 * reps));
+        }
+}
+
+/* ---- against a file -------------------------------------------------------------------------- */
+
+/* One code, measured in 5 processes that differ by `between`, stored; then in 1 or 5 again. */
+static gpumbi_figure figure_of(int processes, double between, double sd)
+{
+    gpumbi_figure f = {0, 0, 0, 0, 0};
+    double medians[16];
+    int i;
+    uint64_t j;
+    for (i = 0; i < processes; i++) {
+        const double process = 1 + between * random_normal();
+        gpumb_stats s;
+        for (j = 0; j < 100; j++)
+            series[j] = process * (1 + sd * random_normal());
+        s = gpumb_statistics(series, 100);
+        medians[i] = s.median;
+        f.median = s.median;
+        f.lo = s.ci_lo;
+        f.hi = s.ci_hi;
+        f.process_lo = i && f.process_lo < s.median ? f.process_lo : s.median;
+        f.process_hi = i && f.process_hi > s.median ? f.process_hi : s.median;
+    }
+    if (processes > 1) {
+        const double own = f.median;
+        f.median = gpumb_statistics(medians, (uint64_t)processes).median;
+        f.lo *= f.median / own;
+        f.hi *= f.median / own;
+    } else {
+        f.process_lo = f.process_hi = 0;
+    }
+    return f;
+}
+
+static void files(void)
+{
+    static const double betweens[] = {0, 0.005, 0.02};
+    size_t a;
+    int processes, r;
+    printf("\nAGAINST A FILE: ratio of two medians of 100 samples, noise 2 %%\n\n"
+           "between processes  processes   reps  interval holds 1  demand\n");
+    for (a = 0; a < 3; a++)
+        for (processes = 1; processes <= 5; processes += 4) {
+            const int reps = repetitions(4000);
+            int held = 0;
+            random_state = a * 10 + (uint64_t)processes;
+            for (r = 0; r < reps; r++) {
+                const gpumbi_figure base = figure_of(processes, betweens[a], 0.02);
+                const gpumbi_figure other = figure_of(processes, betweens[a], 0.02);
+                double lo, hi;
+                gpumbi_ratio_interval(&base, &other, &lo, &hi);
+                held += lo <= 1 && 1 <= hi;
+            }
+            printf("%13.1f %%  %11d %7d  %11.1f %%", 100 * betweens[a], processes, reps,
+                   100.0 * held / reps);
+            if (processes == 1 && betweens[a] > 0)
+                printf("     none: it can't know\n");
+            else
+                printf("     >=92 %s\n", demand(held >= 0.92 * reps));
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = argc > 2 ? argv[2] : "vkrf";
+    scale = argc > 1 ? atof(argv[1]) : 1;
+    if (!(scale > 0))
+        return fprintf(stderr, "usage: coverage [SCALE [v|k|r]]\n"), 2;
+    if (strchr(only, 'v'))
+        coverage();
+    if (strchr(only, 'k'))
+        classes();
+    if (strchr(only, 'r'))
+        comparisons();
+    if (strchr(only, 'f'))
+        files();
+    printf("\n%d of %d demands met\n", met, demands);
+    return met != demands;
+}
