@@ -52,6 +52,7 @@ export TEST_BUILD := build/$(BACKEND)
 # ---- what there is ----
 B := build/$(BACKEND)
 BENCHES := $(patsubst bench/%.cu,$(B)/%,$(wildcard bench/*.cu))
+HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 SCRIPTS := $(wildcard tests/test_*.sh)
@@ -63,17 +64,19 @@ AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulatio
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h)
 
-all: $(BENCHES) $(EXAMPLES) ## builds the benchmarks and examples (the default)
+all: $(BENCHES) $(HOST_BENCHES) $(EXAMPLES) ## builds the benchmarks and examples (the default)
 
 run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JSON in results/
 	@mkdir -p results
 	$(B)/copy --quick --csv results/copy.csv --json results/copy.json
 	$(B)/zcopy --quick --csv results/zcopy.csv --json results/zcopy.json
 
-bench: $(BENCHES) ## runs all benchmarks in full, into results/; takes long
+bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
 	@mkdir -p results
 	@status=0; for b in $(notdir $(BENCHES)); do \
 	    $(B)/$$b --full --csv results/$$b.csv --json results/$$b.json || status=1; \
+	done; for b in $(notdir $(HOST_BENCHES)); do \
+	    build/cpu/$$b >results/$$b.txt || status=1; tail -n 1 results/$$b.txt; \
 	done; exit $$status
 
 matrix: ## compiles the header with every compiler, standard and mode
@@ -105,6 +108,9 @@ HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+
+build/cpu/%: bench/%.c $(HOST_NEEDS)
+	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
 
 $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
@@ -161,7 +167,7 @@ $(call run_if,$(DEVICE),$(KERNEL_TESTS) $(SCRIPTS),no $(BACKEND) device)
 $(call run_if,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
 $(call run_if,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 
-test: $(BENCHES) $(EXAMPLES) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
+test: $(BENCHES) $(HOST_BENCHES) $(EXAMPLES) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
 	@sh tests/run.sh $(RUN) -- $(SKIP)
 
 # ---- plots: with a matplotlib of its own where python3 has none ----
