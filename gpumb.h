@@ -6173,11 +6173,8 @@ static int gpumbi_verdict(const gpumbi_estimate *base, const gpumbi_estimate *no
     const double b = log(base->at), n = log(now->at), most = 1 + delta, least = 1 / most;
     const double wb = gpumbi_process_width(base), wn = gpumbi_process_width(now);
     const double spread = hypot(base->processes > 1 ? wb : wn, now->processes > 1 ? wn : wb);
-    const int known = base->lo > 0 && now->lo > 0;
     ratio[0] = now->at / base->at;
-    ratio[1] = ratio[2] = 0;
-    if (!known)
-        return GPUMBI_UNDECIDED;
+    /* infinite where an interval is unknown */
     const double below = hypot(n - log(now->lo), log(base->hi) - b);
     const double above = hypot(log(now->hi) - n, b - log(base->lo));
     ratio[1] = ratio[0] * exp(-width * hypot(below, spread));

@@ -100,6 +100,7 @@ static void test_verdict_cases()
     none.lo = none.hi = 0;
     CHECK_INT(judge(none, around(9, 0.01), 1, 0.01), GPUMBI_UNDECIDED);
     CHECK_INT(judge(around(9, 0.01), none, 1, 0.01), GPUMBI_UNDECIDED);
+    CHECK_INT(judge(none, none, 1, 0.01), GPUMBI_UNDECIDED);
 
     // by hand: logarithms of 1.1/1.0 and 1.0/0.8 are 0.09531 and 0.22314
     const gpumbi_estimate base = {1.0, 0.8, 1.1, 0, 0, 0}, now = {2.0, 1.8, 2.5, 0, 0, 0};
@@ -581,6 +582,14 @@ static void test_runs()
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), "ok here, failed in"));
     CHECK(has(table, "7 same, 0 undecided; 3 rows not compared"));
     CHECK(has(heard, "several rows have one name"));
+    edited = base; // it was measured then, and is skipped now
+    at = edited.find(",4,\"odd");
+    at = edited.rfind("\n1,run", at) + 1;
+    edited.replace(at, edited.find('\n', at) - at,
+                   first.substr(0, first.find(",1,plain")) + ",4,\"odd, \"\"name\"\"\"");
+    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK(has(line_with(table, "run/copy n=4 form=odd"), "skipped here, ok in"));
+    CHECK(has(table, "0 faster, 0 slower, 8 same, 0 undecided; 1 rows not compared"));
     edited = "note," + base;
     for (size_t i = 0; i + 1 < edited.size(); i++)
         if (edited[i] == '\n')
