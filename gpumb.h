@@ -6049,13 +6049,14 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* FNV-1a over a text and its 0. */
+/* FNV-1a over a text and its 0, mixed, since keys are sums. */
 static uint64_t gpumbi_hash(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     while (*text++);
-    return hash ^ hash >> 32;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
 }
 
 /* Stands for bench, kernel and axes in any order; with a context, for those axes only that this run
@@ -6164,8 +6165,7 @@ static double gpumbi_process_width(const gpumbi_estimate *e)
 /* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
  * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and from the spread between
  * processes, which a side that does not know its own is taken to share; all of it `width` times as
- * wide.
- * Faster or slower is what is certain and differs by more than delta (0.01: 1 %); the same is what
+ * wide. Faster or slower is what is certain and differs by more than delta (0.01: 1 %); the same is what
  * is certain to be within delta, or is within delta and certain to differ. */
 static int gpumbi_verdict(const gpumbi_estimate *base, const gpumbi_estimate *now, double width,
                           double delta, double ratio[3])
@@ -6211,7 +6211,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
             fprintf(g->table, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
                     g->settings.compare);
         else
-            fprintf(g->table, now->status ? "only here, %s\n" : "only here\n", here);
+            fprintf(g->table, "only here%s%s\n", now->status ? ", " : "", now->status ? here : "");
         return verdict;
     }
     if (ratio[1] > 0)

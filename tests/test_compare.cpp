@@ -19,6 +19,7 @@ static void hear(const char *text)
 #include <algorithm>
 #include <fcntl.h>
 #include <math.h>
+#include <vector>
 
 // ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
 
@@ -395,6 +396,29 @@ static void test_many()
     }
 }
 
+// Keys are sums over the axes, and yet those of a grid are all different, also when values change
+// places; the order of the axes does not matter.
+static void test_keys()
+{
+    std::vector<uint64_t> keys;
+    char text[2][16];
+    for (int a = 0; a < 300; a++)
+        for (int b = 0; b < 300; b++) {
+            snprintf(text[0], sizeof text[0], "%d", a);
+            snprintf(text[1], sizeof text[1], "%d", b);
+            const gpumbi_cell there[] = {{"n", text[0]}, {"m", text[1]}};
+            const gpumbi_cell back[] = {{"m", text[1]}, {"n", text[0]}};
+            keys.push_back(gpumbi_key(NULL, "b", "k", there, 2));
+            if (gpumbi_key(NULL, "b", "k", back, 2) != keys.back())
+                CHECK(!"the order of axes");
+        }
+    std::sort(keys.begin(), keys.end());
+    CHECK(std::unique(keys.begin(), keys.end()) == keys.end());
+    CHECK(gpumbi_key(NULL, "ab", "c", NULL, 0) != gpumbi_key(NULL, "a", "bc", NULL, 0));
+    const gpumbi_cell whole = {"n", "12"}, parts = {"n1", "2"};
+    CHECK(gpumbi_key(NULL, "b", "k", &whole, 1) != gpumbi_key(NULL, "b", "k", &parts, 1));
+}
+
 // ---- whole runs ----
 
 static std::string table;
@@ -631,6 +655,7 @@ int main()
     test_csv();
     test_json();
     test_many();
+    test_keys();
     CHECK_INT(gpumb_close(reader), 0);
     CHECK_INT(live_allocations, 0);
     test_runs();
