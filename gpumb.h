@@ -75,6 +75,9 @@ Every time has a way (`timing`) and a meaning (`meaning`):
     host    the host's clock, from before the launch to after its completion: latency; also on the
             CPU, where short regions are timed many at once
 
+Regions in a GPUMB_INTERLEAVE take turns, a sample each in every round, and are compared with the
+first of them: ratio, interval, verdict. What disturbs a whole round leaves the ratio alone.
+
 A *sweep* runs its body once for every combination of its axes. The outermost sweep first walks
 through all combinations with regions skipped, so that every axis is known before the first output;
 then it runs one combination a pass. Code in a sweep therefore runs more often than it seems to:
@@ -543,11 +546,12 @@ typedef struct gpumb_result {
     unsigned flags;
 } gpumb_result;
 
-enum {                              /* why a device's clock is below what it could be */
-       GPUMB_THROTTLE_POWER = 1,    /* to stay within its power limit */
-       GPUMB_THROTTLE_THERMAL = 2,  /* to stay within its temperature */
-       GPUMB_THROTTLE_HARDWARE = 4, /* the hardware's emergency brake: half the clock, or less */
-       GPUMB_THROTTLE_OTHER = 8     /* a reason that this version does not know */
+/* Why a device's clock is below what it could be. */
+enum {
+    GPUMB_THROTTLE_POWER = 1,    /* to stay within its power limit */
+    GPUMB_THROTTLE_THERMAL = 2,  /* to stay within its temperature */
+    GPUMB_THROTTLE_HARDWARE = 4, /* the hardware's emergency brake: half the clock, or less */
+    GPUMB_THROTTLE_OTHER = 8     /* a reason that this version does not know */
 };
 
 /* The last row that was finished, valid until the next one or gpumb_close(); NULL if there is
@@ -3759,7 +3763,6 @@ static int gpumbi_working(gpumb *g)
     return !g->done;
 }
 
-/* A body that has not come back to its macro was left by `return` or `goto`. */
 static void gpumbi_free_graphs(gpumbi_sampler *s)
 {
     for (int i = 0; i < 2; i++) {
@@ -3771,6 +3774,7 @@ static void gpumbi_free_graphs(gpumbi_sampler *s)
 
 static void gpumbi_interleave_free(gpumb *g);
 
+/* A body that has not come back to its macro was left by `return` or `goto`. */
 static void gpumbi_leave_body(gpumb *g)
 {
     if (g->in_body) {
@@ -3807,7 +3811,6 @@ static gpumb *gpumbi_enter(gpumb *g)
     return gpumbi_working(g) ? g : NULL;
 }
 
-/* Why the region under way, or else the next one, has to be skipped; "" if it has not. */
 /* Forgets what described the last region, but not that a buffer is missing. */
 static void gpumbi_next_region(gpumb *g)
 {
@@ -3815,6 +3818,7 @@ static void gpumbi_next_region(gpumb *g)
     gpumbi_copy_text(g->next.skip, sizeof g->next.skip, g->missing);
 }
 
+/* Why the region under way, or else the next one, has to be skipped; "" if it has not. */
 static char *gpumbi_trouble(gpumb *g)
 {
     return g->active ? g->active->about.skip : g->next.skip;
@@ -7284,13 +7288,14 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* FNV-1a over a text and its 0. */
+/* FNV-1a over a text and its 0, mixed, since keys are sums. */
 static uint64_t gpumbi_hash(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     while (*text++);
-    return hash ^ hash >> 32;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
 }
 
 /* Stands for bench, kernel and axes in any order; with a context, for those axes only that this run
@@ -7441,7 +7446,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
             fprintf(g->table, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
                     g->settings.compare);
         else
-            fprintf(g->table, now->status ? "only here, %s\n" : "only here\n", here);
+            fprintf(g->table, "only here%s%s\n", now->status ? ", " : "", now->status ? here : "");
         return verdict;
     }
     if (ratio[1] > 0)
