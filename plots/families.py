@@ -73,6 +73,7 @@ AXES = {
     "pairs": ("Bodies per thread\nx unrolling", count),
     "splits": ("Splits of a walk", lambda v: count(v) if v else "as many as fill the device"),
     "stream": ("Instructions", count),
+    "us": ("Spin in \u00b5s", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -595,5 +596,15 @@ FAMILIES = [
         log2=False,
         y="gflops",
         model=BOUND,
+    ),
+    Family(
+        "floor-span",
+        "floor/span",
+        "A kernel of known length, timed in each way",
+        x="us",
+        series="kernel",
+        panel="blocks",
+        log_y=True,
+        y="median_s",
     ),
 ]

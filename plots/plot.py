@@ -35,14 +35,18 @@ from families import (
     value_label,
 )
 
-SCHEMA = "1"
+SCHEMAS = ("1", "2")
 FIXED = """
     schema bench kernel backend device status reason verified timing meaning samples batch stop
     median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
     bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache
     registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags
 """.split()
-SINCE = "reference expected_pct measured_pct".split()  # fixed columns that older files do not have
+SINCE = """
+    reference expected_pct measured_pct effective_samples sm_clock_before_mhz temp_before_c gb_per_j
+    throttle others series compared_with ratio ratio_lo ratio_hi verdict processes process_lo_s
+    process_hi_s
+""".split()  # fixed columns that older files do not have
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {
     "backend": "agg",
@@ -112,9 +116,9 @@ def read(path):
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
     for number, line in lines:
         row = dict(zip(header, line), **{"@file": path, "@line": number, "@date": date})
-        if row.get("schema", SCHEMA) != SCHEMA:
+        if row.get("schema", SCHEMAS[-1]) not in SCHEMAS:
             raise Problem(
-                f"{path}:{number}: schema is {row['schema']}, not {SCHEMA}: "
+                f"{path}:{number}: schema is {row['schema']}, not {' or '.join(SCHEMAS)}: "
                 "use one version of bench/ and plots/"
             )
         if len(line) != len(header):

@@ -32,17 +32,6 @@ static double random_normal(void) /* Box & Muller 1958 */
     return radius * cos(6.283185307179586 * random_uniform());
 }
 
-static void shuffle(double *values, size_t count)
-{
-    size_t i;
-    for (i = count; i > 1; i--) {
-        const size_t j = (size_t)(random_bits() % i);
-        const double swapped = values[i - 1];
-        values[i - 1] = values[j];
-        values[j] = swapped;
-    }
-}
-
 /* ---- by hand ---- */
 
 static gpumb_stats stats_of(const double *values, size_t count)
@@ -176,6 +165,8 @@ enum { RANKS = sizeof ranks / sizeof ranks[0] };
 
 static double values[200000];
 
+/* Low and high in turns, so that neighbours lie on opposite sides of the median: values that don't
+ * hang together keep the exact ranks. */
 static void test_ranks(void)
 {
     size_t i, j;
@@ -183,12 +174,12 @@ static void test_ranks(void)
         const unsigned n = ranks[i].n;
         gpumb_stats s;
         for (j = 0; j < n; j++)
-            values[j] = (double)(j + 1); /* each value is its rank */
-        shuffle(values, n);
+            values[j] = (double)(j % 2 ? j / 2 + 1 : n - j / 2); /* n, 1, n - 1, 2, ... */
         s = gpumb_statistics(values, n);
         if (!(CHECK_NEAR(s.ci_lo, ranks[i].k, 0) & CHECK_NEAR(s.ci_hi, n + 1 - ranks[i].k, 0)))
             printf("    with %u values\n", n);
         CHECK_INT(s.count, n);
+        CHECK_NEAR(s.effective, n, 0);
         CHECK_NEAR(s.median, (n + 1) / 2.0, 0);
         CHECK_NEAR(s.q1, 1 + (n - 1) / 4.0, 1e-9);
         CHECK_NEAR(s.q3, 1 + 3 * (n - 1) / 4.0, 1e-9);
@@ -209,7 +200,7 @@ static void test_range(void)
     static const double wide[] = {1e-150, 1e150, 1, 1e-9, 1e9, 1e-30, 1e30};
     static const double offset[] = {1e9 + 2, 1e9, 1e9 + 1, 1e9 + 2, 1e9, 1e9 + 1};
     static const double tiny[] = {3e-9, 1e-9, 2e-9, 5e-9, 4e-9, 6e-9};
-    static const double two_levels[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+    static const double two_levels[] = {9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 9};
     gpumb_stats s = stats_of(wide, 7);
     CHECK_NEAR(s.median, 1, 0);
     CHECK_NEAR(s.min, 1e-150, 0);
@@ -229,7 +220,7 @@ static void test_range(void)
     CHECK_NEAR(s.median, 3.5e-9, 1e-20);
     CHECK_NEAR(s.sd, sqrt(3.5) * 1e-9, 1e-20);
 
-    /* 9 values of 1 and 11 of 9: ranks 6 and 15 span both levels */
+    /* 9 values of 1 and 11 of 9, in turns: ranks 6 and 15 span both levels */
     s = stats_of(two_levels, 20);
     CHECK_NEAR(s.median, 9, 0);
     CHECK_NEAR(s.ci_lo, 1, 0);
@@ -302,10 +293,13 @@ static void test_coverage(void)
             const double seen = coverage(counts[i], repetitions, logarithmic);
             for (j = 0; ranks[j].n != counts[i]; j++) {
             }
-            /* four standard errors of the simulation */
-            if (!CHECK_NEAR(seen, ranks[j].coverage,
-                            4 * sqrt(ranks[j].coverage * (1 - ranks[j].coverage) / repetitions)))
-                printf("    with %u values\n", counts[i]);
+            /* Chance correlation makes some intervals wider than by the ranks of independent
+             * values, never narrower. Four standard errors of the simulation. */
+            const double exact = ranks[j].coverage;
+            const double error = 4 * sqrt(exact * (1 - exact) / repetitions);
+            if (!(CHECK(seen >= exact - error) & CHECK(seen <= exact + 0.015 + error) &
+                  CHECK(counts[i] < 30 || seen <= 0.98)))
+                printf("    with %u values: %g, exact %g\n", counts[i], seen, exact);
         }
 }
 

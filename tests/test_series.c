@@ -1,0 +1,368 @@
+/* test_series.c - the interval of series that hang together, their classes, and comparisons round
+ * by round: against figures worked out by hand and a naive reference. How often all this is right
+ * of noisy series is in bench/coverage.c. */
+#define GPUMB_BACKEND_CPU
+#define GPUMB_BACKEND_FAKE
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+#include "fake.h"
+
+#include "check.h"
+#include <math.h>
+
+static double values[10000], other[10000];
+
+static gpumb_stats stats_of(const double *series, size_t count)
+{
+    static double copy[10000];
+    memcpy(copy, series, count * sizeof *series);
+    return gpumb_statistics(copy, count);
+}
+
+/* ---- order statistics ---- */
+
+static void test_select(void)
+{
+    static const double five[] = {3, -1, 1e300, 1e-300, -1};
+    static const double sorted[] = {-1, -1, 1e-300, 3, 1e300};
+    static const double next[] = {1, 1.0000000000000002, 1};
+    size_t i;
+    for (i = 0; i < 5; i++)
+        CHECK_NEAR(gpumbi_select(five, 5, i), sorted[i], 0);
+    CHECK_NEAR(gpumbi_select(five, 1, 0), 3, 0);
+    CHECK_NEAR(gpumbi_select(next, 3, 1), 1, 0);
+    CHECK_NEAR(gpumbi_select(next, 3, 2), 1.0000000000000002, 0);
+}
+
+/* ---- the interval, by a reference that does it all the slow way ---- */
+
+static double naive_at(const double *sorted, int n, double rank)
+{
+    const double spacing = (sorted[n - 1] - sorted[0]) / (n - 1);
+    if (rank < 1)
+        return fmax(0, sorted[0] - (1 - rank) * spacing);
+    if (rank > n)
+        return sorted[n - 1] + (rank - n) * spacing;
+    {
+        const int below = (int)floor(rank);
+        const double part = rank - below;
+        return below == n ? sorted[n - 1] : sorted[below - 1] * (1 - part) + sorted[below] * part;
+    }
+}
+
+/* No more than 1024 values, for blocks of one. */
+static void naive_interval(const double *series, int n, double *lo, double *hi, double *effective)
+{
+    static double sorted[1024], y[1024], rho[1024];
+    double mean = 0, median, half, time = 1, covered = 0, choose = 1;
+    int i, j, k, rank = 0;
+    for (i = 0; i < n; i++) { /* insertion sort */
+        for (j = i; j > 0 && sorted[j - 1] > series[i]; j--)
+            sorted[j] = sorted[j - 1];
+        sorted[j] = series[i];
+    }
+    median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    half = (sorted[n - 1 - n / 4] - sorted[n / 4]) / 4;
+    for (i = 0; i < n; i++) {
+        y[i] = (series[i] - median) / half;
+        y[i] = y[i] < -1 ? -1 : y[i] > 1 ? 1 : y[i];
+        mean += y[i] / n;
+    }
+    for (k = 0; k < n; k++) {
+        rho[k] = 0;
+        for (i = k; i < n; i++)
+            rho[k] += (y[i] - mean) * (y[i - k] - mean);
+    }
+    for (k = n - 1; k >= 0; k--)
+        rho[k] /= rho[0];
+    if (rho[1] >= 0.6 / sqrt(n)) {
+        for (time = -1, k = 0; k < n / 2 && rho[k] + rho[k + 1] > 0; k += 2)
+            time += 2 * (rho[k] + rho[k + 1]);
+        time = fmax(1, time);
+    }
+    /* outside of rank k: 2 P(B < k) <= 5 % */
+    for (k = 0; k < n / 2; k++) {
+        covered += 2 * choose / pow(2, n);
+        if (covered > 0.05)
+            break;
+        rank = k + 1;
+        choose *= (double)(n - k) / (k + 1);
+    }
+    {
+        const double middle = (n + 1) / 2.0;
+        const double reach = (middle - rank) * sqrt(time) * (1 + 10 * (time - 1) * sqrt(time) / n);
+        *lo = naive_at(sorted, n, middle - reach);
+        *hi = naive_at(sorted, n, middle + reach);
+    }
+    *effective = n / time;
+}
+
+static uint64_t lcg = 1;
+static double uniform(void)
+{
+    lcg = lcg * 6364136223846793005u + 1442695040888963407u;
+    return (double)(lcg >> 11) / 9007199254740992.0;
+}
+
+static void test_interval(void)
+{
+    int n, kind, i;
+    for (n = 6; n <= 500; n = n < 40 ? n + 1 : n * 3 / 2)
+        for (kind = 0; kind < 4; kind++) {
+            double lo, hi, effective, state = 0;
+            gpumb_stats s;
+            for (i = 0; i < n; i++) {
+                state = (kind == 1 ? 0.5 : kind == 2 ? 0.9 : 0) * state + uniform();
+                values[i] =
+                    kind == 3 ? 5 + 0.1 * i + uniform() : 100 + state; /* the last: a ramp */
+            }
+            naive_interval(values, n, &lo, &hi, &effective);
+            s = stats_of(values, (size_t)n);
+            CHECK_CASE(fabs(s.ci_lo - lo) < 1e-9 * hi && fabs(s.ci_hi - hi) < 1e-9 * hi &&
+                           fabs(s.effective - effective) < 1e-6 * n,
+                       "%d values, kind %d: %g %g, expected %g %g", n, kind, s.ci_lo, s.ci_hi, lo,
+                       hi);
+        }
+}
+
+static void test_small(void)
+{
+    static const double six[] = {6, 1, 5, 2, 4, 3};
+    static const double rising[] = {1, 2, 3, 4, 5, 6};
+    gpumb_stats s;
+    size_t i;
+    s = gpumb_statistics(NULL, 0);
+    CHECK_NEAR(s.effective, 0, 0);
+    for (i = 1; i <= 5; i++) {
+        s = stats_of(rising, i);
+        CHECK_NEAR(s.effective, i, 0);
+        CHECK_NEAR(s.ci_lo, 0, 0);
+        CHECK_NEAR(s.ci_hi, 0, 0);
+        CHECK(gpumbi_half_width(&s) > 1e300);
+    }
+    s = stats_of(six, 6); /* neighbours lie on both sides: exact ranks */
+    CHECK_NEAR(s.effective, 6, 0);
+    CHECK_NEAR(s.ci_lo, 1, 0);
+    CHECK_NEAR(s.ci_hi, 6, 0);
+    /* quartiles 2 and 5: clipped at 0.75 to -1 -1 -2/3 2/3 1 1, squares 4.8889; lag 1: 1 + 2/3 -
+     * 4/9 + 2/3 + 1 = 2.8889, 2: 2/3 - 2/3 - 2/3 + 2/3 = 0, 3: -2/3 - 1 - 2/3 < 0;
+     * time 2 (1 + 0.5909) - 1 = 2.1818, reach 2.5 * 1.4771 * (1 + 10 * 1.1818 * 1.4771 / 6) */
+    s = stats_of(rising, 6);
+    CHECK_NEAR(s.effective, 6 / (24.0 / 11), 1e-9);
+    CHECK_NEAR(s.ci_lo, 0, 0); /* times are not below 0 */
+    CHECK_NEAR(s.ci_hi, 3.5 + 2.5 * 1.477098 * (1 + 10 * 1.181818 * 1.477098 / 6), 1e-4);
+
+    for (i = 0; i < 100; i++)
+        values[i] = 7;
+    s = stats_of(values, 100); /* constant */
+    CHECK_NEAR(s.ci_lo, 7, 0);
+    CHECK_NEAR(s.ci_hi, 7, 0);
+    CHECK_NEAR(s.effective, 100, 0);
+    for (i = 0; i < 100; i++)
+        values[i] = (double)(i % 2);
+    s = stats_of(values, 100); /* two values in turns */
+    CHECK_NEAR(s.ci_lo, 0, 0);
+    CHECK_NEAR(s.ci_hi, 1, 0);
+    CHECK_NEAR(s.effective, 100, 0);
+    for (i = 0; i < 100; i++)
+        values[i] = (double)(i / 50);
+    s = stats_of(values, 100); /* the same in two blocks */
+    CHECK(s.effective < 10);
+    for (i = 0; i < 100; i++)
+        values[i] = i == 60 || i == 61 ? 9 : 7;
+    s = stats_of(values, 100); /* one outlier: quartiles equal, only signs count */
+    CHECK_NEAR(s.ci_lo, 7, 0);
+    CHECK_NEAR(s.ci_hi, 7, 0);
+    CHECK_INT(gpumbi_next_look(30), 46);
+    CHECK_INT(gpumbi_next_look(46), 70);
+}
+
+/* ---- classes, with uniform noise of +-1 % ---- */
+
+static gpumb_series class_of(int kind, uint64_t n, double height)
+{
+    uint64_t i;
+    lcg = 1;
+    for (i = 0; i < n; i++) {
+        const double t = (double)i / (double)n;
+        double y = 0;
+        switch (kind) {
+        case 1:
+            y = t < 0.5;
+            break;
+        case 2:
+            y = t >= 0.5;
+            break;
+        case 3:
+            y = t;
+            break;
+        case 4:
+            y = 1 - t;
+            break;
+        case 5:
+            y = exp(-8 * t);
+            break;
+        case 6:
+            y = sin(6.283185307179586 * 3 * t);
+            break;
+        case 7:
+            y = (int)(t * 5) % 2;
+            break;
+        case 8:
+            y = (i / 7) % 2 ? 1 : 0;
+            break;
+        case 9:
+            y = i == n / 2 ? 100 : 0;
+            break;
+        default:
+            break;
+        }
+        values[i] = 5e-6 * (1 + height * y + 0.02 * (uniform() - 0.5));
+    }
+    return gpumb_classify(values, n, 0.01);
+}
+
+static void test_classes(void)
+{
+    static const gpumb_series expected[] = {GPUMB_SERIES_STEADY,       GPUMB_SERIES_WARMING_UP,
+                                            GPUMB_SERIES_SLOWING_DOWN, GPUMB_SERIES_UNSTEADY,
+                                            GPUMB_SERIES_UNSTEADY,     GPUMB_SERIES_WARMING_UP,
+                                            GPUMB_SERIES_UNSTEADY,     GPUMB_SERIES_UNSTEADY,
+                                            GPUMB_SERIES_TWO_LEVELS,   GPUMB_SERIES_STEADY};
+    static const uint64_t lengths[] = {100, 300, 1000, 5000};
+    static const double ticks[] = {1, 1.1, 1, 1, 1.1, 1.1, 1, 1.1, 1.1, 1, 1};
+    size_t k, i;
+    for (i = 0; i < 4; i++)
+        for (k = 0; k < 10; k++) {
+            CHECK_CASE(class_of((int)k, lengths[i], 0.1) == expected[k], "kind %d, %d values",
+                       (int)k, (int)lengths[i]);
+            /* smaller than the wanted precision: steady */
+            if (k != 9)
+                CHECK_CASE(class_of((int)k, lengths[i], 0.003) == GPUMB_SERIES_STEADY,
+                           "small kind %d, %d values", (int)k, (int)lengths[i]);
+        }
+    CHECK_INT(class_of(1, 29, 0.5), GPUMB_SERIES_STEADY); /* too few */
+    CHECK_INT(gpumb_classify(NULL, 0, 0.01), GPUMB_SERIES_STEADY);
+    for (i = 0; i < 1000; i++)
+        values[i] = 1;
+    CHECK_INT(gpumb_classify(values, 1000, 0.01), GPUMB_SERIES_STEADY);
+    for (i = 0; i < 990; i++)
+        values[i] = ticks[i % 11]; /* an event clock's two ticks, 10 % apart */
+    CHECK_INT(gpumb_classify(values, 990, 0.01), GPUMB_SERIES_STEADY);
+    for (i = 0; i < 1000; i++)
+        values[i] = i < 400 ? 1.1 : 1; /* a step between two exact values */
+    CHECK_INT(gpumb_classify(values, 1000, 0.01), GPUMB_SERIES_WARMING_UP);
+}
+
+/* ---- comparisons ---- */
+
+/* Delta 1 %: the ratio is within 0.990099 ... 1.01 or beyond, its interval within or not, and
+ * certain to differ from 1 or not. */
+static void test_verdicts(void)
+{
+    static const struct {
+        double ratio, lo, hi;
+        gpumb_verdict verdict;
+    } cases[] = {/* beyond and certain, however wide the interval is */
+                 {0.97, 0.96, 0.98, GPUMB_VERDICT_FASTER},
+                 {0.97, 0.94, 0.999, GPUMB_VERDICT_FASTER},
+                 {0.99, 0.98, 0.995, GPUMB_VERDICT_FASTER},
+                 {1.02, 1.011, 1.03, GPUMB_VERDICT_SLOWER},
+                 {1.02, 1.001, 1.03, GPUMB_VERDICT_SLOWER},
+                 {1.0101, 1.0001, 1.5, GPUMB_VERDICT_SLOWER},
+                 /* beyond, but perhaps 1 */
+                 {0.97, 0.93, 1, GPUMB_VERDICT_UNDECIDED},
+                 {0.97, 0.93, 1.02, GPUMB_VERDICT_UNDECIDED},
+                 {1.02, 1, 1.03, GPUMB_VERDICT_UNDECIDED},
+                 {1.02, 0.99, 1.05, GPUMB_VERDICT_UNDECIDED},
+                 /* within for certain */
+                 {1, 0.9901, 1.01, GPUMB_VERDICT_SAME},
+                 {1, 1, 1, GPUMB_VERDICT_SAME},
+                 {0.997, 0.995, 0.999, GPUMB_VERDICT_SAME},
+                 {1.005, 1.002, 1.008, GPUMB_VERDICT_SAME},
+                 /* within, perhaps beyond, but certain to differ */
+                 {0.995, 0.98, 0.999, GPUMB_VERDICT_SAME},
+                 {1.005, 1.001, 1.02, GPUMB_VERDICT_SAME},
+                 {1.01, 1.001, 1.02, GPUMB_VERDICT_SAME},
+                 /* within, and nothing for certain */
+                 {1, 0.99, 1.005, GPUMB_VERDICT_UNDECIDED}, /* 0.99 is more than 1 % faster */
+                 {1, 0.995, 1.02, GPUMB_VERDICT_UNDECIDED},
+                 {1, 0.9, 1.1, GPUMB_VERDICT_UNDECIDED},
+                 {1.005, 1, 1.02, GPUMB_VERDICT_UNDECIDED},
+                 /* no interval */
+                 {1, 0, 0, GPUMB_VERDICT_UNDECIDED},
+                 {0.5, 0, 0, GPUMB_VERDICT_UNDECIDED},
+                 {2, 0, 0, GPUMB_VERDICT_UNDECIDED},
+                 {0, 0, 0, GPUMB_VERDICT_UNDECIDED}};
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        CHECK_CASE(gpumbi_verdict(cases[i].ratio, cases[i].lo, cases[i].hi, 0.01) ==
+                       cases[i].verdict,
+                   "%g in %g ... %g, expected %d", cases[i].ratio, cases[i].lo, cases[i].hi,
+                   (int)cases[i].verdict);
+    CHECK_INT(gpumbi_verdict(1.02, 1.01, 1.03, 0), GPUMB_VERDICT_SLOWER); /* all counts */
+    CHECK_INT(gpumbi_verdict(1.02, 1.01, 1.03, 0.1), GPUMB_VERDICT_SAME);
+}
+
+static void test_comparisons(void)
+{
+    gpumb_comparison c;
+    size_t i;
+    /* ratios 1.01 ... 1.10 in an order without correlation: 95 % is ranks 2 and 9; 99.5 %: 1 and
+     * 10 (2 (1 + 10) / 1024 = 2.1 % are outside of 2 and 9) */
+    for (i = 0; i < 10; i++) {
+        static const int order[] = {10, 1, 9, 2, 8, 3, 7, 4, 6, 5};
+        values[i] = 2 + (double)i;
+        other[i] = values[i] * (1 + order[i] * 0.01);
+    }
+    c = gpumb_compare_rounds(values, other, 10, 0.01, 1);
+    CHECK_INT(c.rounds, 10);
+    CHECK_NEAR(c.ratio, 1.055, 1e-12);
+    CHECK_NEAR(c.lo, 1.02, 1e-12);
+    CHECK_NEAR(c.hi, 1.09, 1e-12);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_SLOWER);
+    CHECK(!gpumbi_decided(&c, 0.01)); /* wider than delta to either side */
+    CHECK(gpumbi_decided(&c, 0.04));
+    c = gpumb_compare_rounds(values, other, 10, 0.01, 10);
+    CHECK_NEAR(c.lo, 1.01, 1e-12);
+    CHECK_NEAR(c.hi, 1.10, 1e-12);
+    c = gpumb_compare_rounds(values, other, 5, 0.01, 1);
+    CHECK_NEAR(c.lo, 0, 0);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_UNDECIDED);
+    CHECK(!gpumbi_decided(&c, 0.01));
+    c = gpumb_compare_rounds(values, other, 0, 0.01, 1);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_UNDECIDED);
+    c = gpumb_compare_rounds(values, values, 10, 0.01, 1);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_SAME);
+    CHECK_NEAR(c.lo, 1, 0);
+    CHECK(gpumbi_decided(&c, 0.01));
+
+    /* a load that triples whole rounds leaves the ratio alone */
+    for (i = 0; i < 100; i++) {
+        values[i] = (i / 10 % 2 ? 3 : 1) * (1 + 0.001 * (double)(i % 3));
+        other[i] = 0.9 * values[i];
+    }
+    c = gpumb_compare_rounds(values, other, 100, 0.01, 1);
+    CHECK_NEAR(c.ratio, 0.9, 1e-12);
+    CHECK_NEAR(c.lo, 0.9, 1e-12);
+    CHECK_NEAR(c.hi, 0.9, 1e-12);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_FASTER);
+
+    /* undecided: until the ratio is known to a quarter of delta */
+    c.verdict = GPUMB_VERDICT_UNDECIDED;
+    c.lo = 1.007, c.hi = 1.0119;
+    CHECK(gpumbi_decided(&c, 0.01));
+    c.hi = 1.0121;
+    CHECK(!gpumbi_decided(&c, 0.01));
+}
+
+int main(void)
+{
+    test_select();
+    test_small();
+    test_interval();
+    test_classes();
+    test_verdicts();
+    test_comparisons();
+    return CHECK_SUMMARY();
+}
