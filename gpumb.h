@@ -4713,10 +4713,13 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
             break;
     }
     (void)gpumbi_dev_last_error();
-    return tried <= TRIES ? 0
-                          : (gpumb_statistics(seconds[1] + 1, TRIES).median -
-                             gpumb_statistics(seconds[0] + 1, TRIES).median) /
-                                (3 * RUNS);
+    if (tried <= TRIES) {
+        g->next.skip[0] = 0; /* that there are no graphs is no trouble */
+        return 0;
+    }
+    return (gpumb_statistics(seconds[1] + 1, TRIES).median -
+            gpumb_statistics(seconds[0] + 1, TRIES).median) /
+           (3 * RUNS);
 }
 
 static void gpumbi_calibrate(gpumb *g)
