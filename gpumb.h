@@ -6848,7 +6848,8 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
  * it, below; who completes the count has the sum. Others: each block leaves its result in a slot
  * that was empty before, and the last block, which starts last, waits for all of them: a value and
  * the sign that it is there are one 64-bit store. `empty` is no value: those of 4 bytes have zeros
- * above, and a NaN is stored as another one.
+ * above, and a NaN is stored as another one. (An atomic on a float2 of sum and count took 0.2 us
+ * less there, but is atomic for either element alone: who has seen the count may miss a sum.)
  *
  * A small n takes as long as what one thread does step by step. So BLOCK, the size of a block, is
  * known to the compiler where it is the usual one: offsets become part of the loads, and loops over
