@@ -8836,6 +8836,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
 #define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
 #define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
 #define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any(x)
 #define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
 #else
 #define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
@@ -8848,6 +8849,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
     __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
 #define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, mask)
 #define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
 #define GPUMBI_SYNC_WARP() __syncwarp()
 #endif
 
@@ -9044,8 +9046,20 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
  * it, below; who completes the count has the sum. Others: each block leaves its result in a slot
  * that was empty before, and the last block, which starts last, waits for all of them: a value and
  * the sign that it is there are one 64-bit store. `empty` is no value: those of 4 bytes have zeros
- * above, and a NaN is stored as another one. */
-enum { GPUMBI_LOADS = 4, GPUMBI_SLOTS = 16384, GPUMBI_SLOT_BYTES = 8 };
+ * above, and a NaN is stored as another one. (An atomic on a float2 of sum and count took 0.2 us
+ * less there, but is atomic for either element alone: who has seen the count may miss a sum.)
+ *
+ * A small n takes as long as what one thread does step by step. So BLOCK, the size of a block, is
+ * known to the compiler where it is the usual one: offsets become part of the loads, and loops over
+ * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and at most 32 registers, so that
+ * four blocks of 512 are resident. */
+enum {
+    GPUMBI_LOADS = 4,
+    GPUMBI_BLOCK = 256,
+    GPUMBI_COLLECT = 8, /* slots that a lane looks at together */
+    GPUMBI_SLOTS = 16384,
+    GPUMBI_SLOT_BYTES = 8
+};
 
 template <class T> struct alignas(16) gpumbi_16_bytes {
     T at[16 / sizeof(T)];
@@ -9061,42 +9075,44 @@ static __device__ __forceinline__ T gpumbi_fold_16(const gpumbi_16_bytes<T> &x, 
     return result;
 }
 
-/* What one thread makes of its share: whole tiles of GPUMBI_LOADS * blockDim.x loads, then what is
- * left of the last one, then the elements that fill no load. */
-template <int operation, class T>
+/* What one thread makes of its share: whole tiles of GPUMBI_LOADS loads a thread, then what is left
+ * of the last one, then the elements that fill no load. */
+template <int operation, unsigned BLOCK, class T>
 static __device__ __forceinline__ T gpumbi_fold_share(const T *in, uint64_t n, T neutral)
 {
     const gpumbi_16_bytes<T> *words = (const gpumbi_16_bytes<T> *)(const void *)in;
     const uint64_t each = 16 / sizeof(T), count = n / each;
-    const uint64_t tile = GPUMBI_LOADS * (uint64_t)blockDim.x;
-    uint64_t first = blockIdx.x * tile + threadIdx.x;
+    const unsigned t = threadIdx.x, threads = BLOCK ? BLOCK : blockDim.x;
+    const unsigned tile = GPUMBI_LOADS * threads;
+    uint64_t first = blockIdx.x * (uint64_t)tile; /* the same in all threads */
     T x = neutral;
-    for (; first - threadIdx.x + tile <= count; first += gridDim.x * tile) {
+    for (; first + tile <= count; first += gridDim.x * (uint64_t)tile) {
         gpumbi_16_bytes<T> load[GPUMBI_LOADS];
         T part[GPUMBI_LOADS];
         for (unsigned k = 0; k < GPUMBI_LOADS; k++)
-            load[k] = words[first + k * blockDim.x];
+            load[k] = words[first + t + k * threads];
         for (unsigned k = 0; k < GPUMBI_LOADS; k++)
             part[k] = gpumbi_fold_16<operation>(load[k], neutral);
         x = gpumbi_apply<operation>(
             x, gpumbi_apply<operation>(gpumbi_apply<operation>(part[0], part[1]),
                                        gpumbi_apply<operation>(part[2], part[3])));
     }
-    if (first - threadIdx.x < count) {
+    if (first < count) {
         gpumbi_16_bytes<T> load[GPUMBI_LOADS];
         for (unsigned k = 0; k < GPUMBI_LOADS; k++) {
             for (unsigned i = 0; i < each; i++)
                 load[k].at[i] = neutral;
-            if (first + k * blockDim.x < count)
-                load[k] = words[first + k * blockDim.x];
+            if (first + t + k * threads < count)
+                load[k] = words[first + t + k * threads];
         }
         for (unsigned k = 0; k < GPUMBI_LOADS; k++)
             x = gpumbi_apply<operation>(x, gpumbi_fold_16<operation>(load[k], neutral));
     }
-    const uint64_t rest = count * each + threadIdx.x;
-    if (blockIdx.x == 0)
-        for (uint64_t i = rest; i < n; i += blockDim.x)
+    if (n % each != 0 && blockIdx.x == 0) {
+        GPUMBI_NO_UNROLL
+        for (uint64_t i = count * each + t; i < n; i += threads)
             x = gpumbi_apply<operation>(x, in[i]);
+    }
     return x;
 }
 
@@ -9121,22 +9137,31 @@ GPUMBI_COMBINE_LANES(unsigned)
 GPUMBI_COMBINE_LANES(int)
 #endif
 
-/* A block's elements, in thread 0: the first warp fetches what all have left in shared memory,
- * which takes less time than a round of shuffles in each warp before another in the first. */
-template <int operation, class T>
+/* A block's elements, in thread 0: each warp leaves in shared memory what it has, and thread 0
+ * fetches 16 bytes of that at a time, which takes less time than another round of shuffles. */
+template <int operation, unsigned BLOCK, class T>
 static __device__ __forceinline__ T gpumbi_combine_fastest(T x, T neutral)
 {
     GPUMB_SHARED(T, shared);
-    const unsigned t = threadIdx.x, threads = blockDim.x;
-    const unsigned lanes = threads < GPUMBI_WARP ? threads : GPUMBI_WARP;
-    shared[t] = x;
+    const gpumbi_16_bytes<T> *words = (const gpumbi_16_bytes<T> *)(const void *)shared;
+    const unsigned t = threadIdx.x, threads = BLOCK ? BLOCK : blockDim.x;
+    const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP, rest = threads % GPUMBI_WARP;
+    const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP, each = 16 / sizeof(T);
+    const unsigned count = (warps + each - 1) / each;
+    const unsigned lanes = rest == 0 || warp < threads / GPUMBI_WARP ? GPUMBI_WARP : rest;
+    x = gpumbi_combine_lanes<operation>(x, lane, lanes);
+    if (lane == 0)
+        shared[warp] = x;
+    if (warps % each != 0) /* fill the last word up */
+        for (unsigned i = warps + t; i < count * each; i += threads)
+            shared[i] = neutral;
     __syncthreads();
-    if (t >= lanes)
-        return neutral;
-    GPUMBI_UNROLL_4
-    for (unsigned i = t + lanes; i < threads; i += lanes)
-        x = gpumbi_apply<operation>(x, shared[i]);
-    return gpumbi_combine_lanes<operation>(x, t, lanes);
+    if (t == 0) {
+        x = gpumbi_fold_16<operation>(words[0], neutral);
+        for (unsigned i = 1; i < count; i++)
+            x = gpumbi_apply<operation>(x, gpumbi_fold_16<operation>(words[i], neutral));
+    }
+    return x;
 }
 
 template <class T> static __device__ __forceinline__ unsigned long long gpumbi_to_slot(T x)
@@ -9166,40 +9191,74 @@ template <class T> static __device__ __forceinline__ T gpumbi_from_slot(unsigned
     return slot.value;
 }
 
-template <class T, int operation>
-static __global__ void __launch_bounds__(1024, 2) /* 32 registers, as four blocks of 512 have */
+/* What `threads` threads find in the slots, joined to the x of each. A warp looks again as a whole
+ * until none is empty: were each lane to loop until it has its own, they would part ways, and small
+ * n would take 0.3 us more (H200). */
+template <int operation, unsigned at_once, class T>
+static __device__ __forceinline__ T gpumbi_collect(T x, volatile unsigned long long *slot,
+                                                   unsigned count, unsigned threads)
+{
+    const unsigned long long empty = ~0ull;
+    const unsigned t = threadIdx.x, rest = threads - t / GPUMBI_WARP * GPUMBI_WARP;
+    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    (void)lanes;
+    GPUMBI_NO_UNROLL
+    for (unsigned first = 0; first < count; first += at_once * threads) {
+        unsigned long long bits[at_once];
+        int missing;
+        for (unsigned k = 0; k < at_once; k++)
+            bits[k] = first + k * threads + t < count ? empty : 0;
+        do {
+            missing = 0;
+            for (unsigned k = 0; k < at_once; k++)
+                if (bits[k] == empty)
+                    bits[k] = slot[first + k * threads + t];
+            for (unsigned k = 0; k < at_once; k++)
+                missing |= bits[k] == empty;
+        } while (GPUMBI_ANY(lanes, missing));
+        for (unsigned k = 0; k < at_once; k++)
+            if (first + k * threads + t < count) {
+                slot[first + k * threads + t] = empty;
+                x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits[k]));
+            }
+    }
+    return x;
+}
+
+template <class T, int operation, unsigned BLOCK>
+static __global__ void __launch_bounds__(BLOCK ? BLOCK : 1024, 2)
     gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
                           unsigned *ticket, double neutral_value, int combine, int finish,
                           int per_thread)
 {
-    const unsigned long long empty = ~0ull;
     unsigned long long *total = (unsigned long long *)(void *)ticket + 1;
     volatile unsigned long long *slot = (volatile unsigned long long *)slots;
+    const unsigned t = threadIdx.x, threads = BLOCK ? BLOCK : blockDim.x, last = gridDim.x - 1;
     const int counts = operation == GPUMB_SUM && (T)1 / (T)2 == (T)0;
-    const int collects = !counts && blockIdx.x == gridDim.x - 1;
-    const T neutral = (T)neutral_value;
-    T *out = (T *)output, x = gpumbi_fold_share<operation>((const T *)input, n, neutral);
+    const int collects = !counts && last != 0 && blockIdx.x == last;
+    const T neutral = operation == GPUMB_SUM ? (T)0 : (T)neutral_value;
+    T *out = (T *)output;
+    T x = gpumbi_fold_share<operation, BLOCK>((const T *)input, n, neutral);
     (void)combine, (void)finish, (void)per_thread;
-    GPUMBI_NO_UNROLL
-    for (unsigned i = threadIdx.x; collects && i < gridDim.x - 1; i += blockDim.x) {
-        unsigned long long bits = slot[i];
-        while (bits == empty)
-            bits = slot[i];
-        slot[i] = empty;
-        x = gpumbi_apply<operation>(x, gpumbi_from_slot<T>(bits));
+    if (!BLOCK && collects) /* from many blocks: all threads */
+        x = gpumbi_collect<operation, 2>(x, slot, last, threads);
+    x = gpumbi_combine_fastest<operation, BLOCK>(x, neutral);
+    if (BLOCK && collects && t < GPUMBI_WARP) { /* from few: one warp, which spares a barrier */
+        x = gpumbi_collect<operation, GPUMBI_COLLECT>(t == 0 ? x : neutral, slot, last,
+                                                      GPUMBI_WARP);
+        x = gpumbi_combine_lanes<operation>(x, t, GPUMBI_WARP);
     }
-    x = gpumbi_combine_fastest<operation>(x, neutral);
-    if (threadIdx.x != 0)
+    if (t != 0)
         return;
-    if (collects || gridDim.x == 1) {
-        *out = x;
-    } else if (counts) {
+    if (counts && last != 0) {
         const unsigned long long mine = (unsigned long long)(unsigned)x << 32;
         const unsigned long long before = atomicAdd(total, mine | 1u);
-        if ((unsigned)before == gridDim.x - 1) {
+        if ((unsigned)before == last) {
             *out = (T)(unsigned)((before + mine) >> 32);
             *total = 0;
         }
+    } else if (blockIdx.x == last) {
+        *out = x;
     } else {
         slot[blockIdx.x] = gpumbi_to_slot(x);
     }
@@ -9251,6 +9310,7 @@ typedef struct gpumbi_reduction {
     gpumb_operation operation;
     void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
     void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    void (*fastest_any)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
     void (*exactly)(const void *, uint64_t, gpumbi_exact *);
 } gpumbi_reduction;
 
@@ -9262,8 +9322,11 @@ typedef unsigned gpumbi_U32;
 __attribute__((unused)) static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
 {
 #define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
-    {GPUMB_##type, GPUMB_##operation, gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,             \
-     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation>,                                      \
+    {GPUMB_##type,                                                                                 \
+     GPUMB_##operation,                                                                            \
+     gpumbi_reduce<gpumbi_##type, GPUMB_##operation>,                                              \
+     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation, GPUMBI_BLOCK>,                        \
+     gpumbi_reduce_fastest<gpumbi_##type, GPUMB_##operation, 0>,                                   \
      gpumbi_reduce_exactly<gpumbi_##type>},
     static const gpumbi_reduction list[] = {GPUMB_REDUCTIONS(GPUMBI_REDUCTION_ENTRY)};
     *count = sizeof list / sizeof list[0];
@@ -9920,29 +9983,23 @@ static uint64_t gpumbi_size_of(gpumb_type type)
     return type == GPUMB_F64 ? 8 : 4;
 }
 
-/* Found by search on an H200 (blocks of 64 ... 1024, 1 ... 16 loads a thread): up to 32 KiB one
- * block, up to 64 where blocks join through slots; then many small ones, so that each
- * multiprocessor helps; in the end four resident blocks of 512. A CPU has no use for more threads
- * than cores. */
+/* Found by search on an H200: up to 32 KiB one block; then one a tile, up to two a multiprocessor
+ * or what the last one collects in a go; from 32 MiB on four resident blocks of 512. A CPU has no
+ * use for more threads than cores. */
 static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
 {
     const uint64_t bytes = n * gpumbi_size_of(r->type), load = GPUMBI_LOADS * 16;
     const int cpu = !strcmp(g->device.backend, "cpu");
     const int counts = r->operation == GPUMB_SUM && r->type >= GPUMB_I32;
-    const uint64_t alone = counts ? 1 << 15 : 1 << 16;
-    const uint64_t tight = gpumbi_ceil_div(bytes, 128 * load) * 128; /* one load each */
-    const int usual = cpu                 ? 1
-                      : bytes <= alone    ? (int)(tight > 128 ? tight : 128)
-                      : bytes < (1 << 21) ? 128
-                      : bytes < (1 << 25) ? 256
-                                          : 512;
-    r->block = r->block > 0 ? r->block : usual;
+    r->block = r->block > 0 ? r->block : cpu ? 1 : bytes < (1 << 25) ? GPUMBI_BLOCK : 512;
     r->per_thread = (int)(load / gpumbi_size_of(r->type));
-    const uint64_t tiles = bytes / ((uint64_t)r->block * load);
-    const uint64_t resident = gpumbi_blocks(g) / (r->block >= 512 ? 4 : cpu ? 16 : 8);
+    const uint64_t tiles = bytes / ((uint64_t)r->block * load), few = GPUMBI_COLLECT * 32 + 1;
+    uint64_t resident = gpumbi_blocks(g) / (r->block >= 512 ? 4 : cpu ? 16 : 8);
+    if (!cpu && !counts && r->block < 512 && resident > few)
+        resident = few;
     const uint64_t most = r->block <= 128 || tiles < resident ? tiles : resident;
     if (!r->blocks)
-        r->blocks = most < 1 || (!cpu && bytes <= alone) ? 1 : most;
+        r->blocks = most < 1 || (!cpu && bytes <= 1 << 15) ? 1 : most;
     if (r->blocks > GPUMBI_SLOTS)
         r->blocks = GPUMBI_SLOTS;
 }
@@ -10013,10 +10070,13 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
     char *slots = GPUMB_PTR(char, workspace) + GPUMBI_TICKET_BYTES;
     void *partials = fastest ? slots : slots + GPUMBI_SLOTS * GPUMBI_SLOT_BYTES;
     const double neutral = gpumbi_neutral(r.type, r.operation);
-    const uint64_t shared = (uint64_t)r.block * gpumbi_size_of(r.type);
+    const uint64_t whole_words = fastest ? 16 : 0; /* the last one may not be full */
+    const uint64_t shared = (uint64_t)r.block * gpumbi_size_of(r.type) + whole_words;
     const int combine = (int)r.combine, finish = (int)r.finish, store = GPUMBI_FINISH_STORE;
     void (*const reduce)(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
-                         int) = fastest ? compiled->fastest : compiled->naive;
+                         int) = !fastest                  ? compiled->naive
+                                : r.block == GPUMBI_BLOCK ? compiled->fastest
+                                                          : compiled->fastest_any;
     if (fastest || r.finish == GPUMB_FINISH_LAST_BLOCK) {
         GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, out, partials, ticket,
                              neutral, combine, finish, r.per_thread);
@@ -10047,8 +10107,11 @@ static double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint6
                                : ceil(log2(block)) + 2;
     const int naive = r.form == GPUMB_FORM_NAIVE;
     const double again = naive && r.finish == GPUMB_FINISH_TWO_LAUNCHES ? r.per_thread : 1;
+    const double lanes = block < g->device.warp_size ? block : g->device.warp_size;
     if (naive && r.finish == GPUMB_FINISH_ATOMIC)
         return own + combine + blocks;
+    if (!naive) /* a thread takes the results of all warps, a lane those of many blocks */
+        return own + 2 * combine + ceil((block + blocks) / lanes);
     return own + 2 * combine + ceil(blocks / (block * again)) * again;
 }
 
