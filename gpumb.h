@@ -6165,8 +6165,8 @@ static double gpumbi_process_width(const gpumbi_estimate *e)
 /* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
  * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and from the spread between
  * processes, which a side that does not know its own is taken to share; all of it `width` times as
- * wide. Faster or slower is what is certain and differs by more than delta (0.01: 1 %); the same is what
- * is certain to be within delta, or is within delta and certain to differ. */
+ * wide. Faster or slower is what is certain and differs by more than delta (0.01: 1 %); the same is
+ * what is certain to be within delta, or is within delta and certain to differ. */
 static int gpumbi_verdict(const gpumbi_estimate *base, const gpumbi_estimate *now, double width,
                           double delta, double ratio[3])
 {
