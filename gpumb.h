@@ -7510,7 +7510,7 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
         gpumbi_say(
             "--compare %s: no row of it has the name and axes of one here, and is ok in both",
             g->settings.compare);
-    if (!count[GPUMB_VERDICT_SLOWER] || !g->settings.fail_on_regression)
+    if (!g->settings.fail_on_regression || (matched && !count[GPUMB_VERDICT_SLOWER]))
         return;
     gpumbi_say("--fail-on-regression: %llu rows are slower than in %s",
                (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare);
