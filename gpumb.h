@@ -7512,8 +7512,9 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
             g->settings.compare);
     if (!g->settings.fail_on_regression || (matched && !count[GPUMB_VERDICT_SLOWER]))
         return;
-    gpumbi_say("--fail-on-regression: %llu rows are slower than in %s",
-               (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare);
+    if (matched)
+        gpumbi_say("--fail-on-regression: %llu rows are slower than in %s",
+                   (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare);
     g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
 }
 
