@@ -414,10 +414,10 @@ typedef enum gpumb_series {
 GPUMB_API gpumb_series gpumb_classify(const double *values, uint64_t count, double precision);
 
 typedef enum gpumb_verdict {
-    GPUMB_VERDICT_UNDECIDED, /* the interval is too wide to tell */
-    GPUMB_VERDICT_FASTER,    /* certainly shorter, and by more than delta */
-    GPUMB_VERDICT_SLOWER,    /* certainly longer, and by more than delta */
-    GPUMB_VERDICT_SAME       /* within delta for certain, or certain to differ but by less */
+    GPUMB_VERDICT_UNDECIDED, /* the interval reaches across a limit: more rounds might tell */
+    GPUMB_VERDICT_FASTER,    /* all of the interval is below 1 / (1 + delta) */
+    GPUMB_VERDICT_SLOWER,    /* all of the interval is above 1 + delta */
+    GPUMB_VERDICT_SAME       /* all of the interval is between these two */
 } gpumb_verdict;
 
 typedef struct gpumb_comparison {
@@ -4616,20 +4616,15 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/* Faster or slower is what is certain and differs by more than delta; the same is what is certain to
- * be within delta, or is within delta and certain to differ. */
-static gpumb_verdict gpumbi_verdict(double ratio, double lo, double hi, double delta)
+static gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
 {
     const double most = 1 + delta, least = 1 / most;
     if (!(lo > 0))
         return GPUMB_VERDICT_UNDECIDED;
-    const int certain = lo > 1 || hi < 1;
-    if (ratio <= most && ratio >= least)
-        return certain || (lo >= least && hi <= most) ? GPUMB_VERDICT_SAME
-                                                      : GPUMB_VERDICT_UNDECIDED;
-    return !certain ? GPUMB_VERDICT_UNDECIDED
-           : lo > 1 ? GPUMB_VERDICT_SLOWER
-                    : GPUMB_VERDICT_FASTER;
+    return lo > most                   ? GPUMB_VERDICT_SLOWER
+           : hi < least                ? GPUMB_VERDICT_FASTER
+           : lo >= least && hi <= most ? GPUMB_VERDICT_SAME
+                                       : GPUMB_VERDICT_UNDECIDED;
 }
 
 /* From the ratios of all rounds, in order; sorts them. Each of several comparisons has its share of
@@ -4644,7 +4639,7 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
     c.ratio = s.median;
     c.lo = s.ci_lo;
     c.hi = s.ci_hi;
-    c.verdict = gpumbi_verdict(c.ratio, c.lo, c.hi, delta);
+    c.verdict = gpumbi_verdict(c.lo, c.hi, delta);
     return c;
 }
 
@@ -7419,7 +7414,7 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
         ratio[1] = ratio[0] * exp(-width * hypot(below, spread));
         ratio[2] = ratio[0] * exp(width * hypot(above, spread));
     }
-    return gpumbi_verdict(ratio[0], ratio[1], ratio[2], delta);
+    return gpumbi_verdict(ratio[1], ratio[2], delta);
 }
 
 /* ---- the comparison's table ------------------------------------------------------------------ */

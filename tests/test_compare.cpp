@@ -78,7 +78,7 @@ static void test_verdict_cases()
         {1.009, 0.0001, 1, 0.01, GPUMB_VERDICT_SAME}, // certain, but small
         {1.005, 0.004, 1, 0.01, GPUMB_VERDICT_UNDECIDED},
         {1.009, 0.0001, 1, 0.005, GPUMB_VERDICT_SLOWER},
-        {1.0095, 0.0005, 1, 0.01, GPUMB_VERDICT_SAME}, // certain, small, and the interval leaves delta
+        {1.0095, 0.0005, 1, 0.01, GPUMB_VERDICT_UNDECIDED}, // certain, perhaps beyond delta
         {1.02, 0.001, 1, 0.05, GPUMB_VERDICT_SAME},
         {1.06, 0.001, 1, 0.05, GPUMB_VERDICT_SLOWER},
         {1.0, 0, 1, 0.01, GPUMB_VERDICT_SAME},
@@ -89,11 +89,13 @@ static void test_verdict_cases()
         const gpumbi_estimate now = around(3e-6 * cases[i].ratio, cases[i].relative);
         const int there = judge(base, now, cases[i].width, cases[i].delta);
         const int back = judge(now, base, cases[i].width, cases[i].delta);
-        CHECK_CASE(there == cases[i].verdict, "case %zu: %s", i, gpumbi_verdict_name((gpumb_verdict)there));
+        CHECK_CASE(there == cases[i].verdict, "case %zu: %s", i,
+                   gpumbi_verdict_name((gpumb_verdict)there));
         const int turned = there == GPUMB_VERDICT_SLOWER   ? GPUMB_VERDICT_FASTER
                            : there == GPUMB_VERDICT_FASTER ? GPUMB_VERDICT_SLOWER
-                                                    : there;
-        CHECK_CASE(back == turned, "case %zu, sides exchanged: %s", i, gpumbi_verdict_name((gpumb_verdict)back));
+                                                           : there;
+        CHECK_CASE(back == turned, "case %zu, sides exchanged: %s", i,
+                   gpumbi_verdict_name((gpumb_verdict)back));
     }
 
     // without an interval nothing is known
@@ -186,7 +188,8 @@ static void test_processes()
     CHECK_INT(judge(spread_over(a, 5, 0.95, 1.05), b, 1, 0.01), GPUMB_VERDICT_UNDECIDED);
     CHECK_INT(judge(a, spread_over(b, 5, 0.95, 1.05), 1, 0.01), GPUMB_VERDICT_UNDECIDED);
     CHECK_INT(judge(a, spread_over(b, 5, 0.999, 1.001), 1, 0.01), GPUMB_VERDICT_SLOWER);
-    CHECK_INT(judge(spread_over(a, 1, 0.5, 2), b, 1, 0.01), GPUMB_VERDICT_SLOWER); // of one: no spread
+    CHECK_INT(judge(spread_over(a, 1, 0.5, 2), b, 1, 0.01),
+              GPUMB_VERDICT_SLOWER); // of one: no spread
 }
 
 // ---- the readers ----
