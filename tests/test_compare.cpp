@@ -549,7 +549,7 @@ static void test_runs()
 
     // one row was 10 % faster, one 10 % slower, one 0.5 % slower, one is unknown, one renamed
     std::string edited = scaled(scaled(scaled(base, 1, 0.9), 2, 1.1), 3, 1.005);
-    replace(&edited, "\n1,run,alone", "\n1,run,elsewhere");
+    replace(&edited, "\n2,run,alone", "\n2,run,elsewhere");
     CHECK_INT(run(edited, csv, json_name, 0), 0);
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), " 1.111 "));
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), "slower"));
@@ -567,7 +567,7 @@ static void test_runs()
 
     // a wide interval, and none
     edited = base;
-    const std::string first = base.substr(base.find("\n1,run") + 1);
+    const std::string first = base.substr(base.find("\n2,run") + 1);
     edited = scaled(base, 1, 0.9);
     size_t at = edited.find('\n') + 1;
     for (int c = 0; c < 14; c++)
@@ -592,15 +592,15 @@ static void test_runs()
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
     CHECK(has(heard, "another gpumb: 0.0.1, here it is " GPUMB_VERSION));
     edited = base;
-    replace(&edited, "\n1,run", "\n2,run");
+    replace(&edited, "\n2,run", "\n1,run");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "another schema: 2, here it is 1"));
+    CHECK(has(heard, "another schema: 1, here it is 2"));
 
     // a row that was skipped then, one that is there twice, a column that nobody knows
     edited = base;
     replace(&edited, "Fake 9000,ok,,", "Fake 9000,failed,,");
     edited += first.substr(0, first.find('\n') + 1);
-    replace(&edited, "\n1,run,alone", ",\n1,run,alone"); // breaks the line before on purpose
+    replace(&edited, "\n2,run,alone", ",\n2,run,alone"); // breaks the line before on purpose
     CHECK_INT(run(edited, NULL, NULL, 0), 2);
     CHECK(has(heard, "--compare build/compare.base: line 9: more fields than the header has; "));
     edited = base + first.substr(0, first.find('\n') + 1);
@@ -611,7 +611,7 @@ static void test_runs()
     CHECK(has(heard, "several rows have one name"));
     edited = base; // it was measured then, and is skipped now
     at = edited.find(",4,\"odd");
-    at = edited.rfind("\n1,run", at) + 1;
+    at = edited.rfind("\n2,run", at) + 1;
     edited.replace(at, edited.find('\n', at) - at,
                    first.substr(0, first.find(",1,plain")) + ",4,\"odd, \"\"name\"\"\"");
     CHECK_INT(run(edited, NULL, NULL, 1), 0);
@@ -625,7 +625,8 @@ static void test_runs()
     CHECK(has(table, "8 same"));
 
     // nothing in common
-    CHECK_INT(run(head + "\nb,k,ok,2,1,3\n", NULL, NULL, 1), 0);
+    CHECK_INT(run(head + "\nb,k,ok,2,1,3\n", NULL, NULL, 0), 0);
+    CHECK_INT(run(head + "\nb,k,ok,2,1,3\n", NULL, NULL, 1), 1); // a gate must not pass unseen
     CHECK(has(heard, "no row of it has the name and axes of one here"));
     CHECK(has(line_with(table, "b/k"), "only in"));
     CHECK_INT(run("hello", NULL, NULL, 1), 2);
