@@ -1,0 +1,162 @@
+#!/bin/sh
+# test_sensors.sh - the sensors of NVIDIA's and AMD's devices, without such a device or library: the
+# code of gpumb.h (BACKEND) against libraries that say what the environment tells them, whole and
+# with each function hidden or failing. NVML_H, RSMI_H: the vendors' headers, to compare with.
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+CC=${CC:-cc} CXX=${CXX:-c++}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# count TEXT COMMAND...: adds up the command's closing line
+count() {
+    what=$1
+    shift
+    "$@" >"$tmp/out" 2>&1
+    status=$?
+    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$tmp/out")
+    read -r p f s <<END
+${line:-0 1 0}
+END
+    [ "$status,$f" = 0,0 ] || {
+        [ "$f" -gt 0 ] || f=1
+        echo "test_sensors.sh: failed: $what"
+        sed 's/^/    /' "$tmp/out" | head -n 20
+    }
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+# check TEXT COMMAND...: the command is to succeed
+check() {
+    what=$1
+    shift
+    if "$@" >"$tmp/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "test_sensors.sh: failed: $what"
+        sed 's/^/    /' "$tmp/out" | head -n 20
+    fi
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "test_sensors.sh: skipped: $*"
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# ---- the code: from its headline to the CPU's branch ----
+sed -n '/^\/\* ---- sensors --/,/^#else \/\* the CPU/ { /^#else \/\* the CPU/d; p; }' gpumb.h \
+    >"$tmp/sensors.h"
+for name in open close; do
+    check "gpumb.h has no gpumbi_dev_sensors_$name() there" \
+        grep -q "^static void \*\{0,1\}gpumbi_dev_sensors_$name(" "$tmp/sensors.h"
+done
+
+# ---- programs: C99 and C++11, each vendor's branch and the CPU's ----
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-unused-function'
+sanitize='-g -fsanitize=address,undefined -fno-sanitize-recover=all'
+echo 'int main(void) { return 0; }' >"$tmp/probe.c"
+# shellcheck disable=SC2086 # lists of options
+if ! "$CC" $sanitize "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || ! "$tmp/probe"; then
+    sanitize=
+    skip "$CC has no sanitizer runtime"
+fi
+use="-DSENSORS=\"$tmp/sensors.h\""
+build() { # PROGRAM OPTION...
+    program=$1
+    shift
+    # shellcheck disable=SC2086
+    check "$program as C99" "$CC" -x c -std=c99 -I. -O1 -pthread $warnings $sanitize "$@" \
+        tests/sensors.c -o "$tmp/$program-c99" -ldl -lm
+    # shellcheck disable=SC2086
+    check "$program as C++11" "$CXX" -x c++ -std=c++11 -I. -O1 -pthread $warnings $sanitize "$@" \
+        tests/sensors.c -o "$tmp/$program-c++11" -ldl
+}
+build cpu
+build nvml "$use"
+build rsmi "$use" -DHIP
+
+# library DIRECTORY OPTION...: the fake of $kind in it
+library() {
+    directory=$tmp/$1
+    shift
+    mkdir -p "$directory"
+    check "fake_$kind.c $*" "$CC" -O1 -fPIC -shared "$@" "tests/fake_$kind.c" -o "$directory/$file"
+}
+
+# with DIRECTORY PROGRAM ARGUMENT...
+with() {
+    directory=$1
+    shift
+    env LD_LIBRARY_PATH="$directory" "$@"
+}
+
+# fails NAME: what has to fail too, so that nothing stands in
+fails() {
+    case $1 in
+    nvmlShutdown | rsmi_shut_down) ;;
+    *Processes_v3) echo "$1,nvmlDeviceGetComputeRunningProcesses_v2" ;;
+    *EventReasons) echo "$1,nvmlDeviceGetCurrentClocksThrottleReasons" ;;
+    *Processes_v2 | *ThrottleReasons) ;; # of older drivers
+    *) echo "$1" ;;
+    esac
+}
+
+mkdir -p "$tmp/none" "$tmp/broken"
+for language in c99 c++11; do
+    count "CPU, $language" "$tmp/cpu-$language" absent
+done
+for kind in nvml rsmi; do
+    [ $kind = nvml ] && file=libnvidia-ml.so.1 || file=librocm_smi64.so.7 # looked for first
+    library $kind
+    functions=$(sed -En 's/^int ((nvml|rsmi_)[A-Za-z0-9_]+)\(.*/\1/p' tests/fake_$kind.c)
+    for name in $functions; do
+        echo "{ global: *; local: $name; };" >"$tmp/map"
+        library "$kind-$name" "-Wl,--version-script=$tmp/map"
+        check "gpumb.h does not use $name" grep -q "\"$name\"" "$tmp/sensors.h"
+    done
+    echo "not a library" >"$tmp/broken/$file"
+    for language in c99 c++11; do
+        program=$tmp/$kind-$language
+        if with "$tmp/none" "$program" library; then
+            skip "the real library of $kind is there: not tested without one"
+        else
+            count "$kind, $language, no library" with "$tmp/none" "$program" absent
+            count "$kind, $language, a broken library" with "$tmp/broken" "$program" absent
+        fi
+        count "$kind, $language" with "$tmp/$kind" "$program" all
+        for name in $functions; do
+            count "$kind, $language, without $name" \
+                with "$tmp/$kind-$name" "$program" without "$name"
+            failing=$(fails "$name")
+            [ -z "$failing" ] || count "$kind, $language, $name fails" \
+                with "$tmp/$kind" env FAKE_FAIL="$failing" "$program" without "$name"
+        done
+    done
+done
+
+# ---- the vendors' headers ----
+for kind in nvml rsmi; do
+    case $kind in
+    nvml) header=${NVML_H:-} options= ;;
+    rsmi) header=${RSMI_H:-} options=-DHIP ;;
+    esac
+    [ "$header" ] || continue
+    # shellcheck disable=SC2086
+    check "$kind with $header" "$CXX" -x c++ -std=c++11 -I. -pthread "$use" $options \
+        "-DHEADERS=\"$header\"" -Wl,--unresolved-symbols=ignore-all tests/sensors.c \
+        -o "$tmp/$kind-headers" -ldl
+    count "$kind, $header" with "$tmp/$kind" "$tmp/$kind-headers" all
+done
+finish
