@@ -365,10 +365,8 @@ static void comparisons(void)
     printf(
         "\nCOMPARISONS in rounds, delta 1 %%, until decided or 3000 rounds (10000 for AR(1) 0.9 of "
         "3 %%)\n\n"
-        "    faster, slower   the interval of the ratio excludes 1, and the ratio is beyond "
-        "1 / 1.01 ... 1.01\n"
-        "    same             the ratio is within that, and either its interval too or it excludes "
-        "1\n"
+        "    faster, slower   all of the interval of the ratio is beyond 1 / 1.01 ... 1.01\n"
+        "    same             all of it is within\n"
         "    undecided        else\n\n"
         "False alarms: faster or slower, of a code that is as fast, or differs by half of delta "
         "only. Found: a\ndifference of twice delta, called by its sign.\n\n"

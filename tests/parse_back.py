@@ -18,18 +18,22 @@ import sys
 
 COLUMNS = (
     "schema bench kernel backend device status reason verified timing meaning samples batch stop "
-    "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s "
-    "bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling "
-    "reference expected_pct measured_pct footprint_bytes cache "
-    "registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed "
+    "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
+    "first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling "
+    "reference expected_pct measured_pct footprint_bytes cache registers occupancy "
+    "sm_clock_before_mhz sm_clock_mhz mem_clock_mhz temp_before_c temp_c power_w energy_j gb_per_j "
+    "throttle others series compared_with ratio ratio_lo ratio_hi verdict fill seed "
     "processes process_lo_s process_hi_s flags"
 ).split()
-TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache fill "
-            "flags".split())
-INTEGERS = set("schema samples batch footprint_bytes registers seed processes".split())
+SCHEMA = 2
+TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache throttle "
+            "series compared_with verdict fill flags".split())
+INTEGERS = set("schema samples batch footprint_bytes registers others seed processes".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
 MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency"}
+SERIES = {"steady", "warming up", "slowing down", "two levels", "unsteady"}
+THROTTLE = {"power", "thermal", "hardware", "other"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z")
 INTEGER = re.compile(r"-?\d+\Z")
 CLOSE = 1e-5  # relative; figures are printed with a limited number of digits
@@ -121,13 +125,15 @@ def check_row(row, where):
         if name in ("timing", "meaning") and row.get("status") != "ok":
             continue
         check(have(name), "%s: %s is empty" % (where, name))
+    check(row["schema"] == SCHEMA, "%s: schema %r" % (where, row["schema"]))
     check(row["status"] in ("ok", "skipped", "failed"), "%s: status is %s" % (where, row["status"]))
     flags = (row["flags"] or "").split(";") if row["flags"] else []
     check(set(flags) <= FLAGS, "%s: unknown flags: %s" % (where, row["flags"]))
     check(len(set(flags)) == len(flags), "%s: a flag is there twice: %s" % (where, row["flags"]))
-    for name in ("power_w", "temp_c", "energy_j", "peak_gbps", "ceiling_gbps", "sm_clock_mhz",
-                 "mem_clock_mhz", "bytes", "flop", "footprint_bytes", "first_launch_s",
-                 "reference", "expected_pct", "measured_pct"):
+    for name in ("power_w", "temp_before_c", "temp_c", "energy_j", "gb_per_j", "peak_gbps",
+                 "ceiling_gbps", "sm_clock_before_mhz", "sm_clock_mhz", "mem_clock_mhz", "bytes",
+                 "flop", "footprint_bytes", "first_launch_s", "reference", "expected_pct",
+                 "measured_pct", "effective_samples", "ratio", "ratio_lo", "ratio_hi"):
         if have(name):
             check(row[name] > 0, "%s: %s is %r: unknown must be empty" % (where, name, row[name]))
     if have("occupancy"):
@@ -136,6 +142,14 @@ def check_row(row, where):
         check(row["registers"] >= 0, "%s: registers is %r" % (where, row["registers"]))
     check(have("reference") == have("expected_pct"),
           "%s: of reference %r, %r is expected" % (where, row["reference"], row["expected_pct"]))
+    throttle = (row["throttle"] or "").split(";") if row["throttle"] else []
+    check(throttle == ["none"] or set(throttle) <= THROTTLE,
+          "%s: throttle is %s" % (where, row["throttle"]))
+    check(len(set(throttle)) == len(throttle), "%s: throttle is %s" % (where, row["throttle"]))
+    if have("others"):
+        check(row["others"] >= 0, "%s: others is %r" % (where, row["others"]))
+    check(have("verdict") == have("compared_with"),
+          "%s: compared with %r, verdict %r" % (where, row["compared_with"], row["verdict"]))
 
     if row["status"] != "ok":
         check(have("reason"), where + ": no reason for the status " + row["status"])
@@ -147,8 +161,15 @@ def check_row(row, where):
         return
     check(not have("reason"), "%s: ok, and has a reason: %s" % (where, row["reason"]))
     check(row["timing"] in MEANINGS, "%s: timing is %s" % (where, row["timing"]))
-    check(MEANINGS.get(row["timing"]) == row["meaning"],
-          "%s: %s means %s" % (where, row["timing"], row["meaning"]))
+    check(have("overhead_s") and row["overhead_s"] >= 0,
+          "%s: overhead_s is %r" % (where, row["overhead_s"]))
+    # what launching costs is known of graphs, and of an event pair behind an eviction
+    less = have("overhead_s") and row["overhead_s"] > 0
+    way = (row["timing"], row["cache"] == "cold")
+    check(not less or way[0] == "graph" or way == ("event", True),
+          "%s: less %r, timed by %s" % (where, row["overhead_s"], row["timing"]))
+    check(row["meaning"] == ("span" if less else MEANINGS.get(row["timing"])),
+          "%s: %s, less %r, means %s" % (where, row["timing"], row["overhead_s"], row["meaning"]))
     check(row["stop"] in ("precision", "samples", "budget"),
           "%s: stop is %s" % (where, row["stop"]))
     check(have("samples") and row["samples"] >= 1, where + ": no samples")
@@ -176,9 +197,22 @@ def check_row(row, where):
     check(have("ci_lo_s") == (row["samples"] >= 6),
           "%s: %d samples and interval %r" % (where, row["samples"], row["ci_lo_s"]))
     if have("ci_lo_s", "ci_hi_s"):
-        order = [row[name] for name in "min_s ci_lo_s median_s ci_hi_s max_s".split()]
+        # only of values that hang together does the interval reach beyond them
+        beyond = have("effective_samples") and row["effective_samples"] < row["samples"]
+        order = [row[name] for name in
+                 ("ci_lo_s median_s ci_hi_s" if beyond
+                  else "min_s ci_lo_s median_s ci_hi_s max_s").split()]
         check(all(a <= b * slack for a, b in zip(order, order[1:])),
               "%s: not in order: %r" % (where, order))
+        check(row["ci_lo_s"] >= 0, "%s: an interval from %r on" % (where, row["ci_lo_s"]))
+    check(have("effective_samples") == have("ci_lo_s"),
+          where + ": effective samples without an interval, or an interval without them")
+    if have("effective_samples"):
+        check(0 < row["effective_samples"] <= row["samples"] * slack,
+              "%s: of %d samples, %r are effective"
+              % (where, row["samples"], row["effective_samples"]))
+    check_state(row, where, flags, throttle)
+    check_comparison(row, where)
     check(("few-samples" in flags) == (row["samples"] < 6),
           "%s: %d samples, flags %s" % (where, row["samples"], flags))
     check("noisy" not in flags or row["stop"] != "precision", where + ": noisy, though precise")
@@ -213,6 +247,46 @@ def check_row(row, where):
         both("measured_pct", 100 * rate / row["reference"])
 
 
+def check_state(row, where, flags, throttle):
+    """The series, the device's sensors, and the flags that follow from both."""
+    check((row["series"] is not None) == (row["samples"] >= 30),
+          "%s: %d samples, series %r" % (where, row["samples"], row["series"]))
+    check(row["series"] is None or row["series"] in SERIES,
+          "%s: the series is %s" % (where, row["series"]))
+    for name in SERIES - {"steady"}:
+        check((row["series"] == name) == (name.replace(" ", "-") in flags),
+              "%s: the series is %s, flags %s" % (where, row["series"], flags))
+    check(("throttled" in flags) == (throttle not in ([], ["none"])),
+          "%s: throttle is %s, flags %s" % (where, row["throttle"], flags))
+    check(("shared" in flags) == ((row["others"] or 0) > 0),
+          "%s: others is %r, flags %s" % (where, row["others"], flags))
+    check((row["energy_j"] is None) == (row["power_w"] is None),
+          "%s: %r W, and %r J" % (where, row["power_w"], row["energy_j"]))
+    known = row["bytes"] is not None and row["energy_j"] is not None
+    check((row["gb_per_j"] is not None) == known, "%s: gb_per_j is %r" % (where, row["gb_per_j"]))
+    if known and row["gb_per_j"] is not None:
+        check(close(row["gb_per_j"], row["bytes"] / 1e9 / row["energy_j"]),
+              "%s: gb_per_j is %r" % (where, row["gb_per_j"]))
+
+
+def check_comparison(row, where):
+    """With the first region of the interleave. What delta was is not in the row."""
+    ratio, lo, hi, verdict = (row[name] for name in "ratio ratio_lo ratio_hi verdict".split())
+    check((ratio is None) == (verdict is None), "%s: ratio %r, %s" % (where, ratio, verdict))
+    check((lo is None) == (hi is None), "%s: ratio from %r to %r" % (where, lo, hi))
+    if verdict is None:
+        check(lo is None, "%s: not compared, and a ratio from %r to %r" % (where, lo, hi))
+        return
+    check(verdict in ("undecided", "faster", "slower", "same"), "%s: %s" % (where, verdict))
+    if lo is None or ratio is None:
+        check(verdict == "undecided", "%s: %s without an interval" % (where, verdict))
+        return
+    check(lo <= ratio * (1 + CLOSE) and ratio <= hi * (1 + CLOSE),
+          "%s: a ratio of %r in %r ... %r" % (where, ratio, lo, hi))
+    check(verdict != "faster" or hi < 1, "%s: faster by %r ... %r" % (where, lo, hi))
+    check(verdict != "slower" or lo > 1, "%s: slower by %r ... %r" % (where, lo, hi))
+
+
 def read_json(name, axes):
     """The rows of a JSON file, flat, and its notes, after checking its form."""
     def pairs(items):
@@ -231,6 +305,12 @@ def read_json(name, axes):
             return [], []
     for part, key in (("device", "name"), ("device", "backend"), ("settings", "seed")):
         check(key in tree.get(part, {}), "%s: the context has no %s of the %s" % (name, key, part))
+    check(tree.get("schema") == SCHEMA, "%s: schema %r" % (name, tree.get("schema")))
+    for key, values in (("cache", ("hot", "cold")), ("order", ("natural", "drawn"))):
+        check(tree.get("settings", {}).get(key) in values,
+              "%s: the settings' %s is missing or wrong" % (name, key))
+    for key in ("graph_interval_s", "block_launch_s"):
+        check(key in tree.get("device", {}), "%s: the device has no %s" % (name, key))
     notes = tree.get("notes")
     if not check(isinstance(notes, list), name + ": no list of notes"):
         notes = []
