@@ -3682,18 +3682,20 @@ struct gpumb {
     gpumbi_text *texts;
     gpumbi_text *notes, *last_note;
 
-    uint64_t seen, matched; /* regions met in the enumeration, and those --filter lets through */
+    uint64_t seen, matched;  /* regions met in the enumeration, and those --filter lets through */
+    uint64_t matched_before; /* the sweep under way */
     char named[GPUMBI_COLUMNS][64]; /* what --list has shown of this benchmark */
     int named_count;
 
     gpumbi_row *rows;
-    size_t row_count, row_capacity, written;
+    size_t row_count, row_capacity, written, last_row;
     uint64_t expected_rows;
     int program_rows; /* expected_rows is for the whole program, not for the sweeps so far */
     double began_s;   /* the first region, on the host's clock */
     int shows_progress;
     uint64_t ok_rows, skipped_rows, failed_rows;
     gpumbi_sink sink[GPUMBI_SINKS];
+    int sinks_broken;
     FILE *table;
     int color, header_printed;
     gpumbi_point table_point; /* whose axes the table's heading shows */
@@ -3935,7 +3937,7 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->row_count ? &g->rows[g->row_count - 1].result : NULL;
+    return g->row_count ? &g->rows[g->last_row].result : NULL;
 }
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
@@ -4189,8 +4191,11 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
 
 static void gpumbi_free_scope(gpumb *g, int scope)
 {
-    while (g->buffers && g->buffers->scope >= scope)
-        gpumb_free(g, g->buffers);
+    for (gpumb_buffer *b = g->buffers, *next; b; b = next) {
+        next = b->next;
+        if (b->scope >= scope)
+            gpumb_free(g, b);
+    }
     if (g->missing[0] && g->missing_scope >= scope)
         g->missing[0] = g->next.skip[0] = 0;
 }
@@ -4752,20 +4757,18 @@ static void gpumbi_calibrate(gpumb *g)
 
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
 
-/* Empties the caches of what regions use: reads a buffer of 2.5 times their size. What was written
- * is written back meanwhile, and while the device is busy with it, what follows is queued: launches
- * leave no gaps then. */
-static void gpumbi_evict(gpumb *g)
+/* Makes the buffer whose reading empties the caches, of 2.5 times their size, and times an empty
+ * kernel behind that. What regions wrote is written back meanwhile; and as the device is busy, what
+ * follows is queued and starts without the gaps of launching. */
+static void gpumbi_prepare_eviction(gpumb *g)
 {
     enum { TRIES = 15 };
     double seconds[TRIES];
-    if (g->evictor) {
-        gpumbi_launch_evict(g);
-        return;
-    }
     const uint64_t least = (uint64_t)32 << 20;
     const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
     const int scope = g->scope;
+    if (g->evictor)
+        return;
     g->scope = 0;
     g->evictor = gpumb_alloc(g, bytes);
     g->scope = scope;
@@ -4778,7 +4781,6 @@ static void gpumbi_evict(gpumb *g)
             return;
         g->evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
     }
-    gpumbi_launch_evict(g);
 }
 
 /* The rate of the vendor's copy on buffers well above the caches, once per context. */
@@ -4866,16 +4868,14 @@ static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
 }
 
 /* And as it ends. Of interleaved regions, power is everybody's. */
-static void gpumbi_state_after(gpumb *g, gpumbi_sampler *s)
+static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
-    gpumbi_state state;
-    gpumbi_dev_state(g->sensors, &state);
-    r->sm_clock_hz = state.sm_clock_hz;
-    r->memory_clock_hz = state.memory_clock_hz;
-    r->temperature_c = state.temperature_c;
-    r->throttle = state.throttle;
-    r->others = state.others;
+    r->sm_clock_hz = state->sm_clock_hz;
+    r->memory_clock_hz = state->memory_clock_hz;
+    r->temperature_c = state->temperature_c;
+    r->throttle = state->throttle;
+    r->others = state->others;
     if (s->power.count) {
         const double watts = s->power.sum_w / (double)s->power.count;
         const double seconds = gpumbi_dev_clock() - s->sampling_began_s;
@@ -4950,7 +4950,7 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (about->reset)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked)
-        gpumbi_evict(g);
+        gpumbi_launch_evict(g);
     if (checked || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
@@ -5149,8 +5149,11 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         r->stop = GPUMB_STOP_BUDGET;
     if (!s->count && s->bad >= 1000)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
-    if (r->stop != GPUMB_STOP_NONE && !g->interleaving)
-        gpumbi_state_after(g, s);
+    if (r->stop != GPUMB_STOP_NONE && !g->interleaving) {
+        gpumbi_state state;
+        gpumbi_dev_state(g->sensors, &state);
+        gpumbi_state_after(&state, s);
+    }
 }
 
 /* What the long graph takes more than the short one. Which is first takes turns. */
@@ -5185,7 +5188,7 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
                           (double)(s->launches ? s->launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
-    if (run_s < work_s / 2) {
+    if (s->windows && run_s < work_s / 2) { /* without a warm-up there is no estimate */
         gpumbi_give_up_graphs(s);
         return;
     }
@@ -5228,7 +5231,9 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
     case GPUMBI_FIRST:
         s->result.first_launch_s = seconds;
         gpumbi_check_result(g, s);
-        if (s->phase == GPUMBI_FINISHED)
+        if (s->about.cache == GPUMB_CACHE_COLD && s->phase != GPUMBI_FINISHED)
+            gpumbi_prepare_eviction(g);
+        if (s->phase == GPUMBI_FINISHED || gpumbi_in_trouble(g, s))
             return;
         gpumbi_warm_up_begin(s);
         break;
@@ -5355,8 +5360,13 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
     }
     if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
         s->phase = GPUMBI_FINISHED;
-    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0)
+    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0) {
         gpumbi_sampling_begin(g, s, s->result.first_launch_s);
+        if (g->interleaving && s->phase == GPUMBI_SAMPLE) { /* not before the others */
+            g->active = NULL;
+            return 0;
+        }
+    }
     if (s->phase != GPUMBI_FINISHED && gpumbi_working(g))
         gpumbi_run_begin(g, s);
     if (!gpumbi_working(g) || s->phase == GPUMBI_FINISHED) {
@@ -5421,7 +5431,9 @@ static int gpumbi_compare_lanes(gpumb *g)
     for (int i = 1; i < g->interleaved; i++) {
         gpumbi_sampler *s = &g->lanes[i];
         const uint64_t rounds = s->count < base->count ? s->count : base->count;
-        if (!rounds || s->bad || base->bad) /* a time was left out: rounds don't match */
+        s->result.compared_with[0] = 0;
+        if (!rounds || s->bad || base->bad || /* a time was left out: rounds don't match */
+            s->result.status != GPUMB_STATUS_OK || base->result.status != GPUMB_STATUS_OK)
             continue;
         for (uint64_t k = 0; k < rounds; k++)
             s->scratch[k] = s->values[k] / base->values[k];
@@ -5494,11 +5506,13 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
             return 1;
         }
     }
+    gpumbi_state state;
+    gpumbi_dev_state(g->sensors, &state);
     if (lanes && gpumbi_working(g))
         gpumbi_compare_lanes(g);
     for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
         if (g->lanes[i].phase == GPUMBI_FINISHED) {
-            gpumbi_state_after(g, &g->lanes[i]);
+            gpumbi_state_after(&state, &g->lanes[i]);
             gpumbi_finish(g, &g->lanes[i]);
         }
     gpumbi_interleave_free(g);
@@ -5709,6 +5723,7 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     if (a->depth == 0) {
         g->enumerating = 1;
         g->point_count = 0;
+        g->matched_before = g->matched;
     }
     return a;
 }
@@ -5942,7 +5957,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
                 if (g->settings.shuffle)
                     gpumbi_draw_order(g);
                 if (!g->program_rows)
-                    g->expected_rows = g->matched;
+                    g->expected_rows = g->row_count + g->matched - g->matched_before;
             }
             more = !g->enumerating && !g->done && g->point_index < g->point_count;
             if (more)
@@ -6060,8 +6075,9 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
         return r->time.median < 2 * r->overhead_s;
     if (r->timing != GPUMB_TIMING_GRAPH || r->overhead_s <= 0)
         return 0;
-    const double resident = d->multiprocessors * (double)d->max_threads *
-                            (r->occupancy > 0 ? r->occupancy : 1) / (s->block ? s->block : 1);
+    const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
+    const double resident = /* no multiprocessor holds more than 32 blocks */
+        d->multiprocessors * (s->block ? fmin(threads / s->block, 32) : 32);
     const double blocks = s->grid ? fmin((double)s->grid, 3 * resident) : resident;
     const double launch_s = blocks > 2 * resident ? 0 : blocks * d->block_launch_s;
     return r->time.median < fmax(4 * r->overhead_s, 20 * launch_s);
@@ -6151,6 +6167,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     row->point = s->point;
     row->order = s->order;
     row->number = g->row_count;
+    g->last_row = g->row_count - 1;
     gpumbi_add_processes(g, row);
     g->ok_rows += row->result.status == GPUMB_STATUS_OK;
     g->skipped_rows += row->result.status == GPUMB_STATUS_SKIPPED;
@@ -6175,8 +6192,11 @@ static void gpumbi_write_waiting(gpumb *g)
     g->drawn = NULL;
     if (g->row_count > g->written)
         qsort(g->rows + g->written, g->row_count - g->written, sizeof *g->rows, gpumbi_row_order);
-    while (g->written < g->row_count)
+    while (g->written < g->row_count) {
+        if (g->rows[g->written].number == g->row_count)
+            g->last_row = g->written;
         gpumbi_write_row(g, &g->rows[g->written]);
+    }
 }
 
 /* ================================================================================================
@@ -6229,6 +6249,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     const gpumb_stats *t = &r->time;
     const gpumb_comparison *c = &r->comparison;
     const int timed = t->count > 0, interval = t->count >= 6, ran = r->status == GPUMB_STATUS_OK;
+    const int compared = r->compared_with[0] != 0;
     f->count = 0;
     gpumbi_integer_field(f, "schema", GPUMBI_SCHEMA, 1);
     gpumbi_text_field(f, "bench", r->bench);
@@ -6285,10 +6306,10 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_integer_field(f, "others", (uint64_t)r->others, r->others >= 0);
     gpumbi_text_field(f, "series", t->count >= 30 ? gpumbi_series_name(r->series) : "");
     gpumbi_text_field(f, "compared_with", r->compared_with);
-    gpumbi_number_field(f, "ratio", c->ratio, c->ratio > 0);
-    gpumbi_number_field(f, "ratio_lo", c->lo, c->lo > 0);
-    gpumbi_number_field(f, "ratio_hi", c->hi, c->lo > 0);
-    gpumbi_text_field(f, "verdict", r->compared_with[0] ? gpumbi_verdict_name(c->verdict) : "");
+    gpumbi_number_field(f, "ratio", c->ratio, compared);
+    gpumbi_number_field(f, "ratio_lo", c->lo, compared && c->lo > 0);
+    gpumbi_number_field(f, "ratio_hi", c->hi, compared && c->lo > 0);
+    gpumbi_text_field(f, "verdict", compared ? gpumbi_verdict_name(c->verdict) : "");
     gpumbi_text_field(f, "fill", r->fill);
     gpumbi_integer_field(f, "seed", r->seed, r->fill[0] != 0);
     gpumbi_integer_field(f, "processes", (uint64_t)r->processes, r->processes > 0);
@@ -6694,6 +6715,7 @@ static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
 {
     if (!failed && !(sink->file && ferror(sink->file)))
         return;
+    g->sinks_broken = 1;
     gpumbi_end(g, GPUMB_EXIT_ERROR,
                "%s %s: can't write: %s; free some space or choose another file", sink->option,
                sink->path, strerror(errno ? errno : EIO));
@@ -6766,6 +6788,7 @@ static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *
     if (!sink->rows) {
         write_header(g, sink->file);
     } else if (sink->columns != g->columns && !sink->part[0]) {
+        g->sinks_broken = 1;
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "%s %s: axis %s came after the header was sent; write to a file, for example "
                    "%s results.%s",
@@ -6784,15 +6807,10 @@ static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *
     write_row(g, sink->file, row);
 }
 
-static int gpumbi_sinks_work(const gpumb *g)
-{
-    return !g->done || g->exit_code == GPUMB_EXIT_INTERRUPTED;
-}
-
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
 {
     gpumbi_progress_clear();
-    for (int kind = 0; kind < GPUMBI_SINKS && gpumbi_sinks_work(g); kind++) {
+    for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks_broken; kind++) {
         gpumbi_sink *sink = &g->sink[kind];
         if (!sink->path)
             continue;
@@ -6817,7 +6835,7 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         sink->rows++;
         gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
     }
-    if (g->table && gpumbi_sinks_work(g)) {
+    if (g->table && !g->sinks_broken) {
         if (!g->header_printed)
             gpumbi_table_device(g);
         g->header_printed = 1;
