@@ -55,6 +55,7 @@ BENCHES := $(patsubst bench/%.cu,$(B)/%,$(wildcard bench/*.cu))
 HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
+PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
 SCRIPTS := $(wildcard tests/test_*.sh)
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
@@ -64,7 +65,7 @@ AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulatio
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h)
 
-all: $(BENCHES) $(HOST_BENCHES) $(EXAMPLES) ## builds the benchmarks and examples (the default)
+all: $(PROGRAMS) ## builds the benchmarks and examples (the default)
 
 run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JSON in results/
 	@mkdir -p results
@@ -167,7 +168,7 @@ $(call run_if,$(DEVICE),$(KERNEL_TESTS) $(SCRIPTS),no $(BACKEND) device)
 $(call run_if,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
 $(call run_if,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 
-test: $(BENCHES) $(HOST_BENCHES) $(EXAMPLES) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
+test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
 	@sh tests/run.sh $(RUN) -- $(SKIP)
 
 # ---- plots: with a matplotlib of its own where python3 has none ----
