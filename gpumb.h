@@ -6158,6 +6158,8 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
         *s->copy_to = s->result;
         return;
     }
+    if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
+        return;
     void *rows = g->rows;
     if (!gpumbi_grow(g, &rows, sizeof *g->rows, g->row_count, &g->row_capacity))
         return;

@@ -1194,6 +1194,9 @@ static void test_each_flag()
     const auto warm = [](gpumb_settings *s) { s->warmup_s = 0.3; };
     check("unsettled", {falls(0.6), warm, nullptr, 0}, {falls(0.1), warm, nullptr, 0});
     check("unsettled", {falls(0.6), warm, nullptr, 0}, {nullptr, warm, nullptr, 0});
+    const auto short_warm_up = [](gpumb_settings *s) { s->warmup_s = 0.07; };
+    check("unsettled", {falls(0.2), short_warm_up, nullptr, 0},
+          {nullptr, short_warm_up, nullptr, 0});
 
     const script flat = {[](int) { return 1e-3 * noise(0.002); }, many, nullptr, 0};
     const auto shape = [](double (*f)(int, double), double amplitude) {
@@ -1586,8 +1589,19 @@ static void test_sensors_in_turn()
             }
         }
     }
+    GPUMB_INTERLEAVE(g) { // also where one of them has almost all of the time
+        gpumb_set_bytes(g, 1e9);
+        GPUMB_MEASURE(g, "long") {
+            fake_run(drawn(5e-3));
+        }
+        GPUMB_MEASURE(g, "short") {
+            fake_run(drawn(50e-6));
+        }
+    }
     close(g, 0);
-    CHECK_INT(rows(), 3);
+    CHECK_INT(rows(), 5);
+    for (const char *name : {"power_w", "energy_j", "gb_per_j"})
+        CHECK_STR(column(name, 3).c_str(), "");
     for (int row = 0; row < 3; row++) {
         for (const char *name : {"power_w", "energy_j", "gb_per_j"})
             CHECK_STR(column(name, row).c_str(), "");
