@@ -5188,7 +5188,7 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
                           (double)(s->launches ? s->launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
-    if (s->windows && run_s < work_s / 2) { /* without a warm-up there is no estimate */
+    if (s->windows && run_s < work_s / 2) { /* without a window there is no estimate */
         gpumbi_give_up_graphs(s);
         return;
     }
@@ -5360,7 +5360,10 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
     }
     if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
         s->phase = GPUMBI_FINISHED;
-    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0) {
+    /* Where a graph may be chosen, one run has to tell whether it holds all of the work. */
+    const int estimates =
+        s->about.timing == GPUMB_TIMING_AUTO && s->use_events && s->launches && !gpumbi_one_run(s);
+    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0 && !estimates) {
         gpumbi_sampling_begin(g, s, s->result.first_launch_s);
         if (g->interleaving && s->phase == GPUMBI_SAMPLE) { /* not before the others */
             g->active = NULL;
@@ -6136,7 +6139,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_CACHED;
     r->series = gpumb_classify(s->values, s->count, g->settings.precision);
     if (r->series != GPUMB_SERIES_STEADY)
-        r->flags |= GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
+        r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
     if (r->throttle > 0)
         r->flags |= GPUMB_FLAG_THROTTLED;
     if (r->others > 0)
