@@ -32,8 +32,8 @@ python3=$(command -v python3) || {
     echo "test_bench.sh: skipped: no python3 to read the files back"
 }
 
-# bench NAME ROWS AXES NOTES ARGUMENT...: all rows are ok and verified (those of floor, which compute
-# nothing, only ok); at least so many conclusions
+# bench NAME ROWS AXES NOTES ARGUMENT...: all rows are ok and verified (of floor,
+# which computes nothing, only ok); at least so many conclusions
 bench() {
     name=$1 rows=$2 axes=$3 notes=$4
     shift 4
