@@ -4452,8 +4452,8 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
  * standard error of a median, and by 1 + 10 (t - 1) sqrt(t) / n more: from a short series t comes
- * out low, and stopping at the first narrow interval picks those where it does. The 10 is what holds
- * 92 % with AR(1) up to 0.9 from 30 samples on, with the stopping rule. */
+ * out low, and stopping at the first narrow interval picks those where it does. The 10 is what
+ * holds 92 % with AR(1) up to 0.9 from 30 samples on, with the stopping rule. */
 static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level)
 {
     gpumb_stats s;
@@ -4660,9 +4660,9 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
     return c;
 }
 
-/* No more rounds are wanted: the verdict is clear, or the ratio known to a quarter of delta, so that
- * it is close to a limit and would take very many more. A verdict counts from an interval of delta
- * to either side on: taken from a wider one, early looks would add up their false alarms. */
+/* No more rounds are wanted: the verdict is clear, or the ratio known to a quarter of delta, so
+ * that it is close to a limit and would take very many more. A verdict counts from an interval of
+ * delta to either side on: taken from a wider one, early looks would add up their false alarms. */
 static int gpumbi_decided(const gpumb_comparison *c, double delta)
 {
     const double width = c->lo > 0 ? c->hi - c->lo : HUGE_VAL;
@@ -4751,6 +4751,8 @@ static void gpumbi_calibrate(gpumb *g)
         return;
     const uint64_t blocks = 16 * (uint64_t)g->device.multiprocessors;
     g->device.graph_interval_s = gpumbi_empty_slope(g, 1, 32);
+    if (g->device.graph_interval_s <= 0) /* no graphs */
+        return;
     g->device.block_launch_s =
         fmax(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) / (double)blocks;
 }
@@ -7033,7 +7035,8 @@ static void gpumbi_record_end(gpumbi_records *t)
         if (!r->text[i] && i < GPUMBI_READ_NEEDED)
             gpumbi_wrong(t, "there is no ", gpumbi_read_name[i]);
         else if (i >= GPUMBI_READ_MEDIAN && r->text[i] && r->text[i][0] &&
-                 (!gpumbi_read_number(r->text[i], &number[i]) || number[i] <= 0))
+                 (!gpumbi_read_number(r->text[i], &number[i]) || number[i] < 0 ||
+                  (number[i] <= 0 && i != GPUMBI_READ_LO))) /* values that hang together: from 0 */
             gpumbi_wrong(t, "not a number above 0 is ", gpumbi_read_name[i]);
     }
     if (t->wrong[0])
@@ -7046,7 +7049,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok && (time->at <= 0 || time->at < time->lo ||
-                       (time->lo > 0 ? time->at > time->hi : time->hi > 0)))
+                       (r->text[GPUMBI_READ_LO][0] ? time->at > time->hi : time->hi > 0)))
         gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
     else if (time->processes > 1 && (time->process_lo <= 0 || time->process_hi < time->process_lo))
         gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
@@ -8338,7 +8341,10 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
         const int columns = g->columns;
         int axis_used[GPUMBI_OPTIONS];
         memcpy(axis_used, g->axis_used, sizeof axis_used);
+        const uint64_t seen = g->seen;
         gpumbi_run_benchmark(g, &list[i]);
+        if (g->seen == seen) /* has no rows of its own, and counts by its name */
+            gpumbi_selected(g, NULL);
         chosen[i] = g->matched > matched;
         matched = g->matched;
         if (!chosen[i]) { /* its axes do not count */

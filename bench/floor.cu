@@ -1,8 +1,8 @@
 /* How good the measuring itself is. floor/span: spin kernels of known length, timed in each way,
  * against the span that their own clock shows. floor/result: how long a result takes, and how far
  * it is off. floor/coverage: how many intervals hold the median. floor/compare: verdicts on the
- * same code, on 2 % more work, and under a load that comes and goes. floor/idle: the first result of
- * a device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
+ * same code, on 2 % more work, and under a load that comes and goes. floor/idle: the first result
+ * of a device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
  * coverage.c. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
