@@ -115,8 +115,10 @@ def styles(column, values):
 
 
 def errors(points):
-    """The intervals as matplotlib wants them: distances down and up, nan where there is none."""
-    return [[max(p.y - p.lo, 0) for p in points], [max(p.hi - p.y, 0) for p in points]]
+    """The intervals as matplotlib wants them: distances down and up, nan where there is none.
+    That of a rate has no upper end where that of the time begins at 0: its lower part is drawn."""
+    ends = [(p, p.y if math.isnan(p.hi) and not math.isnan(p.lo) else p.hi) for p in points]
+    return [[max(p.y - p.lo, 0) for p in points], [max(hi - p.y, 0) for p, hi in ends]]
 
 
 def lines(ax, family, series, style):
@@ -429,7 +431,7 @@ FAMILIES = [
         x="n",
         series="kernel",
         panel="type",
-        where={"launch": "stream"},
+        where={"launch": "graph"},
         bands="cache",
         published={"u32": ((177.6, "K20x, CUDA"), (433.0, "Vega 64, HIP"))},
     ),
