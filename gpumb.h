@@ -5045,15 +5045,16 @@ static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
     s->phase = GPUMBI_CAPTURE;
 }
 
-/* Above half a millisecond, what an event pair adds is below 1 %. Below, what the library has seen
- * launched is captured; other code might not stand being captured, and has to ask for it. */
+/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
+ * Else what the library has seen launched is captured; other code might not stand being captured,
+ * and has to ask for it. */
 static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     if (!s->use_events || gpumbi_one_run(s))
         return 0;
     return s->about.timing == GPUMB_TIMING_GRAPH ||
-           (s->about.timing == GPUMB_TIMING_AUTO && s->launches && run_s < 0.5e-3 &&
-            g->device.graph_interval_s > 0);
+           (s->about.timing == GPUMB_TIMING_AUTO && s->launches &&
+            (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
 }
 
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)

@@ -429,7 +429,10 @@ static void reduction_size(gpumb *g)
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, type, size_names, 2)
             GPUMB_SWEEP_STRINGS(g, launch, launches, is_gpu(g) ? 2 : 1) {
-                const gpumb_timing timing = launch ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_AUTO;
+                /* the same way for all: the library's launches can't be captured unasked */
+                const gpumb_timing timing = launch      ? GPUMB_TIMING_GRAPH
+                                            : is_gpu(g) ? GPUMB_TIMING_BATCH
+                                                        : GPUMB_TIMING_AUTO;
                 const uint64_t count = (uint64_t)n;
                 gpumb_reduction how[2] = {naive_form(), gpumb_reduction_default()};
                 how[0].type = how[1].type = size_types[type];
