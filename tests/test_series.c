@@ -90,7 +90,8 @@ static void naive_interval(const double *series, int n, double *lo, double *hi, 
     }
     {
         const double middle = (n + 1) / 2.0;
-        const double reach = (middle - rank) * sqrt(time) * (1 + 10 * (time - 1) * sqrt(time) / n);
+        const double short_of = 10 * (time - 1) * fmin(sqrt(time), 4.5) / n;
+        const double reach = (middle - rank) * sqrt(time) * (1 + short_of);
         *lo = naive_at(sorted, n, middle - reach);
         *hi = naive_at(sorted, n, middle + reach);
     }
