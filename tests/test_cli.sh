@@ -175,6 +175,8 @@ for option in --help --list --filter --axis --device --csv --json --md --precisi
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
 done
 check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
+sed 1d "$tmp/out" >"$tmp/help" # but for the program's name
+check "README.md does not show --help as it is" not grep -vxFf README.md "$tmp/help"
 
 with 0 --version
 version=$(sed -n 's/^#define GPUMB_VERSION "\(.*\)"/\1/p' gpumb.h)
