@@ -16,28 +16,12 @@ static void hear(const char *text)
 #include "fake.h"
 
 #include "check.h"
+#include "random.h"
+#include "read_file.h"
 #include <algorithm>
 #include <fcntl.h>
 #include <math.h>
 #include <vector>
-
-// ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
-
-static uint64_t random_state = 1;
-
-static double random_uniform() // in (0, 1)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double random_normal() // Box & Muller 1958
-{
-    const double radius = sqrt(-2 * log(random_uniform()));
-    return radius * cos(6.283185307179586 * random_uniform());
-}
 
 // ---- verdicts ----
 
@@ -478,18 +462,6 @@ static std::string line_with(const std::string &text, const char *part)
 static bool has(const std::string &text, const char *part)
 {
     return text.find(part) != std::string::npos;
-}
-
-static std::string read_file(const char *name)
-{
-    std::string text;
-    char piece[4096];
-    FILE *f = fopen(name, "rb");
-    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        text.append(piece, n);
-    if (f)
-        fclose(f);
-    return text;
 }
 
 // The base with the figures of one row multiplied, in CSV: columns 13 to 15 (median, interval).

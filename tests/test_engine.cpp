@@ -8,6 +8,7 @@ static void hear(const char *text);
 #include "fake.h"
 
 #include "check.h"
+#include "random.h"
 #include <math.h>
 
 static char heard[480]; // what gpumb.h has said
@@ -20,24 +21,6 @@ static void hear(const char *text)
     if (length + 2 < sizeof heard)
         heard[length++] = '\n';
     heard[length] = '\0';
-}
-
-// ---- random numbers with a seed (xorshift64*, Vigna 2016) ----
-
-static uint64_t random_state = 1;
-
-static double random_uniform() // in (0, 1)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double random_normal() // Box & Muller 1958
-{
-    const double radius = sqrt(-2 * log(random_uniform()));
-    return radius * cos(6.283185307179586 * random_uniform());
 }
 
 // ---- a context for each test ----

@@ -11,6 +11,7 @@ static void hear(const char *text);
 #undef gpumbi_dev_graph_launch
 
 #include "check.h"
+#include "read_file.h"
 #include <algorithm>
 #include <fcntl.h>
 #include <functional>
@@ -98,18 +99,6 @@ static void check_silent()
 {
     if (!CHECK_INT(heard.size(), 0))
         printf("    %s\n", heard[0].c_str());
-}
-
-static std::string read_file(const char *name)
-{
-    std::string text;
-    char piece[4096];
-    FILE *f = fopen(name, "rb");
-    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        text.append(piece, n);
-    if (f)
-        fclose(f);
-    return text;
 }
 
 // What `body` writes to standard output.

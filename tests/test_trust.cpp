@@ -33,6 +33,8 @@ static int launched(const char *kernel, uint64_t blocks);
 #undef gpumbi_dev_state
 
 #include "check.h"
+#include "random.h"
+#include "read_file.h"
 #include <algorithm>
 #include <fcntl.h>
 #include <functional>
@@ -107,22 +109,6 @@ static void known_run(double seconds, uint64_t grid = 1, uint64_t block = 32)
     if (gpumbi_launch_begin(&shape, (const void *)nothing))
         gpumbi_launch_end();
     fake_run(seconds);
-}
-
-static uint64_t random_state = 1; // xorshift64*, Vigna 2016
-
-static double random_uniform() // in (0, 1)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double random_normal() // Box & Muller 1958
-{
-    const double radius = sqrt(-2 * log(random_uniform()));
-    return radius * cos(6.283185307179586 * random_uniform());
 }
 
 // ---- contexts ----
@@ -205,18 +191,6 @@ static bool flagged(const char *flag, int row = 0)
 {
     return (";" + column("flags", row) + ";").find(std::string(";") + flag + ";") !=
            std::string::npos;
-}
-
-static std::string read_file(const char *name)
-{
-    std::string text;
-    char piece[4096];
-    FILE *f = fopen(name, "rb");
-    for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        text.append(piece, n);
-    if (f)
-        fclose(f);
-    return text;
 }
 
 // What `body` writes to standard output.
