@@ -1292,13 +1292,18 @@ typedef struct gpumbi_shape {
     int barrier;
 } gpumbi_shape;
 
-GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function); /* 1: go on */
-GPUMB_API void gpumbi_launch_end(void);
+/* Not inlined: on the CPU a kernel becomes one flat function with all that it calls, and one that
+ * launches another would have all of the library in it. */
+#define GPUMBI_NOINLINE __attribute__((noinline))
+
+GPUMBI_NOINLINE GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape,
+                                                  const void *function); /* 1: go on */
+GPUMBI_NOINLINE GPUMB_API void gpumbi_launch_end(void);
 
 #if defined(GPUMB_BACKEND_CPU)
 /* run() executes every thread of the current block or, in a barrier launch, the current thread. */
-GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *closure),
-                                void *closure);
+GPUMBI_NOINLINE GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch,
+                                                void (*run)(void *closure), void *closure);
 #else
 GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, const uint64_t grid[3],
                                     const uint64_t block[3], uint64_t shared_bytes,
@@ -2897,7 +2902,7 @@ __attribute__((noinline, format(printf, 2, 3))) static void gpumbi_block_fault(g
 }
 
 /* Nobody can go on, yet some have not finished: say who waits where, and for whom. */
-__attribute__((noinline)) static void gpumbi_diagnose(gpumbi_worker *w)
+GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 {
     unsigned count[GPUMBI_WAITS] = {0}, warp, i;
     char text[320] = "";
