@@ -197,8 +197,10 @@ def check_row(row, where):
     check(have("ci_lo_s") == (row["samples"] >= 6),
           "%s: %d samples and interval %r" % (where, row["samples"], row["ci_lo_s"]))
     if have("ci_lo_s", "ci_hi_s"):
-        # only of values that hang together does the interval reach beyond them
-        beyond = have("effective_samples") and row["effective_samples"] < row["samples"]
+        # the interval reaches beyond the values where they hang together, and on a GPU, where 0.15 %
+        # of the median are in it besides
+        beyond = (have("effective_samples") and row["effective_samples"] < row["samples"]
+                  or row["timing"] != "host")
         order = [row[name] for name in
                  ("ci_lo_s median_s ci_hi_s" if beyond
                   else "min_s ci_lo_s median_s ci_hi_s max_s").split()]
