@@ -4838,6 +4838,17 @@ static void gpumbi_measure_ceiling(gpumb *g)
  * squares (JCGM 100:2008, Guide to the expression of uncertainty in measurement, 5.1.2). */
 #define GPUMBI_REPRODUCIBLE 0.0015
 
+/* Of a ratio of regions that take turns, a third of it is left: what captures differ by. */
+static void gpumbi_add_ratio_uncertainty(gpumb_comparison *c, double delta)
+{
+    const double besides = GPUMBI_REPRODUCIBLE / 3 * c->ratio;
+    if (c->hi <= 0)
+        return;
+    c->lo = fmax(c->ratio - hypot(c->ratio - c->lo, besides), 0);
+    c->hi = c->ratio + hypot(c->hi - c->ratio, besides);
+    c->verdict = gpumbi_verdict(c->lo, c->hi, delta);
+}
+
 static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->scratch, s->values, (size_t)s->count * sizeof *s->values);
@@ -5091,7 +5102,8 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     s->sampling_began_s = gpumbi_dev_clock();
 }
 
-/* A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The
+/* Two windows in a row that move one way, each by less than the tolerance, are still on their way.
+ * A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The
  * first region of a context warms up for at least 100 ms: clocks climb in steps, between which
  * times hold still. Later regions find a device that is busy already. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
@@ -5120,7 +5132,7 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
         s->window_began_s = now;
         const double newest = s->median[0] - s->median[1], before = s->median[1] - s->median[2];
         if (s->windows >= 3 && now - s->warm_began_s >= least && fabs(newest) <= tolerance &&
-            fabs(before) <= tolerance) {
+            fabs(before) <= tolerance && fabs(newest + before) <= tolerance / 2) {
             gpumbi_sampling_begin(g, s, w.median);
             return;
         }
@@ -5286,6 +5298,8 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  * description in a lane; after that, each pass lets one lane proceed by one sample.
  */
 
+static const char *gpumbi_meaning_name(const gpumb_result *r);
+static const char *gpumbi_timing_name(gpumb_timing timing);
 static void gpumbi_add_point(gpumb *g);
 static int gpumbi_on_point(const gpumb *g);
 static size_t gpumbi_point_number(const gpumb *g);
@@ -5446,6 +5460,43 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     return g;
 }
 
+/* Times that hold different things can't be compared: a span, and an interval with its gap between
+ * launches. Where lanes have not all come to one way, those that may choose leave graphs, and take
+ * batches, or event pairs if one of them can't have batches. Cold ones stay as they are: spans. */
+static void gpumbi_align_lanes(gpumb *g)
+{
+    int differ = 0, single = 0;
+    const gpumbi_sampler *first = NULL;
+    for (int i = 0; i < g->interleaved; i++) {
+        const gpumbi_sampler *s = &g->lanes[i];
+        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD)
+            continue;
+        first = first ? first : s;
+        differ |= s->result.timing != first->result.timing;
+        single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
+    }
+    for (int i = 0; i < g->interleaved && differ; i++) {
+        gpumbi_sampler *s = &g->lanes[i];
+        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD ||
+            s->about.timing != GPUMB_TIMING_AUTO || !s->use_events)
+            continue;
+        gpumbi_free_graphs(s);
+        s->result.overhead_s = 0;
+        gpumbi_choose_batch(g, s, s->estimate_s);
+        if (single || s->result.batch == 1) {
+            s->result.batch = single ? 1 : 2;
+            s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
+        }
+    }
+}
+
+static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
+{
+    const char *meaning = gpumbi_meaning_name(a);
+    return !strcmp(meaning, gpumbi_meaning_name(b)) &&
+           (a->timing == b->timing || !strcmp(meaning, "span"));
+}
+
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
  * whether all verdicts are as clear as they get. */
 static int gpumbi_compare_lanes(gpumb *g)
@@ -5459,17 +5510,36 @@ static int gpumbi_compare_lanes(gpumb *g)
         const uint64_t rounds = s->count < base->count ? s->count : base->count;
         s->result.compared_with[0] = 0;
         if (!rounds || s->bad || base->bad || /* a time was left out: rounds don't match */
-            s->result.status != GPUMB_STATUS_OK || base->result.status != GPUMB_STATUS_OK)
+            s->result.status != GPUMB_STATUS_OK || base->result.status != GPUMB_STATUS_OK ||
+            !gpumbi_alike(&s->result, &base->result))
             continue;
         for (uint64_t k = 0; k < rounds; k++)
             s->scratch[k] = s->values[k] / base->values[k];
         s->result.comparison =
             gpumbi_compare_ratios(s->scratch, rounds, g->settings.delta, comparisons);
+        if (s->use_events)
+            gpumbi_add_ratio_uncertainty(&s->result.comparison, g->settings.delta);
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
         decided &= gpumbi_decided(&s->result.comparison, g->settings.delta);
     }
     return decided;
+}
+
+static void gpumbi_say_not_compared(const gpumb *g)
+{
+    const gpumb_result *base = &g->lanes[0].result;
+    for (int i = 1; i < g->interleaved; i++) {
+        const gpumb_result *r = &g->lanes[i].result;
+        if (r->status == GPUMB_STATUS_OK && base->status == GPUMB_STATUS_OK &&
+            !gpumbi_alike(r, base))
+            gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
+                       "(%s); let "
+                       "gpumb_set_timing() say the same for both",
+                       r->kernel, base->kernel, gpumbi_timing_name(r->timing),
+                       gpumbi_meaning_name(r), gpumbi_timing_name(base->timing),
+                       gpumbi_meaning_name(base));
+    }
 }
 
 /* Whether rounds have been enough for the ratios, or can't go on. Looks on the schedule of the
@@ -5523,8 +5593,10 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
             break;
         if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
             s->phase = GPUMBI_RECHECK;
-        if (!warming && g->sampling_round < 0)
+        if (!warming && g->sampling_round < 0) {
             g->sampling_round = round + ((g->turn - 1) % lanes != 0);
+            gpumbi_align_lanes(g);
+        }
         const int waits = s->phase == GPUMBI_SAMPLE && (warming || round < g->sampling_round ||
                                                         s->count >= g->settings.max_samples);
         if (s->phase != GPUMBI_FINISHED && !waits) {
@@ -5534,8 +5606,10 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     }
     gpumbi_state state;
     gpumbi_dev_state(g->sensors, &state);
-    if (lanes && gpumbi_working(g))
+    if (lanes && gpumbi_working(g)) {
         gpumbi_compare_lanes(g);
+        gpumbi_say_not_compared(g);
+    }
     for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
         if (g->lanes[i].phase == GPUMBI_FINISHED) {
             gpumbi_state_after(&state, &g->lanes[i]);
@@ -6077,12 +6151,14 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
 }
 
 /* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
- * taken together, and whether that is a cache. */
+ * taken together, and whether that is a cache. Where nothing is said of it, each byte is taken to
+ * be moved once. */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
-    const int in_l1 = r->footprint_bytes <= d->l1_bytes * (uint64_t)d->multiprocessors;
-    const int in_l2 = r->footprint_bytes <= d->l2_bytes;
-    if (!r->footprint_bytes || !d->l2_bytes)
+    const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
+    const int in_l1 = footprint <= (double)d->l1_bytes * d->multiprocessors;
+    const int in_l2 = footprint <= (double)d->l2_bytes;
+    if (footprint <= 0 || !d->l2_bytes)
         return 0;
     gpumbi_copy_text(r->cache, sizeof r->cache, in_l1 ? "L1" : in_l2 ? "L2" : "memory");
     return in_l1 || in_l2;
@@ -6959,14 +7035,16 @@ enum { /* columns that are read; those before NEEDED must be there, those from M
        GPUMBI_READ_SCHEMA,
        GPUMBI_READ_BACKEND,
        GPUMBI_READ_DEVICE,
+       GPUMBI_READ_MEANING,
+       GPUMBI_READ_CACHE,
        GPUMBI_READ_AXIS,    /* every name that is not fixed */
        GPUMBI_READ_NOTHING, /* the other fixed ones */
        GPUMBI_READ_COLUMNS = 512
 };
 
 static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
-    "bench",     "kernel",       "status",       "median_s", "ci_lo_s", "ci_hi_s",
-    "processes", "process_lo_s", "process_hi_s", "schema",   "backend", "device"};
+    "bench",        "kernel",       "status", "median_s", "ci_lo_s", "ci_hi_s", "processes",
+    "process_lo_s", "process_hi_s", "schema", "backend",  "device",  "meaning", "cache"};
 
 typedef struct gpumbi_cell {
     const char *name, *text;
@@ -7468,6 +7546,21 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
 
 enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
 
+static const char *gpumbi_cold_name(const char *cache)
+{
+    return cache && !strcmp(cache, "cold") ? "cold" : "hot";
+}
+
+/* Whether both have a time, and it means the same: no span against an interval, no cold cache
+ * against a hot one. */
+static int gpumbi_comparable(const gpumbi_record *r, const gpumb_result *now)
+{
+    const char *meaning = r ? r->text[GPUMBI_READ_MEANING] : NULL;
+    return r && r->ok && now->status == GPUMB_STATUS_OK &&
+           (!meaning || !meaning[0] || !strcmp(meaning, gpumbi_meaning_name(now))) &&
+           !strcmp(gpumbi_cold_name(r->text[GPUMBI_READ_CACHE]), gpumbi_cold_name(now->cache));
+}
+
 /* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
 static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r, double width,
                               int label_width)
@@ -7477,8 +7570,8 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
                                   (double)now->processes, now->process_lo_s, now->process_hi_s};
     static const char *const color[] = {"", "\033[32m", "\033[31m", "\033[2m"};
     char label[200], interval[40] = "";
-    double ratio[3];
-    const int timed = r && r->ok && now->status == GPUMB_STATUS_OK;
+    double ratio[3] = {0, 0, 0};
+    const int timed = gpumbi_comparable(r, now);
     const int verdict = timed ? (int)gpumbi_judge(&r->time, &time, width, g->settings.delta, ratio)
                               : GPUMBI_VERDICTS;
     if (!g->table)
@@ -7487,7 +7580,12 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     fprintf(g->table, "%-*s ", label_width, label);
     if (!timed) {
         const char *here = gpumbi_status_name(now->status);
-        if (r)
+        if (r && r->ok && now->status == GPUMB_STATUS_OK)
+            fprintf(g->table, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
+                    gpumbi_cold_name(now->cache),
+                    r->text[GPUMBI_READ_MEANING] ? r->text[GPUMBI_READ_MEANING] : "-",
+                    gpumbi_cold_name(r->text[GPUMBI_READ_CACHE]), g->settings.compare);
+        else if (r)
             fprintf(g->table, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
                     g->settings.compare);
         else
@@ -7524,7 +7622,7 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
 }
 
 static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t rest, uint64_t matched,
-                                   int spreads)
+                                   uint64_t lost, int spreads)
 {
     static const char *const spread[] = {"unknown: --processes 5 measures it",
                                          "known on one side, taken for both", "in the intervals"};
@@ -7552,18 +7650,19 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
         gpumbi_say(
             "--compare %s: no row of it has the name and axes of one here, and is ok in both",
             g->settings.compare);
-    if (!g->settings.fail_on_regression || (matched && !count[GPUMB_VERDICT_SLOWER]))
+    if (!g->settings.fail_on_regression || (matched && !lost && !count[GPUMB_VERDICT_SLOWER]))
         return;
-    if (matched)
-        gpumbi_say("--fail-on-regression: %llu rows are slower than in %s",
-                   (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare);
+    if (matched || lost)
+        gpumbi_say("--fail-on-regression: %llu rows are slower than in %s, %llu are no longer ok",
+                   (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare,
+                   (unsigned long long)lost);
     g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
 }
 
 static void gpumbi_compare_rows(gpumb *g)
 {
     gpumbi_records *t = g->base;
-    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0;
+    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0;
     int width = 22, spreads = 2;
     char label[200];
     const gpumbi_record **found =
@@ -7574,7 +7673,8 @@ static void gpumbi_compare_rows(gpumb *g)
         const gpumbi_record *r = found[i] = gpumbi_take(t, gpumbi_row_key(g, &g->rows[i], label));
         const int length = (int)strlen(label);
         width = length > width ? length < 60 ? length : 60 : width;
-        if (r && r->ok && now->status == GPUMB_STATUS_OK) {
+        lost += r && r->ok && now->status != GPUMB_STATUS_OK;
+        if (gpumbi_comparable(r, now)) {
             const int known = (r->time.processes > 1) + (now->processes > 1);
             spreads = known < spreads ? known : spreads;
             matched++;
@@ -7588,7 +7688,7 @@ static void gpumbi_compare_rows(gpumb *g)
                     "verdict");
         for (size_t i = 0; i < g->row_count; i++)
             count[gpumbi_compare_row(g, &g->rows[i], found[i], wider, width)]++;
-        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched,
+        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost,
                                matched ? spreads : 0);
     }
     GPUMB_FREE(found);

@@ -552,6 +552,18 @@ static void test_runs()
     CHECK_INT(run(edited, NULL, NULL, 1), 0);
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), "undecided"));
 
+    // times that mean something else, or are of cold caches
+    edited = base;
+    const std::string meant = has(first, ",event,span,") ? ",event,span," : ",batch,interval,";
+    replace(&edited, meant.c_str(), ",host,latency,");
+    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "hot here; latency, hot in build"));
+    CHECK(has(table, "2 rows not compared"));
+    const char *cold_base = "bench,kernel,status,median_s,ci_lo_s,ci_hi_s,cache\n"
+                            "run,alone,ok,1e-4,1e-4,1e-4,cold\n";
+    CHECK_INT(run(cold_base, NULL, NULL, 1), 1); // nothing could be compared
+    CHECK(has(line_with(table, "run/alone"), "hot here; -, cold in build"));
+
     // from elsewhere
     edited = base;
     for (int i = 0; i < 9; i++)
@@ -586,7 +598,9 @@ static void test_runs()
     at = edited.rfind("\n2,run", at) + 1;
     edited.replace(at, edited.find('\n', at) - at,
                    first.substr(0, first.find(",1,plain")) + ",4,\"odd, \"\"name\"\"\"");
-    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK_INT(run(edited, NULL, NULL, 1), 1); // what no longer runs is no success
+    CHECK(has(heard, "0 rows are slower than in build/compare.base, 1 are no longer ok"));
     CHECK(has(line_with(table, "run/copy n=4 form=odd"), "skipped here, ok in"));
     CHECK(has(table, "0 faster, 0 slower, 8 same, 0 undecided; 1 rows not compared"));
     edited = "note," + base;

@@ -99,6 +99,18 @@ static void test_warm_up()
         close(g, 0);
     }
 
+    // also where they creep: by 20 % and by 10 % in 0.4 s
+    for (int percent = 10; percent <= 20; percent += 5) {
+        gpumb *creeping = open(settings());
+        const double start = fake_now;
+        GPUMB_TIME(&r) {
+            fake_run(1e-3 * (1 + percent / 100.0 * (falling(1, start, 0.4) - 1)));
+        }
+        CHECK_NEAR(r.time.median / 1e-3, 1, 0.01);
+        CHECK_NEAR(r.time.max / 1e-3, 1, 0.02);
+        close(creeping, 0);
+    }
+
     // and not longer: a steady series does not use up the budget
     gpumb *g = open(settings());
     double began = fake_now;
@@ -828,7 +840,10 @@ static void test_flags()
     CHECK(flags_of(5e-3, 1e6, 0, l1, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
     CHECK_STR(r.cache, "L1");
     CHECK(!(flags_of(5e-3, 1e6, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
-    CHECK(!(flags_of(5e-3, 1e6, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
+    // nothing said: each byte is moved once
+    CHECK(flags_of(5e-3, 1e6, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
+    CHECK(!(flags_of(5e-3, 4e9, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
+    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
 
     CHECK(flags_of(0.3e-6, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION);
     CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION));

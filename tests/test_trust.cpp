@@ -457,15 +457,43 @@ static void test_ways_in_turn()
                 known_run(10e-6);
             }
         }
-        CHECK_STR(heard.c_str(), "");
+        // what may choose takes what all can have; what asked for a graph has it, and no ratio
+        CHECK(times_in(heard,
+                       "interval is not compared with short: the one is a time by graph "
+                       "(interval), the other by batch (interval); let gpumb_set_timing()") == 1);
+        CHECK_INT(times_in(heard, "\n"), 1);
         close(g, 0);
         CHECK_INT(rows(), 6);
-        check_way(0, "graph", "span", 5e-6, gap);
-        check_way(1, "event", "span", 1e-3, 0);
-        check_way(2, "batch", "interval", 20e-6, 0);
-        check_way(3, "batch", "interval", 30e-6, 0);
-        check_way(4, "graph", "span", 100e-6, gap);
+        const double seconds[] = {5e-6, 1e-3, 20e-6, 30e-6, 100e-6};
+        for (int i = 0; i < 5; i++) {
+            check_way(i, "batch", "interval", seconds[i], 0);
+            CHECK_STR(column("compared_with", i).c_str(), i ? "short" : "");
+        }
         check_way(5, "graph", "interval", 10e-6 + gap, 0);
+        CHECK_STR(column("compared_with", 5).c_str(), "");
+    }
+
+    // all alike: they keep the way that is best; one that has to be reset each time: event pairs
+    for (int reset_one = 0; reset_one < 2; reset_one++) {
+        gpumb *g = open(settings());
+        const double seconds = reset_one ? 1e-3 : 20e-6;
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "short") {
+                known_run(seconds);
+            }
+            if (reset_one)
+                gpumb_set_reset(
+                    g, [](gpumb *, void *) {}, NULL);
+            GPUMB_MEASURE(g, "longer") {
+                known_run(2 * seconds);
+            }
+        }
+        CHECK_STR(heard.c_str(), "");
+        close(g, 0);
+        for (int i = 0; i < 2; i++)
+            check_way(i, reset_one ? "event" : "graph", "span", (i + 1) * seconds,
+                      reset_one ? 0 : gap);
+        CHECK_STR(column("compared_with", 1).c_str(), "short");
     }
 }
 
@@ -660,7 +688,9 @@ static void test_cold()
                  {1e6, (uint64_t)20 << 20, "L2", true},
                  {1e6, (uint64_t)40 << 20, "memory", false},
                  {0, 1 << 20, "L1", false},
-                 {1e6, 0, "", false}};
+                 {1e6, 0, "L1", true}, // each byte is moved once, where nothing is said
+                 {100e6, 0, "memory", false},
+                 {0, 0, "", false}};
     for (const auto &c : cases) {
         gpumb_set_bytes(g, c.bytes);
         gpumb_set_footprint(g, c.footprint);
@@ -669,7 +699,7 @@ static void test_cold()
         }
     }
     close(g, 0);
-    for (int row = 0; row < 5; row++) {
+    for (int row = 0; row < 7; row++) {
         CHECK_STR(column("cache", row).c_str(), cases[row].cache);
         CHECK_INT(flagged("cached", row), cases[row].cached);
     }
@@ -1751,8 +1781,9 @@ static void test_rounds()
                 for (int i = 0; i < 3; i++) {
                     if (kind == HOSTS)
                         gpumb_set_timing(g, i ? GPUMB_TIMING_EVENT : GPUMB_TIMING_HOST);
-                    else if (kind == EVENTS)
-                        gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                    else
+                        gpumb_set_timing(g, kind == MIXED && i == 1 ? GPUMB_TIMING_GRAPH
+                                                                    : GPUMB_TIMING_EVENT);
                     GPUMB_MEASURE(g, names[i]) {
                         const bool in_graph = kind == MIXED && i == 1;
                         if (!in_graph)
@@ -1786,6 +1817,15 @@ static void test_rounds()
         }
 }
 
+// With what is in a ratio on a device besides what the rounds show: 0.05 % of it.
+static gpumb_comparison widened(gpumb_comparison c)
+{
+    const double besides = 0.0005 * c.ratio, below = c.ratio - c.lo, above = c.hi - c.ratio;
+    c.lo = c.ratio - sqrt(below * below + besides * besides);
+    c.hi = c.ratio + sqrt(above * above + besides * besides);
+    return c;
+}
+
 // The ratios are those of the rounds, each with its share of the error.
 static void test_bonferroni()
 {
@@ -1811,9 +1851,9 @@ static void test_bonferroni()
             if (!CHECK_INT(times[i].size(), 51) || !CHECK_INT(times[0].size(), 51))
                 break; // the first launch is none
             const gpumb_comparison wanted =
-                gpumb_compare_rounds(&times[0][1], &times[i][1], 50, 0.01, regions - 1);
+                widened(gpumb_compare_rounds(&times[0][1], &times[i][1], 50, 0.01, regions - 1));
             const gpumb_comparison single =
-                gpumb_compare_rounds(&times[0][1], &times[i][1], 50, 0.01, 1);
+                widened(gpumb_compare_rounds(&times[0][1], &times[i][1], 50, 0.01, 1));
             const gpumb_comparison &c = gpumb_row(g, (size_t)i)->comparison;
             CHECK_INT(c.rounds, 50);
             CHECK_NEAR(c.ratio, wanted.ratio, 1e-8);
