@@ -390,6 +390,10 @@ typedef struct gpumb_stats {
     double median, ci_lo, ci_hi; /* 95 % interval of the median; count < 6: both 0 */
     double min, q1, q3, max, mean, sd, mad;
     double effective; /* independent samples that tell as much about the median; <= count */
+    /* Values outside the quartiles by more than 3 times their distance ("far out": Tukey,
+     * Exploratory Data Analysis, 1977): counted, never dropped. Where both quartiles are one value,
+     * all that differ from it. */
+    uint64_t outliers;
 } gpumb_stats;
 
 /* Statistics of `count` values in the order in which they were measured; sorts them. Median and
@@ -4483,11 +4487,14 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
     }
+    /* Of four values none can be that far out. */
+    const double beyond = count > 4 ? 3 * (s.q3 - s.q1) : HUGE_VAL;
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
         const double delta = values[i] - s.mean;
         s.mean += delta / (double)(i + 1);
         squares += delta * (values[i] - s.mean);
+        s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
     s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
@@ -6303,6 +6310,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_number_field(f, "sd_s", t->sd, t->count > 1);
     gpumbi_number_field(f, "mad_s", t->mad, timed);
     gpumbi_number_field(f, "effective_samples", t->effective, interval);
+    gpumbi_integer_field(f, "outliers", t->outliers, timed);
     gpumbi_number_field(f, "first_launch_s", r->first_launch_s, r->first_launch_s > 0);
     gpumbi_number_field(f, "overhead_s", r->overhead_s, ran);
     gpumbi_number_field(f, "bytes", r->bytes, r->bytes > 0);
