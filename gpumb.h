@@ -6287,6 +6287,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     const int compared = r->compared_with[0] != 0;
     f->count = 0;
     gpumbi_integer_field(f, "schema", GPUMBI_SCHEMA, 1);
+    gpumbi_text_field(f, "gpumb", GPUMB_VERSION);
     gpumbi_text_field(f, "bench", r->bench);
     gpumbi_text_field(f, "kernel", r->kernel);
     gpumbi_text_field(f, "backend", g->device.backend);
@@ -6514,7 +6515,8 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
     gpumbi_row_fields(g, &row->result, &f);
     fputs(first ? "\n" : ",\n", file);
     for (int i = 0; i < f.count; i++)
-        gpumbi_json_field(file, &f.at[i], i ? ", " : "{");
+        if (strcmp(f.at[i].name, "gpumb")) /* stands at the top of the file */
+            gpumbi_json_field(file, &f.at[i], i ? ", " : "{");
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++) {
         const int column = row->point.at[i].column;
@@ -6967,14 +6969,15 @@ enum { /* columns that are read; those before NEEDED must be there, those from M
        GPUMBI_READ_SCHEMA,
        GPUMBI_READ_BACKEND,
        GPUMBI_READ_DEVICE,
+       GPUMBI_READ_VERSION, /* in CSV; in JSON it stands at the top */
        GPUMBI_READ_AXIS,    /* every name that is not fixed */
        GPUMBI_READ_NOTHING, /* the other fixed ones */
        GPUMBI_READ_COLUMNS = 512
 };
 
 static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
-    "bench",     "kernel",       "status",       "median_s", "ci_lo_s", "ci_hi_s",
-    "processes", "process_lo_s", "process_hi_s", "schema",   "backend", "device"};
+    "bench",        "kernel",       "status", "median_s", "ci_lo_s", "ci_hi_s", "processes",
+    "process_lo_s", "process_hi_s", "schema", "backend",  "device",  "gpumb"};
 
 typedef struct gpumbi_cell {
     const char *name, *text;
@@ -7626,23 +7629,25 @@ static void gpumbi_compare_open(gpumb *g)
                    path, wrong);
 }
 
-/* Says if the base, or a part of it, comes from elsewhere. */
+/* Says in what the base, or a part of it, comes from elsewhere. */
 static void gpumbi_compare_origin(gpumb *g)
 {
     const gpumbi_records *t = g->base;
     gpumbi_number schema;
     gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
     const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
-    static const char *const what[] = {"schema", "backend", "device", "gpumb"};
-    for (size_t i = 0; t && i < t->count; i++)
-        for (int k = 3; k >= 0; k--) {
-            const char *there = k < 3 ? t->rows[i].text[GPUMBI_READ_SCHEMA + k] : t->version;
+    for (int k = 0; k < 4; k++)
+        for (size_t i = 0; t && i < t->count; i++) {
+            const int column = GPUMBI_READ_SCHEMA + k;
+            const char *there = t->rows[i].text[column];
+            if (!there && column == GPUMBI_READ_VERSION)
+                there = t->version;
             if (!there || !there[0] || !strcmp(there, here[k]))
                 continue;
             gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
                        "difference too",
-                       g->settings.compare, what[k], there, here[k]);
-            return;
+                       g->settings.compare, gpumbi_read_name[column], there, here[k]);
+            break;
         }
 }
 

@@ -17,8 +17,8 @@ import re
 import sys
 
 COLUMNS = (
-    "schema bench kernel backend device status reason verified timing meaning samples batch stop "
-    "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
+    "schema gpumb bench kernel backend device status reason verified timing meaning samples batch "
+    "stop median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
     "outliers first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps "
     "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
     "sm_clock_before_mhz sm_clock_mhz mem_clock_mhz temp_before_c temp_c power_w energy_j gb_per_j "
@@ -26,8 +26,8 @@ COLUMNS = (
     "processes process_lo_s process_hi_s flags"
 ).split()
 SCHEMA = 2
-TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache throttle "
-            "series compared_with verdict fill flags".split())
+TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
+            "throttle series compared_with verdict fill flags".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes"
                .split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
@@ -122,7 +122,7 @@ def check_row(row, where):
         check(close(row[name], value, tolerance),
               "%s: %s is %r, not %r" % (where, name, row[name], value))
 
-    for name in "schema bench kernel backend device status timing meaning".split():
+    for name in "schema gpumb bench kernel backend device status timing meaning".split():
         if name in ("timing", "meaning") and row.get("status") != "ok":
             continue
         check(have(name), "%s: %s is empty" % (where, name))
@@ -342,6 +342,7 @@ def read_json(name, axes):
     for number, entry in enumerate(tree["rows"], 1):
         where = "%s, row %d" % (name, number)
         row = {key: value for key, value in entry.items() if key != "axes"}
+        row["gpumb"] = tree.get("gpumb")
         row.update(entry.get("axes", {}))
         if isinstance(row.get("flags"), list):
             row["flags"] = ";".join(row["flags"]) or None

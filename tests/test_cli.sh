@@ -18,8 +18,8 @@ program=$tmp/program
 quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
 # Few samples that hang together have an interval too wide for a verdict.
 calm='--budget 1 --warmup 0.05 --samples 1000:10000 --precision 20'
-columns=schema,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples,batch
-columns=$columns,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
+columns=schema,gpumb,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples
+columns=$columns,batch,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
 columns=$columns,effective_samples,outliers,first_launch_s,overhead_s,bytes,flop,gbps,gflops
 columns=$columns,peak_gbps,pct_peak,ceiling_gbps,pct_ceiling,reference,expected_pct,measured_pct
 columns=$columns,footprint_bytes,cache,registers,occupancy,sm_clock_before_mhz,sm_clock_mhz
@@ -574,7 +574,7 @@ with 0 $calm $one --csv "$tmp/base.csv" --json "$tmp/base.json"
 
 # scale_base FACTOR FILE: base.csv with other times
 scale_base() {
-    awk -F, -v OFS=, -v factor="$1" 'NR > 1 { for (i = 14; i <= 16; i++) $i *= factor } 1' \
+    awk -F, -v OFS=, -v factor="$1" 'NR > 1 { for (i = 15; i <= 17; i++) $i *= factor } 1' \
         "$tmp/base.csv" >"$2"
 }
 
@@ -598,7 +598,7 @@ if decided 0 $calm $one --compare "$tmp/slow.csv" --delta 1000000; then
     check "within --delta: $(verdicts)" test "$(verdicts)" = "same same "
 fi
 # an interval from 0 on, as few samples that hang together have it: read, but it tells nothing
-awk -F, -v OFS=, 'NR > 1 { $15 = 0 } 1' "$tmp/base.csv" >"$tmp/zero.csv"
+awk -F, -v OFS=, 'NR > 1 { $16 = 0 } 1' "$tmp/base.csv" >"$tmp/zero.csv"
 with 0 $calm $one --compare "$tmp/zero.csv"
 check "an interval from 0 on: $(verdicts)" test "$(verdicts)" = "undecided undecided "
 if command -v python3 >/dev/null 2>&1; then
@@ -641,7 +641,7 @@ head_line "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there are no rows'
 sed 1d "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there is no column bench'
-cut -d, -f 1-12,17- "$tmp/base.csv" >"$tmp/bad"
+cut -d, -f 1-13,18- "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there is no column median_s'
 head -c 300000 /dev/urandom >"$tmp/bad"
 bad 'line [0-9]+: '
