@@ -6580,6 +6580,20 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
     return n;
 }
 
+/* The flags of a row, as tables show them. On a GPU a time that isn't a span says so before them:
+ * launching is in it. On the CPU all are latencies. */
+static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, char *text,
+                                      size_t size)
+{
+    char flags[300];
+    const char *meaning = gpumbi_meaning_name(r);
+    if (!strcmp(g->device.backend, "cpu") || !strcmp(meaning, "span"))
+        meaning = "";
+    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);
+    return text;
+}
+
 static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
@@ -6602,7 +6616,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak, 1).text);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
-                                   ? gpumbi_flag_names(r->flags, flags, sizeof flags)
+                                   ? gpumbi_table_flags(g, r, flags, sizeof flags)
                                    : r->reason);
     fputc('\n', file);
 }
@@ -6697,7 +6711,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
             gpumbi_or_empty(r->pct_peak, 1).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
-    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
         fprintf(g->table, "  %-20.*s", length, bar);
     else
@@ -7710,7 +7724,8 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     int fd = -1, status = 0, code = GPUMB_EXIT_ERROR;
     char who[48], why[200];
     gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
-    gpumbi_say("%s", who);
+    if (g->shows_progress)
+        gpumbi_say("%s", who);
     const pid_t child = gpumbi_start_process(arguments, &fd);
     if (child < 0) {
         gpumbi_end(g, code, "%s: can't be started: %s; leave out --processes", who,
@@ -7817,7 +7832,8 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
     X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
     X(FAIL, "fail-on-regression", "", "exit code 1 if a row is slower than in --compare")          \
-    X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")             \
+    X(PRECISION, "precision", "1",                                                                 \
+      "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
     X(SAMPLES, "samples", "30:10000", "least and most samples, within the budget")                 \
     X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \

@@ -675,8 +675,7 @@ files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
 OWN_LOG=$tmp/own.log
 export OWN_LOG
 with 0 $quick $one --own=hello --processes 3 $files
-check "progress: $(cat "$tmp/err")" test "$(grep -c 'process [12] of 3$' "$tmp/err")" -eq 2
-check "more than progress: $(cat "$tmp/err")" test "$(lines "$tmp/err")" -eq 2
+check "progress where no terminal is: $(cat "$tmp/err")" not test -s "$tmp/err"
 check "processes" all 3 processes "$tmp/x.csv"
 check "own arguments" test "$(tr '\n' ' ' <"$tmp/own.log")" = "hello hello hello "
 check "its output, more than once" test "$(grep -c '^own: hello$' "$tmp/out")" -eq 1
@@ -755,6 +754,10 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     }
     terminal "'$program' $quick $one"
     check "no colours on a terminal" grep -q "$escape" "$tmp/tty"
+    check "processes without --processes" not has 'process [0-9]+ of' "$tmp/tty"
+    terminal "'$program' $quick $one --processes 3"
+    check "progress of processes: $(grep process "$tmp/tty")" \
+        test "$(grep -c 'process [12] of 3' "$tmp/tty")" -eq 2
     terminal "'$program' $quick $one --no-color"
     check "colours with --no-color" not grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
     NO_COLOR=1
