@@ -390,6 +390,10 @@ typedef struct gpumb_stats {
     double median, ci_lo, ci_hi; /* 95 % interval of the median; count < 6: both 0 */
     double min, q1, q3, max, mean, sd, mad;
     double effective; /* independent samples that tell as much about the median; <= count */
+    /* Values outside the quartiles by more than 3 times their distance ("far out": Tukey,
+     * Exploratory Data Analysis, 1977): counted, never dropped. Where both quartiles are one value,
+     * all that differ from it. */
+    uint64_t outliers;
 } gpumb_stats;
 
 /* Statistics of `count` values in the order in which they were measured; sorts them. Median and
@@ -4483,11 +4487,14 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
     }
+    /* Of four values none can be that far out. */
+    const double beyond = count > 4 ? 3 * (s.q3 - s.q1) : HUGE_VAL;
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
         const double delta = values[i] - s.mean;
         s.mean += delta / (double)(i + 1);
         squares += delta * (values[i] - s.mean);
+        s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
     s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
@@ -6356,6 +6363,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     const int compared = r->compared_with[0] != 0;
     f->count = 0;
     gpumbi_integer_field(f, "schema", GPUMBI_SCHEMA, 1);
+    gpumbi_text_field(f, "gpumb", GPUMB_VERSION);
     gpumbi_text_field(f, "bench", r->bench);
     gpumbi_text_field(f, "kernel", r->kernel);
     gpumbi_text_field(f, "backend", g->device.backend);
@@ -6379,6 +6387,7 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_number_field(f, "sd_s", t->sd, t->count > 1);
     gpumbi_number_field(f, "mad_s", t->mad, timed);
     gpumbi_number_field(f, "effective_samples", t->effective, interval);
+    gpumbi_integer_field(f, "outliers", t->outliers, timed);
     gpumbi_number_field(f, "first_launch_s", r->first_launch_s, r->first_launch_s > 0);
     gpumbi_number_field(f, "overhead_s", r->overhead_s, ran);
     gpumbi_number_field(f, "bytes", r->bytes, r->bytes > 0);
@@ -6582,7 +6591,8 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
     gpumbi_row_fields(g, &row->result, &f);
     fputs(first ? "\n" : ",\n", file);
     for (int i = 0; i < f.count; i++)
-        gpumbi_json_field(file, &f.at[i], i ? ", " : "{");
+        if (strcmp(f.at[i].name, "gpumb")) /* stands at the top of the file */
+            gpumbi_json_field(file, &f.at[i], i ? ", " : "{");
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++) {
         const int column = row->point.at[i].column;
@@ -6646,6 +6656,20 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
     return n;
 }
 
+/* The flags of a row, as tables show them. On a GPU a time that isn't a span says so before them:
+ * launching is in it. On the CPU all are latencies. */
+static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, char *text,
+                                      size_t size)
+{
+    char flags[300];
+    const char *meaning = gpumbi_meaning_name(r);
+    if (!strcmp(g->device.backend, "cpu") || !strcmp(meaning, "span"))
+        meaning = "";
+    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);
+    return text;
+}
+
 static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
@@ -6668,7 +6692,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak, 1).text);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
-                                   ? gpumbi_flag_names(r->flags, flags, sizeof flags)
+                                   ? gpumbi_table_flags(g, r, flags, sizeof flags)
                                    : r->reason);
     fputc('\n', file);
 }
@@ -6763,7 +6787,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
             gpumbi_or_empty(r->pct_peak, 1).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
-    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
         fprintf(g->table, "  %-20.*s", length, bar);
     else
@@ -7037,14 +7061,16 @@ enum { /* columns that are read; those before NEEDED must be there, those from M
        GPUMBI_READ_DEVICE,
        GPUMBI_READ_MEANING,
        GPUMBI_READ_CACHE,
+       GPUMBI_READ_VERSION, /* in CSV; in JSON it stands at the top */
        GPUMBI_READ_AXIS,    /* every name that is not fixed */
        GPUMBI_READ_NOTHING, /* the other fixed ones */
        GPUMBI_READ_COLUMNS = 512
 };
 
 static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
-    "bench",        "kernel",       "status", "median_s", "ci_lo_s", "ci_hi_s", "processes",
-    "process_lo_s", "process_hi_s", "schema", "backend",  "device",  "meaning", "cache"};
+    "bench",   "kernel",    "status",       "median_s",     "ci_lo_s",
+    "ci_hi_s", "processes", "process_lo_s", "process_hi_s", "schema",
+    "backend", "device",    "meaning",      "cache",        "gpumb"};
 
 typedef struct gpumbi_cell {
     const char *name, *text;
@@ -7718,23 +7744,25 @@ static void gpumbi_compare_open(gpumb *g)
                    path, wrong);
 }
 
-/* Says if the base, or a part of it, comes from elsewhere. */
+/* Says in what the base, or a part of it, comes from elsewhere. */
 static void gpumbi_compare_origin(gpumb *g)
 {
     const gpumbi_records *t = g->base;
     gpumbi_number schema;
     gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
     const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
-    static const char *const what[] = {"schema", "backend", "device", "gpumb"};
-    for (size_t i = 0; t && i < t->count; i++)
-        for (int k = 3; k >= 0; k--) {
-            const char *there = k < 3 ? t->rows[i].text[GPUMBI_READ_SCHEMA + k] : t->version;
+    for (int k = 0; k < 4; k++)
+        for (size_t i = 0; t && i < t->count; i++) {
+            const int column = GPUMBI_READ_SCHEMA + k;
+            const char *there = t->rows[i].text[column];
+            if (!there && column == GPUMBI_READ_VERSION)
+                there = t->version;
             if (!there || !there[0] || !strcmp(there, here[k]))
                 continue;
             gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
                        "difference too",
-                       g->settings.compare, what[k], there, here[k]);
-            return;
+                       g->settings.compare, gpumbi_read_name[column], there, here[k]);
+            break;
         }
 }
 
@@ -7797,7 +7825,8 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     int fd = -1, status = 0, code = GPUMB_EXIT_ERROR;
     char who[48], why[200];
     gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
-    gpumbi_say("%s", who);
+    if (g->shows_progress)
+        gpumbi_say("%s", who);
     const pid_t child = gpumbi_start_process(arguments, &fd);
     if (child < 0) {
         gpumbi_end(g, code, "%s: can't be started: %s; leave out --processes", who,
@@ -7904,7 +7933,8 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
     X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
     X(FAIL, "fail-on-regression", "", "exit code 1 if a row is slower than in --compare")          \
-    X(PRECISION, "precision", "1", "per cent, half the 95 % interval over the median")             \
+    X(PRECISION, "precision", "1",                                                                 \
+      "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
     X(SAMPLES, "samples", "30:10000", "least and most samples, within the budget")                 \
     X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \

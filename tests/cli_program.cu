@@ -94,12 +94,24 @@ static const gpumb_benchmark benchmarks[] = {
     {"odd", "names that need quotes, and rows that go wrong", odd},
 };
 
+/* Adds a line to the file that OWN_LOG names. */
+static void log_line(const char *text)
+{
+    const char *name = getenv("OWN_LOG");
+    FILE *file = name ? fopen(name, "a") : NULL;
+    if (file) {
+        fprintf(file, "%s\n", text);
+        fclose(file);
+    }
+}
+
 /* What the first process of --processes may go through, as CHILD_TROUBLE says. */
 static int child_trouble(void)
 {
     const char *trouble = getenv("CHILD_TROUBLE"), *where = getenv("GPUMB_PROCESS");
     if (!trouble || !where)
         return -1;
+    log_line(trouble);
     if (!strcmp(trouble, "exit"))
         return 7;
     if (!strcmp(trouble, "kill"))
@@ -114,18 +126,13 @@ static int child_trouble(void)
 /* A program with an argument of its own, which it leaves out for gpumb. */
 int main(int argc, char **argv)
 {
-    const char *log = getenv("OWN_LOG");
     const int trouble = child_trouble();
     if (trouble >= 0)
         return trouble;
     for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "--own=", 6)) {
-            FILE *file = log ? fopen(log, "a") : NULL;
             printf("own: %s\n", argv[i] + 6);
-            if (file) {
-                fprintf(file, "%s\n", argv[i] + 6);
-                fclose(file);
-            }
+            log_line(argv[i] + 6);
             memmove(argv + i, argv + i + 1, (size_t)(argc - i) * sizeof *argv);
             argc--;
         }

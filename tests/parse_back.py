@@ -17,18 +17,19 @@ import re
 import sys
 
 COLUMNS = (
-    "schema bench kernel backend device status reason verified timing meaning samples batch stop "
-    "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
-    "first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling "
-    "reference expected_pct measured_pct footprint_bytes cache registers occupancy "
+    "schema gpumb bench kernel backend device status reason verified timing meaning samples batch "
+    "stop median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
+    "outliers first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps "
+    "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
     "sm_clock_before_mhz sm_clock_mhz mem_clock_mhz temp_before_c temp_c power_w energy_j gb_per_j "
     "throttle others series compared_with ratio ratio_lo ratio_hi verdict fill seed "
     "processes process_lo_s process_hi_s flags"
 ).split()
 SCHEMA = 2
-TEXTS = set("bench kernel backend device status reason verified timing meaning stop cache throttle "
-            "series compared_with verdict fill flags".split())
-INTEGERS = set("schema samples batch footprint_bytes registers others seed processes".split())
+TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
+            "throttle series compared_with verdict fill flags".split())
+INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes"
+               .split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
 MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency"}
@@ -121,7 +122,7 @@ def check_row(row, where):
         check(close(row[name], value, tolerance),
               "%s: %s is %r, not %r" % (where, name, row[name], value))
 
-    for name in "schema bench kernel backend device status timing meaning".split():
+    for name in "schema gpumb bench kernel backend device status timing meaning".split():
         if name in ("timing", "meaning") and row.get("status") != "ok":
             continue
         check(have(name), "%s: %s is empty" % (where, name))
@@ -189,6 +190,7 @@ def check_row(row, where):
     check(row["min_s"] > 0, where + ": a time of zero or less")
     check(row["min_s"] <= row["mean_s"] * slack and row["mean_s"] <= row["max_s"] * slack,
           where + ": the mean is outside")
+    check_outliers(row, where)
     spread = row["sd_s"] or 0  # of one sample there is none
     check(spread >= 0 and row["mad_s"] >= 0, where + ": spread below zero")
     check(spread <= (row["max_s"] - row["min_s"]) + CLOSE * row["max_s"],
@@ -247,6 +249,22 @@ def check_row(row, where):
           % (where, row["measured_pct"], row["reference"], rate))
     if have("reference", "measured_pct") and rate is not None:
         both("measured_pct", 100 * rate / row["reference"])
+
+
+def check_outliers(row, where):
+    """There are some if an end is farther from its quartile than 3 times the quartiles' distance,
+    and fewer than half are, for the quartiles are not."""
+    count = row["outliers"]
+    if not check(count is not None, where + ": outliers is empty"):
+        return
+    check(0 <= 2 * count <= row["samples"],
+          "%s: of %d samples, %r are outliers" % (where, row["samples"], count))
+    farthest = max(row["q1_s"] - row["min_s"], row["max_s"] - row["q3_s"])
+    beyond = farthest - 3 * (row["q3_s"] - row["q1_s"])
+    if row["samples"] <= 4 or beyond < -CLOSE * row["max_s"]:
+        check(count == 0, "%s: %r outliers, and nothing is far out" % (where, count))
+    elif beyond > CLOSE * row["max_s"]:
+        check(count > 0, where + ": no outliers, and an end is far out")
 
 
 def check_state(row, where, flags, throttle):
@@ -324,6 +342,7 @@ def read_json(name, axes):
     for number, entry in enumerate(tree["rows"], 1):
         where = "%s, row %d" % (name, number)
         row = {key: value for key, value in entry.items() if key != "axes"}
+        row["gpumb"] = tree.get("gpumb")
         row.update(entry.get("axes", {}))
         if isinstance(row.get("flags"), list):
             row["flags"] = ";".join(row["flags"]) or None

@@ -18,10 +18,10 @@ program=$tmp/program
 quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
 # Few samples that hang together have an interval too wide for a verdict.
 calm='--budget 1 --warmup 0.05 --samples 1000:10000 --precision 20'
-columns=schema,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples,batch
-columns=$columns,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
-columns=$columns,effective_samples,first_launch_s,overhead_s,bytes,flop,gbps,gflops,peak_gbps
-columns=$columns,pct_peak,ceiling_gbps,pct_ceiling,reference,expected_pct,measured_pct
+columns=schema,gpumb,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples
+columns=$columns,batch,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
+columns=$columns,effective_samples,outliers,first_launch_s,overhead_s,bytes,flop,gbps,gflops
+columns=$columns,peak_gbps,pct_peak,ceiling_gbps,pct_ceiling,reference,expected_pct,measured_pct
 columns=$columns,footprint_bytes,cache,registers,occupancy,sm_clock_before_mhz,sm_clock_mhz
 columns=$columns,mem_clock_mhz,temp_before_c,temp_c,power_w,energy_j,gb_per_j,throttle,others
 columns=$columns,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
@@ -574,7 +574,7 @@ with 0 $calm $one --csv "$tmp/base.csv" --json "$tmp/base.json"
 
 # scale_base FACTOR FILE: base.csv with other times
 scale_base() {
-    awk -F, -v OFS=, -v factor="$1" 'NR > 1 { for (i = 14; i <= 16; i++) $i *= factor } 1' \
+    awk -F, -v OFS=, -v factor="$1" 'NR > 1 { for (i = 15; i <= 17; i++) $i *= factor } 1' \
         "$tmp/base.csv" >"$2"
 }
 
@@ -598,7 +598,7 @@ if decided 0 $calm $one --compare "$tmp/slow.csv" --delta 1000000; then
     check "within --delta: $(verdicts)" test "$(verdicts)" = "same same "
 fi
 # an interval from 0 on, as few samples that hang together have it: read, but it tells nothing
-awk -F, -v OFS=, 'NR > 1 { $15 = 0 } 1' "$tmp/base.csv" >"$tmp/zero.csv"
+awk -F, -v OFS=, 'NR > 1 { $16 = 0 } 1' "$tmp/base.csv" >"$tmp/zero.csv"
 with 0 $calm $one --compare "$tmp/zero.csv"
 check "an interval from 0 on: $(verdicts)" test "$(verdicts)" = "undecided undecided "
 if command -v python3 >/dev/null 2>&1; then
@@ -641,7 +641,7 @@ head_line "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there are no rows'
 sed 1d "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there is no column bench'
-cut -d, -f 1-12,17- "$tmp/base.csv" >"$tmp/bad"
+cut -d, -f 1-13,18- "$tmp/base.csv" >"$tmp/bad"
 bad 'line 1: there is no column median_s'
 head -c 300000 /dev/urandom >"$tmp/bad"
 bad 'line [0-9]+: '
@@ -675,8 +675,7 @@ files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
 OWN_LOG=$tmp/own.log
 export OWN_LOG
 with 0 $quick $one --own=hello --processes 3 $files
-check "progress: $(cat "$tmp/err")" test "$(grep -c 'process [12] of 3$' "$tmp/err")" -eq 2
-check "more than progress: $(cat "$tmp/err")" test "$(lines "$tmp/err")" -eq 2
+check "progress where no terminal is: $(cat "$tmp/err")" not test -s "$tmp/err"
 check "processes" all 3 processes "$tmp/x.csv"
 check "own arguments" test "$(tr '\n' ' ' <"$tmp/own.log")" = "hello hello hello "
 check "its output, more than once" test "$(grep -c '^own: hello$' "$tmp/out")" -eq 1
@@ -698,13 +697,14 @@ troubled() { # CODE TROUBLE PATTERN
     CHILD_TROUBLE=$2
     export CHILD_TROUBLE
     mkdir "$tmp/cwd"
+    : >"$tmp/own.log"
     (cd "$tmp/cwd" && timeout 60 "$program" $quick $one --processes 3 --csv x.csv >"$tmp/out" \
         2>"$tmp/err" </dev/null)
     code=$?
     unset CHILD_TROUBLE
     check "child $2: exit code $code, not $1: $(cat "$tmp/err")" test $code -eq "$1"
     check "child $2: $(cat "$tmp/err")" has "process 1 of 3 $3" "$tmp/err"
-    check "child $2: the next one runs" not has 'process 2' "$tmp/err"
+    check "child $2: the next one runs" test "$(lines "$tmp/own.log")" -eq 1
     check "child $2: a table" not test -s "$tmp/out"
     check "child $2: left behind" empty_folder "$tmp/cwd"
     check "child $2: still runs" test "$(children)" -eq 0
@@ -755,6 +755,10 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     }
     terminal "'$program' $quick $one"
     check "no colours on a terminal" grep -q "$escape" "$tmp/tty"
+    check "processes without --processes" not has 'process [0-9]+ of' "$tmp/tty"
+    terminal "'$program' $quick $one --processes 3"
+    check "progress of processes: $(grep process "$tmp/tty")" \
+        test "$(grep -c 'process [12] of 3' "$tmp/tty")" -eq 2
     terminal "'$program' $quick $one --no-color"
     check "colours with --no-color" not grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
     NO_COLOR=1

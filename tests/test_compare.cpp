@@ -464,7 +464,7 @@ static bool has(const std::string &text, const char *part)
     return text.find(part) != std::string::npos;
 }
 
-// The base with the figures of one row multiplied, in CSV: columns 13 to 15 (median, interval).
+// The base with the figures of one row multiplied, in CSV: columns 14 to 16 (median, interval).
 static std::string scaled(const std::string &csv, int wanted, double factor)
 {
     std::string out;
@@ -474,9 +474,9 @@ static std::string scaled(const std::string &csv, int wanted, double factor)
         std::string text = csv.substr(at, end - at);
         if (line == wanted) {
             size_t from = 0;
-            for (int c = 0; c < 16; c++) {
+            for (int c = 0; c < 17; c++) {
                 size_t to = text.find(',', from);
-                if (c >= 13) {
+                if (c >= 14) {
                     char number[40];
                     snprintf(number, sizeof number, "%.9g",
                              factor * atof(text.substr(from, to - from).c_str()));
@@ -488,6 +488,26 @@ static std::string scaled(const std::string &csv, int wanted, double factor)
         }
         out += text + "\n";
         at = end + 1;
+    }
+    return out;
+}
+
+// The base without a column that stands left of all quoted ones.
+static std::string without(const std::string &csv, const char *column)
+{
+    std::string out;
+    size_t wanted = 0;
+    for (size_t at = 0, end; at < csv.size(); at = end + 1) {
+        end = csv.find('\n', at);
+        std::string text = csv.substr(at, end - at);
+        if (at == 0)
+            wanted = (size_t)std::count(
+                text.begin(), text.begin() + (long)text.find(column + std::string(",")), ',');
+        size_t from = 0;
+        for (size_t c = 0; c < wanted; c++)
+            from = text.find(',', from) + 1;
+        text.erase(from, text.find(',', from) + 1 - from);
+        out += text + "\n";
     }
     return out;
 }
@@ -505,6 +525,7 @@ static void test_runs()
     CHECK_INT(run("", csv, json_name, 0), 0);
     CHECK(!has(table, "compared"));
     const std::string base = read_file(csv), base_json = read_file(json_name);
+    const std::string row_start = "\n2," GPUMB_VERSION ",";
     CHECK_INT(std::count(base.begin(), base.end(), '\n'), 10);
 
     // like with like, in both formats; the skipped row is not compared
@@ -521,7 +542,7 @@ static void test_runs()
 
     // one row was 10 % faster, one 10 % slower, one 0.5 % slower, one is unknown, one renamed
     std::string edited = scaled(scaled(scaled(base, 1, 0.9), 2, 1.1), 3, 1.005);
-    replace(&edited, "\n2,run,alone", "\n2,run,elsewhere");
+    replace(&edited, row_start + "run,alone", row_start + "run,elsewhere");
     CHECK_INT(run(edited, csv, json_name, 0), 0);
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), " 1.111 "));
     CHECK(has(line_with(table, "run/copy n=1 form=plain"), "slower"));
@@ -539,10 +560,10 @@ static void test_runs()
 
     // a wide interval, and none
     edited = base;
-    const std::string first = base.substr(base.find("\n2,run") + 1);
+    const std::string first = base.substr(base.find(row_start) + 1);
     edited = scaled(base, 1, 0.9);
     size_t at = edited.find('\n') + 1;
-    for (int c = 0; c < 14; c++)
+    for (int c = 0; c < 15; c++)
         at = edited.find(',', at) + 1;
     const size_t after = edited.find(',', edited.find(',', at) + 1);
     edited.replace(at, after - at, "5e-05,0.0002");
@@ -574,9 +595,27 @@ static void test_runs()
     edited = base_json;
     replace(&edited, "\"gpumb\": \"" GPUMB_VERSION, "\"gpumb\": \"0.0.1");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "another gpumb: 0.0.1, here it is " GPUMB_VERSION));
+    const char *const older = "is from another gpumb: 0.0.1, here it is " GPUMB_VERSION;
+    CHECK(has(heard, older));
+    CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
+    edited = base; // one row of another version
+    replace(&edited, row_start, "\n2,0.0.1,");
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(heard, older));
+    CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
+    replace(&edited, "Fake 9000", "Fake 8000"); // and of another device: each is said
+    CHECK_INT(run(edited, NULL, NULL, 0), 0);
+    CHECK(has(heard, older));
+    CHECK(has(heard, "is from another device: Fake 8000, here it is Fake 9000;"));
+    CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 2);
+    edited = base; // a file from before there was that column, nor those of outliers
+    for (const char *name : {"gpumb", "outliers"})
+        edited = without(edited, name);
+    CHECK_INT(run(edited, NULL, NULL, 1), 0);
+    CHECK(has(table, "8 same"));
+    CHECK_STR(heard.c_str(), "");
     edited = base;
-    replace(&edited, "\n2,run", "\n1,run");
+    replace(&edited, "\n2,", "\n1,");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
     CHECK(has(heard, "another schema: 1, here it is 2"));
 
@@ -584,7 +623,8 @@ static void test_runs()
     edited = base;
     replace(&edited, "Fake 9000,ok,,", "Fake 9000,failed,,");
     edited += first.substr(0, first.find('\n') + 1);
-    replace(&edited, "\n2,run,alone", ",\n2,run,alone"); // breaks the line before on purpose
+    replace(&edited, row_start + "run,alone",
+            "," + row_start + "run,alone"); // breaks the line before on purpose
     CHECK_INT(run(edited, NULL, NULL, 0), 2);
     CHECK(has(heard, "--compare build/compare.base: line 9: more fields than the header has; "));
     edited = base + first.substr(0, first.find('\n') + 1);
@@ -595,7 +635,7 @@ static void test_runs()
     CHECK(has(heard, "several rows have one name"));
     edited = base; // it was measured then, and is skipped now
     at = edited.find(",4,\"odd");
-    at = edited.rfind("\n2,run", at) + 1;
+    at = edited.rfind(row_start, at) + 1;
     edited.replace(at, edited.find('\n', at) - at,
                    first.substr(0, first.find(",1,plain")) + ",4,\"odd, \"\"name\"\"\"");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);

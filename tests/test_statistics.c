@@ -94,6 +94,43 @@ static void test_small(void)
     CHECK_STATS(s, 8, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0);
 }
 
+/* ---- values far out: beyond a quartile by more than 3 times the quartiles' distance ---- */
+
+static void test_outliers(void)
+{
+    /* quartiles 3 and 7, at ranks 3 and 7: from -9 to 19 */
+    static const double none[] = {5, 1, 9, 2, 8, 3, 7, 4, 6};
+    static const double inside[] = {19, -9, 5, 2, 8, 3, 7, 4, 6};
+    static const double spike[] = {5, 1, 19.5, 2, 8, 3, 7, 4, 6};
+    static const double both[] = {5, -9.5, 1000, 2, 8, 3, 7, 4, 6};
+    /* quartiles 4.25 and 10.75, at ranks 4.25 and 10.75: from -15.25 to 30.25 */
+    static const double more[] = {31, 30, -16, 4, 5, 6, 7, 8, 9, 10, 11, 32, 2, 3};
+    static const double constant[] = {2, 2, 2, 2, 2, 2, 2, 2};
+    static const double nearly[] = {2, 2, 2, 2.5, 2, 2, 2, 2, 1, 2, 2, 2};
+    static const double four[] = {1, 1, 1, 1000}; /* 1000 - 250.75 is 3 (250.75 - 1) */
+    static const double five[] = {1, 1, 1, 1, 1000};
+    static const double close[] = {1, 1, 1.0000000000000002};
+    gpumb_stats s = gpumb_statistics(NULL, 0);
+    CHECK_INT(s.outliers, 0);
+    CHECK_INT(stats_of(none, 9).outliers, 0);
+    CHECK_INT(stats_of(inside, 9).outliers, 0);
+    CHECK_INT(stats_of(spike, 9).outliers, 1);
+    s = stats_of(both, 9);
+    CHECK_INT(s.outliers, 2);
+    CHECK_INT(s.count, 9); /* and none is dropped */
+    CHECK_NEAR(s.min, -9.5, 0);
+    CHECK_NEAR(s.max, 1000, 0);
+    CHECK_INT(stats_of(more, 14).outliers, 3);
+    CHECK_INT(stats_of(constant, 8).outliers, 0);
+    CHECK_INT(stats_of(nearly, 12).outliers, 2);
+    CHECK_INT(stats_of(four, 1).outliers, 0);
+    CHECK_INT(stats_of(four + 2, 2).outliers, 0);
+    CHECK_INT(stats_of(four + 1, 3).outliers, 0);
+    CHECK_INT(stats_of(close, 3).outliers, 0);
+    CHECK_INT(stats_of(four, 4).outliers, 0);
+    CHECK_INT(stats_of(five, 5).outliers, 1);
+}
+
 /* ---- ranks of the interval ---- */
 
 /* Of n values in order, those of rank k and n + 1 - k hold the median with probability
@@ -306,6 +343,7 @@ static void test_coverage(void)
 int main(void)
 {
     test_small();
+    test_outliers();
     test_ranks();
     test_range();
     test_orders();
