@@ -1,41 +1,101 @@
 #!/bin/sh
 # Runs tests from the top of the tree and adds up their closing lines.
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
-passed=0 failed=0 skipped=0
-output=$(mktemp) || exit 1
-trap 'rm -f "$output"' EXIT
+# As many programs at a time as there are cores: their clock is scripted, or they check no times.
+# Those of build/cpu-asan come after the others, for both write to the same files. One at a time
+# run scripts, which check times, and what needs a GPU.
+#     tests/run.sh --one DIRECTORY TEST     prints the test's counts and where its report is
+limit=600 # seconds for a test
 
-while [ $# -gt 0 ] && [ "$1" != -- ]; do
-    case $1 in
+# ---- one test ----
+if [ "$1" = --one ]; then
+    name=$2/$$ test=$3
+    trap 'kill $!; wait; exit 255' HUP TERM # 255: xargs starts no other
+    echo $$ >"$name.pid"
+    [ -e "$2/stopped" ] && exit 255
+
+    case $test in
     *.sh) runner="sh" ;;
     *aarch64*) runner=qemu-aarch64 ;;
     *) runner="" ;;
     esac
     # shellcheck disable=SC2086 # no runner, no word
-    timeout 300 $runner "$1" </dev/null >"$output" 2>&1
+    TMPDIR=$2 timeout $limit $runner "$test" </dev/null >"$name.output" 2>&1 &
+    wait $! 2>>"$name.output" # a shell names a crash there
     status=$?
-    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$output" |
-        tail -n 1)
-    read -r p f s <<END
+    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' \
+        "$name.output" | tail -n 1)
+    read -r p f s <<EOF
 ${line:-0 0 0}
-END
+EOF
     case $status,$f in
     0,0) [ -n "$line" ] && why= || why="printed no closing line" ;;
-    124,*) why="took more than 300 s" ;;
+    124,*) why="took more than $limit s" ;;
     *,0) why="exit status $status" ;;
     *) why="$f failed" ;;
     esac
     if [ -n "$why" ]; then
         [ "$f" -gt 0 ] || f=1
-        echo "FAILED  $1: $why"
-        sed 's/^/    /' "$output"
+        echo "FAILED  $test: $why"
+        sed 's/^/    /' "$name.output"
     else
-        echo "ok      $1: $p passed, $s skipped"
-        grep 'skipped: ' "$output" | sed 's/^/    /'
-    fi
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+        echo "ok      $test: $p passed, $s skipped"
+        grep 'skipped: ' "$name.output" | sed 's/^/    /'
+    fi >"$name.report"
+    rm "$name.pid" "$name.output"
+    echo "$p $f $s $name.report"
+    exit 0
+fi
+
+# ---- all of them ----
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+stop() # STATUS: ends what runs
+{
+    trap '' HUP INT TERM
+    : >"$tmp/stopped"
+    cat "$tmp"/*.pid 2>/dev/null | xargs kill 2>/dev/null
+    wait
+    exit "$1"
+}
+trap 'stop 129' HUP
+trap 'stop 130' INT
+trap 'stop 143' TERM
+
+: >"$tmp/counts"
+tests=0
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    case $1 in
+    *.sh | build/cuda/* | build/hip/*) list=3 ;;
+    build/cpu-asan/*) list=2 ;;
+    *) list=1 ;;
+    esac
+    echo "$1" >>"$tmp/list$list"
+    tests=$((tests + 1))
     shift
 done
+
+# In the background, for a shell that waits hears signals at once.
+cores=$(nproc 2>/dev/null || echo 2)
+for list in 1 2 3; do
+    [ -e "$tmp/list$list" ] || continue
+    [ $list -lt 3 ] || cores=1
+    xargs -P "$cores" -n 1 sh "$0" --one "$tmp" <"$tmp/list$list" |
+        while read -r p f s report; do
+            cat "$report"
+            echo "$p $f $s" >>"$tmp/counts"
+        done &
+    wait $!
+done
+
+read -r ran passed failed skipped <<END
+$(awk '{ p += $1; f += $2; s += $3 } END { print NR, p + 0, f + 0, s + 0 }' "$tmp/counts")
+END
+if [ "$ran" -ne "$tests" ]; then
+    echo "FAILED  $((tests - ran)) tests did not report"
+    failed=$((failed + tests - ran))
+fi
 
 for reason; do
     [ "$reason" = -- ] && continue
