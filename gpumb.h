@@ -7059,9 +7059,9 @@ enum { /* columns that are read; those before NEEDED must be there, those from M
        GPUMBI_READ_SCHEMA,
        GPUMBI_READ_BACKEND,
        GPUMBI_READ_DEVICE,
+       GPUMBI_READ_VERSION, /* in CSV; in JSON it stands at the top */
        GPUMBI_READ_MEANING,
        GPUMBI_READ_CACHE,
-       GPUMBI_READ_VERSION, /* in CSV; in JSON it stands at the top */
        GPUMBI_READ_AXIS,    /* every name that is not fixed */
        GPUMBI_READ_NOTHING, /* the other fixed ones */
        GPUMBI_READ_COLUMNS = 512
@@ -7070,7 +7070,7 @@ enum { /* columns that are read; those before NEEDED must be there, those from M
 static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
     "bench",   "kernel",    "status",       "median_s",     "ci_lo_s",
     "ci_hi_s", "processes", "process_lo_s", "process_hi_s", "schema",
-    "backend", "device",    "meaning",      "cache",        "gpumb"};
+    "backend", "device",    "gpumb",        "meaning",      "cache"};
 
 typedef struct gpumbi_cell {
     const char *name, *text;
