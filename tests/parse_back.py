@@ -199,8 +199,8 @@ def check_row(row, where):
     check(have("ci_lo_s") == (row["samples"] >= 6),
           "%s: %d samples and interval %r" % (where, row["samples"], row["ci_lo_s"]))
     if have("ci_lo_s", "ci_hi_s"):
-        # the interval reaches beyond the values where they hang together, and on a GPU, where 0.15 %
-        # of the median are in it besides
+        # the interval reaches beyond the values where they hang together, and on a GPU, where
+        # 0.15 % of the median are in it besides
         beyond = (have("effective_samples") and row["effective_samples"] < row["samples"]
                   or row["timing"] != "host")
         order = [row[name] for name in
