@@ -1,5 +1,6 @@
 /* coverage.c - does gpumb.h keep what its statistics promise? Synthetic series with a fixed seed,
- * of known median, shape and ratio, are measured as the engine would: with its stopping rule.
+ * of known median, shape and ratio, are measured with the engine's stopping rule; without what the
+ * engine adds to intervals on a GPU, since that is about devices.
  *
  *     coverage [SCALE [PARTS]]
  *

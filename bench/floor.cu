@@ -121,7 +121,8 @@ static void floor_span(gpumb *g)
     static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
     const gpumb_device *d = gpumb_get_device(g);
     const int64_t sms = d->multiprocessors;
-    const int64_t grids_gpu[] = {1, sms, blocks_of(g), 16 * sms, 128 * sms};
+    const int64_t wave = blocks_of(g);
+    const int64_t grids_gpu[] = {1, sms, wave, 2 * wave, 3 * wave, 5 * wave, 8 * wave, 16 * wave};
     const int64_t grids_cpu[] = {1, sms};
     const int block = threads_of(g);
     const values grids = is_gpu(g) ? VALUES(grids_gpu) : VALUES(grids_cpu);
@@ -303,7 +304,8 @@ static void floor_compare(gpumb *g)
             }
         }
         int verdicts[4] = {0, 0, 0, 0}, all = 0;
-        double worst = 1;
+        double worst = 1, sum = 0;
+        int holds = 0, far = 0;
         for (size_t row = before; row < gpumb_row_count(g); row++) {
             const gpumb_result *r = gpumb_row(g, row);
             if (!r->compared_with[0])
@@ -312,14 +314,19 @@ static void floor_compare(gpumb *g)
             verdicts[r->comparison.verdict]++;
             if (fabs(r->comparison.ratio - share) > fabs(worst - share) || all == 1)
                 worst = r->comparison.ratio;
+            sum += r->comparison.ratio;
+            holds += r->comparison.lo <= share && share <= r->comparison.hi;
+            far += fabs(r->comparison.ratio - share) >= 0.005;
         }
         if (all)
-            gpumb_note(g,
-                       "%s, %d comparisons: %d faster, %d slower, %d same, %d undecided; the ratio "
-                       "furthest from %.2f is %.4f",
-                       question[kind], all, verdicts[GPUMB_VERDICT_FASTER],
-                       verdicts[GPUMB_VERDICT_SLOWER], verdicts[GPUMB_VERDICT_SAME],
-                       verdicts[GPUMB_VERDICT_UNDECIDED], share, worst);
+            gpumb_note(
+                g,
+                "%s, %d comparisons: %d faster, %d slower, %d same, %d undecided; mean ratio "
+                "%.4f, the one furthest from %.2f is %.4f; %d are off by 0.5 %% and more, %d "
+                "intervals hold %.2f",
+                question[kind], all, verdicts[GPUMB_VERDICT_FASTER], verdicts[GPUMB_VERDICT_SLOWER],
+                verdicts[GPUMB_VERDICT_SAME], verdicts[GPUMB_VERDICT_UNDECIDED], sum / all, share,
+                worst, far, holds, share);
     }
 }
 

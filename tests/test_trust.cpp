@@ -534,10 +534,15 @@ static void test_launch_bound()
     CHECK(!launch_bound(13e-6, 75, 256, 8e-9));
     CHECK(!launch_bound(5e-6, 75, 256, 1e-9));
     CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9));
-    // many waves hide it
-    CHECK(!launch_bound(11e-6, 6000, 256, 1e-9));
-    CHECK(!launch_bound(3e-6, 6000, 256, 1e-9));
-    CHECK(launch_bound(1.5e-6, 6000, 256, 1e-9));
+    // many waves hide it, and so much more of the gap the more there are: 3, 10, 16 and 100
+    CHECK(launch_bound(3.7e-6, 1800, 256, 1e-9));
+    CHECK(!launch_bound(4.1e-6, 1800, 256, 1e-9));
+    CHECK(launch_bound(8.1e-6, 6000, 256, 1e-9));
+    CHECK(!launch_bound(8.5e-6, 6000, 256, 1e-9));
+    for (uint64_t waves : {16, 100}) {
+        CHECK(launch_bound(11.5e-6, waves * 600, 256, 1e-9));
+        CHECK(!launch_bound(12.5e-6, waves * 600, 256, 1e-9));
+    }
     // a copy of the vendor's is not timed by graphs, but in a full queue
     CHECK(!launch_bound(400e-6, 0, 0, 0.5e-9));
     CHECK(!launch_bound(100e-6, 0, 0, 0.5e-9));
