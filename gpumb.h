@@ -504,7 +504,11 @@ typedef enum gpumb_stop {
       "the columns throttle, power_w and temp_c. Random data draws more power than zeros.")        \
     X(SHARED, "shared", "another process computes on the device",                                  \
       "It takes part of the time, the memory's rate and the power. End it, or choose another "     \
-      "device with --device. In a container, processes of others may be invisible.")
+      "device with --device. In a container, processes of others may be invisible.")               \
+    X(LAUNCH_FAILED, "launch-failed", "the device refused a launch, or ended the kernel",          \
+      "There is no time; the column reason has the runtime's words. Too many threads, registers "  \
+      "or bytes of shared memory for a block, a grid beyond the limits, or code for another "      \
+      "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -3847,6 +3851,8 @@ static int gpumbi_try(gpumb *g, int error, const char *what)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: %s", what, text);
     else
         gpumbi_format(gpumbi_trouble(g), sizeof g->next.skip, "%s: %s", what, text);
+    if (g->active && (!strcmp(what, "launch") || !strcmp(what, "kernel")))
+        g->active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
     return 1;
 }
 
@@ -4976,6 +4982,7 @@ static void gpumbi_give_up_graphs(gpumbi_sampler *s)
                    "allocates or copies to the host; timed without one",
                    s->result.kernel[0] ? s->result.kernel : "region");
     s->about.skip[0] = 0;
+    s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
     gpumbi_free_graphs(s);
     s->phase = GPUMBI_SAMPLE;
 }

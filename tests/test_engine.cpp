@@ -660,6 +660,7 @@ static void test_failing_launch()
         if (CHECK(row != NULL)) {
             CHECK_INT(row->status, GPUMB_STATUS_SKIPPED);
             CHECK(strstr(row->reason, "the fake refuses") != NULL);
+            CHECK_INT(row->flags, GPUMB_FLAG_LAUNCH_FAILED);
             CHECK_NEAR(row->gbps, 0, 0);
         }
         if (!CHECK_INT(runs, failing))

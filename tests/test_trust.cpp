@@ -1274,6 +1274,28 @@ static void test_each_flag()
     check("shared", {nullptr, sensors(0, 3), nullptr, 0}, {nullptr, sensors(0, -1), nullptr, 0});
     check("shared", {nullptr, sensors(0, 3), nullptr, 0}, plain);
 
+    // a launch that is refused, at once or later; what is skipped on request is none
+    for (int at = 0; at < 3; at++) {
+        gpumb *g = open(brief());
+        if (at == 2)
+            gpumb_skip(g, "it rains");
+        int run = 0;
+        GPUMB_MEASURE(g, "refused") {
+            if (run++ == 5 * at)
+                fake_run_refused(FAKE_REFUSED);
+            else
+                fake_run(1e-3);
+        }
+        GPUMB_MEASURE(g, "next") {
+            fake_run(1e-3);
+        }
+        close(g, GPUMB_EXIT_OK);
+        CHECK_STR(column("status", 0).c_str(), "skipped");
+        CHECK_INT(flagged("launch-failed", 0), at < 2);
+        CHECK(!flagged("launch-failed", 1));
+    }
+    flags_checked.push_back("launch-failed");
+
 #define FLAG_TEXT(name, text, meaning, advice) text,
     for (const char *flag : {GPUMB_FLAGS(FLAG_TEXT)})
         CHECK_CASE(std::find(flags_checked.begin(), flags_checked.end(), flag) !=
@@ -1320,7 +1342,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 15);
+    CHECK_INT(flags, 16);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);
