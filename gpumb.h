@@ -601,7 +601,9 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that
  * rotates from round to round, so that drifting clocks and temperatures meet all of them alike.
- * Ends when each has its precision, or its budget is used up. Up to 16 regions. */
+ * Ends when each has its precision and the ratios to the first are decided, or a budget is used up.
+ * Where one can't be timed as the others would be, those that may choose follow it; what is timed
+ * another way all the same is not compared, and a line says so. Up to 16 regions. */
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g);
 GPUMB_API int gpumbi_interleave_next(gpumb *g);
 #define GPUMB_INTERLEAVE(g)                                                                        \
@@ -4912,6 +4914,7 @@ static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
     gpumbi_dev_state(g->sensors, &state); /* also forgets throttling so far */
     s->result.sm_clock_before_hz = state.sm_clock_hz;
     s->result.temperature_before_c = state.temperature_c;
+    s->result.others = state.others;
 }
 
 /* And as it ends. Of interleaved regions, power is everybody's. */
@@ -4922,7 +4925,7 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     r->memory_clock_hz = state->memory_clock_hz;
     r->temperature_c = state->temperature_c;
     r->throttle = state->throttle;
-    r->others = state->others;
+    r->others = state->others > r->others ? state->others : r->others; /* before, or now */
     if (s->power.count) {
         const double watts = s->power.sum_w / (double)s->power.count;
         const double seconds = gpumbi_dev_clock() - s->sampling_began_s;
@@ -5551,8 +5554,7 @@ static void gpumbi_say_not_compared(const gpumb *g)
         if (r->status == GPUMB_STATUS_OK && base->status == GPUMB_STATUS_OK &&
             !gpumbi_alike(r, base))
             gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
-                       "(%s); let "
-                       "gpumb_set_timing() say the same for both",
+                       "(%s); let gpumb_set_timing() say the same for both",
                        r->kernel, base->kernel, gpumbi_timing_name(r->timing),
                        gpumbi_meaning_name(r), gpumbi_timing_name(base->timing),
                        gpumbi_meaning_name(base));

@@ -1490,6 +1490,21 @@ static void test_sensors()
     CHECK_NEAR(number("energy_j", 1), 1.5, 0.05);
     CHECK_NEAR(number("gb_per_j", 1), 3 / number("energy_j", 1), 1e-6);
 
+    // another process counts whether it was there before the samples or after them
+    for (int before = 0; before < 2; before++) {
+        g = open_sensing(brief());
+        fake_others = before ? 2 : 0;
+        int run = 0;
+        GPUMB_MEASURE(g, "shared") {
+            if (++run == 5)
+                fake_others = 2 - fake_others;
+            fake_run(5e-3);
+        }
+        close(g, 0);
+        CHECK_STR(column("others").c_str(), "2");
+        CHECK(flagged("shared"));
+    }
+
     // what decides on power: how long sampling takes, and how much of it the device is busy
     static const struct {
         double sampling_s, idle_s; // idle before each run of 5 ms
