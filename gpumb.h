@@ -206,7 +206,7 @@ typedef struct gpumb_settings {
     const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
     double delta;           /* smaller differences are none; 0.01 */
     int processes;          /* to run the program in, one after the other; 1, at most 100 */
-    int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare` */
+    int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -3853,9 +3853,15 @@ static int gpumbi_try(gpumb *g, int error, const char *what)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: %s", what, text);
     else
         gpumbi_format(gpumbi_trouble(g), sizeof g->next.skip, "%s: %s", what, text);
-    if (g->active && (!strcmp(what, "launch") || !strcmp(what, "kernel")))
-        g->active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
     return 1;
+}
+
+/* The same for a launch, or for the end of what was launched. */
+static int gpumbi_try_launch(gpumb *g, int error, const char *what)
+{
+    if (error && g->active)
+        g->active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    return gpumbi_try(g, error, what);
 }
 
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
@@ -4107,7 +4113,7 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
 GPUMB_API void gpumbi_launch_end(void)
 {
     gpumb *g = gpumbi_context(NULL);
-    gpumbi_try(g, gpumbi_dev_last_error(), "launch");
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
 }
 
 #if !defined(GPUMB_BACKEND_CPU)
@@ -4855,14 +4861,18 @@ static void gpumbi_measure_ceiling(gpumb *g)
 #define GPUMBI_REPRODUCIBLE 0.0015
 #define GPUMBI_REPRODUCIBLE_GAP 0.007
 
-/* Of a ratio of regions that take turns, a third of it is left: what captures differ by. */
-static void gpumbi_add_ratio_uncertainty(gpumb_comparison *c, double delta)
+static void gpumbi_widen(double at, double by, double *lo, double *hi)
 {
-    const double besides = GPUMBI_REPRODUCIBLE / 3 * c->ratio;
-    if (c->hi <= 0)
+    *lo = fmax(at - hypot(at - *lo, by), 0);
+    *hi = at + hypot(*hi - at, by);
+}
+
+/* Of a ratio of regions that take turns, a third of it is left: what captures differ by. */
+static void gpumbi_widen_ratio(gpumb_comparison *c, double delta)
+{
+    if (c->hi <= 0) /* there is no interval */
         return;
-    c->lo = fmax(c->ratio - hypot(c->ratio - c->lo, besides), 0);
-    c->hi = c->ratio + hypot(c->hi - c->ratio, besides);
+    gpumbi_widen(c->ratio, GPUMBI_REPRODUCIBLE / 3 * c->ratio, &c->lo, &c->hi);
     c->verdict = gpumbi_verdict(c->lo, c->hi, delta);
 }
 
@@ -4873,8 +4883,7 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     if (s->use_events && now.count >= 6) { /* on the host every sample wanders by more */
         const double besides =
             hypot(GPUMBI_REPRODUCIBLE * now.median, GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
-        now.ci_lo = fmax(now.median - hypot(now.median - now.ci_lo, besides), 0);
-        now.ci_hi = now.median + hypot(now.ci_hi - now.median, besides);
+        gpumbi_widen(now.median, besides, &now.ci_lo, &now.ci_hi);
     }
     return now;
 }
@@ -5024,11 +5033,11 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     if (!checked && s->use_events) {
         if (!gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event"))
-            gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, &seconds), "kernel");
-    } else if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "kernel")) {
+            gpumbi_try_launch(g, gpumbi_dev_elapsed(g->start, g->stop, &seconds), "kernel");
+    } else if (!gpumbi_try_launch(g, gpumbi_dev_wait(g->stream), "kernel")) {
         seconds = gpumbi_dev_clock() - s->began_s;
     }
-    gpumbi_try(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
     return seconds;
 }
 
@@ -5503,13 +5512,15 @@ static void gpumbi_align_lanes(gpumb *g)
         gpumbi_free_graphs(s);
         s->result.overhead_s = 0;
         gpumbi_choose_batch(g, s, s->estimate_s);
-        if (single || s->result.batch == 1) {
-            s->result.batch = single ? 1 : 2;
-            s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
-        }
+        if (single)
+            s->result.batch = 1;
+        else if (s->result.batch < 2)
+            s->result.batch = 2;
+        s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
     }
 }
 
+/* Whether two times mean the same. Intervals do only if launched in one way; spans have no gap. */
 static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
 {
     const char *meaning = gpumbi_meaning_name(a);
@@ -5538,7 +5549,7 @@ static int gpumbi_compare_lanes(gpumb *g)
         s->result.comparison =
             gpumbi_compare_ratios(s->scratch, rounds, g->settings.delta, comparisons);
         if (s->use_events)
-            gpumbi_add_ratio_uncertainty(&s->result.comparison, g->settings.delta);
+            gpumbi_widen_ratio(&s->result.comparison, g->settings.delta);
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
         decided &= gpumbi_decided(&s->result.comparison, g->settings.delta);
@@ -7946,7 +7957,8 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     X(COMPARE, "compare", "base.csv", "compare with a CSV or JSON file of an earlier run")         \
     X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
     X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
-    X(FAIL, "fail-on-regression", "", "exit code 1 if a row is slower than in --compare")          \
+    X(FAIL, "fail-on-regression", "",                                                              \
+      "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
     X(PRECISION, "precision", "1",                                                                 \
       "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
