@@ -6445,8 +6445,8 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_text_field(f, "series", t->count >= 30 ? gpumbi_series_name(r->series) : "");
     gpumbi_text_field(f, "compared_with", r->compared_with);
     gpumbi_number_field(f, "ratio", c->ratio, compared);
-    gpumbi_number_field(f, "ratio_lo", c->lo, compared && c->lo > 0);
-    gpumbi_number_field(f, "ratio_hi", c->hi, compared && c->lo > 0);
+    gpumbi_number_field(f, "ratio_lo", c->lo, compared && c->hi > 0);
+    gpumbi_number_field(f, "ratio_hi", c->hi, compared && c->hi > 0);
     gpumbi_text_field(f, "verdict", compared ? gpumbi_verdict_name(c->verdict) : "");
     gpumbi_text_field(f, "fill", r->fill);
     gpumbi_integer_field(f, "seed", r->seed, r->fill[0] != 0);

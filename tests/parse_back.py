@@ -134,7 +134,7 @@ def check_row(row, where):
     for name in ("power_w", "temp_before_c", "temp_c", "energy_j", "gb_per_j", "peak_gbps",
                  "ceiling_gbps", "sm_clock_before_mhz", "sm_clock_mhz", "mem_clock_mhz", "bytes",
                  "flop", "footprint_bytes", "first_launch_s", "reference", "expected_pct",
-                 "measured_pct", "effective_samples", "ratio", "ratio_lo", "ratio_hi"):
+                 "measured_pct", "effective_samples", "ratio", "ratio_hi"):
         if have(name):
             check(row[name] > 0, "%s: %s is %r: unknown must be empty" % (where, name, row[name]))
     if have("occupancy"):
