@@ -543,8 +543,9 @@ typedef struct gpumb_result {
     char fill[16];
     uint64_t seed;
     gpumb_series series;
-    double sm_clock_before_hz, temperature_before_c; /* before the samples; 0: unknown */
-    double temperature_c, power_w;                   /* 0: unknown */
+    double sm_clock_before_hz, memory_clock_before_hz; /* before the samples; 0: unknown */
+    double temperature_before_c;
+    double temperature_c, power_w; /* 0: unknown */
     double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
     int others;             /* other processes on the device, at least; -1: unknown */
@@ -4473,11 +4474,12 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 }
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
- * standard error of a median, and by 10 (t - 1) sqrt(t) / n of that more: from a short series t
- * comes out low, and stopping at the first narrow interval picks those where it does. The 10 is
- * what holds 92 % with AR(1) up to 0.9 (t = 19) from 30 samples on, with the stopping rule; the
- * root grows no further than there. */
-static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level)
+ * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
+ * t comes out low; the root grows no further than from t = 19, which is AR(1) 0.9. With k = 2 +
+ * 200/n, and 10 where n is small, intervals hold 93 ... 98 % from 30 samples on. To have `stopped`
+ * at the first narrow interval picks those where t is lowest: k stays 10 there, with the same
+ * outcome (bench/coverage.c). */
+static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level, int stopped)
 {
     gpumb_stats s;
     memset(&s, 0, sizeof s);
@@ -4495,7 +4497,8 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
         const double n = (double)count, middle = (n + 1) / 2;
-        const double short_of = 10 * (time - 1) * fmin(sqrt(time), 4.5) / n;
+        const double k = stopped ? 10 : fmin(10, 2 + 200 / n);
+        const double short_of = k * (time - 1) * fmin(sqrt(time), 4.5) / n;
         const double reach = (middle - (double)rank) * sqrt(time) * (1 + short_of);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
@@ -4531,7 +4534,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, count, 0.95);
+    return gpumbi_summarize(values, count, 0.95, 0);
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -4664,7 +4667,7 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
                                               int comparisons)
 {
     const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    const gpumb_stats s = gpumbi_summarize(ratios, rounds, level);
+    const gpumb_stats s = gpumbi_summarize(ratios, rounds, level, 1);
     gpumb_comparison c;
     c.rounds = rounds;
     c.ratio = s.median;
@@ -4879,7 +4882,8 @@ static void gpumbi_widen_ratio(gpumb_comparison *c, double delta)
 static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->scratch, s->values, (size_t)s->count * sizeof *s->values);
-    gpumb_stats now = gpumb_statistics(s->scratch, s->count);
+    const int stopped = s->result.stop <= GPUMB_STOP_PRECISION; /* or may be, at this look */
+    gpumb_stats now = gpumbi_summarize(s->scratch, s->count, 0.95, stopped);
     if (s->use_events && now.count >= 6) { /* on the host every sample wanders by more */
         const double besides =
             hypot(GPUMBI_REPRODUCIBLE * now.median, GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
@@ -4922,6 +4926,7 @@ static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
     gpumbi_state state;
     gpumbi_dev_state(g->sensors, &state); /* also forgets throttling so far */
     s->result.sm_clock_before_hz = state.sm_clock_hz;
+    s->result.memory_clock_before_hz = state.memory_clock_hz;
     s->result.temperature_before_c = state.temperature_c;
     s->result.others = state.others;
 }
@@ -6433,6 +6438,8 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_number_field(f, "sm_clock_before_mhz", r->sm_clock_before_hz / 1e6,
                         r->sm_clock_before_hz > 0);
     gpumbi_number_field(f, "sm_clock_mhz", r->sm_clock_hz / 1e6, r->sm_clock_hz > 0);
+    gpumbi_number_field(f, "mem_clock_before_mhz", r->memory_clock_before_hz / 1e6,
+                        r->memory_clock_before_hz > 0);
     gpumbi_number_field(f, "mem_clock_mhz", r->memory_clock_hz / 1e6, r->memory_clock_hz > 0);
     gpumbi_number_field(f, "temp_before_c", r->temperature_before_c, r->temperature_before_c > 0);
     gpumbi_number_field(f, "temp_c", r->temperature_c, r->temperature_c > 0);

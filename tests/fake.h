@@ -49,6 +49,7 @@ FAKE_UNUSED double fake_peak_gbps;       /* 0: unknown */
 FAKE_UNUSED int fake_sensors;            /* 1: there are some */
 FAKE_UNUSED double fake_power;           /* watts */
 FAKE_UNUSED double fake_temperature;     /* degrees C */
+FAKE_UNUSED double fake_memory_clock;    /* Hz */
 FAKE_UNUSED int fake_throttle;           /* GPUMB_THROTTLE_... */
 FAKE_UNUSED int fake_others;             /* other processes */
 FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th time is fake_elapsed_value; 0: none */
@@ -166,6 +167,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_sensors = 0;
     fake_power = 300;
     fake_temperature = 40;
+    fake_memory_clock = 2e9;
     fake_throttle = fake_others = 0;
     fake_elapsed_every = 0;
     fake_elapsed_value = 0;
@@ -551,7 +553,7 @@ static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
     if (!sensors)
         return;
     state->sm_clock_hz = 1e9;
-    state->memory_clock_hz = 2e9;
+    state->memory_clock_hz = fake_memory_clock;
     state->temperature_c = fake_temperature;
     state->throttle = fake_throttle;
     state->others = fake_others;

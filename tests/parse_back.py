@@ -21,9 +21,9 @@ COLUMNS = (
     "stop median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s effective_samples "
     "outliers first_launch_s overhead_s bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps "
     "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
-    "sm_clock_before_mhz sm_clock_mhz mem_clock_mhz temp_before_c temp_c power_w energy_j gb_per_j "
-    "throttle others series compared_with ratio ratio_lo ratio_hi verdict fill seed "
-    "processes process_lo_s process_hi_s flags"
+    "sm_clock_before_mhz sm_clock_mhz mem_clock_before_mhz mem_clock_mhz temp_before_c temp_c "
+    "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
+    "verdict fill seed processes process_lo_s process_hi_s flags"
 ).split()
 SCHEMA = 2
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
@@ -132,9 +132,10 @@ def check_row(row, where):
     check(set(flags) <= FLAGS, "%s: unknown flags: %s" % (where, row["flags"]))
     check(len(set(flags)) == len(flags), "%s: a flag is there twice: %s" % (where, row["flags"]))
     for name in ("power_w", "temp_before_c", "temp_c", "energy_j", "gb_per_j", "peak_gbps",
-                 "ceiling_gbps", "sm_clock_before_mhz", "sm_clock_mhz", "mem_clock_mhz", "bytes",
-                 "flop", "footprint_bytes", "first_launch_s", "reference", "expected_pct",
-                 "measured_pct", "effective_samples", "ratio", "ratio_hi"):
+                 "ceiling_gbps", "sm_clock_before_mhz", "sm_clock_mhz", "mem_clock_before_mhz",
+                 "mem_clock_mhz", "bytes", "flop", "footprint_bytes", "first_launch_s",
+                 "reference", "expected_pct", "measured_pct", "effective_samples", "ratio",
+                 "ratio_hi"):
         if have(name):
             check(row[name] > 0, "%s: %s is %r: unknown must be empty" % (where, name, row[name]))
     if have("occupancy"):

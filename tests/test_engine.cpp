@@ -462,6 +462,30 @@ static void test_stop()
     }
     s = settings();
 
+    // stopping at a narrow interval picks lucky ones: of the same series it is the wider one
+    gpumb_stats ended[2];
+    for (int precise = 0; precise < 2; precise++) {
+        s.min_samples = s.max_samples = 200;
+        s.precision = precise ? 0.5 : 1e-9;
+        s.warmup_s = -1;
+        random_state = 7;
+        g = open(s);
+        gpumb_set_timing(g, GPUMB_TIMING_HOST);
+        double wave = 0;
+        GPUMB_TIME(&r) {
+            wave = 0.9 * wave + random_uniform() - 0.5;
+            fake_run(5e-3 * (1 + 0.01 * wave));
+        }
+        CHECK_INT(r.stop, precise ? GPUMB_STOP_PRECISION : GPUMB_STOP_SAMPLES);
+        ended[precise] = r.time;
+        close(g, 0);
+    }
+    CHECK_NEAR(ended[0].median, ended[1].median, 0);
+    CHECK_NEAR(ended[0].effective, ended[1].effective, 0);
+    CHECK(ended[1].effective < 60);
+    CHECK(precision_of(ended[1]) > 1.2 * precision_of(ended[0]));
+    s = settings();
+
     s.min_samples = s.max_samples = 3;
     g = open(s);
     GPUMB_TIME(&r) {

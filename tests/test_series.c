@@ -12,9 +12,10 @@
 
 static double values[10000], other[10000];
 
+static double copy[10000];
+
 static gpumb_stats stats_of(const double *series, size_t count)
 {
-    static double copy[10000];
     memcpy(copy, series, count * sizeof *series);
     return gpumb_statistics(copy, count);
 }
@@ -51,7 +52,8 @@ static double naive_at(const double *sorted, int n, double rank)
 }
 
 /* No more than 1024 values, for blocks of one. */
-static void naive_interval(const double *series, int n, double *lo, double *hi, double *effective)
+static void naive_interval(const double *series, int n, int stopped, double *lo, double *hi,
+                           double *effective)
 {
     static double sorted[1024], y[1024], rho[1024];
     double mean = 0, median, half, time = 1, covered = 0, choose = 1;
@@ -90,7 +92,8 @@ static void naive_interval(const double *series, int n, double *lo, double *hi, 
     }
     {
         const double middle = (n + 1) / 2.0;
-        const double short_of = 10 * (time - 1) * fmin(sqrt(time), 4.5) / n;
+        const double k_of = stopped || n < 25 ? 10 : 2 + 200.0 / n;
+        const double short_of = k_of * (time - 1) * fmin(sqrt(time), 4.5) / n;
         const double reach = (middle - rank) * sqrt(time) * (1 + short_of);
         *lo = naive_at(sorted, n, middle - reach);
         *hi = naive_at(sorted, n, middle + reach);
@@ -107,7 +110,7 @@ static double uniform(void)
 
 static void test_interval(void)
 {
-    int n, kind, i;
+    int n, kind, stopped, i;
     for (n = 6; n <= 500; n = n < 40 ? n + 1 : n * 3 / 2)
         for (kind = 0; kind < 4; kind++) {
             double lo, hi, effective, state = 0;
@@ -117,12 +120,18 @@ static void test_interval(void)
                 values[i] =
                     kind == 3 ? 5 + 0.1 * i + uniform() : 100 + state; /* the last: a ramp */
             }
-            naive_interval(values, n, &lo, &hi, &effective);
-            s = stats_of(values, (size_t)n);
-            CHECK_CASE(fabs(s.ci_lo - lo) < 1e-9 * hi && fabs(s.ci_hi - hi) < 1e-9 * hi &&
-                           fabs(s.effective - effective) < 1e-6 * n,
-                       "%d values, kind %d: %g %g, expected %g %g", n, kind, s.ci_lo, s.ci_hi, lo,
-                       hi);
+            for (stopped = 0; stopped < 2; stopped++) {
+                naive_interval(values, n, stopped, &lo, &hi, &effective);
+                s = stats_of(values, (size_t)n);
+                if (stopped) {
+                    memcpy(copy, values, (size_t)n * sizeof *values);
+                    s = gpumbi_summarize(copy, (uint64_t)n, 0.95, 1);
+                }
+                CHECK_CASE(fabs(s.ci_lo - lo) < 1e-9 * hi && fabs(s.ci_hi - hi) < 1e-9 * hi &&
+                               fabs(s.effective - effective) < 1e-6 * n,
+                           "%d values, kind %d, stopped %d: %g %g, expected %g %g", n, kind,
+                           stopped, s.ci_lo, s.ci_hi, lo, hi);
+            }
         }
 }
 

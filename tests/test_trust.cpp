@@ -1428,6 +1428,7 @@ static void test_series()
 
 static const char *const state_columns[] = {"sm_clock_before_mhz",
                                             "sm_clock_mhz",
+                                            "mem_clock_before_mhz",
                                             "mem_clock_mhz",
                                             "temp_before_c",
                                             "temp_c",
@@ -1467,8 +1468,10 @@ static void test_sensors()
     fake_temperature = 41;
     int runs = 0;
     GPUMB_MEASURE(g, "state") {
-        if (++runs == 20)
+        if (++runs == 20) {
             fake_temperature = 63;
+            fake_memory_clock = 1.5e9;
+        }
         fake_run(drawn(5e-3));
     }
     gpumb_set_bytes(g, 3e9);
@@ -1481,7 +1484,9 @@ static void test_sensors()
     CHECK_STR(column("temp_before_c", 1).c_str(), "63");
     CHECK_STR(column("sm_clock_before_mhz").c_str(), "1000");
     CHECK_STR(column("sm_clock_mhz").c_str(), "1000");
-    CHECK_STR(column("mem_clock_mhz").c_str(), "2000");
+    CHECK_STR(column("mem_clock_before_mhz").c_str(), "2000");
+    CHECK_STR(column("mem_clock_mhz").c_str(), "1500");
+    CHECK_STR(column("mem_clock_before_mhz", 1).c_str(), "1500");
     CHECK_STR(column("throttle").c_str(), "none");
     CHECK_STR(column("others").c_str(), "0");
     CHECK_STR(column("power_w").c_str(), "300");
