@@ -4478,7 +4478,8 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
  * t comes out low; the root grows no further than from t = 19, which is AR(1) 0.9. With k = 2 +
  * 200/n, and 10 where n is small, intervals hold 93 ... 98 % from 30 samples on. To have `stopped`
  * at the first narrow interval picks those where t is lowest: k stays 10 there, with the same
- * outcome (bench/coverage.c). */
+ * outcome. No reach is longer than n ranks, half the range beyond the ends: that halves the widths
+ * of short series that hang together, and as many hold the median (bench/coverage.c). */
 static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level, int stopped)
 {
     gpumb_stats s;
@@ -4499,7 +4500,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
         const double n = (double)count, middle = (n + 1) / 2;
         const double k = stopped ? 10 : fmin(10, 2 + 200 / n);
         const double short_of = k * (time - 1) * fmin(sqrt(time), 4.5) / n;
-        const double reach = (middle - (double)rank) * sqrt(time) * (1 + short_of);
+        const double reach = fmin((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;

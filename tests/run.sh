@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs tests from the top of the tree and adds up their closing lines.
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
-# As many programs at a time as there are cores: their clock is scripted, or they check no times.
-# Those of build/cpu-asan come after the others, for both write to the same files. One at a time
-# run scripts, which check times, and what needs a GPU.
+# As many at a time as there are cores: their clock is scripted, or they check no times. Programs
+# of build/cpu-asan come after the others, for both write to the same files. One at a time runs
+# what needs a GPU, and test_cli.sh, which wants verdicts on times of a machine that is at rest.
 #     tests/run.sh --one DIRECTORY TEST     prints the test's counts and where its report is
 limit=600 # seconds for a test
 
@@ -19,6 +19,7 @@ if [ "$1" = --one ]; then
     *aarch64*) runner=qemu-aarch64 ;;
     *) runner="" ;;
     esac
+    began=$(date +%s)
     # shellcheck disable=SC2086 # no runner, no word
     TMPDIR=$2 timeout $limit $runner "$test" </dev/null >"$name.output" 2>&1 &
     wait $! 2>>"$name.output" # a shell names a crash there
@@ -39,7 +40,7 @@ EOF
         echo "FAILED  $test: $why"
         sed 's/^/    /' "$name.output"
     else
-        echo "ok      $test: $p passed, $s skipped"
+        echo "ok      $test: $p passed, $s skipped, $(($(date +%s) - began)) s"
         grep 'skipped: ' "$name.output" | sed 's/^/    /'
     fi >"$name.report"
     rm "$name.pid" "$name.output"
@@ -66,9 +67,10 @@ trap 'stop 143' TERM
 : >"$tmp/counts"
 tests=0
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
-    case $1 in
-    *.sh | build/cuda/* | build/hip/*) list=3 ;;
-    build/cpu-asan/*) list=2 ;;
+    case $1,${TEST_BUILD:-build/cpu} in
+    tests/test_cli.sh,* | build/cuda/* | build/hip/*) list=3 ;;
+    build/cpu-asan/* | *.sh,build/cpu) list=2 ;;
+    *.sh,*) list=3 ;;
     *) list=1 ;;
     esac
     echo "$1" >>"$tmp/list$list"
