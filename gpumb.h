@@ -149,6 +149,24 @@ A context belongs to one thread.
 
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 
+/* Between these two stands C++ of the host that is left unoptimised, so that a file compiles in
+ * half the time: nothing of it runs inside a timed stretch but launches, a few tens of ns each, and
+ * the countdown of a batch. */
+#if !defined(__cplusplus) || !defined(__GNUC__) || defined(__HIP_DEVICE_COMPILE__)
+#define GPUMBI_UNOPTIMIZED
+#define GPUMBI_OPTIMIZED
+#elif defined(__clang__)
+#define GPUMBI_UNOPTIMIZED _Pragma("clang optimize off")
+#define GPUMBI_OPTIMIZED _Pragma("clang optimize on")
+#elif defined(__CUDACC__) /* 1675: "unrecognized GCC pragma", says the front end; gcc knows it */
+#define GPUMBI_UNOPTIMIZED                                                                         \
+    _Pragma("nv_diag_suppress 1675") _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")")
+#define GPUMBI_OPTIMIZED _Pragma("GCC pop_options") _Pragma("nv_diag_default 1675")
+#else
+#define GPUMBI_UNOPTIMIZED _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")")
+#define GPUMBI_OPTIMIZED _Pragma("GCC pop_options")
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define GPUMBI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -1324,13 +1342,8 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
 #ifdef __cplusplus
 } /* extern "C" */
 
-/* The host's side of a GPU build is left unoptimised, to save compile time: nothing of it runs
- * inside a timed stretch but launches, a few tens of ns each, and the countdown of a batch. */
-#if defined(__CUDACC__) && defined(__GNUC__) && !defined(__clang__)
-#define GPUMBI_UNOPTIMIZED
-#pragma nv_diag_suppress 1675 /* "unrecognized GCC pragma", says the front end; gcc knows it */
-#pragma GCC push_options
-#pragma GCC optimize("O0")
+#if !defined(GPUMB_BACKEND_CPU) /* there it is part of the kernel */
+GPUMBI_UNOPTIMIZED
 #endif
 
 /* 64-bit, so that a negative or oversized extent is seen and refused, never truncated. */
@@ -1445,9 +1458,8 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 
 #endif
 
-#if defined(GPUMBI_UNOPTIMIZED)
-#pragma GCC pop_options
-#pragma nv_diag_default 1675
+#if !defined(GPUMB_BACKEND_CPU)
+GPUMBI_OPTIMIZED
 #endif
 #endif /* __cplusplus */
 
@@ -1496,11 +1508,7 @@ inline gpumbi_launcher<P...> gpumbi_kernel(const char *name, void (*kernel)(P...
 #error "gpumb: POSIX is hidden: use -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h first"
 #endif
 
-#if defined(GPUMBI_UNOPTIMIZED)
-#pragma nv_diag_suppress 1675
-#pragma GCC push_options
-#pragma GCC optimize("O0")
-#endif
+GPUMBI_UNOPTIMIZED
 
 #ifndef GPUMB_MALLOC
 #define GPUMB_MALLOC(n) malloc(n)
@@ -2639,6 +2647,7 @@ static void gpumbi_dev_date(char text[32])
  * nothing of gpumb contexts.
  */
 #if defined(GPUMB_BACKEND_CPU)
+GPUMBI_OPTIMIZED
 
 /* ---- CPU emulation: faults ---------------------------------------------------------------------
  * Owns the text of the first thing that went wrong, until somebody takes it. */
@@ -3510,6 +3519,7 @@ GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *),
     return failed ? -1 : 0;
 }
 
+GPUMBI_UNOPTIMIZED
 #else /* a GPU backend has no workers to set */
 
 GPUMB_API void gpumb_cpu_set_workers(int workers)
@@ -8684,6 +8694,10 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
  * as loops, and no other kernel. Families on request are templates over what must be known at
  * compile time, made into kernels by the lists of their macros.
  */
+#if defined(GPUMB_BACKEND_CPU)
+GPUMBI_OPTIMIZED
+#endif
+
 #ifdef __cplusplus
 #define GPUMBI_SHARED_CODE __host__ __device__
 #else
@@ -10755,9 +10769,8 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
-#if defined(GPUMBI_UNOPTIMIZED)
-#pragma GCC pop_options
-#pragma nv_diag_default 1675
+#if !defined(GPUMB_BACKEND_CPU)
+GPUMBI_OPTIMIZED
 #endif
 #endif /* host pass */
 
