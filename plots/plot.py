@@ -44,8 +44,8 @@ FIXED = """
 """.split()
 SINCE = """
     gpumb reference expected_pct measured_pct effective_samples outliers sm_clock_before_mhz
-    mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi verdict
-    processes process_lo_s process_hi_s
+    mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
+    ratio_hi verdict processes process_lo_s process_hi_s
 """.split()  # fixed columns that older files do not have
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {

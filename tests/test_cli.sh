@@ -23,8 +23,8 @@ columns=$columns,batch,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_
 columns=$columns,effective_samples,outliers,first_launch_s,overhead_s,bytes,flop,gbps,gflops
 columns=$columns,peak_gbps,pct_peak,ceiling_gbps,pct_ceiling,reference,expected_pct,measured_pct
 columns=$columns,footprint_bytes,cache,registers,occupancy,sm_clock_before_mhz,sm_clock_mhz
-columns=$columns,mem_clock_before_mhz,mem_clock_mhz,temp_before_c,temp_c,power_w,energy_j,gb_per_j,throttle,others
-columns=$columns,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
+columns=$columns,mem_clock_before_mhz,mem_clock_mhz,temp_before_c,temp_c,power_w,energy_j
+columns=$columns,gb_per_j,throttle,others,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
 columns=$columns,fill,seed,processes,process_lo_s,process_hi_s,flags
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
