@@ -562,8 +562,8 @@ typedef struct gpumb_result {
     uint64_t seed;
     gpumb_series series;
     double sm_clock_before_hz, memory_clock_before_hz; /* before the samples; 0: unknown */
-    double temperature_before_c;
-    double temperature_c, power_w; /* 0: unknown */
+    double temperature_before_c, temperature_c;        /* before and behind; 0: unknown */
+    double power_w;                                    /* while sampling; 0: unknown */
     double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
     int others;             /* other processes on the device, at least; -1: unknown */
