@@ -37,6 +37,7 @@ HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
 HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 QUICKLY := -O1 # tests on the fake device compile in a third of the time that -O3 takes
+HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(QUICKLY)
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
@@ -103,8 +104,7 @@ $(B)/flags.kernels: always
 	@mkdir -p $(@D); echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
 
 build/cpu/flags.host: always
-	@mkdir -p $(@D); echo '$(HOST_C) $(HOST_CXX) $(SANITIZE)' | cmp -s - $@ || \
-	    echo '$(HOST_C) $(HOST_CXX) $(SANITIZE)' > $@
+	@mkdir -p $(@D); echo '$(HOST_FLAGS)' | cmp -s - $@ || echo '$(HOST_FLAGS)' > $@
 
 KERNEL_NEEDS := $(HEADERS) $(B)/flags.kernels
 HOST_NEEDS := $(HEADERS) build/cpu/flags.host

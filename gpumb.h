@@ -8694,7 +8694,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
  * as loops, and no other kernel. Families on request are templates over what must be known at
  * compile time, made into kernels by the lists of their macros.
  */
-#if defined(GPUMB_BACKEND_CPU)
+#if defined(GPUMB_BACKEND_CPU) /* there the kernels are code of the host */
 GPUMBI_OPTIMIZED
 #endif
 

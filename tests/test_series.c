@@ -10,9 +10,7 @@
 #include "check.h"
 #include <math.h>
 
-static double values[10000], other[10000];
-
-static double copy[10000];
+static double values[10000], other[10000], copy[10000];
 
 static gpumb_stats stats_of(const double *series, size_t count)
 {
@@ -122,11 +120,9 @@ static void test_interval(void)
             }
             for (stopped = 0; stopped < 2; stopped++) {
                 naive_interval(values, n, stopped, &lo, &hi, &effective);
-                s = stats_of(values, (size_t)n);
-                if (stopped) {
-                    memcpy(copy, values, (size_t)n * sizeof *values);
-                    s = gpumbi_summarize(copy, (uint64_t)n, 0.95, 1);
-                }
+                memcpy(copy, values, (size_t)n * sizeof *values);
+                s = stopped ? gpumbi_summarize(copy, (uint64_t)n, 0.95, 1)
+                            : gpumb_statistics(copy, (uint64_t)n);
                 CHECK_CASE(fabs(s.ci_lo - lo) < 1e-9 * hi && fabs(s.ci_hi - hi) < 1e-9 * hi &&
                                fabs(s.effective - effective) < 1e-6 * n,
                            "%d values, kind %d, stopped %d: %g %g, expected %g %g", n, kind,
