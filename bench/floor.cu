@@ -111,12 +111,44 @@ static double median_span(gpumb *g, gpumb_buffer *stamp, word ticks, double tick
     return gpumb_statistics(seconds, LAUNCHES).median;
 }
 
+/* Of spans of 2 us and more. */
+typedef struct tally {
+    int judged, within, flagged;
+    double worst; /* bias of those without a flag, in % */
+} tally;
+
+/* Whether the row says itself that its span may be off. */
+static int judge(tally *t, const gpumb_result *r, double span)
+{
+    const unsigned doubts = GPUMB_FLAG_LAUNCH_BOUND | GPUMB_FLAG_RESOLUTION | GPUMB_FLAG_NOISY;
+    const int flagged = (r->flags & doubts) != 0;
+    const double bias = percent(r->time.median, span);
+    if (r->status != GPUMB_STATUS_OK || span < 2e-6)
+        return flagged;
+    t->judged++;
+    t->within += fabs(bias) <= 5;
+    t->flagged += flagged;
+    if (!flagged && fabs(bias) > fabs(t->worst))
+        t->worst = bias;
+    return flagged;
+}
+
+static void say_tally(gpumb *g, const char *how, const tally *t)
+{
+    if (t->judged)
+        gpumb_note(g,
+                   "Spans of 2 us and more, %s: %d of %d within 5 %%; %d flagged; worst without a "
+                   "flag %+.1f %%.",
+                   how, t->within, t->judged, t->flagged, t->worst);
+}
+
 static void floor_span(gpumb *g)
 {
-    enum { WAYS = 4 };
-    static const char *const name[WAYS] = {"event", "batch", "graph", "chosen"};
+    enum { WAYS = 5 };
+    static const char *const name[WAYS] = {"event", "batch", "graph", "profiler", "chosen"};
     static const gpumb_timing way[WAYS] = {GPUMB_TIMING_EVENT, GPUMB_TIMING_BATCH,
-                                           GPUMB_TIMING_GRAPH, GPUMB_TIMING_AUTO};
+                                           GPUMB_TIMING_GRAPH, GPUMB_TIMING_PROFILER,
+                                           GPUMB_TIMING_AUTO};
     static const int64_t us_full[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
     static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
     const gpumb_device *d = gpumb_get_device(g);
@@ -129,8 +161,7 @@ static void floor_span(gpumb *g)
     const values spins = choose(g, VALUES(us_full), VALUES(us_quick), VALUES(us_cpu));
     gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
     const double tick_s = tick_seconds(g, stamp);
-    int judged = 0, within = 0, flagged = 0;
-    double worst = 0;
+    tally of_chosen = {0, 0, 0, 0}, of_profiler = {0, 0, 0, 0};
     GPUMB_SWEEP_ARRAY(g, blocks, grids.at, grids.count)
         GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
             const word ticks = (word)((double)us * 1e-6 / tick_s);
@@ -152,25 +183,14 @@ static void floor_span(gpumb *g)
                     length += snprintf(text + length, sizeof text - (size_t)length, ", %s %+.1f %%",
                                        r->kernel, percent(r->time.median, span));
             }
-            const gpumb_result *r = gpumb_last_result(g);
-            const int doubtful =
-                (r->flags & (GPUMB_FLAG_LAUNCH_BOUND | GPUMB_FLAG_RESOLUTION | GPUMB_FLAG_NOISY)) !=
-                0;
-            gpumb_note(g, "%s%s", text, doubtful ? ", flagged" : "");
-            if (span < 2e-6 || r->status != GPUMB_STATUS_OK)
-                continue;
-            const double bias = percent(r->time.median, span);
-            judged++;
-            within += fabs(bias) <= 5;
-            flagged += doubtful;
-            if (!doubtful && fabs(bias) > fabs(worst))
-                worst = bias;
+            const int flagged = judge(&of_chosen, gpumb_last_result(g), span);
+            gpumb_note(g, "%s%s", text, flagged ? ", flagged" : "");
+            const gpumb_result *profiled = gpumb_row(g, gpumb_row_count(g) - 2);
+            if (profiled && profiled->timing == GPUMB_TIMING_PROFILER)
+                judge(&of_profiler, profiled, span);
         }
-    if (judged)
-        gpumb_note(g,
-                   "Spans of 2 us and more, with the way that is chosen: %d of %d within 5 %%; %d "
-                   "flagged; worst without a flag %+.1f %%.",
-                   within, judged, flagged, worst);
+    say_tally(g, "with the way that is chosen", &of_chosen);
+    say_tally(g, "by the profiler's time stamps", &of_profiler);
 }
 
 /* ---- floor/result ---------------------------------------------------------------------------- */

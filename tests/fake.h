@@ -42,17 +42,20 @@ FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
-FAKE_UNUSED int fake_devices;            /* how many there are */
-FAKE_UNUSED int fake_warp_size;          /* goes with gpumb_cpu_set_warp_size() */
-FAKE_UNUSED const char *fake_backend;    /* "cpu" makes the engine do without events */
-FAKE_UNUSED double fake_peak_gbps;       /* 0: unknown */
-FAKE_UNUSED int fake_sensors;            /* 1: there are some */
-FAKE_UNUSED double fake_power;           /* watts */
-FAKE_UNUSED double fake_temperature;     /* degrees C */
-FAKE_UNUSED double fake_memory_clock;    /* Hz */
-FAKE_UNUSED int fake_throttle;           /* GPUMB_THROTTLE_... */
-FAKE_UNUSED int fake_others;             /* other processes */
-FAKE_UNUSED uint64_t fake_elapsed_every; /* each so many-th time is fake_elapsed_value; 0: none */
+FAKE_UNUSED int fake_devices;             /* how many there are */
+FAKE_UNUSED int fake_warp_size;           /* goes with gpumb_cpu_set_warp_size() */
+FAKE_UNUSED const char *fake_backend;     /* "cpu" makes the engine do without events */
+FAKE_UNUSED double fake_peak_gbps;        /* 0: unknown */
+FAKE_UNUSED int fake_sensors;             /* 1: there are some */
+FAKE_UNUSED double fake_power;            /* watts */
+FAKE_UNUSED double fake_temperature;      /* degrees C */
+FAKE_UNUSED double fake_memory_clock;     /* Hz */
+FAKE_UNUSED int fake_throttle;            /* GPUMB_THROTTLE_... */
+FAKE_UNUSED int fake_others;              /* other processes */
+FAKE_UNUSED int fake_profiler;            /* 1: there is one */
+FAKE_UNUSED double fake_profiler_cost;    /* seconds that it adds to what it shows */
+FAKE_UNUSED uint64_t fake_profiler_drops; /* records that it loses, the next ones */
+FAKE_UNUSED uint64_t fake_elapsed_every;  /* each so many-th time is fake_elapsed_value; 0: none */
 FAKE_UNUSED double fake_elapsed_value;
 
 /* The fake_fail_at-th call from now (1: the next) of the verbs that can fail returns
@@ -100,6 +103,8 @@ FAKE_UNUSED int fake_lost; /* a lost device stays lost: every verb says so */
 FAKE_UNUSED uint64_t fake_calls[FAKE_VERBS]; /* of each verb */
 FAKE_UNUSED uint64_t fake_runs;              /* calls of fake_run() */
 FAKE_UNUSED int fake_live_streams, fake_live_events, fake_live_graphs;
+FAKE_UNUSED int fake_profilers;     /* attached now */
+FAKE_UNUSED uint64_t fake_attached; /* how often one was */
 FAKE_UNUSED int fake_misuses; /* freed twice, unknown pointers, events that were never recorded */
 
 typedef struct fake_block { /* live memory */
@@ -120,6 +125,22 @@ FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queu
 
 /* ---- what a test does ---- */
 
+/* What the profiler has seen since the last look. */
+FAKE_UNUSED uint64_t fake_seen;
+FAKE_UNUSED double fake_seen_from, fake_seen_to;
+
+static void fake_see(double from, double to)
+{
+    if (!fake_profilers)
+        return;
+    if (fake_profiler_drops) {
+        fake_profiler_drops--;
+        return;
+    }
+    fake_seen_from = fake_seen++ ? fake_seen_from : from;
+    fake_seen_to = to;
+}
+
 FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
 
 /* Launches `seconds` of work. */
@@ -135,6 +156,7 @@ FAKE_UNUSED void fake_run(double seconds)
     if (fake_busy < fake_now)
         fake_busy = fake_now;
     fake_busy += seconds;
+    fake_see(fake_busy - seconds, fake_busy);
 }
 
 /* A launch that fails, as an unchecked kernel<<<...>>> would. */
@@ -169,6 +191,10 @@ FAKE_UNUSED void fake_reset(void)
     fake_temperature = 40;
     fake_memory_clock = 2e9;
     fake_throttle = fake_others = 0;
+    fake_profiler = 0;
+    fake_profiler_cost = 0.6e-6;
+    fake_profiler_drops = 0;
+    fake_attached = fake_seen = 0;
     fake_elapsed_every = 0;
     fake_elapsed_value = 0;
     fake_fail_at = fake_fail_verb_at = 0;
@@ -185,7 +211,7 @@ FAKE_UNUSED void fake_reset(void)
 FAKE_UNUSED int fake_clean(void)
 {
     return !fake_live_streams && !fake_live_events && !fake_live_graphs && !fake_live_blocks &&
-           !fake_capturing && !fake_misuses;
+           !fake_profilers && !fake_capturing && !fake_misuses;
 }
 
 /* The field in row `row` (0: the first behind the header) and column `column` of a CSV file; "" if
@@ -361,6 +387,8 @@ static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_di
         return error;
     fake_now += fake_launch_cost;
     fake_spend((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
+    fake_see(fake_busy - (direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate,
+             fake_busy);
     if (bytes && (direction != GPUMBI_ON_DEVICE || bytes <= fake_moves))
         memmove(to, from, (size_t)bytes);
     return 0;
@@ -374,6 +402,7 @@ static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
         return error;
     fake_now += fake_launch_cost;
     fake_spend((double)bytes / fake_rate);
+    fake_see(fake_busy - (double)bytes / fake_rate, fake_busy);
     if (bytes && bytes <= fake_moves)
         memset(p, byte, (size_t)bytes);
     return 0;
@@ -557,6 +586,31 @@ static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
     state->temperature_c = fake_temperature;
     state->throttle = fake_throttle;
     state->others = fake_others;
+}
+
+static int gpumbi_dev_profiler_attach(void)
+{
+    fake_profilers += fake_profiler;
+    fake_attached += (uint64_t)fake_profiler;
+    return !fake_profiler;
+}
+
+static void gpumbi_dev_profiler_detach(void)
+{
+    if (fake_profilers-- <= 0)
+        fake_misuse("no profiler is attached");
+}
+
+static uint64_t gpumbi_dev_profiler_look(double *seconds)
+{
+    const uint64_t seen = fake_seen;
+    if (fake_profilers <= 0)
+        fake_misuse("a look without a profiler");
+    if (fake_now < fake_busy && seen)
+        fake_misuse("a look before the end");
+    *seconds = seen ? fake_seen_to - fake_seen_from + fake_profiler_cost : 0;
+    fake_seen = 0;
+    return seen;
 }
 
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)

@@ -32,7 +32,8 @@ INTEGERS = set("schema samples batch outliers footprint_bytes registers others s
                .split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
-MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency"}
+MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency",
+            "profiler": "span"}
 SERIES = {"steady", "warming up", "slowing down", "two levels", "unsteady"}
 THROTTLE = {"power", "thermal", "hardware", "other"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z")
@@ -165,10 +166,10 @@ def check_row(row, where):
     check(row["timing"] in MEANINGS, "%s: timing is %s" % (where, row["timing"]))
     check(have("overhead_s") and row["overhead_s"] >= 0,
           "%s: overhead_s is %r" % (where, row["overhead_s"]))
-    # what launching costs is known of graphs, and of an event pair behind an eviction
+    # what launching costs is known of graphs, of the profiler, and of a pair behind an eviction
     less = have("overhead_s") and row["overhead_s"] > 0
     way = (row["timing"], row["cache"] == "cold")
-    check(not less or way[0] == "graph" or way == ("event", True),
+    check(not less or way[0] in ("graph", "profiler") or way == ("event", True),
           "%s: less %r, timed by %s" % (where, row["overhead_s"], row["timing"]))
     check(row["meaning"] == ("span" if less else MEANINGS.get(row["timing"])),
           "%s: %s, less %r, means %s" % (where, row["timing"], row["overhead_s"], row["meaning"]))

@@ -128,7 +128,7 @@ static void test_absent(void)
 
 #if defined(SENSORS)
 
-#if defined(GPUMBI_NVML)
+#if defined(GPUMBI_NVIDIA)
 #define LIBRARY "libnvidia-ml.so.1"
 #else
 #define LIBRARY "librocm_smi64.so.7"
@@ -161,7 +161,7 @@ static void test_without(const char *name)
         CHECK((s.sm_clock_hz == 0) == (clock || strstr(name, "clk")));
         CHECK((s.memory_clock_hz == 0) == (clock || strstr(name, "clk")));
         CHECK((s.temperature_c == 0) == (strstr(name, "emp") != NULL));
-#if defined(GPUMBI_NVML)
+#if defined(GPUMBI_NVIDIA)
         CHECK((a.power_w == 0) == (strstr(name, "FieldValues") != NULL));
         CHECK(s.throttle == (strstr(name, "Reasons") && getenv("FAKE_FAIL") ? -1 : 0));
         CHECK((s.others == -1) == (strstr(name, "Processes") && getenv("FAKE_FAIL")));
@@ -196,7 +196,7 @@ static void test_common(void)
     CHECK(still_open() == 0);
 }
 
-#if defined(GPUMBI_NVML)
+#if defined(GPUMBI_NVIDIA)
 
 static void test_values(void)
 {
@@ -406,7 +406,7 @@ static void test_values(void)
 
 #if defined(HEADERS)
 #define SAME(a, b) CHECK((unsigned long long)(a) == (unsigned long long)(b))
-#if defined(GPUMBI_NVML)
+#if defined(GPUMBI_NVIDIA)
 #include HEADERS
 static void test_headers(void)
 {

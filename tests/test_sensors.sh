@@ -56,7 +56,7 @@ finish() {
 }
 
 # ---- the code: from its headline to the CPU's branch ----
-sed -n '/^\/\* ---- sensors --/,/^#else \/\* the CPU/ { /^#else \/\* the CPU/d; p; }' gpumb.h \
+sed -n '/^\/\* ---- libraries --/,/^#else \/\* the CPU/ { /^#else \/\* the CPU/d; p; }' gpumb.h \
     >"$tmp/sensors.h"
 for name in open close; do
     check "gpumb.h has no gpumbi_dev_sensors_$name() there" \
