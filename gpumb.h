@@ -5176,8 +5176,8 @@ static double gpumbi_profiled_seconds(const gpumbi_sampler *s)
     return seen >= s->launches ? seconds : 0;
 }
 
-/* What the profiler shows of an empty kernel: what it adds to any, 2 us on an H200, and the 0.1 us
- * of the kernel itself. */
+/* What the profiler shows of an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
+ * us of the kernel itself. */
 static void gpumbi_profile_empty(gpumb *g)
 {
     enum { TRIES = 31 };
@@ -9840,7 +9840,7 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
 /* All pairs, tile by tile. One body a thread and no unrolling is the textbook form. More bodies a
  * thread share each load from shared memory: 13 + 1 / bodies instructions an interaction. Unrolling
  * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
- * takes the time of four (H200: 42.9 of 51.5 TFLOP/s). */
+ * takes the time of four (H200: 42.8 of 51.0 TFLOP/s). */
 template <int bodies, int unroll, int kind>
 static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512,
                                          1) /* 1: registers for all of them */
