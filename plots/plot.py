@@ -280,9 +280,13 @@ def colors(fig, frames, family):
 
 
 def draw(family, panels, text):
-    fig, (frames,) = pyplot.subplots(
-        1, len(panels), sharey=True, squeeze=False, constrained_layout=True
+    lines = -(-len(panels) // 4)  # of at most four panels
+    fig, grid = pyplot.subplots(
+        lines, -(-len(panels) // lines), sharey=True, squeeze=False, constrained_layout=True
     )
+    frames = [*grid.flat][: len(panels)]
+    for ax in [*grid.flat][len(panels) :]:
+        ax.remove()
     rows = [p.row for series in panels.values() for points in series.values() for p in points]
     style = styles(
         family.series,
@@ -304,14 +308,16 @@ def draw(family, panels, text):
                 )
         # above the names of the bands
         ax.set_title(value_label(family.panel, panel), pad=28 if family.bands and panel else None)
+    for ax in frames[-grid.shape[1] :]:  # the lowest of each column
         ax.set_xlabel(axis_label(family.x))
     if family.draw is heat:
         colors(fig, frames, family)
     else:
-        rates(frames[0], family)
+        for ax in grid[:, 0]:
+            rates(ax, family)
         known = [s.label for s in style.values()] + [family.model]
         named = {label: handles[label] for label in known if label in handles} | references
-        frames[-1].legend(
+        grid[0, -1].legend(
             named.values(),
             named.keys(),
             title=axis_label(family.series),
