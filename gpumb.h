@@ -2261,8 +2261,11 @@ static void gpumbi_sense(gpumbi_sensors *s, gpumbi_state *state)
     if (GPUMBI_CALL(s, temperature, (s->device, 0, &celsius))) /* NVML_TEMPERATURE_GPU */
         state->temperature_c = celsius;
     state->throttle = gpumbi_nvml_throttle(s);
-    if (!s->is_divided && GPUMBI_CALL(s, processes, (s->device, &count, list)))
+    const int error = s->processes ? s->processes(s->device, &count, list) : 1;
+    if (!s->is_divided && !error)
         state->others = gpumbi_count_others(list, count);
+    if (!s->is_divided && error == 7) /* NVML_ERROR_INSUFFICIENT_SIZE: count is what it takes */
+        state->others = (int)count - 1;
 }
 
 #else
@@ -2441,7 +2444,7 @@ static void gpumbi_profiler_full(void *context, uint32_t stream, uint8_t *buffer
     void *record = NULL;
     (void)context, (void)stream, (void)room;
     gpumbi_profiler_lock();
-    while (GPUMBI_CALL(p, next, (buffer, bytes, &record))) {
+    while (!p->next(buffer, bytes, &record)) {
         uint64_t at[2];
         memcpy(at, (char *)record + 16, sizeof at);
         if (!at[0] || at[1] < at[0])
@@ -2471,27 +2474,32 @@ static int gpumbi_dev_profiler_attach(void)
     static const gpumbi_symbol table[] = {
         GPUMBI_PROFILER_FUNCTIONS(GPUMBI_PROFILER_SYMBOL){NULL, 0}};
     struct gpumbi_profiler *const p = &gpumbi_profiler;
-    if (p->users++)
-        return 0;
-    int failed = (!p->attach && !gpumbi_load(p, name, table)) || !p->detach || !p->flush ||
-                 !GPUMBI_CALL(p, attach, (gpumbi_profiler_need, gpumbi_profiler_full));
-    for (size_t i = 0; i < sizeof kind / sizeof kind[0] && !failed; i++)
-        failed = !GPUMBI_CALL(p, enable, (kind[i])); /* another profiler may be attached */
-    if (failed)
-        gpumbi_dev_profiler_detach();
+    int failed = 0;
+    if (!p->users) {
+        if (!p->attach)
+            gpumbi_load(p, name, table);
+        if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach ||
+            p->attach(gpumbi_profiler_need, gpumbi_profiler_full))
+            return 1;
+        for (size_t i = 0; i < sizeof kind / sizeof kind[0] && !failed; i++)
+            failed = p->enable(kind[i]); /* another profiler may be attached */
+        if (failed)
+            p->detach();
+    }
+    p->users += !failed;
     return failed;
 }
 
 static void gpumbi_dev_profiler_detach(void)
 {
-    if (!--gpumbi_profiler.users && gpumbi_profiler.detach)
+    if (!--gpumbi_profiler.users)
         gpumbi_profiler.detach();
 }
 
 static uint64_t gpumbi_dev_profiler_look(double *seconds)
 {
     struct gpumbi_profiler *const p = &gpumbi_profiler;
-    (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
+    p->flush(1); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
     *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
@@ -5117,7 +5125,7 @@ static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
     s->result.others = state.others;
 }
 
-/* And as it ends. Of interleaved regions, power is everybody's. */
+/* And as it ends. Power is not read of interleaved regions: it would be everybody's. */
 static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -5178,10 +5186,12 @@ static double gpumbi_profiled_seconds(const gpumbi_sampler *s)
 
 /* What the profiler shows of an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
  * us of the kernel itself. */
-static void gpumbi_profile_empty(gpumb *g)
+static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 {
     enum { TRIES = 31 };
     double seconds[TRIES];
+    s->result.timing = GPUMB_TIMING_PROFILER;
+    s->result.batch = 1;
     for (int i = 0; i < TRIES && g->profiled_launch_s <= 0; i++) {
         gpumbi_launch_empty(1, 32);
         if (gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait"))
@@ -5190,6 +5200,7 @@ static void gpumbi_profile_empty(gpumb *g)
         if (i == TRIES - 1)
             g->profiled_launch_s = gpumb_statistics(seconds, TRIES).median;
     }
+    s->result.overhead_s = g->profiled_launch_s;
 }
 
 /* ---- one run, or one batch ------------------------------------------------------------------- */
@@ -5207,8 +5218,6 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
-    if (s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
-        gpumbi_profile(g, s);
     if (s->capacity < g->settings.max_samples) {
         GPUMB_FREE(s->values);
         GPUMB_FREE(s->scratch);
@@ -5217,7 +5226,8 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
         s->scratch = s->values ? (double *)gpumbi_allocate(g, bytes) : NULL;
         s->capacity = s->scratch ? g->settings.max_samples : 0;
     }
-    gpumbi_in_trouble(g, s);
+    if (!gpumbi_in_trouble(g, s) && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
+        gpumbi_profile(g, s);
 }
 
 static void gpumbi_give_up_graphs(gpumbi_sampler *s)
@@ -5360,11 +5370,8 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     s->estimate_s = run_s;
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
         s->result.overhead_s = g->evicted_launch_s;
-    if (s->profiled) {
-        gpumbi_profile_empty(g);
-        s->result.timing = GPUMB_TIMING_PROFILER;
-        s->result.overhead_s = g->profiled_launch_s;
-    }
+    if (s->profiled)
+        gpumbi_choose_profiler(g, s);
     if (gpumbi_wants_graphs(g, s, run_s))
         gpumbi_choose_graphs(s, run_s);
     s->count = s->bad = 0;
@@ -5663,6 +5670,8 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleaving)
             s->phase = GPUMBI_RECHECK;
         if (g->interleaving && (sampled || s->phase == GPUMBI_FINISHED)) {
+            if (s->phase == GPUMBI_FINISHED)
+                gpumbi_release(s);
             g->active = NULL; /* the next lane's turn */
             return 0;
         }
@@ -5734,10 +5743,11 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 
 /* Times that hold different things can't be compared: a span, and an interval with its gap between
  * launches. Where lanes have not all come to one way, those that may choose leave graphs, and take
- * batches, or event pairs if one of them can't have batches. Cold ones stay as they are: spans. */
+ * the profiler's stamps if one of them has those, or batches, or event pairs if one of them can't
+ * have batches. Cold ones stay as they are: spans. */
 static void gpumbi_align_lanes(gpumb *g)
 {
-    int differ = 0, single = 0;
+    int differ = 0, single = 0, profiled = 0;
     const gpumbi_sampler *first = NULL;
     for (int i = 0; i < g->interleaved; i++) {
         const gpumbi_sampler *s = &g->lanes[i];
@@ -5746,6 +5756,7 @@ static void gpumbi_align_lanes(gpumb *g)
         first = first ? first : s;
         differ |= s->result.timing != first->result.timing;
         single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
+        profiled |= s->profiled;
     }
     for (int i = 0; i < g->interleaved && differ; i++) {
         gpumbi_sampler *s = &g->lanes[i];
@@ -5754,6 +5765,11 @@ static void gpumbi_align_lanes(gpumb *g)
             continue;
         gpumbi_free_graphs(s);
         s->result.overhead_s = 0;
+        if (profiled) {
+            gpumbi_profile(g, s);
+            gpumbi_choose_profiler(g, s);
+            continue;
+        }
         gpumbi_choose_batch(g, s, s->estimate_s);
         if (single)
             s->result.batch = 1;
@@ -5816,17 +5832,31 @@ static void gpumbi_say_not_compared(const gpumb *g)
 }
 
 /* Whether rounds have been enough for the ratios, or can't go on. Looks on the schedule of the
- * samples. */
+ * samples. At a limit between two looks, a lane may have lost the precision of the last one. */
 static int gpumbi_rounds_end(gpumb *g)
 {
+    gpumb_stop limit = GPUMB_STOP_NONE;
     uint64_t rounds = g->settings.max_samples;
-    for (int i = 0; i < g->interleaved && !g->rounds_suffice; i++) {
+    if (g->rounds_suffice)
+        return 1;
+    for (int i = 0; i < g->interleaved; i++) {
         const gpumbi_sampler *s = &g->lanes[i];
         if (s->phase == GPUMBI_SAMPLE && s->count < rounds)
             rounds = s->count;
-        g->rounds_suffice |= s->phase == GPUMBI_SAMPLE && s->spent_s >= g->settings.budget_s;
+        if (s->phase == GPUMBI_SAMPLE && s->spent_s >= g->settings.budget_s)
+            limit = GPUMB_STOP_BUDGET;
     }
-    g->rounds_suffice |= rounds >= g->settings.max_samples;
+    if (rounds >= g->settings.max_samples)
+        limit = GPUMB_STOP_SAMPLES;
+    for (int i = 0; i < g->interleaved && limit != GPUMB_STOP_NONE; i++) {
+        gpumbi_sampler *s = &g->lanes[i];
+        if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
+            const gpumb_stats now = gpumbi_statistics_now(s);
+            if (gpumbi_half_width(&now) > g->settings.precision)
+                s->result.stop = limit;
+        }
+    }
+    g->rounds_suffice = limit != GPUMB_STOP_NONE;
     if (!g->rounds_suffice && rounds >= g->next_look) {
         g->rounds_suffice = gpumbi_compare_lanes(g);
         g->next_look = gpumbi_next_look(rounds);
@@ -6437,29 +6467,29 @@ static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
     return in_l1 || in_l2;
 }
 
-/* Whether launching may be more than 5 % of the time shown. In a graph, what the gap between two
- * launches is for one kernel differs from that for another by some 0.1 us, a fifth of it. Where all
- * blocks are resident at once, they may also all end at once, which takes as long as launching
- * them; with more waves than two that is hidden by the work, and more and more of the gap as well,
- * with 16 all of it (bench/floor.cu measures both). */
+/* Whether launching may be more than 5 % of the time shown. What was subtracted of an empty kernel
+ * differs from what another adds by some 0.1 us, a fifth of the gap between two launches in a
+ * graph; by more if its blocks are large. Where all blocks are resident at once, they may also all
+ * end at once, which takes as long as launching them; with more waves than two that is hidden by
+ * the work, and more and more of what was subtracted as well, with 16 all of it (bench/floor.cu
+ * measures all of this). */
 static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
 {
     const gpumb_result *r = &s->result;
     if (r->timing == GPUMB_TIMING_BATCH)
         return r->time.median < 20 * d->interval_s;
-    if (r->timing == GPUMB_TIMING_EVENT)
-        return r->time.median < 2 * r->overhead_s;
-    if (r->timing == GPUMB_TIMING_PROFILER)
-        return r->time.median < 20 * 0.25 * r->overhead_s;
-    if (r->timing != GPUMB_TIMING_GRAPH || r->overhead_s <= 0)
+    if (r->overhead_s <= 0)
         return 0;
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
         d->multiprocessors * fmin(threads / (s->block > 0 ? s->block : 1), 32);
     const double blocks = (double)s->grid, waves = blocks / resident;
+    const double large = 0.2 * fmax(s->block - 256, 0) / 1024;
     const double hidden = waves > 2 ? fmin(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
-    return r->time.median < 20 * fmax((0.2 + hidden) * r->overhead_s, launch_s);
+    const double gap_s = d->graph_interval_s > 0 ? d->graph_interval_s : r->overhead_s;
+    const double least = r->timing == GPUMB_TIMING_EVENT ? 2 * r->overhead_s : 0;
+    return r->time.median < fmax(least, 20 * fmax((0.2 + large + hidden) * gap_s, launch_s));
 }
 
 static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
@@ -6503,7 +6533,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
-    else if (r->stop != GPUMB_STOP_PRECISION && gpumbi_half_width(&r->time) > g->settings.precision)
+    else if (gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
     if ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) || sample_s < 100 * d->quantum_s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
@@ -7946,7 +7976,8 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
             g->settings.compare);
     if (!matched)
         gpumbi_say(
-            "--compare %s: no row of it has the name and axes of one here, and is ok in both",
+            "--compare %s: no row of it can be compared: one here has to have its name and axes, "
+            "its meaning (span, interval, latency) and its cache (hot, cold), and both to be ok",
             g->settings.compare);
     if (!g->settings.fail_on_regression || (matched && !lost && !count[GPUMB_VERDICT_SLOWER]))
         return;

@@ -144,53 +144,64 @@ static void say_tally(gpumb *g, const char *how, const tally *t)
 
 static void floor_span(gpumb *g)
 {
-    enum { WAYS = 5 };
-    static const char *const name[WAYS] = {"event", "batch", "graph", "profiler", "chosen"};
+    enum { PROFILER = 3, COLD, CHOSEN, WAYS };
+    static const char *const name[WAYS] = {"event", "batch", "graph", "profiler", "cold", "chosen"};
     static const gpumb_timing way[WAYS] = {GPUMB_TIMING_EVENT, GPUMB_TIMING_BATCH,
                                            GPUMB_TIMING_GRAPH, GPUMB_TIMING_PROFILER,
-                                           GPUMB_TIMING_AUTO};
+                                           GPUMB_TIMING_AUTO,  GPUMB_TIMING_AUTO};
     static const int64_t us_full[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
     static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
     const gpumb_device *d = gpumb_get_device(g);
     const int64_t sms = d->multiprocessors;
     const int64_t wave = blocks_of(g);
-    const int64_t grids_gpu[] = {1, sms, wave, 2 * wave, 3 * wave, 5 * wave, 8 * wave, 16 * wave};
+    const int64_t grids_gpu[] = {1,        sms,      2 * sms,  wave,     2 * wave,
+                                 3 * wave, 5 * wave, 8 * wave, 16 * wave};
     const int64_t grids_cpu[] = {1, sms};
-    const int block = threads_of(g);
+    const int64_t blocks_full[] = {256, 1024}, blocks_quick[] = {256}, blocks_cpu[] = {1};
     const values grids = is_gpu(g) ? VALUES(grids_gpu) : VALUES(grids_cpu);
+    const values sizes = choose(g, VALUES(blocks_full), VALUES(blocks_quick), VALUES(blocks_cpu));
     const values spins = choose(g, VALUES(us_full), VALUES(us_quick), VALUES(us_cpu));
     gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
     const double tick_s = tick_seconds(g, stamp);
-    tally of_chosen = {0, 0, 0, 0}, of_profiler = {0, 0, 0, 0};
-    GPUMB_SWEEP_ARRAY(g, blocks, grids.at, grids.count)
-        GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
-            const word ticks = (word)((double)us * 1e-6 / tick_s);
-            const size_t before = gpumb_row_count(g);
-            for (int i = is_gpu(g) ? 0 : WAYS - 1; i < WAYS; i++) {
-                gpumb_set_timing(g, way[i]);
-                GPUMB_MEASURE(g, name[i])
-                    GPUMB_LAUNCH(spin, blocks, block, 0, ticks, (word *)NULL);
+    tally of[WAYS];
+    memset(of, 0, sizeof of);
+    GPUMB_SWEEP_ARRAY(g, block, sizes.at, sizes.count)
+        GPUMB_SWEEP_ARRAY(g, blocks, grids.at, grids.count)
+            GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
+                if (block > 256 &&
+                    (us > 20 || blocks > wave)) /* what launching costs is seen here */
+                    continue;
+                const word ticks = (word)((double)us * 1e-6 / tick_s);
+                const size_t before = gpumb_row_count(g);
+                for (int i = is_gpu(g) ? 0 : WAYS - 1; i < WAYS; i++) {
+                    gpumb_set_timing(g, way[i]);
+                    gpumb_set_cache(g, i == COLD ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
+                    GPUMB_MEASURE(g, name[i])
+                        GPUMB_LAUNCH(spin, blocks, block, 0, ticks, (word *)NULL);
+                }
+                if (gpumb_row_count(g) == before)
+                    continue; /* enumerating */
+                const double span = median_span(g, stamp, ticks, tick_s, blocks, (int)block);
+                char text[400];
+                int length =
+                    snprintf(text, sizeof text, "%lld x %lld threads spin %lld us: span %.2f us",
+                             (long long)blocks, (long long)block, (long long)us, span * 1e6);
+                for (size_t row = before; row < gpumb_row_count(g); row++) {
+                    const gpumb_result *r = gpumb_row(g, row);
+                    if (r->status != GPUMB_STATUS_OK)
+                        continue;
+                    const int kind =
+                        gpumb_row_count(g) - before < WAYS ? CHOSEN : (int)(row - before);
+                    const int flagged = judge(&of[kind], r, span);
+                    length += snprintf(text + length, sizeof text - (size_t)length,
+                                       ", %s %+.1f %%%s", r->kernel, percent(r->time.median, span),
+                                       flagged && kind >= PROFILER ? " (flagged)" : "");
+                }
+                gpumb_note(g, "%s", text);
             }
-            if (gpumb_row_count(g) == before)
-                continue; /* enumerating */
-            const double span = median_span(g, stamp, ticks, tick_s, blocks, block);
-            char text[300];
-            int length = snprintf(text, sizeof text, "%lld x %d threads spin %lld us: span %.2f us",
-                                  (long long)blocks, block, (long long)us, span * 1e6);
-            for (size_t row = before; row < gpumb_row_count(g); row++) {
-                const gpumb_result *r = gpumb_row(g, row);
-                if (r->status == GPUMB_STATUS_OK)
-                    length += snprintf(text + length, sizeof text - (size_t)length, ", %s %+.1f %%",
-                                       r->kernel, percent(r->time.median, span));
-            }
-            const int flagged = judge(&of_chosen, gpumb_last_result(g), span);
-            gpumb_note(g, "%s%s", text, flagged ? ", flagged" : "");
-            const gpumb_result *profiled = gpumb_row(g, gpumb_row_count(g) - 2);
-            if (profiled && profiled->timing == GPUMB_TIMING_PROFILER)
-                judge(&of_profiler, profiled, span);
-        }
-    say_tally(g, "with the way that is chosen", &of_chosen);
-    say_tally(g, "by the profiler's time stamps", &of_profiler);
+    say_tally(g, "with the way that is chosen", &of[CHOSEN]);
+    say_tally(g, "with the way that is chosen for cold caches", &of[COLD]);
+    say_tally(g, "by the profiler's time stamps", &of[PROFILER]);
 }
 
 /* ---- floor/result ---------------------------------------------------------------------------- */

@@ -339,7 +339,9 @@ static void reduction_geometry(gpumb *g)
 static const char size_bench[] = "reduction/size";
 static const gpumb_type size_types[] = {GPUMB_U32, GPUMB_F32};
 static const char *const size_names[] = {"u32", "f32"};
-static const char *const launches[] = {"stream", "graph"};
+enum { STREAM, GRAPH, EVENT, LAUNCHES };
+static const char *const launches[LAUNCHES] = {"stream", "graph", "event"};
+static const char *const launched[LAUNCHES] = {"in a stream", "in a graph", "by an event pair"};
 
 /* The row with the smallest n that is larger than `after`. */
 static const gpumb_result *next_n(gpumb *g, const char *kernel, int64_t type, int64_t launch,
@@ -351,7 +353,7 @@ static const gpumb_result *next_n(gpumb *g, const char *kernel, int64_t type, in
         const int64_t here = gpumb_row_axis(g, i, "n");
         if (!r || strcmp(r->kernel, kernel) || gpumb_row_axis(g, i, "type") != type ||
             gpumb_row_axis(g, i, "launch") != launch || here <= after || (found && here >= *n) ||
-            (launch && r->timing != GPUMB_TIMING_GRAPH)) /* it could not be captured */
+            (launch == GRAPH && r->timing != GPUMB_TIMING_GRAPH)) /* it could not be captured */
             continue;
         found = r;
         *n = here;
@@ -366,7 +368,7 @@ static void note_peak(gpumb *g, const char *kernel, int64_t type)
     text t = {""};
     double most = 0;
     int64_t n = 0, most_n = 0;
-    for (int64_t launch = 1; launch >= 0; launch--) {
+    for (int64_t launch = GRAPH; launch >= STREAM; launch--) {
         int64_t from = 0, any = 0;
         for (const gpumb_result *r = next_n(g, kernel, type, launch, 0, &n); r;
              r = next_n(g, kernel, type, launch, n, &n)) {
@@ -381,7 +383,7 @@ static void note_peak(gpumb *g, const char *kernel, int64_t type)
         }
         if (!any)
             continue;
-        append(&t, "%sin a %s %s", t.at[0] ? ", " : "", launches[launch],
+        append(&t, "%s%s %s", t.at[0] ? ", " : "", launched[launch],
                from ? "from n = " : "nowhere");
         if (from)
             append_n(&t, from);
@@ -410,8 +412,8 @@ static int note_ratio(gpumb *g, const char *kernel, const char *called, int64_t 
         append_n(&t, n);
     }
     if (t.at[0])
-        gpumb_note(g, "%s in a %s, time of %s over that of the fastest form: %s.", size_names[type],
-                   launches[launch], called, t.at);
+        gpumb_note(g, "%s %s, time of %s over that of the fastest form: %s.", size_names[type],
+                   launched[launch], called, t.at);
     return t.at[0] != 0;
 }
 
@@ -428,11 +430,11 @@ static void reduction_size(gpumb *g)
         choose(g, values_of(all, is_gpu(g) ? MOST : MOST - 4), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, type, size_names, 2)
-            GPUMB_SWEEP_STRINGS(g, launch, launches, is_gpu(g) ? 2 : 1) {
+            GPUMB_SWEEP_STRINGS(g, launch, launches, is_gpu(g) ? LAUNCHES : 1) {
                 /* the same way for all: the library's launches can't be captured unasked */
-                const gpumb_timing timing = launch      ? GPUMB_TIMING_GRAPH
-                                            : is_gpu(g) ? GPUMB_TIMING_BATCH
-                                                        : GPUMB_TIMING_AUTO;
+                static const gpumb_timing ways[LAUNCHES] = {GPUMB_TIMING_BATCH, GPUMB_TIMING_GRAPH,
+                                                            GPUMB_TIMING_EVENT};
+                const gpumb_timing timing = is_gpu(g) ? ways[launch] : GPUMB_TIMING_AUTO;
                 const uint64_t count = (uint64_t)n;
                 gpumb_reduction how[2] = {naive_form(), gpumb_reduction_default()};
                 how[0].type = how[1].type = size_types[type];
@@ -453,7 +455,7 @@ static void reduction_size(gpumb *g)
     for (int64_t type = 0; type < 2; type++)
         note_peak(g, "fastest", type);
     note_peak(g, "naive", 0);
-    for (int64_t launch = 1; launch >= 0; launch--)
+    for (int64_t launch = 0; launch < LAUNCHES; launch++)
         for (int64_t type = 0; type < 2; type++)
             if (!note_ratio(g, "library", LIBRARY, type, launch))
                 note_ratio(g, "naive", "the naive form", type, launch);

@@ -1,7 +1,8 @@
 #!/bin/sh
-# test_sensors.sh - the sensors of NVIDIA's and AMD's devices, without such a device or library: the
-# code of gpumb.h (BACKEND) against libraries that say what the environment tells them, whole and
-# with each function hidden or failing. NVML_H, RSMI_H: the vendors' headers, to compare with.
+# test_sensors.sh - the sensors of NVIDIA's and AMD's devices, and NVIDIA's profiler, without such a
+# device or library: the code of gpumb.h (BACKEND) against libraries that say what the environment
+# tells them, whole and with each function hidden or failing. NVML_H, RSMI_H, CUPTI_H: the vendors'
+# headers, to compare with.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -55,13 +56,21 @@ finish() {
     exit
 }
 
-# ---- the code: from its headline to the CPU's branch ----
-sed -n '/^\/\* ---- libraries --/,/^#else \/\* the CPU/ { /^#else \/\* the CPU/d; p; }' gpumb.h \
-    >"$tmp/sensors.h"
+# ---- the code: the sub-sections of BACKEND that open libraries ----
+parts() { # FROM TO: from one headline to another
+    sed -n "/^$1/,/^$2/ { /^$2/d; p; }" gpumb.h
+}
+parts '\/\* ---- libraries --' '\/\* ---- profiler --' >"$tmp/sensors.h"
+{
+    parts '\/\* ---- libraries --' '\/\* ---- sensors --'
+    parts '\/\* ---- profiler --' '#else \/\* the CPU'
+} >"$tmp/profiler.h"
 for name in open close; do
     check "gpumb.h has no gpumbi_dev_sensors_$name() there" \
         grep -q "^static void \*\{0,1\}gpumbi_dev_sensors_$name(" "$tmp/sensors.h"
 done
+check "gpumb.h has no gpumbi_dev_profiler_attach() there" \
+    grep -q "^static int gpumbi_dev_profiler_attach(" "$tmp/profiler.h"
 
 # ---- programs: C99 and C++11, each vendor's branch and the CPU's ----
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-unused-function'
@@ -73,19 +82,19 @@ if ! "$CC" $sanitize "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null || ! "$tmp/probe
     skip "$CC has no sanitizer runtime"
 fi
 use="-DSENSORS=\"$tmp/sensors.h\""
-build() { # PROGRAM OPTION...
-    program=$1
-    shift
+build() { # PROGRAM SOURCE OPTION...
+    program=$1 source=$2
+    shift 2
     # shellcheck disable=SC2086
     check "$program as C99" "$CC" -x c -std=c99 -I. -O1 -pthread $warnings $sanitize "$@" \
-        tests/sensors.c -o "$tmp/$program-c99" -ldl -lm
+        "tests/$source" -o "$tmp/$program-c99" -ldl -lm
     # shellcheck disable=SC2086
     check "$program as C++11" "$CXX" -x c++ -std=c++11 -I. -O1 -pthread $warnings $sanitize "$@" \
-        tests/sensors.c -o "$tmp/$program-c++11" -ldl
+        "tests/$source" -o "$tmp/$program-c++11" -ldl
 }
-build cpu
-build nvml "$use"
-build rsmi "$use" -DHIP
+build cpu sensors.c
+build nvml sensors.c "$use"
+build rsmi sensors.c "$use" -DHIP
 
 # library DIRECTORY OPTION...: the fake of $kind in it
 library() {
@@ -146,6 +155,37 @@ for kind in nvml rsmi; do
     done
 done
 
+# ---- the profiler ----
+use_profiler="-DPROFILER=\"$tmp/profiler.h\""
+kind=cupti file=libcupti.so.13
+library cupti
+build profiler profiler.c "$use_profiler"
+programs='profiler-c99 profiler-c++11'
+sanitizers=$sanitize sanitize='-g -fsanitize=thread' # its buffers come on any thread
+# shellcheck disable=SC2086
+if "$CC" $sanitize "$tmp/probe.c" -o "$tmp/probe" 2>/dev/null && "$tmp/probe"; then
+    build threads profiler.c "$use_profiler"
+    programs="$programs threads-c99"
+else
+    skip "$CC has no thread sanitizer"
+fi
+sanitize=$sanitizers
+names=$(sed -n '/gpumbi_dev_profiler_attach/,/NULL/s/.*"\(.*libcupti.*\)".*/\1/p' "$tmp/profiler.h")
+check "names of the profiler's library" test "$(echo "$names" | wc -l)" -ge 4
+echo "not a library" >"$tmp/broken/$file"
+for program in $programs; do
+    run=$tmp/$program
+    count "$program, no library" env FAKE_LIBRARIES="$tmp/none" "$run" absent
+    count "$program, a broken library" env FAKE_LIBRARIES="$tmp/broken" "$run" absent
+    count "$program" env FAKE_LIBRARIES="$tmp/cupti" "$run" all
+    for name in $names; do
+        mkdir -p "$tmp/only/$(dirname "$name")"
+        mv "$tmp/cupti/$file" "$tmp/only/$name"
+        count "$program, $name" env FAKE_LIBRARIES="$tmp/only" "$run" "$name"
+        mv "$tmp/only/$name" "$tmp/cupti/$file"
+    done
+done
+
 # ---- the vendors' headers ----
 for kind in nvml rsmi; do
     case $kind in
@@ -159,4 +199,22 @@ for kind in nvml rsmi; do
         -o "$tmp/$kind-headers" -ldl
     count "$kind, $header" with "$tmp/$kind" "$tmp/$kind-headers" all
 done
+
+header=${CUPTI_H:-/usr/local/cuda/include/cupti.h}
+directory=$(dirname "$header")
+if [ -f "$header" ]; then
+    stamps= # of the newest record of each kind
+    for kind in Kernel Memcpy Memset MemcpyPtoP; do
+        record=$(grep -oE "^} CUpti_Activity${kind}[0-9]*;" "$directory/cupti_activity.h" |
+            sed 's/^} //; s/;$//' | sort -V | tail -n 1)
+        check "$header has no CUpti_Activity$kind" test "$record"
+        stamps="$stamps STAMPS($record)"
+    done
+    check "profiler with $header" "$CXX" -x c++ -std=c++11 -I. -isystem "$directory" -pthread \
+        "$use_profiler" "-DHEADER=\"$header\"" "-DSTAMPS_OF_ALL=$stamps" \
+        -Wl,--unresolved-symbols=ignore-all tests/profiler.c -o "$tmp/profiler-header" -ldl
+    count "profiler, $header" env FAKE_LIBRARIES="$tmp/none" "$tmp/profiler-header" absent
+else
+    skip "no $header"
+fi
 finish

@@ -500,13 +500,15 @@ static void test_ways_in_turn()
 // ---- launch-bound ----
 
 static bool launch_bound(double seconds, uint64_t grid, uint64_t block, double block_launch_s,
-                         gpumb_timing timing = GPUMB_TIMING_AUTO)
+                         gpumb_timing timing = GPUMB_TIMING_AUTO,
+                         gpumb_cache cache = GPUMB_CACHE_HOT)
 {
     gpumb *g = open(settings());
     device(g)->block_launch_s = block_launch_s;
     device(g)->interval_s = 2.5e-6;
     gpumb_buffer *x = gpumb_alloc(g, 256);
     gpumb_set_timing(g, timing);
+    gpumb_set_cache(g, cache);
     GPUMB_MEASURE(g, "bound") {
         if (grid) {
             known_run(seconds, grid, block);
@@ -550,6 +552,15 @@ static void test_launch_bound()
     // small blocks: a multiprocessor holds 32 of them, 3200 are all that is resident
     CHECK(launch_bound(20e-6, 3200, 32, 0.5e-9));
     CHECK(!launch_bound(20e-6, 6500, 32, 0.5e-9));
+    // a large block starts and ends more slowly, by 0.03 us at 512 threads and 0.08 at 1024
+    CHECK(launch_bound(2.4e-6, 1, 512, 0.1e-9));
+    CHECK(!launch_bound(2.6e-6, 1, 512, 0.1e-9));
+    CHECK(launch_bound(3.4e-6, 1, 1024, 0.1e-9));
+    CHECK(!launch_bound(3.6e-6, 1, 1024, 0.1e-9));
+    // cold: an event pair, of which as much was subtracted
+    CHECK(launch_bound(11e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    CHECK(!launch_bound(13e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     // a graph that takes longer than the stream did is not believed
     {
         reset();
@@ -1940,6 +1951,28 @@ static void test_undecided()
             CHECK_STR(column("stop", row).c_str(), budget ? "budget" : "samples");
             CHECK(flagged("noisy", row));
         }
+        // precise at its last look (46), and not in the end
+        s = settings();
+        s.warmup_s = -1;
+        s.delta = 1e-4;
+        s.max_samples = 69;
+        int runs = 0;
+        g = open(s);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "base") {
+                fake_run(drawn(++runs <= 47 ? 1e-3 : 3e-3, 0.001));
+            }
+            GPUMB_MEASURE(g, "other") {
+                fake_run(drawn(1e-3, 0.001));
+            }
+        }
+        close(g, 0);
+        CHECK_INT(number("samples"), 69);
+        CHECK(number("ci_hi_s") - number("ci_lo_s") > 0.1 * number("median_s"));
+        CHECK_STR(column("stop").c_str(), "samples");
+        CHECK(flagged("noisy"));
+        CHECK_STR(column("stop", 1).c_str(), "precision");
+        CHECK(!flagged("noisy", 1));
         // each is precise at once, the ratio is not: it goes on, up to a limit
         s = settings();
         s.precision = 0.2;
