@@ -2478,9 +2478,9 @@ static int gpumbi_dev_profiler_attach(void)
     if (!p->users) {
         if (!p->attach)
             gpumbi_load(p, name, table);
-        if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach ||
-            p->attach(gpumbi_profiler_need, gpumbi_profiler_full))
+        if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
             return 1;
+        failed = p->attach(gpumbi_profiler_need, gpumbi_profiler_full);
         for (size_t i = 0; i < sizeof kind / sizeof kind[0] && !failed; i++)
             failed = p->enable(kind[i]); /* another profiler may be attached */
         if (failed)
@@ -2499,7 +2499,7 @@ static void gpumbi_dev_profiler_detach(void)
 static uint64_t gpumbi_dev_profiler_look(double *seconds)
 {
     struct gpumbi_profiler *const p = &gpumbi_profiler;
-    p->flush(1); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
+    (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
     *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
