@@ -86,10 +86,10 @@ build() { # PROGRAM SOURCE OPTION...
     program=$1 source=$2
     shift 2
     # shellcheck disable=SC2086
-    check "$program as C99" "$CC" -x c -std=c99 -I. -O1 -pthread $warnings $sanitize "$@" \
+    check "$program as C99" "$CC" -x c -std=c99 -I. -O0 -pthread $warnings $sanitize "$@" \
         "tests/$source" -o "$tmp/$program-c99" -ldl -lm
     # shellcheck disable=SC2086
-    check "$program as C++11" "$CXX" -x c++ -std=c++11 -I. -O1 -pthread $warnings $sanitize "$@" \
+    check "$program as C++11" "$CXX" -x c++ -std=c++11 -I. -O0 -pthread $warnings $sanitize "$@" \
         "tests/$source" -o "$tmp/$program-c++11" -ldl
 }
 build cpu sensors.c
