@@ -382,7 +382,7 @@ typedef enum gpumb_cache {
 
 /* These describe the next region and are forgotten when it has ended: bytes read and written by one
  * run of the body, floating-point operations in it, and the bytes that it touches, which give the
- * `cache` column. */
+ * `cache` column, with the bytes moved. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
@@ -6455,11 +6455,13 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
 
 /* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
  * taken together, and whether that is a cache. Where nothing is said of it, each byte is taken to
- * be moved once. */
+ * be moved once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a
+ * kernel starts (PTX ISA, "Cache Operators"). */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
     const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
-    const int in_l1 = footprint <= (double)d->l1_bytes * d->multiprocessors;
+    const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
+    const int in_l1 = again && footprint <= (double)d->l1_bytes * d->multiprocessors;
     const int in_l2 = footprint <= (double)d->l2_bytes;
     if (footprint <= 0 || !d->l2_bytes)
         return 0;

@@ -630,7 +630,7 @@ static void test_cold()
             close(g, 0);
             for (int row = 0; row < 3; row++) {
                 const bool cold = row < 2 || all;
-                CHECK_STR(column("cache", row).c_str(), cold ? "cold" : "L1");
+                CHECK_STR(column("cache", row).c_str(), cold ? "cold" : "L2");
                 CHECK_INT(flagged("cached", row), !cold);
                 if (!cold) {
                     check_way(row, "graph", "span", 50e-6, gap);
@@ -700,11 +700,12 @@ static void test_cold()
         uint64_t footprint;
         const char *cache;
         bool cached;
-    } cases[] = {{1e6, 1 << 20, "L1", true},
+    } cases[] = {{1e6, 1 << 20, "L2", true}, // moved once: no kernel finds it in the L1
+                 {3e6, 1 << 20, "L1", true},
                  {1e6, (uint64_t)20 << 20, "L2", true},
                  {1e6, (uint64_t)40 << 20, "memory", false},
                  {0, 1 << 20, "L1", false},
-                 {1e6, 0, "L1", true}, // each byte is moved once, where nothing is said
+                 {1e6, 0, "L2", true}, // each byte is moved once, where nothing is said
                  {100e6, 0, "memory", false},
                  {0, 0, "", false}};
     for (const auto &c : cases) {
@@ -715,7 +716,7 @@ static void test_cold()
         }
     }
     close(g, 0);
-    for (int row = 0; row < 7; row++) {
+    for (int row = 0; row < 8; row++) {
         CHECK_STR(column("cache", row).c_str(), cases[row].cache);
         CHECK_INT(flagged("cached", row), cases[row].cached);
     }
