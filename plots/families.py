@@ -602,7 +602,7 @@ FAMILIES = [
     Family(
         "floor-span",
         "floor/span",
-        "A kernel of known length, timed in each way",
+        "A kernel of known length, timed in each way, for each number of blocks",
         x="us",
         series="kernel",
         panel="blocks",

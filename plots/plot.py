@@ -280,7 +280,7 @@ def colors(fig, frames, family):
 
 
 def draw(family, panels, text):
-    lines = -(-len(panels) // 4)  # of at most four panels
+    lines = -(-len(panels) // 5)  # of at most five panels
     fig, grid = pyplot.subplots(
         lines, -(-len(panels) // lines), sharey=True, squeeze=False, constrained_layout=True
     )
