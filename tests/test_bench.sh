@@ -67,7 +67,7 @@ bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/f
     --axis n=65536 --axis type=u32,f32 --axis launch=stream \
     --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
     --axis value_type=i32,f64
-bench floor 1 blocks,us 2 --filter floor/span/chosen --axis blocks=1 --axis us=1000
+bench floor 1 block,blocks,us 2 --filter floor/span/chosen --axis blocks=1 --axis us=1000
 bench floor 1 us 1 --filter floor/result --axis us=1000
 bench floor 6 trial 3 --filter floor/compare --axis trial=1
 check "floor: not compared with the first of two" test "$(
