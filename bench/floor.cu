@@ -188,10 +188,12 @@ static void floor_span(gpumb *g)
                              (long long)blocks, (long long)block, (long long)us, span * 1e6);
                 for (size_t row = before; row < gpumb_row_count(g); row++) {
                     const gpumb_result *r = gpumb_row(g, row);
-                    if (r->status != GPUMB_STATUS_OK)
+                    int kind = 0;
+                    while (strcmp(r->kernel, name[kind]))
+                        kind++;
+                    if (r->status != GPUMB_STATUS_OK ||
+                        (kind == PROFILER && r->timing != GPUMB_TIMING_PROFILER)) /* none here */
                         continue;
-                    const int kind =
-                        gpumb_row_count(g) - before < WAYS ? CHOSEN : (int)(row - before);
                     const int flagged = judge(&of[kind], r, span);
                     length += snprintf(text + length, sizeof text - (size_t)length,
                                        ", %s %+.1f %%%s", r->kernel, percent(r->time.median, span),

@@ -129,16 +129,25 @@ FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queu
 FAKE_UNUSED uint64_t fake_seen;
 FAKE_UNUSED double fake_seen_from, fake_seen_to;
 
-static void fake_see(double from, double to)
+static void fake_spend(double seconds) /* of the device */
 {
+    if (fake_busy < fake_now)
+        fake_busy = fake_now;
+    fake_busy += seconds;
+}
+
+/* The same, of what a profiler records. */
+static void fake_work(double seconds)
+{
+    fake_spend(seconds);
     if (!fake_profilers)
         return;
     if (fake_profiler_drops) {
         fake_profiler_drops--;
         return;
     }
-    fake_seen_from = fake_seen++ ? fake_seen_from : from;
-    fake_seen_to = to;
+    fake_seen_from = fake_seen++ ? fake_seen_from : fake_busy - seconds;
+    fake_seen_to = fake_busy;
 }
 
 FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
@@ -153,10 +162,7 @@ FAKE_UNUSED void fake_run(double seconds)
         fake_capturing->runs++;
         return;
     }
-    if (fake_busy < fake_now)
-        fake_busy = fake_now;
-    fake_busy += seconds;
-    fake_see(fake_busy - seconds, fake_busy);
+    fake_work(seconds);
 }
 
 /* A launch that fails, as an unchecked kernel<<<...>>> would. */
@@ -286,13 +292,6 @@ static int fake_misuse(const char *what)
     return FAKE_MISUSED;
 }
 
-static void fake_spend(double seconds) /* of the device */
-{
-    if (fake_busy < fake_now)
-        fake_busy = fake_now;
-    fake_busy += seconds;
-}
-
 static int gpumbi_dev_count(int *count)
 {
     const int error = fake_enter(FAKE_COUNT);
@@ -386,9 +385,7 @@ static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_di
     if (error)
         return error;
     fake_now += fake_launch_cost;
-    fake_spend((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
-    fake_see(fake_busy - (direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate,
-             fake_busy);
+    fake_work((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
     if (bytes && (direction != GPUMBI_ON_DEVICE || bytes <= fake_moves))
         memmove(to, from, (size_t)bytes);
     return 0;
@@ -401,8 +398,7 @@ static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
     if (error)
         return error;
     fake_now += fake_launch_cost;
-    fake_spend((double)bytes / fake_rate);
-    fake_see(fake_busy - (double)bytes / fake_rate, fake_busy);
+    fake_work((double)bytes / fake_rate);
     if (bytes && bytes <= fake_moves)
         memset(p, byte, (size_t)bytes);
     return 0;
