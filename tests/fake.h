@@ -101,6 +101,7 @@ FAKE_UNUSED int fake_lost; /* a lost device stays lost: every verb says so */
 /* ---- what a test reads ---- */
 
 FAKE_UNUSED uint64_t fake_calls[FAKE_VERBS]; /* of each verb */
+FAKE_UNUSED int fake_selected;               /* device */
 FAKE_UNUSED uint64_t fake_runs;              /* calls of fake_run() */
 FAKE_UNUSED int fake_live_streams, fake_live_events, fake_live_graphs;
 FAKE_UNUSED int fake_profilers;     /* attached now */
@@ -299,8 +300,14 @@ static int gpumbi_dev_count(int *count)
     return error;
 }
 
+static void gpumbi_dev_select(int ordinal)
+{
+    fake_selected = ordinal;
+}
+
 static int gpumbi_dev_open(int ordinal, gpumb_device *device)
 {
+    fake_selected = ordinal;
     const int error = fake_enter(FAKE_OPEN);
     if (error)
         return error;

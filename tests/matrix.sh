@@ -115,6 +115,17 @@ int main(void)
 }
 END
 
+# Behind macros that a program may have for itself.
+{
+    printf '#ifdef __CUDACC__\n#include <cuda_runtime.h>\n#elif defined(__HIP__)\n'
+    printf '#include <hip/hip_runtime.h>\n#endif\n'
+    for name in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z N_ELEMENTS SIZE COUNT BLOCK \
+        BLOCKS BLOCK_SIZE THREADS GRID WARP TILE ITERATIONS RUNS ROUNDS TRIES BATCH BATCHES; do
+        printf '#define %s 1024\n' $name
+    done
+    printf '#define ALL_KERNELS\n#define GPUMB_IMPLEMENTATION\n#include "use.c"\n'
+} >$dir/names.c
+
 # The quick start of the header, as it stands there; tests/test_examples.sh runs it.
 sed -n '/^QUICK START/,/^    nvcc/ s/^    //p' gpumb.h | grep -v '^nvcc' >$dir/quick_start.cu
 
@@ -170,6 +181,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
         add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_CUDA"
         add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_HIP"
     done
+    add "$cc -std=c99 $warnings -I. -o \$out -c $dir/names.c"
+    add "$cxx -x c++ -std=c++17 $warnings -I. -o \$out -c $dir/names.c"
     for program in examples/*.c bench/*.c; do
         add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
     done
@@ -196,6 +209,7 @@ if found "$nvcc"; then
         done
         [ $standard != c++17 ] || add "$try -DGPUMB_IMPLEMENTATION -DSYSTEM_FIRST"
     done
+    add "$compile -std=c++17 -x cu $dir/names.c"
     for program in $programs; do
         add "$compile $program"
     done

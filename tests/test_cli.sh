@@ -167,8 +167,11 @@ ${CXX:-c++} -x c++ "$tmp/listen.c" -o "$tmp/listen" || exit 1
 
 # ---- help, list, version -------------------------------------------------------------------------
 
+with 0 -h
+cp "$tmp/out" "$tmp/short"
 with 0 --help
 check "--help writes to stderr" not test -s "$tmp/err"
+check "-h is not --help" cmp -s "$tmp/short" "$tmp/out"
 for option in --help --list --filter --axis --device --csv --json --md --precision --budget \
     --samples --warmup --quick --full --seed --peak --no-color --version --compare --delta \
     --processes --fail-on-regression; do
@@ -254,6 +257,8 @@ refused 2 '(--quick.*--full|--full.*--quick)' --quick --full
 refused 2 '(--quick.*--full|--full.*--quick)' --full --quick
 refused 2 '--quick' --quick=1
 refused 2 '-x\b' -x
+refused 2 '--csv.*needs a value' --csv --json
+refused 2 '--csv.*name of a file' --csv=
 refused 2 'argument|option|empty|""|'"''" ''
 for option in --filter --axis --device --csv --json --md --precision --budget --samples --warmup \
     --seed --peak --compare --delta --processes; do
@@ -397,10 +402,12 @@ trouble() { # CODE TROUBLE STATUS REASON
     parse $files --rows 2
 }
 trouble 1 1 failed 'element 7'
-trouble 0 2 skipped 'the author'
-trouble 0 3 skipped 'memory|large|fit|alloc'
-trouble 0 4 skipped '1048576|block|thread'
+trouble 1 2 skipped 'the author'
+trouble 1 3 skipped 'memory|large|fit|alloc'
+trouble 1 4 skipped '1048576|block|thread'
 trouble 1 5 failed 'element 7'
+
+with 0 $quick --filter odd --axis trouble=0,2 $files # not all rows are skipped
 
 # the sweep goes on behind them, and the summary counts
 with 1 $quick --filter odd --axis trouble=0:5:+1 $files
@@ -567,6 +574,26 @@ finished
 check "Ctrl-C in a long row: exit code $code" test $code -eq 130
 check "Ctrl-C in a long row: says nothing" has 'interrupted' "$tmp/err"
 check "Ctrl-C in a long row: long.csv exists" not test -e "$tmp/long.csv"
+# while it waits for the reader of its rows: they come whole, and it ends as interrupted
+{
+    "$tmp/listen" /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$tmp/pid" "$program" $quick --filter copy/ \
+        --axis n=1000:1400:+1 --warmup 0 --csv - 2>"$tmp/err"
+    echo $? >"$tmp/code"
+} | {
+    sleep 1.5
+    kill -INT "$(cat "$tmp/pid")"
+    cat >"$tmp/piped.csv"
+}
+check "Ctrl-C at a full pipe: exit code $(cat "$tmp/code")" test "$(cat "$tmp/code")" -eq 130
+check "Ctrl-C at a full pipe: $(cat "$tmp/err")" has 'interrupted after' "$tmp/err"
+parse --csv "$tmp/piped.csv" --part
+# who is deaf to it, as what a script starts in the background, stays so
+"$program" $quick $one --csv "$tmp/deaf.csv" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+sleep 0.1
+kill -INT $pid 2>/dev/null
+finished
+check "deaf to Ctrl-C: exit code $code" test "$code" -eq 0
 
 # ---- comparing with a file -----------------------------------------------------------------------
 

@@ -410,6 +410,8 @@ static void test_keys()
 
 static std::string table;
 
+static int benchmarks; // whether it is a program that has them
+
 // Rows of 100 us and the interval that the clock's quantum of 32 ns gives, below 0.1 %.
 static int run(const std::string &base, const char *csv, const char *json, int fail)
 {
@@ -426,6 +428,7 @@ static int run(const std::string &base, const char *csv, const char *json, int f
     gpumb *g = gpumb_open_settings("run", &s);
     FILE *file = tmpfile();
     g->table = file;
+    g->has_benchmarks = benchmarks;
     for (int pass = 0; pass < 1 && g; pass++) {
         GPUMB_SWEEP_LIST(g, n, 1, 2, 3, 4) {
             GPUMB_SWEEP_STRINGS(g, form, forms, 2) {
@@ -539,6 +542,17 @@ static void test_runs()
         CHECK(has(table, "\ncompared with build/compare.base\n"));
         CHECK_STR(heard.c_str(), "");
     }
+
+    // a program without benchmarks may have had another name, one with benchmarks has theirs
+    std::string renamed = base;
+    for (int i = 0; i < 9; i++)
+        replace(&renamed, row_start + "run,", row_start + "walk,");
+    CHECK_INT(run(renamed, NULL, NULL, 1), 0);
+    CHECK(has(table, "0 faster, 0 slower, 8 same, 0 undecided; 1 rows not compared"));
+    benchmarks = 1;
+    CHECK_INT(run(renamed, NULL, NULL, 0), 0);
+    CHECK(has(table, "0 faster, 0 slower, 0 same, 0 undecided; 18 rows not compared"));
+    benchmarks = 0;
 
     // one row was 10 % faster, one 10 % slower, one 0.5 % slower, one is unknown, one renamed
     std::string edited = scaled(scaled(scaled(base, 1, 0.9), 2, 1.1), 3, 1.005);
@@ -682,6 +696,7 @@ int main()
     gpumb_settings s = gpumb_settings_default();
     s.quiet = 1;
     reader = gpumb_open_settings("test_compare", &s);
+    reader->has_benchmarks = 1;
     test_csv();
     test_json();
     test_many();

@@ -41,6 +41,8 @@ static gpumb *open(const gpumb_settings &s)
 
 static void close(gpumb *g, int code)
 {
+    if (!code && g->skipped_rows && !g->ok_rows) // a run that measures nothing is not well
+        code = GPUMB_EXIT_FAILED;
     CHECK_INT(gpumb_close(g), code);
     CHECK(fake_clean());
 }
@@ -822,10 +824,11 @@ static void test_rates()
     CHECK_NEAR(r.gflops, 0, 0);
     CHECK_INT(r.verified, -1);
 
-    // the ceiling: the copy rate, read + write
+    // the ceiling: the copy rate, read + write, though an event pair costs 1 % of a copy
     fake_reset();
     fake_memory = (uint64_t)64 << 30;
     fake_rate = 800e9;
+    fake_floor = 27e-6;
     gpumb_settings s = settings();
     gpumb *g = gpumb_open_settings("test_engine", &s);
     gpumb_set_bytes(g, 2e9);
@@ -833,9 +836,9 @@ static void test_rates()
         fake_run(5e-3);
     }
     r = *gpumb_last_result(g);
-    CHECK_NEAR(r.ceiling_gbps, 800, 1);
-    CHECK_NEAR(r.pct_ceiling, 50, 0.2);
-    CHECK_NEAR(gpumb_get_device(g)->ceiling_bytes_per_s, 800e9, 1e9);
+    CHECK_NEAR(r.ceiling_gbps, 800, 1.5);
+    CHECK_NEAR(r.pct_ceiling, 50, 0.4);
+    CHECK_NEAR(gpumb_get_device(g)->ceiling_bytes_per_s, 800e9, 1.5e9);
     close(g, 0);
 
     // unknown peak

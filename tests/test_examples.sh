@@ -19,7 +19,7 @@ mkdir "$tmp/cwd"
 compiler="${CXX:-c++} -x c++ -std=c++11 -O1 -Wall -Wextra -pthread -I. ${CXXFLAGS-}"
 number='[0-9]+(\.[0-9]+)?'
 unit='(ns|us|ms|s)'
-interval="\\+-(>100|$number) %|95 % in $number ?$unit \\.\\.\\. $number ?$unit"
+interval="\\+-( >100|$number) %|95 % in $number ?$unit \\.\\.\\. $number ?$unit"
 
 # check TEXT COMMAND...: the command is to succeed
 check() {

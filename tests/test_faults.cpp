@@ -513,6 +513,9 @@ static void run_all(const char *name, int (*body)(void), bool files)
     memcpy(calls, fake_calls, sizeof calls);
     const long all = allocations;
     int unseen = 0, nothing = 0;
+    /* an error that is pending when a region begins is not the region's */
+    const int regions = files ? 10 : 2;
+    int forgiven[FAKE_LOST + 1] = {0};
     if (files)
         check_files(&right);
     CHECK_INT(right.code, 0);
@@ -576,6 +579,8 @@ static void run_all(const char *name, int (*body)(void), bool files)
                     CHECK(!seen);
                     CHECK_INT(o.code, GPUMB_EXIT_OK);
                     CHECK(o.log.empty());
+                } else if (verb == FAKE_LAST_ERROR && error != FAKE_LOST && !seen) {
+                    forgiven[error]++;
                 } else if (verb != FAKE_MEMORY && verb != FAKE_KERNEL) {
                     CHECK(seen);
                 }
@@ -587,6 +592,9 @@ static void run_all(const char *name, int (*body)(void), bool files)
             }
         }
     }
+
+    for (int error = 0; error <= FAKE_LOST; error++)
+        CHECK(forgiven[error] <= regions);
 
     printf("%s: %ld allocations\n", name, all);
     for (long k = 1; k <= all; k++) {

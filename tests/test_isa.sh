@@ -36,6 +36,16 @@ find_program() {
     return 1
 }
 
+# C empties the caches by memcmp, whose result nobody wants: it is to be called all the same.
+printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$tmp/host.c"
+if ! ${CC:-cc} -std=c99 -O2 -I. -c "$tmp/host.c" -o "$tmp/host.o" 2>"$tmp/log"; then
+    fail "the implementation in C does not compile" "$tmp/log"
+elif nm -u "$tmp/host.o" | grep -qw memcmp; then
+    pass
+else
+    fail "--cold reads nothing in C: memcmp is not called"
+fi
+
 # All reductions, and the n-body forms at the edges: most and fewest registers, each of the roots.
 cat >"$tmp/unit.cu" <<'END_OF_UNIT'
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)

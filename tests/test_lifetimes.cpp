@@ -77,6 +77,45 @@ static void test_interleave()
     CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
 }
 
+/* What a hook is given in a pass of a GPUMB_INTERLEAVE may be gone in the next one. */
+static int hooks_run;
+
+static int checks_this_pass(gpumb *g, void *alive)
+{
+    (void)g;
+    hooks_run++;
+    return *(int *)alive;
+}
+
+static void resets_this_pass(gpumb *g, void *alive)
+{
+    (void)g;
+    hooks_run++;
+    CHECK(*(int *)alive);
+}
+
+static void test_hooks_of_a_pass()
+{
+    int alive[1000] = {0}, pass = 0;
+    gpumb *g = open();
+    hooks_run = 0;
+    GPUMB_INTERLEAVE(g) {
+        alive[pass] = 1;
+        for (const char *name : {"this", "that"}) {
+            gpumb_set_verify(g, checks_this_pass, &alive[pass]);
+            gpumb_set_reset(g, resets_this_pass, &alive[pass]);
+            GPUMB_MEASURE(g, name)
+                gpumb_empty(g, 1, 32);
+        }
+        alive[pass] = 0;
+        pass += pass < 999;
+    }
+    CHECK(g->ok_rows == 2);
+    CHECK(pass > 10);
+    CHECK(hooks_run > 2 * (6 + 2)); /* a reset before each sample, checks of the first and last */
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+}
+
 static void test_buffers()
 {
     gpumb *g = open();
@@ -215,6 +254,7 @@ static void test_budget_counts_reset()
 int main()
 {
     test_interleave();
+    test_hooks_of_a_pass();
     test_buffers();
     test_descriptions();
     test_sweep_left_for_null();

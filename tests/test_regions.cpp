@@ -547,7 +547,7 @@ static void test_skip_inside()
     }
     CHECK_INT(runs, 1);
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
-    close(g, 0);
+    close(g, GPUMB_EXIT_FAILED); // nothing was measured
 }
 
 // A buffer that is missing in one pass of a sweep is missed by all regions of that pass and by none
@@ -837,6 +837,120 @@ static void test_contexts()
     CHECK_STR(heard, "");
 }
 
+// Each context works on its own device, whichever was used before.
+static void test_devices()
+{
+    fake_reset();
+    fake_devices = 2;
+    gpumb_settings s = settings();
+    gpumb *zero = gpumb_open_settings("zero", &s);
+    s.device = 1;
+    gpumb *one = gpumb_open_settings("one", &s);
+    CHECK_INT(fake_selected, 1);
+    gpumb_buffer *b = gpumb_alloc(zero, 100);
+    CHECK(b != NULL);
+    CHECK_INT(fake_selected, 0);
+    GPUMB_MEASURE(one, "in one") {
+        CHECK_INT(fake_selected, 1);
+        fake_run(1e-3);
+    }
+    GPUMB_MEASURE(zero, "in zero") {
+        CHECK_INT(fake_selected, 0);
+        fake_run(1e-3);
+    }
+    CHECK_INT(gpumb_close(one), 0);
+    CHECK_INT(fake_selected, 0); // of the one that is current now
+    one = gpumb_open_settings("one", &s);
+    CHECK_INT(gpumb_close(zero), 0);
+    CHECK_INT(fake_selected, 1);
+    CHECK_INT(gpumb_close(one), 0);
+    CHECK(fake_clean());
+}
+
+// Right after the first run and wrong after the last: the advice is a reset, if there is none.
+static int right_once(gpumb *g, void *user)
+{
+    (void)g;
+    return ++*(int *)user == 1;
+}
+
+static void no_reset(gpumb *g, void *user)
+{
+    (void)g, (void)user;
+}
+
+static void test_advice()
+{
+    for (int reset = 0; reset < 2; reset++) {
+        gpumb *g = open(settings());
+        int checks = 0;
+        gpumb_set_verify(g, right_once, &checks);
+        if (reset)
+            gpumb_set_reset(g, no_reset, NULL);
+        GPUMB_MEASURE(g, "saxpy") {
+            fake_run(1e-3);
+        }
+        CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_FAILED);
+        CHECK_INT(strstr(heard, "saxpy: right after its first run") != NULL, !reset);
+        CHECK_INT(strstr(heard, "gpumb_set_reset()") != NULL, !reset);
+        close(g, GPUMB_EXIT_FAILED);
+    }
+}
+
+// What the program left behind as an error is not the region's.
+static void test_earlier_error()
+{
+    gpumb *g = open(settings());
+    fake_pending = FAKE_REFUSED;
+    GPUMB_MEASURE(g, "innocent") {
+        fake_run(1e-3);
+    }
+    CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
+    close(g, 0);
+}
+
+// A GPUMB_INTERLEAVE that was left by break fails the run, also when another one follows.
+static void test_left_interleave()
+{
+    gpumb *g = open(settings());
+    for (int left = 1; left >= 0; left--) {
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "a") {
+                fake_run(1e-3);
+            }
+            if (left)
+                break;
+        }
+    }
+    CHECK(strstr(heard, "GPUMB_INTERLEAVE was left by break") != NULL);
+    CHECK_INT(gpumb_row_count(g), 1);
+    close(g, GPUMB_EXIT_FAILED);
+}
+
+// Text that is too long is cut, not inside a character.
+static void test_cut_names()
+{
+    char text[8];
+    gpumbi_copy_text(text, sizeof text, "123456\xC3\xA9");
+    CHECK_STR(text, "123456");
+    gpumbi_copy_text(text, sizeof text, "12345\xE2\x82\xAC");
+    CHECK_STR(text, "12345");
+    gpumbi_copy_text(text, sizeof text, "12345\xC3\xA9");
+    CHECK_STR(text, "12345\xC3\xA9");
+    gpumbi_copy_text(text, sizeof text, "12345678");
+    CHECK_STR(text, "1234567");
+    gpumbi_copy_text(text, sizeof text, NULL);
+    CHECK_STR(text, "");
+    gpumb *g = open(settings());
+    gpumb_set_bytes(g, HUGE_VAL);
+    gpumb_set_flop(g, -HUGE_VAL);
+    GPUMB_MEASURE(g, "infinite") {
+        fake_run(1e-3);
+    }
+    CHECK_NEAR(gpumb_last_result(g)->gbps, 0, 0);
+    close(g, 0);
+}
+
 // A stream that is handed in is used, and left alone.
 static void test_stream()
 {
@@ -872,6 +986,11 @@ int main()
     test_interleave_precision();
     test_interleave_trouble();
     test_contexts();
+    test_devices();
+    test_advice();
+    test_earlier_error();
+    test_left_interleave();
+    test_cut_names();
     test_stream();
     remove(csv_path);
     return CHECK_SUMMARY();

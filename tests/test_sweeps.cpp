@@ -764,6 +764,113 @@ static void test_benchmarks()
     }
 }
 
+// Sweeps with one name, one behind the other in a body: each has its own values and names.
+static void test_siblings()
+{
+    start();
+    gpumb *g = open();
+    GPUMB_SWEEP_LIST(g, outer, 1, 2) {
+        GPUMB_SWEEP_LIST(g, k, 1, 2)
+            measure(g, "x" + key(outer, k));
+        GPUMB_SWEEP_LIST(g, k, 2, 3)
+            measure(g, "y" + key(outer, k));
+        GPUMB_SWEEP_NAMES(g, form, "naive", "fast")
+            measure(g, "p" + key(outer, form));
+        GPUMB_SWEEP_NAMES(g, form, "small", "large")
+            measure(g, "q" + key(outer, form));
+    }
+    CHECK_STR(region.c_str(), "x1/1 x1/2 y1/2 y1/3 p1/0 p1/1 q1/0 q1/1 "
+                              "x2/1 x2/2 y2/2 y2/3 p2/0 p2/1 q2/0 q2/1 ");
+    CHECK_INT(gpumb_row_count(g), 16);
+    const char *const names[] = {"naive", "fast", "small", "large"};
+    for (int i = 0; i < 4; i++)
+        CHECK_STR(g->rows[4 + i].point.at[1].text, names[i]);
+    close(g, 0);
+}
+
+// A sweep inside one of its own name ends the outer one, in words, and nothing else.
+static void sweep_n(gpumb *g)
+{
+    GPUMB_SWEEP_LIST(g, n, 3, 4)
+        measure(g, key(n));
+}
+
+static void test_inside_itself()
+{
+    for (int between = 0; between < 2; between++) {
+        start();
+        gpumb *g = open();
+        GPUMB_SWEEP_LIST(g, n, 10, 20) {
+            if (!between)
+                sweep_n(g);
+            else
+                GPUMB_SWEEP_LIST(g, m, 1, 2)
+                    sweep_n(g);
+        }
+        CHECK(strstr(heard, "sweep over n starts inside itself") != NULL);
+        CHECK(strstr(heard, "nested sweeps need different names") != NULL);
+        measure(g, "after");
+        CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
+        close(g, GPUMB_EXIT_FAILED);
+    }
+}
+
+static void test_names_of_columns()
+{
+    for (const char *name : {"bytes", "seed", "flags", "gpumb"}) {
+        start();
+        gpumb *g = open();
+        gpumb_axis *axis = gpumbi_sweep_range(g, name, 1, 2, 1, 0);
+        CHECK_INT(gpumbi_axis_next(axis), 0);
+        CHECK(strstr(heard, "that is the name of a column") && strstr(heard, name));
+        close(g, GPUMB_EXIT_ERROR);
+    }
+}
+
+static void returns_for_null(gpumb *g)
+{
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        if (!gpumb_alloc(g, (uint64_t)n))
+            return;
+        measure(g, key(n));
+    }
+}
+
+// Who leaves a body for a buffer that is NULL hears of it, and what measures nothing is not well.
+static void test_nothing_measured()
+{
+    start();
+    gpumb *g = open();
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        if (!gpumb_alloc(g, (uint64_t)n))
+            continue;
+        measure(g, key(n));
+    }
+    CHECK(strstr(heard, "met no region") != NULL);
+    close(g, 0);
+
+    start();
+    g = open();
+    returns_for_null(g);
+    returns_for_null(g);
+    CHECK(strstr(heard, "buffers are NULL while a sweep enumerates") != NULL);
+    close(g, GPUMB_EXIT_FAILED);
+
+    start();
+    g = open();
+    for (int fine = 0; fine < 2; fine++) {
+        gpumb_skip(g, "not here");
+        measure(g, "skipped");
+    }
+    close(g, GPUMB_EXIT_FAILED);
+
+    g = open();
+    gpumb_skip(g, "not here");
+    measure(g, "skipped");
+    measure(g, "ok");
+    close(g, 0);
+}
+
 int main()
 {
     snprintf(csv_path, sizeof csv_path, "build/test_sweeps.%d.csv", (int)getpid());
@@ -778,6 +885,10 @@ int main()
     test_skip();
     test_return();
     test_axis_option();
+    test_siblings();
+    test_inside_itself();
+    test_names_of_columns();
+    test_nothing_measured();
     test_benchmarks();
     remove(csv_path);
     return CHECK_SUMMARY();
