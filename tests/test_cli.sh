@@ -576,8 +576,10 @@ check "Ctrl-C in a long row: says nothing" has 'interrupted' "$tmp/err"
 check "Ctrl-C in a long row: long.csv exists" not test -e "$tmp/long.csv"
 # while it waits for the reader of its rows: they come whole, and it ends as interrupted
 {
-    "$tmp/listen" /bin/sh -c 'echo $$ >"$0"; exec "$@"' "$tmp/pid" "$program" $quick --filter copy/ \
-        --axis n=1000:1400:+1 --warmup 0 --csv - 2>"$tmp/err"
+    "$tmp/listen" "$program" $quick --filter copy/ --axis n=1000:1400:+1 --warmup 0 --csv - \
+        2>"$tmp/err" &
+    echo $! >"$tmp/pid"
+    wait $!
     echo $? >"$tmp/code"
 } | {
     sleep 1.5
