@@ -3779,6 +3779,15 @@ struct gpumb_buffer {
     int scope;
 };
 
+/* What the public enums are called in rows. */
+static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
+static const char *const gpumbi_timing_name[] = {"auto",  "event", "batch",
+                                                 "graph", "host",  "profiler"};
+static const char *const gpumbi_stop_name[] = {"", "precision", "samples", "budget"};
+static const char *const gpumbi_series_name[] = {"steady", "warming up", "slowing down",
+                                                 "two levels", "unsteady"};
+static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower", "same"};
+
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
     double bytes, flop, reference, expected;
@@ -5636,7 +5645,6 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  */
 
 static const char *gpumbi_meaning_name(const gpumb_result *r);
-static const char *gpumbi_timing_name(gpumb_timing timing);
 static void gpumbi_add_point(gpumb *g);
 static int gpumbi_on_point(const gpumb *g);
 static size_t gpumbi_point_number(const gpumb *g);
@@ -5902,8 +5910,8 @@ static void gpumbi_say_not_compared(const gpumb *g)
             !gpumbi_alike(r, base))
             gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
                        "(%s); let gpumb_set_timing() say the same for both",
-                       r->kernel, base->kernel, gpumbi_timing_name(r->timing),
-                       gpumbi_meaning_name(r), gpumbi_timing_name(base->timing),
+                       r->kernel, base->kernel, gpumbi_timing_name[r->timing],
+                       gpumbi_meaning_name(r), gpumbi_timing_name[base->timing],
                        gpumbi_meaning_name(base));
     }
 }
@@ -6496,41 +6504,10 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
  * sinks.
  */
 
-static const char *gpumbi_status_name(gpumb_status status)
-{
-    static const char *const name[] = {"ok", "skipped", "failed"};
-    return name[status];
-}
-
-static const char *gpumbi_timing_name(gpumb_timing timing)
-{
-    static const char *const name[] = {"auto", "event", "batch", "graph", "host", "profiler"};
-    return name[timing];
-}
-
 static const char *gpumbi_meaning_name(const gpumb_result *r)
 {
     static const char *const name[] = {"", "span", "interval", "interval", "latency", "span"};
     return r->overhead_s > 0 ? "span" : name[r->timing];
-}
-
-static const char *gpumbi_stop_name(gpumb_stop stop)
-{
-    static const char *const name[] = {"", "precision", "samples", "budget"};
-    return name[stop];
-}
-
-static const char *gpumbi_series_name(gpumb_series series)
-{
-    static const char *const name[] = {"steady", "warming up", "slowing down", "two levels",
-                                       "unsteady"};
-    return name[series];
-}
-
-static const char *gpumbi_verdict_name(gpumb_verdict verdict)
-{
-    static const char *const name[] = {"undecided", "faster", "slower", "same"};
-    return name[verdict];
 }
 
 /* "power;thermal", "none"; "" where it is unknown. */
@@ -6776,14 +6753,14 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
     gpumbi_text_field(f, "kernel", r->kernel);
     gpumbi_text_field(f, "backend", g->device.backend);
     gpumbi_text_field(f, "device", g->device.name);
-    gpumbi_text_field(f, "status", gpumbi_status_name(r->status));
+    gpumbi_text_field(f, "status", gpumbi_status_name[r->status]);
     gpumbi_text_field(f, "reason", r->reason);
     gpumbi_text_field(f, "verified", r->verified < 0 ? "" : r->verified ? "yes" : "no");
-    gpumbi_text_field(f, "timing", ran ? gpumbi_timing_name(r->timing) : "");
+    gpumbi_text_field(f, "timing", ran ? gpumbi_timing_name[r->timing] : "");
     gpumbi_text_field(f, "meaning", ran ? gpumbi_meaning_name(r) : "");
     gpumbi_integer_field(f, "samples", t->count, ran);
     gpumbi_integer_field(f, "batch", r->batch, ran);
-    gpumbi_text_field(f, "stop", gpumbi_stop_name(r->stop));
+    gpumbi_text_field(f, "stop", gpumbi_stop_name[r->stop]);
     gpumbi_number_field(f, "median_s", t->median, timed);
     gpumbi_number_field(f, "ci_lo_s", t->ci_lo, interval);
     gpumbi_number_field(f, "ci_hi_s", t->ci_hi, interval);
@@ -6827,12 +6804,12 @@ static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fiel
                         r->energy_j > 0 && r->bytes > 0);
     gpumbi_text_field(f, "throttle", gpumbi_throttle_names(r->throttle, f->throttle));
     gpumbi_integer_field(f, "others", (uint64_t)r->others, r->others >= 0);
-    gpumbi_text_field(f, "series", t->count >= 30 ? gpumbi_series_name(r->series) : "");
+    gpumbi_text_field(f, "series", t->count >= 30 ? gpumbi_series_name[r->series] : "");
     gpumbi_text_field(f, "compared_with", r->compared_with);
     gpumbi_number_field(f, "ratio", c->ratio, compared);
     gpumbi_number_field(f, "ratio_lo", c->lo, compared && c->hi > 0);
     gpumbi_number_field(f, "ratio_hi", c->hi, compared && c->hi > 0);
-    gpumbi_text_field(f, "verdict", compared ? gpumbi_verdict_name(c->verdict) : "");
+    gpumbi_text_field(f, "verdict", compared ? gpumbi_verdict_name[c->verdict] : "");
     gpumbi_text_field(f, "fill", r->fill);
     gpumbi_integer_field(f, "seed", r->seed, r->fill[0] != 0);
     gpumbi_integer_field(f, "processes", (uint64_t)r->processes, r->processes > 0);
@@ -7058,11 +7035,11 @@ static void gpumbi_markdown_header(gpumb *g, FILE *file)
     fputs("---:|---:|---:|---:|---:|---|---|\n", file);
 }
 
-static gpumbi_number gpumbi_or_empty(double value, int digits)
+static gpumbi_number gpumbi_or_empty(double value)
 {
     gpumbi_number n;
     n.text[0] = 0;
-    return value > 0 ? gpumbi_write_number(value, digits, 1) : n;
+    return value > 0 ? gpumbi_write_number(value, 1, 1) : n;
 }
 
 /* "+-0.3 %", or "" without an interval. */
@@ -7106,12 +7083,12 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
         gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
         gpumbi_markdown_cell(file, gpumbi_write_interval(&r->time).text);
     } else {
-        gpumbi_markdown_cell(file, gpumbi_status_name(r->status));
+        gpumbi_markdown_cell(file, gpumbi_status_name[r->status]);
         gpumbi_markdown_cell(file, "");
     }
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps, 1).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops, 1).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak, 1).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
                                    ? gpumbi_table_flags(g, r, flags, sizeof flags)
@@ -7200,13 +7177,13 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     for (int i = 0; i < row->point.depth; i++)
         fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
     if (r->status != GPUMB_STATUS_OK) {
-        fprintf(g->table, " %s%s: %s%s\n", red, gpumbi_status_name(r->status), r->reason, plain);
+        fprintf(g->table, " %s%s: %s%s\n", red, gpumbi_status_name[r->status], r->reason, plain);
         return;
     }
     fprintf(g->table, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
             gpumbi_write_interval(&r->time).text,
-            gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops, 1).text,
-            gpumbi_or_empty(r->pct_peak, 1).text);
+            gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
+            gpumbi_or_empty(r->pct_peak).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
@@ -7219,7 +7196,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
                 gpumbi_write_number(r->expected_pct, 1, 1).text,
                 gpumbi_write_number(r->measured_pct, 1, 1).text);
     if (r->compared_with[0])
-        fprintf(g->table, "  %s: %s x %s (%s ... %s)", gpumbi_verdict_name(r->comparison.verdict),
+        fprintf(g->table, "  %s: %s x %s (%s ... %s)", gpumbi_verdict_name[r->comparison.verdict],
                 gpumbi_write_number(r->comparison.ratio, 4, 1).text, r->compared_with,
                 gpumbi_write_number(r->comparison.lo, 4, 1).text,
                 gpumbi_write_number(r->comparison.hi, 4, 1).text);
@@ -7431,7 +7408,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
     if (r->status != GPUMB_STATUS_OK) {
-        printf("%s: %s: %s\n", r->kernel[0] ? r->kernel : "region", gpumbi_status_name(r->status),
+        printf("%s: %s: %s\n", r->kernel[0] ? r->kernel : "region", gpumbi_status_name[r->status],
                r->reason);
         return;
     }
@@ -8037,7 +8014,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     gpumbi_row_key(g, row, g, label);
     fprintf(g->table, "%-*s ", label_width, label);
     if (!timed) {
-        const char *here = gpumbi_status_name(now->status);
+        const char *here = gpumbi_status_name[now->status];
         if (r && r->ok && now->status == GPUMB_STATUS_OK)
             fprintf(g->table, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
                     gpumbi_cold_name(now->cache),
@@ -8056,7 +8033,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
                       gpumbi_write_number(ratio[2], 3, 1).text);
     fprintf(g->table, "%10s %10s %7s  %-19s %s%s%s\n", gpumbi_write_time(r->time.at).text,
             gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text, interval,
-            g->color ? color[verdict] : "", gpumbi_verdict_name((gpumb_verdict)verdict),
+            g->color ? color[verdict] : "", gpumbi_verdict_name[(gpumb_verdict)verdict],
             g->color ? "\033[0m" : "");
     return verdict;
 }

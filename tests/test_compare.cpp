@@ -74,12 +74,12 @@ static void test_verdict_cases()
         const int there = judge(base, now, cases[i].width, cases[i].delta);
         const int back = judge(now, base, cases[i].width, cases[i].delta);
         CHECK_CASE(there == cases[i].verdict, "case %zu: %s", i,
-                   gpumbi_verdict_name((gpumb_verdict)there));
+                   gpumbi_verdict_name[(gpumb_verdict)there]);
         const int turned = there == GPUMB_VERDICT_SLOWER   ? GPUMB_VERDICT_FASTER
                            : there == GPUMB_VERDICT_FASTER ? GPUMB_VERDICT_SLOWER
                                                            : there;
         CHECK_CASE(back == turned, "case %zu, sides exchanged: %s", i,
-                   gpumbi_verdict_name((gpumb_verdict)back));
+                   gpumbi_verdict_name[(gpumb_verdict)back]);
     }
 
     // without an interval nothing is known

@@ -395,7 +395,7 @@ static void test_interleave()
             check_time(first ? *other : *base, first ? 2.0006e-3 : 1.0006e-3);
             const int spans = both || timing == GPUMB_TIMING_EVENT; // these are compared
             if (!CHECK_INT(gpumbi_alike(base, other), spans))
-                printf("    profiler and %s\n", gpumbi_timing_name(timing));
+                printf("    profiler and %s\n", gpumbi_timing_name[timing]);
             CHECK_STR(other->compared_with, spans ? "base" : "");
             CHECK_NEAR(other->comparison.ratio, spans ? 2 : 0, both ? 1e-3 : 5e-3);
             check_heard(spans ? 0 : 1, "not compared");
