@@ -2540,6 +2540,9 @@ enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
 static char gpumbi_cpu_fault_text[256];
 
+/* _FORTIFY_SOURCE warns where an fgets(), read() or poll() is not optimised. */
+GPUMBI_OPTIMIZED
+
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
 static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
 {
@@ -2570,6 +2573,8 @@ static void gpumbi_cache_line(int index, const char *name, char text[32])
     if (file)
         fclose(file);
 }
+
+GPUMBI_UNOPTIMIZED
 
 /* The size of the data cache of a level, written like "512K"; 0 if there is none. */
 static uint64_t gpumbi_cache_bytes(int level)
@@ -7767,6 +7772,9 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_record_end(t);
 }
 
+/* For _FORTIFY_SOURCE, as above. */
+GPUMBI_OPTIMIZED
+
 /* All of a file or pipe, ended by a 0; NULL after an error. Waits in short turns, since an
  * interrupt may come right before. */
 static char *gpumbi_read_all(gpumb *g, int fd, size_t *length)
@@ -7788,6 +7796,8 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length)
     GPUMB_FREE(text);
     return NULL;
 }
+
+GPUMBI_UNOPTIMIZED
 
 /* Reads what a sink has written. `wrong` says what is wrong with it. NULL: no memory. */
 static gpumbi_records *gpumbi_read_records(gpumb *g, int fd)

@@ -150,7 +150,7 @@ found()
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 for compilers in 'gcc g++' 'clang clang++'; do
-    cc=${compilers% *} cxx=${compilers#* }
+    cc=${compilers% *} cxx=${compilers#* } fortified='-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2'
     { found "$cc" && found "$cxx"; } || continue
     for standard in c99 c11 c17 c++11 c++14 c++17 c++20; do
         case $standard in
@@ -158,7 +158,7 @@ for compilers in 'gcc g++' 'clang clang++'; do
         *) compile="$cc -x c" posix=-D_DEFAULT_SOURCE ;; # strict C hides what the header needs
         esac
         compile="$compile -std=$standard $warnings -I. -pthread"
-        for variant in -O2 '-O2 -DSYSTEM_FIRST' -O0 '-O3 -DSYSTEM_FIRST'; do
+        for variant in -O2 '-O2 -DSYSTEM_FIRST' -O0 "-O3 $fortified -DSYSTEM_FIRST"; do
             case $standard,$variant in
             c1?,-O[03]* | c++1?,-O[03]*) continue ;;
             *SYSTEM_FIRST) hidden=$posix ;;
