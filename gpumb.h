@@ -2008,14 +2008,18 @@ static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, vo
     const dim3 grid((unsigned)shape->grid[0], (unsigned)shape->grid[1], (unsigned)shape->grid[2]);
     const dim3 block((unsigned)shape->block[0], (unsigned)shape->block[1],
                      (unsigned)shape->block[2]);
-    return (int)GPUMBI_RT(LaunchKernel)(function, grid, block, parameters,
-                                        (size_t)shape->shared_bytes, (gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_shared(const void *function, uint64_t bytes)
-{
-    return (int)GPUMBI_RT(FuncSetAttribute)(
-        function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize), (int)bytes);
+    const size_t bytes = (size_t)shape->shared_bytes;
+    gpumbi_rt_error error =
+        GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes, (gpumbi_stream)stream);
+    /* More than 48 KiB, with what the kernel declares itself, has to be asked for, once. */
+    if (error && bytes &&
+        !GPUMBI_RT(FuncSetAttribute)(function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
+                                     (int)bytes)) {
+        (void)GPUMBI_RT(GetLastError)();
+        error = GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes,
+                                        (gpumbi_stream)stream);
+    }
+    return (int)error;
 }
 
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
@@ -3902,8 +3906,6 @@ struct gpumb {
     gpumbi_description next;
     gpumbi_sampler single, *active;
     int body_due, in_body;
-    const void *shared_function; /* the last one allowed more shared memory, and how much */
-    uint64_t shared_bytes;
     char why[200]; /* from gpumb_reason() */
 
     int interleaving, interleaved, turn, target, target_met, region_index; /* see REGIONS */
@@ -4348,15 +4350,6 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
             gpumbi_copy_text(g->active->result.kernel, sizeof g->active->result.kernel,
                              shape->name);
     }
-#if !defined(GPUMB_BACKEND_CPU)
-    if (shape->shared_bytes > 48 * 1024 && /* more has to be asked for, once */
-        (g->shared_function != function || g->shared_bytes < shape->shared_bytes)) {
-        if (gpumbi_try(g, gpumbi_dev_shared(function, shape->shared_bytes), shape->name))
-            return 0;
-        g->shared_function = function;
-        g->shared_bytes = shape->shared_bytes;
-    }
-#endif
     return 1;
 }
 

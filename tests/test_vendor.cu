@@ -94,6 +94,42 @@ static void test_earlier_error()
     CHECK_INT(gpumb_close(g), 0);
 }
 
+// 16 KiB of its own and as much more as it is given, all of it written and read.
+__global__ void hold(unsigned words, unsigned *out)
+{
+    __shared__ unsigned own[4096];
+    GPUMB_SHARED(unsigned, more);
+    for (unsigned i = threadIdx.x; i < 4096 || i < words; i += blockDim.x) {
+        if (i < 4096)
+            own[i] = i;
+        if (i < words)
+            more[i] = i ^ 42;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = own[4095] - 4095 + (more[words - 1] ^ (words - 1));
+}
+
+// More than 48 KiB a block are asked for, also where a kernel has some of them of its own.
+static void test_shared_memory()
+{
+    gpumb *g = open(0);
+    gpumb_buffer *out = gpumb_alloc(g, 4);
+    for (unsigned kib : {8u, 32u, 40u, 48u, 40u}) {
+        gpumb_set_output(g, out);
+        gpumb_set_verify(g, is_42, out);
+        GPUMB_MEASURE(g, "hold")
+            GPUMB_LAUNCH(hold, 1, 256, kib << 10, kib << 8, GPUMB_PTR(unsigned, out));
+        CHECK_STR(gpumb_last_result(g)->reason, "");
+        CHECK_INT(gpumb_last_result(g)->verified, 1);
+    }
+    GPUMB_MEASURE(g, "too much") // for any device of today
+        GPUMB_LAUNCH(hold, 1, 256, 512 << 10, 1u, GPUMB_PTR(unsigned, out));
+    CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
+    CHECK(strstr(gpumb_last_result(g)->reason, "hold") != NULL);
+    CHECK_INT(gpumb_close(g), 0);
+}
+
 static void measure_on(gpumb *g, gpumb_buffer *out, int device)
 {
     int current = -1;
@@ -133,6 +169,7 @@ int main()
 {
     test_plain_launch();
     test_earlier_error();
+    test_shared_memory();
     test_two_devices();
     return CHECK_SUMMARY();
 }
