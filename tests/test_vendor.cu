@@ -1,12 +1,8 @@
 // test_vendor.cu - what source meant for GPUs alone may do: kernel<<<>>> in a region, which goes to
 // the legacy stream, and contexts on several devices. Nothing of this exists on the CPU.
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
-#include "gpumb.h"
-
 #include "check.h"
 
-#if defined(GPUMB_BACKEND_CPU)
+#if !defined(__CUDACC__) && !defined(__HIP__)
 
 int main()
 {
@@ -15,6 +11,10 @@ int main()
 }
 
 #else
+
+#define GPUMB_IMPLEMENTATION
+#define GPUMB_NO_KERNELS
+#include "gpumb.h"
 
 #if defined(GPUMB_BACKEND_CUDA)
 #define VENDOR(name) cuda##name
