@@ -664,9 +664,9 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
  *     GPUMB_SWEEP_ARRAY(g, n, values, count)        those of an int64_t array
  *     GPUMB_SWEEP_NAMES(g, form, "naive", "fast")   0, 1; the sinks show the names
  *     GPUMB_SWEEP_STRINGS(g, form, names, count)    the same from an array of strings
- * `--axis block=96,192` replaces the values; where the source has none below 1, only by such. The
- * names of named values can be chosen from, not extended. Nested sweeps have different names, and
- * none has that of a column. */
+ * `--axis block=96,192` replaces the values, by 1 and more, or down to the smallest in the source
+ * if that is less. The names of named values can be chosen from, not extended. Nested sweeps have
+ * different names, and none has that of a column. */
 #define GPUMB_SWEEP_POW2(g, axis, lo, hi) GPUMB_SWEEP_FACTOR(g, axis, lo, hi, 2)
 #define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                \
     GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
@@ -3999,6 +3999,12 @@ static gpumb *gpumbi_context(gpumb *g)
     return gpumbi_fallback;
 }
 
+/* The exit code of what went wrong but does not end the context; an earlier one stays. */
+static void gpumbi_not_well(gpumb *g)
+{
+    g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+}
+
 GPUMBI_PRINTF(3, 4)
 static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 {
@@ -4061,7 +4067,7 @@ static void gpumbi_leave_body(gpumb *g)
         else if (g->active)
             gpumbi_release(g->active);
         g->active = NULL;
-        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+        gpumbi_not_well(g);
     }
 }
 
@@ -4977,7 +4983,7 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
         for (int run = 0; run < runs << (2 * i); run++)
             gpumbi_launch_empty(blocks, block);
         (void)gpumbi_dev_capture_end(g->stream, &graph);
-        for (tried = 0; graph && tried <= rounds; tried++) /* the first one uploads the graph */
+        for (; graph && tried <= rounds; tried++) /* the first one uploads the graph */
             if (gpumbi_time_launches(g, graph, 0, &seconds[i][tried]))
                 break;
         if (graph)
@@ -5805,7 +5811,7 @@ static void gpumbi_interleave_left(gpumb *g)
         return;
     gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
     gpumbi_interleave_free(g);
-    g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+    gpumbi_not_well(g);
 }
 
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
@@ -6207,7 +6213,7 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
                 "sweep over %s starts inside itself: leave a body by continue, not by return "
                 "or goto%s; nested sweeps need different names",
                 name, gpumbi_why_left(g));
-            g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+            gpumbi_not_well(g);
             while (g->here.depth > i)
                 gpumbi_axis_pop(g);
             if (i == 0)
@@ -6441,7 +6447,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
     while (g->here.depth > a->depth + 1) {
         gpumbi_say("sweep over %s was left by return or goto: use continue%s",
                    g->column[g->axis[g->here.depth - 1].column], gpumbi_why_left(g));
-        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+        gpumbi_not_well(g);
         gpumbi_axis_pop(g);
     }
     int more = 0;
@@ -8095,7 +8101,7 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
         gpumbi_say("--fail-on-regression: %llu rows are slower than in %s, %llu are no longer ok",
                    (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare,
                    (unsigned long long)lost);
-    g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+    gpumbi_not_well(g);
 }
 
 static void gpumbi_compare_rows(gpumb *g)
@@ -8802,7 +8808,7 @@ static void gpumbi_close_sweeps(gpumb *g)
     if (g->here.depth && gpumbi_working(g)) {
         gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
                    g->column[g->axis[g->here.depth - 1].column], gpumbi_why_left(g));
-        g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
+        gpumbi_not_well(g);
     }
     while (g->here.depth)
         gpumbi_axis_pop(g);

@@ -2,10 +2,10 @@
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
 # gcc and clang, in C and in C++: each standard with each mode and each order at -O2, and with the
-# oldest C and the newest C++ at -O0 and -O3 in one order. Not all by all: standard
-# and order decide what is declared, the level what the optimiser warns of, and one does not depend
-# on the other: modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest:
-# one standard with each mode, the others with all kernels and the usual ones, the other order once.
+# oldest C and the newest C++ at -O0 and -O3 in one order. Not all by all: standard and order decide
+# what is declared, the level what the optimiser warns of, and one does not depend on the other;
+# modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest: one standard
+# with each mode, the others with all kernels and the usual ones, the other order once.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 dir=build/matrix
@@ -151,8 +151,9 @@ found()
 }
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+fortified='-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2'
 for compilers in 'gcc g++' 'clang clang++'; do
-    cc=${compilers% *} cxx=${compilers#* } fortified='-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2'
+    cc=${compilers% *} cxx=${compilers#* }
     { found "$cc" && found "$cxx"; } || continue
     for standard in c99 c11 c17 c++11 c++14 c++17 c++20; do
         case $standard in
