@@ -3827,7 +3827,7 @@ typedef struct gpumbi_power {
     uint64_t count;
 } gpumbi_power;
 
-/* One region on its way to a row. */
+/* One region on its way to a row: what has been asked for, and what each step of it keeps. */
 typedef struct gpumbi_sampler {
     gpumb_result result;
     gpumb_result *copy_to; /* of GPUMB_TIME; NULL: the result becomes a row */
@@ -3835,29 +3835,40 @@ typedef struct gpumbi_sampler {
     size_t order; /* of its configuration in the sweep */
     gpumbi_description about;
     gpumbi_phase phase;
-    uint64_t left;               /* runs of the body until the sample under way ends */
-    double run_began_s, began_s; /* host clock before the reset hook, and at its start */
     int use_events;
+    int profiled; /* the profiler is attached for it */
 
-    int profiled;   /* the profiler is attached for it */
-    void *graph[2]; /* a short and a long one */
-    uint64_t graph_runs[2];
+    struct {
+        uint64_t left;              /* of the body until the sample under way ends */
+        double prepared_s, began_s; /* host clock before the reset hook, and at its start */
+    } run;
 
-    double *values, *scratch; /* room for max_samples; the second is sorted at each look */
-    uint64_t capacity, count, bad, next_look;
-    double spent_s; /* on samples */
-    double sampling_began_s;
-    gpumbi_power power;
+    struct { /* the first kernel launched */
+        const void *function;
+        uint64_t grid, launches; /* its blocks; launches of one run that the library knows of */
+        int block;
+        uint64_t shared_bytes;
+    } kernel;
 
-    double estimate_s; /* of a run, by the warm-up */
-    double warm_began_s, window_began_s;
-    double window[GPUMBI_WINDOW], median[3]; /* of the last windows, newest first */
-    int window_count, windows;
+    struct {
+        double estimate_s; /* of a run: the outcome */
+        double began_s, window_began_s;
+        double window[GPUMBI_WINDOW], median[3]; /* of the last windows, newest first */
+        int window_count, windows;
+    } warm_up;
 
-    const void *function;    /* the first kernel launched */
-    uint64_t grid, launches; /* its blocks; launches of one run that the library knows of */
-    int block;
-    uint64_t shared_bytes;
+    struct {
+        void *graph[2]; /* a short and a long one */
+        uint64_t runs[2];
+    } graphs;
+
+    struct {
+        double *values, *scratch; /* room for max_samples; the second is sorted at each look */
+        uint64_t capacity, count, bad, next_look;
+        double spent_s; /* on samples */
+        double began_s;
+        gpumbi_power power;
+    } samples;
 } gpumbi_sampler;
 
 typedef struct gpumbi_row {
@@ -3878,79 +3889,115 @@ enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_SINKS };
 
 typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
 
+/* A context. Each struct in it belongs to the section that is named; others read it at most, and
+ * change it through the functions of that section. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
     gpumb_settings settings;
     char program[64], bench[64];
-    const char *filter[GPUMBI_OPTIONS], *axis_option[GPUMBI_OPTIONS];
-    int filters, axis_options, axis_used[GPUMBI_OPTIONS];
-
     int done;      /* nothing more happens: after an error, an interrupt, --help */
     int exit_code; /* then */
     int catches_interrupt;
-
     gpumb_device device;
-    void *sensors;
-    int ceiling_tried;
-    void *stream, *own_stream, *start, *stop;
-    gpumb_buffer *buffers, *evictor; /* the second is read to make the caches cold */
-    double evicted_launch_s;         /* an empty kernel in an event pair behind that */
-    double profiled_launch_s;        /* and by the profiler */
-    int no_profiler;                 /* has been said */
-    char missing[200]; /* why an allocation failed; regions are skipped until missing_scope ends */
-    int missing_scope;
-    int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
-    char fill[16];
-    uint64_t fill_seed;
+    void *sensors, *stream, *own_stream;
 
-    gpumbi_description next;
-    gpumbi_sampler single, *active;
-    int body_due, in_body;
-    char why[200]; /* from gpumb_reason() */
+    struct { /* BUFFERS */
+        gpumb_buffer *buffers;
+        char missing[200];      /* why an allocation failed; regions are skipped until ... */
+        int missing_scope;      /* ... this scope ends */
+        int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
+        char fill[16];
+        uint64_t seed;
+    } memory;
 
-    int interleaving, interleaved, turn, target, target_met, region_index; /* see REGIONS */
-    int collecting, rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
-    uint64_t next_look;                             /* at the ratios */
-    gpumbi_sampler *lanes;
+    struct {                /* CLOCK */
+        void *start, *stop; /* an event pair */
+        int ceiling_tried;
+        gpumb_buffer *evictor;    /* read to make the caches cold */
+        double evicted_launch_s;  /* an empty kernel in an event pair behind that */
+        double profiled_launch_s; /* and by the profiler */
+        int no_profiler;          /* has been said */
+    } clock;
 
-    int enumerating, dry, listing; /* dry: gpumb_main() walks through all benchmarks */
-    gpumb_axis axis[GPUMBI_DEPTH];
-    gpumbi_point here; /* the open axes */
-    gpumbi_point *points;
-    size_t point_count, point_capacity, point_index;
-    size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
-    size_t *slot, slots; /* a hash table of them; a power of 2 */
-    char column[GPUMBI_COLUMNS][32];
-    int columns;
-    gpumbi_text *texts;
-    gpumbi_text *notes, *last_note;
+    struct { /* REGIONS */
+        gpumbi_description next;
+        gpumbi_sampler single, *active;
+        int body_due, in_body;
+        int warmed;    /* a region has been timed */
+        char why[200]; /* from gpumb_reason() */
+    } region;
 
-    uint64_t seen, matched;  /* regions met in the enumeration, and those --filter lets through */
-    uint64_t matched_before; /* the sweep under way */
-    char named[GPUMBI_COLUMNS][64]; /* what --list has shown of this benchmark */
-    int named_count;
+    struct { /* REGIONS: the block of a GPUMB_INTERLEAVE */
+        int open, collecting;
+        int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
+        int met, lanes;                     /* regions met in this pass, and in the first */
+        int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
+        uint64_t next_look;                 /* at the ratios */
+        gpumbi_sampler *lane;
+    } interleave;
 
-    gpumbi_row *rows;
-    size_t row_count, row_capacity, written, last_row;
-    uint64_t expected_rows;
-    int program_rows; /* expected_rows is for the whole program, not for the sweeps so far */
-    int has_benchmarks, in_benchmark; /* of gpumb_main() */
-    int warmed;                       /* a region has been timed */
-    int siblings[GPUMBI_DEPTH + 1];   /* sweeps so far in the body at each depth */
-    double began_s;                   /* the first region, on the host's clock */
-    int shows_progress;
-    uint64_t ok_rows, skipped_rows, failed_rows;
-    gpumbi_sink sink[GPUMBI_SINKS];
-    int sinks_broken;
-    FILE *table;
-    int color, header_printed;
-    gpumbi_point table_point; /* whose axes the table's heading shows */
-    char table_bench[64];
-    const char *table_unit;
+    struct {                           /* SWEEPS */
+        int enumerating, dry, listing; /* dry: gpumb_main() walks through all benchmarks */
+        gpumb_axis axis[GPUMBI_DEPTH];
+        int siblings[GPUMBI_DEPTH + 1]; /* sweeps so far in the body at each depth */
+        gpumbi_point here;              /* the open axes */
+        gpumbi_point *points;
+        size_t point_count, point_capacity, point_index;
+        size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
+        size_t *slot, slots; /* a hash table of them; a power of 2 */
+        char column[GPUMBI_COLUMNS][32];
+        int columns;
+        gpumbi_text *texts;
+    } sweep;
 
-    gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
-    int argc;
-    char **argv; /* of gpumb_open() */
+    struct {                     /* SWEEPS: what --filter lets through, and --list has shown */
+        uint64_t seen, matched;  /* regions met in the enumeration, and those let through */
+        uint64_t matched_before; /* the sweep under way */
+        char named[GPUMBI_COLUMNS][64]; /* of this benchmark */
+        int named_count;
+    } selection;
+
+    struct { /* ROWS */
+        gpumbi_row *at;
+        size_t count, capacity, written, last; /* the last to be finished, not to be written */
+        uint64_t ok, skipped, failed;
+    } rows;
+
+    struct { /* SINKS: the files */
+        gpumbi_sink sink[GPUMBI_SINKS];
+        int broken;
+        gpumbi_text *notes, *last_note;
+    } sinks;
+
+    struct { /* SINKS: the table */
+        FILE *file;
+        int color, header_printed;
+        gpumbi_point point; /* whose axes the heading shows */
+        char bench[64];
+        const char *unit;
+    } table;
+
+    struct { /* SINKS: the line that shows what runs */
+        int shown;
+        uint64_t expected; /* rows */
+        int whole_program; /* they are those of the whole program, not of the sweeps so far */
+        double began_s;    /* the first region, on the host's clock */
+    } progress;
+
+    struct {                           /* COMPARISON */
+        gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
+    } comparison;
+
+    struct { /* COMMAND LINE */
+        int argc;
+        char **argv;
+        const char *filter[GPUMBI_OPTIONS], *axis[GPUMBI_OPTIONS];
+        int filters, axes, axis_used[GPUMBI_OPTIONS];
+    } options;
+
+    struct {                 /* PROGRAM */
+        int listed, running; /* by gpumb_main() */
+    } benchmarks;
 };
 
 /* Of each thread: */
@@ -3973,7 +4020,7 @@ static void gpumbi_on_interrupt(int signal)
 static void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_opener == getpid()) {
-        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->row_count)
+        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count)
             gpumbi_say("the program ends without gpumb_close()");
         gpumb_close(gpumbi_newest);
     }
@@ -4032,9 +4079,9 @@ static int gpumbi_working(gpumb *g)
 static void gpumbi_free_graphs(gpumbi_sampler *s)
 {
     for (int i = 0; i < 2; i++) {
-        if (s->graph[i])
-            gpumbi_dev_graph_destroy(s->graph[i]);
-        s->graph[i] = NULL;
+        if (s->graphs.graph[i])
+            gpumbi_dev_graph_destroy(s->graphs.graph[i]);
+        s->graphs.graph[i] = NULL;
     }
 }
 
@@ -4052,21 +4099,21 @@ static void gpumbi_interleave_free(gpumb *g);
 /* A body that has not come back to its macro was left by `return` or `goto`. */
 static void gpumbi_leave_body(gpumb *g)
 {
-    if (g->in_body) {
+    if (g->region.in_body) {
         void *graph = NULL;
-        g->in_body = 0;
-        if (g->active && g->active->phase == GPUMBI_CAPTURE &&
+        g->region.in_body = 0;
+        if (g->region.active && g->region.active->phase == GPUMBI_CAPTURE &&
             !gpumbi_dev_capture_end(g->stream, &graph) && graph)
             gpumbi_dev_graph_destroy(graph);
         gpumbi_say(
             "region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
             "is dropped",
-            g->active ? g->active->result.kernel : "");
-        if (g->interleaving)
+            g->region.active ? g->region.active->result.kernel : "");
+        if (g->interleave.open)
             gpumbi_interleave_free(g);
-        else if (g->active)
-            gpumbi_release(g->active);
-        g->active = NULL;
+        else if (g->region.active)
+            gpumbi_release(g->region.active);
+        g->region.active = NULL;
         gpumbi_not_well(g);
     }
 }
@@ -4074,7 +4121,7 @@ static void gpumbi_leave_body(gpumb *g)
 /* Nothing is allocated, launched or measured: regions and axes are only met. */
 static int gpumbi_dry(const gpumb *g)
 {
-    return g->enumerating || g->listing;
+    return g->sweep.enumerating || g->sweep.listing;
 }
 
 /* The start of every function that is not for use in a region. Returns the context, or NULL where
@@ -4089,14 +4136,14 @@ static gpumb *gpumbi_enter(gpumb *g)
 /* Forgets what described the last region, but not that a buffer is missing. */
 static void gpumbi_next_region(gpumb *g)
 {
-    memset(&g->next, 0, sizeof g->next);
-    gpumbi_copy_text(g->next.skip, sizeof g->next.skip, g->missing);
+    memset(&g->region.next, 0, sizeof g->region.next);
+    gpumbi_copy_text(g->region.next.skip, sizeof g->region.next.skip, g->memory.missing);
 }
 
 /* Why the region under way, or else the next one, has to be skipped; "" if it has not. */
 static char *gpumbi_trouble(gpumb *g)
 {
-    return g->active ? g->active->about.skip : g->next.skip;
+    return g->region.active ? g->region.active->about.skip : g->region.next.skip;
 }
 
 /* Files an error of a verb. Returns 0 for no error. */
@@ -4110,15 +4157,15 @@ static int gpumbi_try(gpumb *g, int error, const char *what)
     if (severity == GPUMBI_FATAL)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: %s", what, text);
     else
-        gpumbi_format(gpumbi_trouble(g), sizeof g->next.skip, "%s: %s", what, text);
+        gpumbi_format(gpumbi_trouble(g), sizeof g->region.next.skip, "%s: %s", what, text);
     return 1;
 }
 
 /* The same for a launch, or for the end of what was launched. */
 static int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
-    if (error && g->active)
-        g->active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    if (error && g->region.active)
+        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
     return gpumbi_try(g, error, what);
 }
 
@@ -4127,7 +4174,7 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->next.skip, format, arguments);
+    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format, arguments);
     va_end(arguments);
 }
 
@@ -4136,7 +4183,7 @@ GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(g->why, sizeof g->why, format, arguments);
+    vsnprintf(g->region.why, sizeof g->region.why, format, arguments);
     va_end(arguments);
 }
 
@@ -4199,27 +4246,27 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
 GPUMB_API size_t gpumb_row_count(gpumb *g)
 {
     g = gpumbi_context(g);
-    return gpumbi_dry(g) ? 0 : g->row_count;
+    return gpumbi_dry(g) ? 0 : g->rows.count;
 }
 
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 {
-    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows[row].result : NULL;
+    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row].result : NULL;
 }
 
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; row < gpumb_row_count(g) && i < g->rows[row].point.depth; i++)
-        if (!strcmp(g->column[g->rows[row].point.at[i].column], axis))
-            return g->rows[row].point.at[i].value;
+    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row].point.depth; i++)
+        if (!strcmp(g->sweep.column[g->rows.at[row].point.at[i].column], axis))
+            return g->rows.at[row].point.at[i].value;
     return -1;
 }
 
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->row_count ? &g->rows[g->last_row].result : NULL;
+    return g->rows.count ? &g->rows.at[g->rows.last].result : NULL;
 }
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
@@ -4240,59 +4287,59 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
         return;
     for (char *c = note->text; *c; c++)
         *c = *c == '\n' || *c == '\r' ? ' ' : *c;
-    if (g->last_note)
-        g->last_note->next = note;
+    if (g->sinks.last_note)
+        g->sinks.last_note->next = note;
     else
-        g->notes = note;
-    g->last_note = note;
-    if (g->table)
-        fprintf(g->table, "  %s\n", note->text);
+        g->sinks.notes = note;
+    g->sinks.last_note = note;
+    if (g->table.file)
+        fprintf(g->table.file, "  %s\n", note->text);
 }
 
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.bytes = bytes;
+        g->region.next.bytes = bytes;
 }
 
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.flop = flop;
+        g->region.next.flop = flop;
 }
 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.footprint = bytes;
+        g->region.next.footprint = bytes;
 }
 
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
     if ((g = gpumbi_enter(g)) != NULL && reference > 0 && share > 0) {
-        g->next.reference = reference;
-        g->next.expected = share;
+        g->region.next.reference = reference;
+        g->region.next.expected = share;
     }
 }
 
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.timing = timing;
+        g->region.next.timing = timing;
 }
 
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 {
     if ((g = gpumbi_enter(g)) != NULL)
-        g->next.cache = cache;
+        g->region.next.cache = cache;
 }
 
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL || !b)
         return;
-    if (g->next.outputs < GPUMBI_OUTPUTS)
-        g->next.output[g->next.outputs++] = b;
+    if (g->region.next.outputs < GPUMBI_OUTPUTS)
+        g->region.next.output[g->region.next.outputs++] = b;
     else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
 }
@@ -4300,16 +4347,16 @@ GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user)
 {
     if ((g = gpumbi_enter(g)) != NULL) {
-        g->next.check = check;
-        g->next.check_user = user;
+        g->region.next.check = check;
+        g->region.next.check_user = user;
     }
 }
 
 GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
 {
     if ((g = gpumbi_enter(g)) != NULL) {
-        g->next.reset = reset;
-        g->next.reset_user = user;
+        g->region.next.reset = reset;
+        g->region.next.reset_user = user;
     }
 }
 
@@ -4317,8 +4364,8 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
 
 static void gpumbi_count_launch(gpumb *g)
 {
-    if (g->in_body && g->active && g->active->phase == GPUMBI_FIRST)
-        g->active->launches++;
+    if (g->region.in_body && g->region.active && g->region.active->phase == GPUMBI_FIRST)
+        g->region.active->kernel.launches++;
 }
 
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
@@ -4347,14 +4394,14 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
         return 0;
     }
     gpumbi_count_launch(g);
-    if (g->in_body && g->active && !g->active->function) {
-        g->active->function = function;
-        g->active->grid = shape->grid[0] * shape->grid[1] * shape->grid[2];
-        g->active->block = (int)threads;
-        g->active->shared_bytes = shape->shared_bytes;
-        if (!g->active->result.kernel[0])
-            gpumbi_copy_text(g->active->result.kernel, sizeof g->active->result.kernel,
-                             shape->name);
+    if (g->region.in_body && g->region.active && !g->region.active->kernel.function) {
+        g->region.active->kernel.function = function;
+        g->region.active->kernel.grid = shape->grid[0] * shape->grid[1] * shape->grid[2];
+        g->region.active->kernel.block = (int)threads;
+        g->region.active->kernel.shared_bytes = shape->shared_bytes;
+        if (!g->region.active->result.kernel[0])
+            gpumbi_copy_text(g->region.active->result.kernel,
+                             sizeof g->region.active->result.kernel, shape->name);
     }
     return 1;
 }
@@ -4411,9 +4458,9 @@ static gpumb_buffer *gpumbi_try_alloc(gpumb *g, uint64_t bytes)
         return NULL;
     }
     b->bytes = bytes;
-    b->scope = g->scope;
-    b->next = g->buffers;
-    g->buffers = b;
+    b->scope = g->memory.scope;
+    b->next = g->memory.buffers;
+    g->memory.buffers = b;
     gpumbi_try(g,
                gpumbi_dev_set((char *)b->data + bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, g->stream),
                "guard zone");
@@ -4425,9 +4472,9 @@ GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
         return NULL;
     gpumb_buffer *b = gpumbi_try_alloc(g, bytes);
-    if (!b && !g->active && !g->missing[0]) {
-        gpumbi_copy_text(g->missing, sizeof g->missing, g->next.skip);
-        g->missing_scope = g->scope;
+    if (!b && !g->region.active && !g->memory.missing[0]) {
+        gpumbi_copy_text(g->memory.missing, sizeof g->memory.missing, g->region.next.skip);
+        g->memory.missing_scope = g->memory.scope;
     }
     return b;
 }
@@ -4445,7 +4492,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
     gpumb *owner = gpumbi_newest;
     (void)g;
     for (; owner; owner = owner->previous) {
-        for (link = &owner->buffers; *link && *link != b;)
+        for (link = &owner->memory.buffers; *link && *link != b;)
             link = &(*link)->next;
         if (*link)
             break;
@@ -4453,10 +4500,10 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
     if (!b || !owner)
         return;
     gpumbi_leave_body(owner);
-    gpumbi_forget_output(&owner->next, b);
-    gpumbi_forget_output(&owner->single.about, b);
-    for (int i = 0; owner->lanes && i < GPUMBI_INTERLEAVED; i++)
-        gpumbi_forget_output(&owner->lanes[i].about, b);
+    gpumbi_forget_output(&owner->region.next, b);
+    gpumbi_forget_output(&owner->region.single.about, b);
+    for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
+        gpumbi_forget_output(&owner->interleave.lane[i].about, b);
     *link = b->next;
     gpumbi_dev_free(b->data);
     GPUMB_FREE(b);
@@ -4464,13 +4511,13 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
 
 static void gpumbi_free_scope(gpumb *g, int scope)
 {
-    for (gpumb_buffer *b = g->buffers, *next; b; b = next) {
+    for (gpumb_buffer *b = g->memory.buffers, *next; b; b = next) {
         next = b->next;
         if (b->scope >= scope)
             gpumb_free(g, b);
     }
-    if (g->missing[0] && g->missing_scope >= scope)
-        g->missing[0] = g->next.skip[0] = 0;
+    if (g->memory.missing[0] && g->memory.missing_scope >= scope)
+        g->memory.missing[0] = g->region.next.skip[0] = 0;
 }
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b)
@@ -4533,7 +4580,7 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
 /* 1 if no guard zone was written to. */
 static int gpumbi_guards_intact(gpumb *g)
 {
-    for (const gpumb_buffer *b = g->buffers; b; b = b->next) {
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next) {
         unsigned char guard[GPUMBI_GUARD];
         if (gpumbi_try(g,
                        gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard,
@@ -4959,13 +5006,13 @@ static void gpumbi_launch_empty(uint64_t blocks, int block); /* in KERNELS; noth
  * seconds, or 1. */
 static int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *seconds)
 {
-    if (gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event") ||
+    if (gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event") ||
         (graph && gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph")))
         return 1;
     for (int i = 0; i < launches; i++)
         gpumbi_launch_empty(1, 32);
-    return gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
-           gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") ||
+    return gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event") ||
+           gpumbi_try(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, seconds), "event") ||
            !gpumbi_working(g) || *gpumbi_trouble(g) != 0;
 }
 
@@ -4993,7 +5040,7 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
     }
     (void)gpumbi_dev_last_error();
     if (tried <= rounds) {
-        g->next.skip[0] = 0; /* that there are no graphs is no trouble */
+        g->region.next.skip[0] = 0; /* that there are no graphs is no trouble */
         return 0;
     }
     return (gpumb_statistics(seconds[1] + 1, rounds).median -
@@ -5047,20 +5094,20 @@ static void gpumbi_prepare_eviction(gpumb *g)
     double seconds[rounds];
     const uint64_t least = (uint64_t)32 << 20;
     const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
-    const int scope = g->scope;
-    if (g->evictor)
+    const int scope = g->memory.scope;
+    if (g->clock.evictor)
         return;
-    g->scope = 0;
-    g->evictor = gpumb_alloc(g, bytes);
-    g->scope = scope;
-    if (!g->evictor ||
-        gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->evictor), 0, bytes, g->stream), "memset"))
+    g->memory.scope = 0;
+    g->clock.evictor = gpumb_alloc(g, bytes);
+    g->memory.scope = scope;
+    if (!g->clock.evictor ||
+        gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
         return;
     for (int i = 0; i < rounds && strcmp(g->device.backend, "cpu"); i++) {
         gpumbi_launch_evict(g);
         if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
             return;
-        g->evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
+        g->clock.evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
     }
 }
 
@@ -5075,20 +5122,20 @@ static void gpumbi_measure_ceiling(gpumb *g)
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;
-    if (g->ceiling_tried)
+    if (g->clock.ceiling_tried)
         return;
-    g->ceiling_tried = 1;
+    g->clock.ceiling_tried = 1;
     if (gpumbi_dev_memory(&free_bytes) || free_bytes / 4 < bytes)
         return;
     if (!gpumbi_dev_alloc(&from, bytes) && !gpumbi_dev_alloc(&to, bytes) &&
         !gpumbi_dev_set(from, 0x5a, bytes, g->stream) &&
         !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
         for (; tries < rounds; tries++) {
-            int failed = gpumbi_dev_record(g->start, g->stream);
+            int failed = gpumbi_dev_record(g->clock.start, g->stream);
             for (int i = 0; i < copies && !failed; i++)
                 failed = gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream);
-            if (failed || gpumbi_dev_record(g->stop, g->stream) ||
-                gpumbi_dev_elapsed(g->start, g->stop, &seconds[tries]))
+            if (failed || gpumbi_dev_record(g->clock.stop, g->stream) ||
+                gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds[tries]))
                 break;
         }
     if (from)
@@ -5135,9 +5182,10 @@ static void gpumbi_widen_ratio(gpumb_comparison *c, double delta)
 
 static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
-    memcpy(s->scratch, s->values, (size_t)s->count * sizeof *s->values);
+    memcpy(s->samples.scratch, s->samples.values,
+           (size_t)s->samples.count * sizeof *s->samples.values);
     const int stopped = s->result.stop <= GPUMB_STOP_PRECISION; /* or may be, at this look */
-    gpumb_stats now = gpumbi_summarize(s->scratch, s->count, 0.95, stopped);
+    gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.count, 0.95, stopped);
     if (s->use_events && now.count >= 6) { /* on the host every sample wanders by more */
         const double besides =
             hypot(GPUMBI_REPRODUCIBLE * now.median, GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
@@ -5194,13 +5242,13 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     r->temperature_c = state->temperature_c;
     r->throttle = state->throttle;
     r->others = state->others > r->others ? state->others : r->others; /* before, or now */
-    if (s->power.count) {
-        const double watts = s->power.sum_w / (double)s->power.count;
-        const double seconds = gpumbi_dev_clock() - s->sampling_began_s;
-        const uint64_t runs = s->graph[1] ? s->graph_runs[0] + s->graph_runs[1] : r->batch;
+    if (s->samples.power.count) {
+        const double watts = s->samples.power.sum_w / (double)s->samples.power.count;
+        const double seconds = gpumbi_dev_clock() - s->samples.began_s;
+        const uint64_t runs = s->graphs.graph[1] ? s->graphs.runs[0] + s->graphs.runs[1] : r->batch;
         const double median = gpumbi_statistics_now(s).median + r->overhead_s;
-        r->energy_j = gpumbi_energy_per_run(watts * seconds, (double)(runs * (s->count + s->bad)),
-                                            median, seconds);
+        r->energy_j = gpumbi_energy_per_run(
+            watts * seconds, (double)(runs * (s->samples.count + s->samples.bad)), median, seconds);
         r->power_w = r->energy_j > 0 ? watts : 0;
     }
 }
@@ -5226,10 +5274,10 @@ static int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
 {
-    s->profiled = !g->no_profiler && !gpumbi_dev_profiler_attach();
+    s->profiled = !g->clock.no_profiler && !gpumbi_dev_profiler_attach();
     if (s->profiled)
         return;
-    if (!g->no_profiler++)
+    if (!g->clock.no_profiler++)
         gpumbi_say("%s: no profiler to time it with: NVIDIA's needs libcupti.so of the CUDA "
                    "Toolkit, and no other attached; AMD's is not supported; timed without one",
                    s->result.kernel[0] ? s->result.kernel : "region");
@@ -5241,7 +5289,7 @@ static double gpumbi_profiled_seconds(const gpumbi_sampler *s)
 {
     double seconds;
     const uint64_t seen = gpumbi_dev_profiler_look(&seconds);
-    return seen >= s->launches ? seconds : 0;
+    return seen >= s->kernel.launches ? seconds : 0;
 }
 
 /* What the profiler shows of an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
@@ -5252,16 +5300,16 @@ static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
     double seconds[rounds];
     s->result.timing = GPUMB_TIMING_PROFILER;
     s->result.batch = 1;
-    if (g->profiled_launch_s <= 0) {
+    if (g->clock.profiled_launch_s <= 0) {
         for (int i = 0; i < rounds; i++) {
             gpumbi_launch_empty(1, 32);
             if (gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait"))
                 return;
             gpumbi_dev_profiler_look(&seconds[i]);
         }
-        g->profiled_launch_s = gpumb_statistics(seconds, rounds).median;
+        g->clock.profiled_launch_s = gpumb_statistics(seconds, rounds).median;
     }
-    s->result.overhead_s = g->profiled_launch_s;
+    s->result.overhead_s = g->clock.profiled_launch_s;
 }
 
 /* ---- one run, or one batch ------------------------------------------------------------------- */
@@ -5279,13 +5327,13 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
-    if (s->capacity < g->settings.max_samples) {
-        GPUMB_FREE(s->values);
-        GPUMB_FREE(s->scratch);
+    if (s->samples.capacity < g->settings.max_samples) {
+        GPUMB_FREE(s->samples.values);
+        GPUMB_FREE(s->samples.scratch);
         const size_t bytes = (size_t)g->settings.max_samples * sizeof(double);
-        s->values = (double *)gpumbi_allocate(g, bytes);
-        s->scratch = s->values ? (double *)gpumbi_allocate(g, bytes) : NULL;
-        s->capacity = s->scratch ? g->settings.max_samples : 0;
+        s->samples.values = (double *)gpumbi_allocate(g, bytes);
+        s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
+        s->samples.capacity = s->samples.scratch ? g->settings.max_samples : 0;
     }
     if (!gpumbi_in_trouble(g, s) && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
         gpumbi_profile(g, s);
@@ -5312,7 +5360,7 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (checked)
         for (int i = 0; i < about->outputs; i++)
             gpumb_poison(g, about->output[i]);
-    s->run_began_s = gpumbi_dev_clock();
+    s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked)
@@ -5324,13 +5372,13 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
         gpumbi_give_up_graphs(s);
     if (s->phase == GPUMBI_CAPTURE) {
-        s->left = s->graph_runs[s->graph[0] != NULL];
+        s->run.left = s->graphs.runs[s->graphs.graph[0] != NULL];
         return;
     }
-    s->left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
-    s->began_s = gpumbi_dev_clock();
+    s->run.left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
+    s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled)
-        gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event");
+        gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
     gpumbi_in_trouble(g, s);
 }
 
@@ -5342,12 +5390,13 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     double seconds = 0;
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     if (!checked && s->use_events && !s->profiled) {
-        if (!gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event"))
-            gpumbi_try_launch(g, gpumbi_dev_elapsed(g->start, g->stop, &seconds), "kernel");
+        if (!gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event"))
+            gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
+                              "kernel");
     } else if (!gpumbi_try_launch(g, gpumbi_dev_wait(g->stream), "kernel") &&
-               (s->launches || !gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))) {
-        seconds =
-            !checked && s->profiled ? gpumbi_profiled_seconds(s) : gpumbi_dev_clock() - s->began_s;
+               (s->kernel.launches || !gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))) {
+        seconds = !checked && s->profiled ? gpumbi_profiled_seconds(s)
+                                          : gpumbi_dev_clock() - s->run.began_s;
     }
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
     return seconds;
@@ -5357,7 +5406,7 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 {
     const int recheck = s->phase == GPUMBI_RECHECK;
     int right = 1;
-    g->why[0] = 0;
+    g->region.why[0] = 0;
     if (s->about.check) {
         right = s->about.check(g, s->about.check_user) != 0;
         s->result.verified = right;
@@ -5368,7 +5417,7 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
     }
     if (gpumbi_in_trouble(g, s) || right)
         return;
-    gpumbi_fail(s, GPUMB_STATUS_FAILED, g->why[0] ? g->why : "wrong result");
+    gpumbi_fail(s, GPUMB_STATUS_FAILED, g->region.why[0] ? g->region.why : "wrong result");
     if (recheck && !s->about.reset)
         gpumbi_say("%s: right after its first run, wrong after the last: if it changes its own "
                    "input, set gpumb_set_reset()",
@@ -5380,8 +5429,8 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_warm_up_begin(gpumbi_sampler *s)
 {
     s->phase = GPUMBI_WARM_UP;
-    s->warm_began_s = s->window_began_s = gpumbi_dev_clock();
-    s->window_count = s->windows = 0;
+    s->warm_up.began_s = s->warm_up.window_began_s = gpumbi_dev_clock();
+    s->warm_up.window_count = s->warm_up.windows = 0;
 }
 
 /* Whether something has to happen before each run. */
@@ -5417,8 +5466,8 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
 {
     const double more = fmin(fmax(ceil(1e-3 / fmax(run_s, 1e-9)), 4), 400);
-    s->graph_runs[0] = 1 + (uint64_t)more / 4;
-    s->graph_runs[1] = s->graph_runs[0] + (uint64_t)more;
+    s->graphs.runs[0] = 1 + (uint64_t)more / 4;
+    s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
     s->phase = GPUMBI_CAPTURE;
 }
 
@@ -5430,7 +5479,7 @@ static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
     if (!s->use_events || gpumbi_one_run(s))
         return 0;
     return s->about.timing == GPUMB_TIMING_GRAPH ||
-           (s->about.timing == GPUMB_TIMING_AUTO && s->launches &&
+           (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
             (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
 }
 
@@ -5438,18 +5487,18 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
-    s->estimate_s = run_s;
+    s->warm_up.estimate_s = run_s;
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
-        s->result.overhead_s = g->evicted_launch_s;
+        s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         gpumbi_choose_profiler(g, s);
     if (gpumbi_wants_graphs(g, s, run_s))
         gpumbi_choose_graphs(s, run_s);
-    s->count = s->bad = 0;
-    s->spent_s = 0;
-    s->next_look = g->settings.min_samples;
+    s->samples.count = s->samples.bad = 0;
+    s->samples.spent_s = 0;
+    s->samples.next_look = g->settings.min_samples;
     gpumbi_state_before(g, s);
-    s->sampling_began_s = gpumbi_dev_clock();
+    s->samples.began_s = gpumbi_dev_clock();
 }
 
 /* Two windows in a row that move one way, each by less than the tolerance, are still on their way.
@@ -5459,41 +5508,45 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now = gpumbi_dev_clock();
-    const double least = g->warmed || !s->use_events ? 0 : 0.1;
+    const double least = g->region.warmed || !s->use_events ? 0 : 0.1;
     if (seconds > 0) {
-        s->window[s->window_count++ % GPUMBI_WINDOW] = seconds;
+        s->warm_up.window[s->warm_up.window_count++ % GPUMBI_WINDOW] = seconds;
     } else {
-        s->bad++;
+        s->samples.bad++;
         s->result.flags |= GPUMB_FLAG_BAD_TIME;
     }
-    const int out_of_time = now - s->warm_began_s >= g->settings.warmup_s || s->bad > 1000 ||
-                            s->window_count > 1000000; /* a clock that stands still */
-    if ((now - s->window_began_s < 20e-3 || s->window_count < 3) && !out_of_time)
+    const int out_of_time = now - s->warm_up.began_s >= g->settings.warmup_s ||
+                            s->samples.bad > 1000 ||
+                            s->warm_up.window_count > 1000000; /* a clock that stands still */
+    if ((now - s->warm_up.window_began_s < 20e-3 || s->warm_up.window_count < 3) && !out_of_time)
         return;
-    if (s->window_count) {
-        const int newest_runs = s->window_count < GPUMBI_WINDOW ? s->window_count : GPUMBI_WINDOW;
-        const gpumb_stats w = gpumb_statistics(s->window, (uint64_t)newest_runs);
+    if (s->warm_up.window_count) {
+        const int newest_runs =
+            s->warm_up.window_count < GPUMBI_WINDOW ? s->warm_up.window_count : GPUMBI_WINDOW;
+        const gpumb_stats w = gpumb_statistics(s->warm_up.window, (uint64_t)newest_runs);
         const double tolerance = fmax(g->settings.precision * w.median, w.q3 - w.q1);
-        s->median[2] = s->median[1];
-        s->median[1] = s->median[0];
-        s->median[0] = w.median;
-        s->windows++;
-        s->window_count = 0;
-        s->window_began_s = now;
-        const double newest = s->median[0] - s->median[1], before = s->median[1] - s->median[2];
-        if (s->windows >= 3 && now - s->warm_began_s >= least && fabs(newest) <= tolerance &&
-            fabs(before) <= tolerance && fabs(newest + before) <= tolerance / 2) {
+        s->warm_up.median[2] = s->warm_up.median[1];
+        s->warm_up.median[1] = s->warm_up.median[0];
+        s->warm_up.median[0] = w.median;
+        s->warm_up.windows++;
+        s->warm_up.window_count = 0;
+        s->warm_up.window_began_s = now;
+        const double newest = s->warm_up.median[0] - s->warm_up.median[1],
+                     before = s->warm_up.median[1] - s->warm_up.median[2];
+        if (s->warm_up.windows >= 3 && now - s->warm_up.began_s >= least &&
+            fabs(newest) <= tolerance && fabs(before) <= tolerance &&
+            fabs(newest + before) <= tolerance / 2) {
             gpumbi_sampling_begin(g, s, w.median);
             return;
         }
         /* Out of time, and still moving one way. */
-        if (out_of_time && s->windows >= 3 && newest * before > 0 && fabs(newest) > tolerance &&
-            fabs(before) > tolerance)
+        if (out_of_time && s->warm_up.windows >= 3 && newest * before > 0 &&
+            fabs(newest) > tolerance && fabs(before) > tolerance)
             s->result.flags |= GPUMB_FLAG_UNSETTLED;
     }
     if (out_of_time) {
-        if (s->windows)
-            gpumbi_sampling_begin(g, s, s->median[0]);
+        if (s->warm_up.windows)
+            gpumbi_sampling_begin(g, s, s->warm_up.median[0]);
         else
             gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
     }
@@ -5509,30 +5562,30 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     const gpumb_settings *wanted = &g->settings;
     gpumb_result *r = &s->result;
     const double now_s = gpumbi_dev_clock();
-    s->spent_s += now_s - s->run_began_s;
-    if (!g->interleaving && gpumbi_power_due(&s->power, s->sampling_began_s, now_s))
-        gpumbi_power_add(&s->power, now_s, gpumbi_dev_power(g->sensors));
+    s->samples.spent_s += now_s - s->run.prepared_s;
+    if (!g->interleave.open && gpumbi_power_due(&s->samples.power, s->samples.began_s, now_s))
+        gpumbi_power_add(&s->samples.power, now_s, gpumbi_dev_power(g->sensors));
     const double run_s = seconds / (double)r->batch - r->overhead_s;
     if (run_s > 0) {
-        s->values[s->count++] = run_s;
+        s->samples.values[s->samples.count++] = run_s;
     } else {
-        s->bad++;
+        s->samples.bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
     }
-    if (s->count >= s->next_look) {
+    if (s->samples.count >= s->samples.next_look) {
         const gpumb_stats now = gpumbi_statistics_now(s);
         r->stop =
             gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
-        while (s->next_look <= s->count)
-            s->next_look = gpumbi_next_look(s->next_look);
+        while (s->samples.next_look <= s->samples.count)
+            s->samples.next_look = gpumbi_next_look(s->samples.next_look);
     }
-    if (r->stop == GPUMB_STOP_NONE && s->count >= wanted->max_samples)
+    if (r->stop == GPUMB_STOP_NONE && s->samples.count >= wanted->max_samples)
         r->stop = GPUMB_STOP_SAMPLES;
-    if (r->stop == GPUMB_STOP_NONE && s->spent_s >= wanted->budget_s)
+    if (r->stop == GPUMB_STOP_NONE && s->samples.spent_s >= wanted->budget_s)
         r->stop = GPUMB_STOP_BUDGET;
-    if (!s->count && s->bad >= 1000)
+    if (!s->samples.count && s->samples.bad >= 1000)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
-    if (r->stop != GPUMB_STOP_NONE && !g->interleaving) {
+    if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {
         gpumbi_state state;
         gpumbi_dev_state(g->sensors, &state);
         gpumbi_state_after(&state, s);
@@ -5544,8 +5597,8 @@ static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
-        const int which = (i + (int)(s->count % 2)) % 2;
-        if (gpumbi_time_launches(g, s->graph[which], 0, &seconds[which]))
+        const int which = (i + (int)(s->samples.count % 2)) % 2;
+        if (gpumbi_time_launches(g, s->graphs.graph[which], 0, &seconds[which]))
             break;
     }
     return !gpumbi_in_trouble(g, s) && seconds[0] > 0 ? seconds[1] - seconds[0] : 0;
@@ -5554,7 +5607,7 @@ static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 /* One sample; the body is not needed for it. */
 static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
 {
-    s->run_began_s = gpumbi_dev_clock();
+    s->run.prepared_s = gpumbi_dev_clock();
     const double seconds = gpumbi_graph_seconds(g, s);
     if (s->phase != GPUMBI_FINISHED)
         gpumbi_sample_add(g, s, seconds);
@@ -5565,15 +5618,16 @@ static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
  * it in another way (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
 static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
-    const uint64_t runs = s->graph_runs[1] - s->graph_runs[0];
+    const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
     gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
     const double run_s = gpumbi_graph_seconds(g, s) / (double)runs;
-    const double work_s = s->estimate_s - g->device.empty_kernel_s -
-                          (double)(s->launches ? s->launches : 100) * g->device.interval_s;
+    const double work_s =
+        s->warm_up.estimate_s - g->device.empty_kernel_s -
+        (double)(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
-    const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->estimate_s;
-    if (s->windows && (run_s < work_s / 2 || slower)) { /* without a window: no estimate */
+    const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
+    if (s->warm_up.windows && (run_s < work_s / 2 || slower)) { /* without a window: no estimate */
         gpumbi_give_up_graphs(s);
         return;
     }
@@ -5589,15 +5643,15 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
-    const int which = s->graph[0] != NULL;
+    const int which = s->graphs.graph[0] != NULL;
     const int launch_error = gpumbi_dev_last_error();
-    const int error = gpumbi_dev_capture_end(g->stream, &s->graph[which]);
+    const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which]);
     if (launch_error)
         gpumbi_dev_error(launch_error, &severity);
     if (severity == GPUMBI_FATAL) {
         gpumbi_try(g, launch_error, "launch");
         gpumbi_in_trouble(g, s);
-    } else if (launch_error || error || !s->graph[which] || s->about.skip[0]) {
+    } else if (launch_error || error || !s->graphs.graph[which] || s->about.skip[0]) {
         gpumbi_give_up_graphs(s);
     } else if (which) {
         gpumbi_graphs_ready(g, s);
@@ -5660,15 +5714,15 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     gpumbi_sampler fresh;
     gpumbi_release(s);
     memset(&fresh, 0, sizeof fresh);
-    fresh.values = s->values; /* the room is kept */
-    fresh.scratch = s->scratch;
-    fresh.capacity = s->capacity;
+    fresh.samples.values = s->samples.values; /* the room is kept */
+    fresh.samples.scratch = s->samples.scratch;
+    fresh.samples.capacity = s->samples.capacity;
     fresh.copy_to = result;
-    fresh.about = g->next;
+    fresh.about = g->region.next;
     if (g->settings.cold)
         fresh.about.cache = GPUMB_CACHE_COLD;
-    fresh.point = g->here;
-    fresh.order = g->here.depth ? gpumbi_point_number(g) : 0;
+    fresh.point = g->sweep.here;
+    fresh.order = g->sweep.here.depth ? gpumbi_point_number(g) : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
@@ -5691,7 +5745,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
 {
     g = gpumbi_context(g);
     gpumbi_leave_body(g);
-    g->active = NULL;
+    g->region.active = NULL;
     if (result) {
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
@@ -5705,24 +5759,24 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     if (gpumbi_dry(g)) {
         if (result || gpumbi_selected(g, name))
             gpumbi_add_point(g);
-    } else if (g->interleaving) {
-        const int lane = g->region_index, chosen = !result && gpumbi_selected(g, name);
+    } else if (g->interleave.open) {
+        const int lane = g->interleave.met, chosen = !result && gpumbi_selected(g, name);
         if (result)
             gpumbi_copy_text(result->reason, sizeof result->reason,
                              "GPUMB_INTERLEAVE takes GPUMB_MEASURE only");
-        g->region_index += chosen;
+        g->interleave.met += chosen;
         if (chosen && lane == GPUMBI_INTERLEAVED)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d regions in GPUMB_INTERLEAVE", lane);
-        else if (chosen && g->collecting)
-            gpumbi_sampler_init(g, &g->lanes[g->interleaved++], name, result);
-        else if (chosen && lane == g->target) {
-            g->active = &g->lanes[lane];
-            gpumbi_renew_hooks(&g->active->about, &g->next);
+        else if (chosen && g->interleave.collecting)
+            gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
+        else if (chosen && lane == g->interleave.target) {
+            g->region.active = &g->interleave.lane[lane];
+            gpumbi_renew_hooks(&g->region.active->about, &g->region.next);
         }
-        g->target_met |= g->active != NULL;
+        g->interleave.target_met |= g->region.active != NULL;
     } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
-        gpumbi_sampler_init(g, &g->single, name, result);
-        g->active = &g->single;
+        gpumbi_sampler_init(g, &g->region.single, name, result);
+        g->region.active = &g->region.single;
     }
     gpumbi_next_region(g);
     return g;
@@ -5733,81 +5787,82 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s);
 
 GPUMB_API int gpumbi_region_next(gpumb *g)
 {
-    gpumbi_sampler *s = g->active;
-    g->in_body = 0;
+    gpumbi_sampler *s = g->region.active;
+    g->region.in_body = 0;
     __asm__ volatile("" : : : "memory"); /* what the body stored counts as used */
     if (!s)
         return 0;
-    if (s->left > 1) { /* within a batch: nothing to do */
-        s->left--;
-        g->body_due = 1;
+    if (s->run.left > 1) { /* within a batch: nothing to do */
+        s->run.left--;
+        g->region.body_due = 1;
         return 1;
     }
-    while (s->left == 1 || (s->phase == GPUMBI_SAMPLE && s->graph[1] && gpumbi_working(g))) {
-        if (s->left == 1)
+    while (s->run.left == 1 ||
+           (s->phase == GPUMBI_SAMPLE && s->graphs.graph[1] && gpumbi_working(g))) {
+        if (s->run.left == 1)
             gpumbi_run_end(g, s);
         else
             gpumbi_graph_sample(g, s);
-        s->left = 0;
+        s->run.left = 0;
         const int sampled = s->phase == GPUMBI_SAMPLE;
-        if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleaving)
+        if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleave.open)
             s->phase = GPUMBI_RECHECK;
-        if (g->interleaving && (sampled || s->phase == GPUMBI_FINISHED)) {
+        if (g->interleave.open && (sampled || s->phase == GPUMBI_FINISHED)) {
             if (s->phase == GPUMBI_FINISHED)
                 gpumbi_release(s);
-            g->active = NULL; /* the next lane's turn */
+            g->region.active = NULL; /* the next lane's turn */
             return 0;
         }
     }
     if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
         s->phase = GPUMBI_FINISHED;
     /* Where a graph may be chosen, one run has to tell whether it holds all of the work. */
-    const int estimates =
-        s->about.timing == GPUMB_TIMING_AUTO && s->use_events && s->launches && !gpumbi_one_run(s);
+    const int estimates = s->about.timing == GPUMB_TIMING_AUTO && s->use_events &&
+                          s->kernel.launches && !gpumbi_one_run(s);
     if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0 && !estimates) {
         gpumbi_sampling_begin(g, s, s->result.first_launch_s);
-        if (g->interleaving && s->phase == GPUMBI_SAMPLE) { /* not before the others */
-            g->active = NULL;
+        if (g->interleave.open && s->phase == GPUMBI_SAMPLE) { /* not before the others */
+            g->region.active = NULL;
             return 0;
         }
     }
     if (s->phase != GPUMBI_FINISHED && gpumbi_working(g))
         gpumbi_run_begin(g, s);
     if (!gpumbi_working(g) || s->phase == GPUMBI_FINISHED) {
-        g->active = NULL;
+        g->region.active = NULL;
         gpumbi_release(s);
-        if (!g->interleaving && s->phase == GPUMBI_FINISHED && !gpumbi_interrupted)
+        if (!g->interleave.open && s->phase == GPUMBI_FINISHED && !gpumbi_interrupted)
             gpumbi_finish(g, s);
         return 0;
     }
-    g->body_due = 1;
+    g->region.body_due = 1;
     return 1;
 }
 
 GPUMB_API int gpumbi_region_body(gpumb *g)
 {
-    if (!g->body_due)
+    if (!g->region.body_due)
         return 0;
-    g->body_due = 0;
-    g->in_body = 1;
+    g->region.body_due = 0;
+    g->region.in_body = 1;
     return 1;
 }
 
 static void gpumbi_interleave_free(gpumb *g)
 {
-    for (int i = 0; g->lanes && i < GPUMBI_INTERLEAVED; i++) {
-        gpumbi_release(&g->lanes[i]);
-        GPUMB_FREE(g->lanes[i].values);
-        GPUMB_FREE(g->lanes[i].scratch);
+    for (int i = 0; g->interleave.lane && i < GPUMBI_INTERLEAVED; i++) {
+        gpumbi_release(&g->interleave.lane[i]);
+        GPUMB_FREE(g->interleave.lane[i].samples.values);
+        GPUMB_FREE(g->interleave.lane[i].samples.scratch);
     }
-    GPUMB_FREE(g->lanes);
-    g->lanes = NULL;
-    g->interleaving = 0;
+    GPUMB_FREE(g->interleave.lane);
+    g->interleave.lane = NULL;
+    g->interleave.open = 0;
 }
 
 static void gpumbi_interleave_left(gpumb *g)
 {
-    if (!g->interleaving)
+    if (!g->interleave.open)
         return;
     gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
     gpumbi_interleave_free(g);
@@ -5819,13 +5874,14 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g = gpumbi_context(g);
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
-    g->turn = g->target = -1;
-    g->interleaved = g->rounds_suffice = 0;
-    g->sampling_round = -1;
-    g->next_look = g->settings.min_samples;
+    g->interleave.turn = g->interleave.target = -1;
+    g->interleave.lanes = g->interleave.rounds_suffice = 0;
+    g->interleave.sampling_round = -1;
+    g->interleave.next_look = g->settings.min_samples;
     if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g)) {
-        g->lanes = (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->lanes);
-        g->interleaving = g->collecting = g->lanes != NULL;
+        g->interleave.lane =
+            (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
+        g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
     }
     return g;
 }
@@ -5838,8 +5894,8 @@ static void gpumbi_align_lanes(gpumb *g)
 {
     int differ = 0, single = 0, profiled = 0;
     const gpumbi_sampler *first = NULL;
-    for (int i = 0; i < g->interleaved; i++) {
-        const gpumbi_sampler *s = &g->lanes[i];
+    for (int i = 0; i < g->interleave.lanes; i++) {
+        const gpumbi_sampler *s = &g->interleave.lane[i];
         if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD)
             continue;
         first = first ? first : s;
@@ -5847,8 +5903,8 @@ static void gpumbi_align_lanes(gpumb *g)
         single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
         profiled |= s->profiled;
     }
-    for (int i = 0; i < g->interleaved && differ; i++) {
-        gpumbi_sampler *s = &g->lanes[i];
+    for (int i = 0; i < g->interleave.lanes && differ; i++) {
+        gpumbi_sampler *s = &g->interleave.lane[i];
         if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD ||
             s->about.timing != GPUMB_TIMING_AUTO || !s->use_events)
             continue;
@@ -5859,7 +5915,7 @@ static void gpumbi_align_lanes(gpumb *g)
             gpumbi_choose_profiler(g, s);
             continue;
         }
-        gpumbi_choose_batch(g, s, s->estimate_s);
+        gpumbi_choose_batch(g, s, s->warm_up.estimate_s);
         if (single)
             s->result.batch = 1;
         else if (s->result.batch < 2)
@@ -5880,22 +5936,24 @@ static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
  * whether all verdicts are as clear as they get. */
 static int gpumbi_compare_lanes(gpumb *g)
 {
-    const gpumbi_sampler *base = &g->lanes[0];
+    const gpumbi_sampler *base = &g->interleave.lane[0];
     int decided = 1, comparisons = 0;
-    for (int i = 1; i < g->interleaved; i++)
-        comparisons += g->lanes[i].count > 0;
-    for (int i = 1; i < g->interleaved; i++) {
-        gpumbi_sampler *s = &g->lanes[i];
-        const uint64_t rounds = s->count < base->count ? s->count : base->count;
+    for (int i = 1; i < g->interleave.lanes; i++)
+        comparisons += g->interleave.lane[i].samples.count > 0;
+    for (int i = 1; i < g->interleave.lanes; i++) {
+        gpumbi_sampler *s = &g->interleave.lane[i];
+        const uint64_t rounds =
+            s->samples.count < base->samples.count ? s->samples.count : base->samples.count;
         s->result.compared_with[0] = 0;
-        if (!rounds || s->bad || base->bad || /* a time was left out: rounds don't match */
+        if (!rounds || s->samples.bad ||
+            base->samples.bad || /* a time was left out: rounds don't match */
             s->result.status != GPUMB_STATUS_OK || base->result.status != GPUMB_STATUS_OK ||
             !gpumbi_alike(&s->result, &base->result))
             continue;
         for (uint64_t k = 0; k < rounds; k++)
-            s->scratch[k] = s->values[k] / base->values[k];
+            s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
         s->result.comparison =
-            gpumbi_compare_ratios(s->scratch, rounds, g->settings.delta, comparisons);
+            gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
         if (s->use_events)
             gpumbi_widen_ratio(&s->result.comparison, g->settings.delta);
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
@@ -5907,9 +5965,9 @@ static int gpumbi_compare_lanes(gpumb *g)
 
 static void gpumbi_say_not_compared(const gpumb *g)
 {
-    const gpumb_result *base = &g->lanes[0].result;
-    for (int i = 1; i < g->interleaved; i++) {
-        const gpumb_result *r = &g->lanes[i].result;
+    const gpumb_result *base = &g->interleave.lane[0].result;
+    for (int i = 1; i < g->interleave.lanes; i++) {
+        const gpumb_result *r = &g->interleave.lane[i].result;
         if (r->status == GPUMB_STATUS_OK && base->status == GPUMB_STATUS_OK &&
             !gpumbi_alike(r, base))
             gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
@@ -5926,31 +5984,31 @@ static int gpumbi_rounds_end(gpumb *g)
 {
     gpumb_stop limit = GPUMB_STOP_NONE;
     uint64_t rounds = g->settings.max_samples;
-    if (g->rounds_suffice)
+    if (g->interleave.rounds_suffice)
         return 1;
-    for (int i = 0; i < g->interleaved; i++) {
-        const gpumbi_sampler *s = &g->lanes[i];
-        if (s->phase == GPUMBI_SAMPLE && s->count < rounds)
-            rounds = s->count;
-        if (s->phase == GPUMBI_SAMPLE && s->spent_s >= g->settings.budget_s)
+    for (int i = 0; i < g->interleave.lanes; i++) {
+        const gpumbi_sampler *s = &g->interleave.lane[i];
+        if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
+            rounds = s->samples.count;
+        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
             limit = GPUMB_STOP_BUDGET;
     }
     if (rounds >= g->settings.max_samples)
         limit = GPUMB_STOP_SAMPLES;
-    for (int i = 0; i < g->interleaved && limit != GPUMB_STOP_NONE; i++) {
-        gpumbi_sampler *s = &g->lanes[i];
+    for (int i = 0; i < g->interleave.lanes && limit != GPUMB_STOP_NONE; i++) {
+        gpumbi_sampler *s = &g->interleave.lane[i];
         if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
             const gpumb_stats now = gpumbi_statistics_now(s);
             if (gpumbi_half_width(&now) > g->settings.precision)
                 s->result.stop = limit;
         }
     }
-    g->rounds_suffice = limit != GPUMB_STOP_NONE;
-    if (!g->rounds_suffice && rounds >= g->next_look) {
-        g->rounds_suffice = gpumbi_compare_lanes(g);
-        g->next_look = gpumbi_next_look(rounds);
+    g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
+    if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
+        g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
+        g->interleave.next_look = gpumbi_next_look(rounds);
     }
-    return g->rounds_suffice;
+    return g->interleave.rounds_suffice;
 }
 
 /* A pass for each lane and round, the first lane of a round rotating, until all lanes have stopped
@@ -5959,24 +6017,24 @@ static int gpumbi_rounds_end(gpumb *g)
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
-    if (g->interleaving && g->target >= 0 && !g->target_met)
-        gpumbi_fail(&g->lanes[g->target], GPUMB_STATUS_FAILED,
+    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_met)
+        gpumbi_fail(&g->interleave.lane[g->interleave.target], GPUMB_STATUS_FAILED,
                     "the region was not met again in its GPUMB_INTERLEAVE");
-    g->region_index = g->target_met = 0;
-    g->target = -1;
-    g->turn++;
-    if (!g->interleaving) /* enumerating, or nothing to do: regions are met once */
-        return g->turn == 0 && gpumbi_working(g) && gpumbi_dry(g);
-    if (g->turn == 0)
+    g->interleave.met = g->interleave.target_met = 0;
+    g->interleave.target = -1;
+    g->interleave.turn++;
+    if (!g->interleave.open) /* enumerating, or nothing to do: regions are met once */
+        return g->interleave.turn == 0 && gpumbi_working(g) && gpumbi_dry(g);
+    if (g->interleave.turn == 0)
         return 1;
-    g->collecting = 0;
-    const int lanes = g->interleaved;
-    for (; gpumbi_working(g) && lanes; g->turn++) {
-        const int round = (g->turn - 1) / lanes;
-        gpumbi_sampler *s = &g->lanes[(g->turn - 1 + round) % lanes];
+    g->interleave.collecting = 0;
+    const int lanes = g->interleave.lanes;
+    for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
+        const int round = (g->interleave.turn - 1) / lanes;
+        gpumbi_sampler *s = &g->interleave.lane[(g->interleave.turn - 1 + round) % lanes];
         int sampling = 0, unfinished = 0, warming = 0;
         for (int i = 0; i < lanes; i++) {
-            const gpumbi_sampler *lane = &g->lanes[i];
+            const gpumbi_sampler *lane = &g->interleave.lane[i];
             sampling |= lane->phase <= GPUMBI_SAMPLE && lane->result.stop == GPUMB_STOP_NONE;
             unfinished |= lane->phase != GPUMBI_FINISHED;
             warming |= lane->phase < GPUMBI_SAMPLE;
@@ -5985,14 +6043,15 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
             break;
         if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
             s->phase = GPUMBI_RECHECK;
-        if (!warming && g->sampling_round < 0) {
-            g->sampling_round = round + ((g->turn - 1) % lanes != 0);
+        if (!warming && g->interleave.sampling_round < 0) {
+            g->interleave.sampling_round = round + ((g->interleave.turn - 1) % lanes != 0);
             gpumbi_align_lanes(g);
         }
-        const int waits = s->phase == GPUMBI_SAMPLE && (warming || round < g->sampling_round ||
-                                                        s->count >= g->settings.max_samples);
+        const int waits =
+            s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
+                                          s->samples.count >= g->settings.max_samples);
         if (s->phase != GPUMBI_FINISHED && !waits) {
-            g->target = (int)(s - g->lanes);
+            g->interleave.target = (int)(s - g->interleave.lane);
             return 1;
         }
     }
@@ -6003,9 +6062,9 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         gpumbi_say_not_compared(g);
     }
     for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
-        if (g->lanes[i].phase == GPUMBI_FINISHED) {
-            gpumbi_state_after(&state, &g->lanes[i]);
-            gpumbi_finish(g, &g->lanes[i]);
+        if (g->interleave.lane[i].phase == GPUMBI_FINISHED) {
+            gpumbi_state_after(&state, &g->interleave.lane[i]);
+            gpumbi_finish(g, &g->interleave.lane[i]);
         }
     gpumbi_interleave_free(g);
     return 0;
@@ -6020,15 +6079,15 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
 /* A copy of a text that lives as long as the context. */
 static const char *gpumbi_keep(gpumb *g, const char *text)
 {
-    for (const gpumbi_text *t = g->texts; t; t = t->next)
+    for (const gpumbi_text *t = g->sweep.texts; t; t = t->next)
         if (!strcmp(t->text, text))
             return t->text;
     gpumbi_text *t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text));
     if (!t)
         return "";
     memcpy(t->text, text, strlen(text) + 1);
-    t->next = g->texts;
-    g->texts = t;
+    t->next = g->sweep.texts;
+    g->sweep.texts = t;
     return t->text;
 }
 
@@ -6037,26 +6096,27 @@ static int gpumbi_unlisted(gpumb *g, const char *kind, const char *name)
 {
     char key[64];
     gpumbi_format(key, sizeof key, "%s %s", kind, name);
-    for (int i = 0; i < g->named_count; i++)
-        if (!strcmp(g->named[i], key))
+    for (int i = 0; i < g->selection.named_count; i++)
+        if (!strcmp(g->selection.named[i], key))
             return 0;
-    if (g->named_count == GPUMBI_COLUMNS)
+    if (g->selection.named_count == GPUMBI_COLUMNS)
         return 0;
-    gpumbi_copy_text(g->named[g->named_count++], sizeof g->named[0], key);
+    gpumbi_copy_text(g->selection.named[g->selection.named_count++], sizeof g->selection.named[0],
+                     key);
     return 1;
 }
 
 static int gpumbi_selected(gpumb *g, const char *kernel)
 {
     char name[160];
-    int selected = g->filters == 0;
+    int selected = g->options.filters == 0;
     gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
-    for (int i = 0; i < g->filters; i++)
-        selected |= strstr(name, g->filter[i]) != NULL;
+    for (int i = 0; i < g->options.filters; i++)
+        selected |= strstr(name, g->options.filter[i]) != NULL;
     if (gpumbi_dry(g)) {
-        g->seen++;
-        g->matched += (uint64_t)selected;
-        if (g->listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel)) {
+        g->selection.seen++;
+        g->selection.matched += (uint64_t)selected;
+        if (g->sweep.listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel)) {
             char line[64];
             gpumbi_copy_line(line, sizeof line, kernel);
             printf("    kernel %s\n", line);
@@ -6078,25 +6138,27 @@ static int gpumbi_same_point(const gpumbi_point *a, const gpumbi_point *b)
 
 static size_t gpumbi_point_number(const gpumb *g)
 {
-    return g->drawn ? g->drawn[g->point_index] : g->point_index;
+    return g->sweep.drawn ? g->sweep.drawn[g->sweep.point_index] : g->sweep.point_index;
 }
 
 /* 1 where a region is to run: outside sweeps, or in the pass of its own configuration. */
 static int gpumbi_on_point(const gpumb *g)
 {
-    return !g->here.depth || (g->point_index < g->point_count &&
-                              gpumbi_same_point(&g->here, &g->points[gpumbi_point_number(g)]));
+    return !g->sweep.here.depth ||
+           (g->sweep.point_index < g->sweep.point_count &&
+            gpumbi_same_point(&g->sweep.here, &g->sweep.points[gpumbi_point_number(g)]));
 }
 
 /* Draws the order of the configurations (Fisher & Yates, as by Durstenfeld 1964). */
 static void gpumbi_draw_order(gpumb *g)
 {
-    g->drawn = (size_t *)gpumbi_allocate(g, (g->point_count + 1) * sizeof *g->drawn);
-    for (size_t i = 0; g->drawn && i < g->point_count; i++) {
+    g->sweep.drawn =
+        (size_t *)gpumbi_allocate(g, (g->sweep.point_count + 1) * sizeof *g->sweep.drawn);
+    for (size_t i = 0; g->sweep.drawn && i < g->sweep.point_count; i++) {
         const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, i);
         const size_t other = (size_t)(word % (i + 1));
-        g->drawn[i] = g->drawn[other];
-        g->drawn[other] = i;
+        g->sweep.drawn[i] = g->sweep.drawn[other];
+        g->sweep.drawn[other] = i;
     }
 }
 
@@ -6109,29 +6171,32 @@ static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_point *point)
         hash = (hash ^ (uint64_t)point->at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
         hash = (hash ^ (hash >> 32)) + (uint64_t)point->at[i].column;
     }
-    size_t slot = (size_t)hash & (g->slots - 1);
-    while (g->slot[slot] && !gpumbi_same_point(&g->points[g->slot[slot] - 1], point))
-        slot = (slot + 1) & (g->slots - 1);
-    return &g->slot[slot];
+    size_t slot = (size_t)hash & (g->sweep.slots - 1);
+    while (g->sweep.slot[slot] &&
+           !gpumbi_same_point(&g->sweep.points[g->sweep.slot[slot] - 1], point))
+        slot = (slot + 1) & (g->sweep.slots - 1);
+    return &g->sweep.slot[slot];
 }
 
 static void gpumbi_add_point(gpumb *g)
 {
-    void *points = g->points;
-    if (!gpumbi_grow(g, &points, sizeof *g->points, g->point_count, &g->point_capacity))
+    void *points = g->sweep.points;
+    if (!gpumbi_grow(g, &points, sizeof *g->sweep.points, g->sweep.point_count,
+                     &g->sweep.point_capacity))
         return;
-    g->points = (gpumbi_point *)points;
-    if (g->slots < 2 * g->point_capacity || !g->point_count) { /* at most half full, and fresh */
-        GPUMB_FREE(g->slot);
-        g->slots = 2 * g->point_capacity;
-        g->slot = (size_t *)gpumbi_allocate(g, g->slots * sizeof *g->slot);
-        for (size_t i = 0; g->slot && i < g->point_count; i++)
-            *gpumbi_point_slot(g, &g->points[i]) = i + 1;
+    g->sweep.points = (gpumbi_point *)points;
+    if (g->sweep.slots < 2 * g->sweep.point_capacity ||
+        !g->sweep.point_count) { /* at most half full, and fresh */
+        GPUMB_FREE(g->sweep.slot);
+        g->sweep.slots = 2 * g->sweep.point_capacity;
+        g->sweep.slot = (size_t *)gpumbi_allocate(g, g->sweep.slots * sizeof *g->sweep.slot);
+        for (size_t i = 0; g->sweep.slot && i < g->sweep.point_count; i++)
+            *gpumbi_point_slot(g, &g->sweep.points[i]) = i + 1;
     }
-    size_t *slot = g->slot ? gpumbi_point_slot(g, &g->here) : NULL;
+    size_t *slot = g->sweep.slot ? gpumbi_point_slot(g, &g->sweep.here) : NULL;
     if (slot && !*slot) {
-        g->points[g->point_count++] = g->here;
-        *slot = g->point_count;
+        g->sweep.points[g->sweep.point_count++] = g->sweep.here;
+        *slot = g->sweep.point_count;
     }
 }
 
@@ -6139,10 +6204,10 @@ static int gpumbi_is_fixed_column(const gpumb *g, const char *name);
 
 static int gpumbi_find_column(gpumb *g, const char *name)
 {
-    for (int i = 0; i < g->columns; i++)
-        if (!strcmp(g->column[i], name))
+    for (int i = 0; i < g->sweep.columns; i++)
+        if (!strcmp(g->sweep.column[i], name))
             return i;
-    if (g->columns == GPUMBI_COLUMNS) {
+    if (g->sweep.columns == GPUMBI_COLUMNS) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d different axes", (int)GPUMBI_COLUMNS);
         return -1;
     }
@@ -6152,15 +6217,15 @@ static int gpumbi_find_column(gpumb *g, const char *name)
                    name);
         return -1;
     }
-    gpumbi_copy_text(g->column[g->columns], sizeof g->column[0], name);
-    return g->columns++;
+    gpumbi_copy_text(g->sweep.column[g->sweep.columns], sizeof g->sweep.column[0], name);
+    return g->sweep.columns++;
 }
 
 static void gpumbi_axis_pop(gpumb *g)
 {
-    g->here.depth--;
-    GPUMB_FREE(g->axis[g->here.depth].values);
-    g->axis[g->here.depth].values = NULL;
+    g->sweep.here.depth--;
+    GPUMB_FREE(g->sweep.axis[g->sweep.here.depth].values);
+    g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
 static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t value,
@@ -6188,7 +6253,7 @@ static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t
         if (a->count > 1000000)
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "--axis %s: more than a million values; for example --axis %s=64:1024:*2",
-                       g->column[a->column], g->column[a->column]);
+                       g->sweep.column[a->column], g->sweep.column[a->column]);
     }
 }
 
@@ -6197,7 +6262,8 @@ static void gpumbi_write_waiting(gpumb *g);
 /* What tempts to leave a body in the first pass. */
 static const char *gpumbi_why_left(const gpumb *g)
 {
-    return g->enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)" : "";
+    return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
+                                : "";
 }
 
 /* Opens an axis on top of the stack, without values. */
@@ -6207,39 +6273,39 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     memset(&none, 0, sizeof none);
     none.owner = g;
     gpumbi_leave_body(g);
-    for (int i = 0; i < g->here.depth; i++)
-        if (!strcmp(g->column[g->axis[i].column], name)) {
+    for (int i = 0; i < g->sweep.here.depth; i++)
+        if (!strcmp(g->sweep.column[g->sweep.axis[i].column], name)) {
             gpumbi_say(
                 "sweep over %s starts inside itself: leave a body by continue, not by return "
                 "or goto%s; nested sweeps need different names",
                 name, gpumbi_why_left(g));
             gpumbi_not_well(g);
-            while (g->here.depth > i)
+            while (g->sweep.here.depth > i)
                 gpumbi_axis_pop(g);
             if (i == 0)
                 gpumbi_write_waiting(g);
-            g->enumerating = g->dry;
+            g->sweep.enumerating = g->sweep.dry;
         }
     if (!gpumbi_working(g))
         return &none;
-    if (strlen(name) >= sizeof g->column[0])
+    if (strlen(name) >= sizeof g->sweep.column[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "axis %s: the name is longer than %d characters", name,
-                   (int)sizeof g->column[0] - 1);
+                   (int)sizeof g->sweep.column[0] - 1);
     const int column = g->done ? -1 : gpumbi_find_column(g, name);
-    if (g->here.depth == GPUMBI_DEPTH)
+    if (g->sweep.here.depth == GPUMBI_DEPTH)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
     if (g->done)
         return &none;
-    gpumb_axis *a = &g->axis[g->here.depth];
+    gpumb_axis *a = &g->sweep.axis[g->sweep.here.depth];
     memset(a, 0, sizeof *a);
     a->owner = g;
     a->column = column;
-    a->depth = g->here.depth++;
-    a->sibling = a->depth ? g->siblings[a->depth]++ : 0;
+    a->depth = g->sweep.here.depth++;
+    a->sibling = a->depth ? g->sweep.siblings[a->depth]++ : 0;
     if (a->depth == 0) {
-        g->enumerating = 1;
-        g->point_count = 0;
-        g->matched_before = g->matched;
+        g->sweep.enumerating = 1;
+        g->sweep.point_count = 0;
+        g->selection.matched_before = g->selection.matched;
     }
     return a;
 }
@@ -6247,9 +6313,9 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
 /* Where the sweep runs, an inner axis has one value in each pass, or none. */
 static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
 {
-    if (g->enumerating)
+    if (g->sweep.enumerating)
         return 0;
-    const gpumbi_point *point = &g->points[gpumbi_point_number(g)];
+    const gpumbi_point *point = &g->sweep.points[gpumbi_point_number(g)];
     const gpumbi_coordinate *at = &point->at[a->depth];
     if (a->depth < point->depth && at->column == a->column && at->sibling == a->sibling) {
         gpumbi_axis_add(g, a, capacity, at->value, at->text);
@@ -6265,7 +6331,7 @@ static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, cons
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". */
 static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
 {
-    const char *name = g->column[a->column], *text = option + strlen(name) + 1;
+    const char *name = g->sweep.column[a->column], *text = option + strlen(name) + 1;
     char example[128], what[128];
     int64_t least = 1;
     gpumbi_format(example, sizeof example, "%s=64,128 or %s=64:1024:*2 or %s=1:16:+1", name, name,
@@ -6316,7 +6382,7 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
 /* The same for named values, which can be chosen only. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
-    const char *text = option + strlen(g->column[a->column]) + 1;
+    const char *text = option + strlen(g->sweep.column[a->column]) + 1;
     const size_t count = a->count;
     size_t chosen = 0;
     gpumbi_coordinate *all = a->values;
@@ -6333,7 +6399,7 @@ static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
             for (i = 0; i < count; i++)
                 gpumbi_format(what + strlen(what), sizeof what - strlen(what), "%s%s",
                               i ? ", " : "", all[i].text);
-            gpumbi_format(example, sizeof example, "%s=%s", g->column[a->column],
+            gpumbi_format(example, sizeof example, "%s=%s", g->sweep.column[a->column],
                           count ? all[0].text : "");
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "--axis %s: no value '%.*s', there are %s; for example --axis %s", option,
@@ -6354,17 +6420,17 @@ static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 /* Applies the command line to a new axis. */
 static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity, int named)
 {
-    const char *name = g->column[a->column];
+    const char *name = g->sweep.column[a->column];
     const size_t length = strlen(name);
-    for (int i = 0; i < g->axis_options; i++)
-        if (!strncmp(g->axis_option[i], name, length) && g->axis_option[i][length] == '=') {
-            g->axis_used[i] = 1;
+    for (int i = 0; i < g->options.axes; i++)
+        if (!strncmp(g->options.axis[i], name, length) && g->options.axis[i][length] == '=') {
+            g->options.axis_used[i] = 1;
             if (named)
-                gpumbi_axis_choose(g, a, g->axis_option[i]);
+                gpumbi_axis_choose(g, a, g->options.axis[i]);
             else
-                gpumbi_axis_parse(g, a, capacity, g->axis_option[i]);
+                gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
         }
-    if (g->listing && a->count && gpumbi_unlisted(g, "axis", name)) {
+    if (g->sweep.listing && a->count && gpumbi_unlisted(g, "axis", name)) {
         printf("    axis   %s =", name);
         for (size_t i = 0; i < a->count && i < 20; i++)
             if (named)
@@ -6423,15 +6489,16 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
 static int gpumbi_axis_options_known(gpumb *g)
 {
-    for (int i = 0; i < g->axis_options && !g->done; i++)
-        if (!g->axis_used[i]) {
+    for (int i = 0; i < g->options.axes && !g->done; i++)
+        if (!g->options.axis_used[i]) {
             char axes[300] = "";
-            for (int c = 0; c < g->columns; c++)
+            for (int c = 0; c < g->sweep.columns; c++)
                 gpumbi_format(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s",
-                              c ? ", " : "", g->column[c]);
+                              c ? ", " : "", g->sweep.column[c]);
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s%s; see --list",
-                       g->axis_option[i], axes[0] ? axes : "none",
-                       g->here.depth ? " (of several sweeps in main() the first decides)" : "");
+                       g->options.axis[i], axes[0] ? axes : "none",
+                       g->sweep.here.depth ? " (of several sweeps in main() the first decides)"
+                                           : "");
         }
     return !g->done;
 }
@@ -6440,56 +6507,59 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
     gpumbi_leave_body(g);
-    if (a < g->axis || a >= g->axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
+    if (a < g->sweep.axis ||
+        a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
         return 0;
-    if (g->here.depth <= a->depth) /* closed by one of its own name inside it */
+    if (g->sweep.here.depth <= a->depth) /* closed by one of its own name inside it */
         return 0;
-    while (g->here.depth > a->depth + 1) {
+    while (g->sweep.here.depth > a->depth + 1) {
         gpumbi_say("sweep over %s was left by return or goto: use continue%s",
-                   g->column[g->axis[g->here.depth - 1].column], gpumbi_why_left(g));
+                   g->sweep.column[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_why_left(g));
         gpumbi_not_well(g);
         gpumbi_axis_pop(g);
     }
     int more = 0;
     if (gpumbi_working(g)) {
-        if (g->enumerating || a->depth > 0) {
+        if (g->sweep.enumerating || a->depth > 0) {
             more = a->index < a->count;
             if (more)
-                g->here.at[a->depth] = a->values[a->index++];
+                g->sweep.here.at[a->depth] = a->values[a->index++];
         }
         if (!more && a->depth == 0) {
-            if (!g->enumerating) {
+            if (!g->sweep.enumerating) {
                 gpumbi_free_scope(g, 2);
                 gpumbi_next_region(g);
-                g->point_index++;
-            } else if (!g->dry && !g->listing) {
-                if (a->count && !g->point_count && !g->filters)
+                g->sweep.point_index++;
+            } else if (!g->sweep.dry && !g->sweep.listing) {
+                if (a->count && !g->sweep.point_count && !g->options.filters)
                     gpumbi_say("sweep over %s met no region: gpumb_alloc() returns NULL while a "
                                "sweep enumerates, do not leave the body for that",
-                               g->column[a->column]);
-                g->enumerating = 0;
-                g->scope = 2;
-                g->point_index = 0;
+                               g->sweep.column[a->column]);
+                g->sweep.enumerating = 0;
+                g->memory.scope = 2;
+                g->sweep.point_index = 0;
                 gpumbi_next_region(g);
                 gpumbi_axis_options_known(g);
                 if (g->settings.shuffle)
                     gpumbi_draw_order(g);
-                if (!g->program_rows)
-                    g->expected_rows = g->row_count + g->matched - g->matched_before;
+                if (!g->progress.whole_program)
+                    g->progress.expected =
+                        g->rows.count + g->selection.matched - g->selection.matched_before;
             }
-            more = !g->enumerating && !g->done && g->point_index < g->point_count;
+            more = !g->sweep.enumerating && !g->done && g->sweep.point_index < g->sweep.point_count;
             if (more)
-                g->here.at[0] = g->points[gpumbi_point_number(g)].at[0];
+                g->sweep.here.at[0] = g->sweep.points[gpumbi_point_number(g)].at[0];
         }
     }
     if (more) {
-        g->siblings[a->depth + 1] = 0;
+        g->sweep.siblings[a->depth + 1] = 0;
     } else {
         gpumbi_axis_pop(g);
         if (a->depth == 0) {
-            g->enumerating = g->dry;
+            g->sweep.enumerating = g->sweep.dry;
             gpumbi_free_scope(g, 2);
-            g->scope = g->outer_scope;
+            g->memory.scope = g->memory.outer_scope;
             gpumbi_write_waiting(g);
         }
     }
@@ -6498,7 +6568,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 
 GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
 {
-    return a->owner->here.at[a->depth].value;
+    return a->owner->sweep.here.at[a->depth].value;
 }
 
 /* ================================================================================================
@@ -6570,9 +6640,9 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
         return 0;
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
-        d->multiprocessors * fmin(threads / (s->block > 0 ? s->block : 1), 32);
-    const double blocks = (double)s->grid, waves = blocks / resident;
-    const double large = 0.2 * fmax(s->block - 256, 0) / 1024;
+        d->multiprocessors * fmin(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
+    const double blocks = (double)s->kernel.grid, waves = blocks / resident;
+    const double large = 0.2 * fmax(s->kernel.block - 256, 0) / 1024;
     const double hidden = waves > 2 ? fmin(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
     const double gap_s = d->graph_interval_s > 0 ? d->graph_interval_s : r->overhead_s;
@@ -6587,13 +6657,14 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->bytes = s->about.bytes > 0 && isfinite(s->about.bytes) ? s->about.bytes : 0;
     r->flop = s->about.flop > 0 && isfinite(s->about.flop) ? s->about.flop : 0;
     r->footprint_bytes = s->about.footprint;
-    gpumbi_copy_text(r->fill, sizeof r->fill, g->fill);
-    r->seed = g->fill_seed;
+    gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
+    r->seed = g->memory.seed;
     r->peak_gbps = d->peak_bytes_per_s / 1e9;
     r->reference = s->about.reference;
     r->expected_pct = 100 * s->about.expected;
-    if (s->function)
-        gpumbi_dev_kernel(s->function, s->block, s->shared_bytes, &r->registers, &r->occupancy);
+    if (s->kernel.function)
+        gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
+                          &r->registers, &r->occupancy);
     int cached = gpumbi_cache_level(d, r);
     if (s->about.cache == GPUMB_CACHE_COLD) {
         gpumbi_copy_text(r->cache, sizeof r->cache, "cold");
@@ -6606,7 +6677,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->gbps = r->bytes / median / 1e9;
     r->gflops = r->flop / median / 1e9;
     if (r->bytes > 0) {
-        if (g->table || s->copy_to == NULL)
+        if (g->table.file || s->copy_to == NULL)
             gpumbi_measure_ceiling(g);
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
@@ -6631,7 +6702,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
         r->flags |= GPUMB_FLAG_CACHED;
-    r->series = gpumb_classify(s->values, s->count, g->settings.precision);
+    r->series = gpumb_classify(s->samples.values, s->samples.count, g->settings.precision);
     if (r->series != GPUMB_SERIES_STEADY)
         r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
     if (r->throttle > 0)
@@ -6645,33 +6716,33 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
 
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
-    if (s->result.status == GPUMB_STATUS_OK && !s->count)
+    if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
-    g->warmed |= s->result.status == GPUMB_STATUS_OK;
+    g->region.warmed |= s->result.status == GPUMB_STATUS_OK;
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
-    g->failed_rows += s->result.status == GPUMB_STATUS_FAILED;
+    g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
     if (s->copy_to) {
         *s->copy_to = s->result;
         return;
     }
     if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
         return;
-    void *rows = g->rows;
-    if (!gpumbi_grow(g, &rows, sizeof *g->rows, g->row_count, &g->row_capacity))
+    void *rows = g->rows.at;
+    if (!gpumbi_grow(g, &rows, sizeof *g->rows.at, g->rows.count, &g->rows.capacity))
         return;
-    g->rows = (gpumbi_row *)rows;
-    gpumbi_row *row = &g->rows[g->row_count++];
+    g->rows.at = (gpumbi_row *)rows;
+    gpumbi_row *row = &g->rows.at[g->rows.count++];
     row->result = s->result;
     row->point = s->point;
     row->order = s->order;
-    row->number = g->row_count;
-    g->last_row = g->row_count - 1;
+    row->number = g->rows.count;
+    g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
-    g->ok_rows += row->result.status == GPUMB_STATUS_OK;
-    g->skipped_rows += row->result.status == GPUMB_STATUS_SKIPPED;
-    if (!g->drawn)
+    g->rows.ok += row->result.status == GPUMB_STATUS_OK;
+    g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
+    if (!g->sweep.drawn)
         gpumbi_write_row(g, row);
 }
 
@@ -6686,16 +6757,17 @@ static int gpumbi_row_order(const void *a, const void *b)
 /* At the end of a sweep in a drawn order: its rows, in their natural one. */
 static void gpumbi_write_waiting(gpumb *g)
 {
-    if (!g->drawn)
+    if (!g->sweep.drawn)
         return;
-    GPUMB_FREE(g->drawn);
-    g->drawn = NULL;
-    if (g->row_count > g->written)
-        qsort(g->rows + g->written, g->row_count - g->written, sizeof *g->rows, gpumbi_row_order);
-    while (g->written < g->row_count) {
-        if (g->rows[g->written].number == g->row_count)
-            g->last_row = g->written;
-        gpumbi_write_row(g, &g->rows[g->written]);
+    GPUMB_FREE(g->sweep.drawn);
+    g->sweep.drawn = NULL;
+    if (g->rows.count > g->rows.written)
+        qsort(g->rows.at + g->rows.written, g->rows.count - g->rows.written, sizeof *g->rows.at,
+              gpumbi_row_order);
+    while (g->rows.written < g->rows.count) {
+        if (g->rows.at[g->rows.written].number == g->rows.count)
+            g->rows.last = g->rows.written;
+        gpumbi_write_row(g, &g->rows.at[g->rows.written]);
     }
 }
 
@@ -6883,8 +6955,8 @@ static void gpumbi_csv_header(gpumb *g, FILE *file)
     gpumbi_row_fields(g, &none, &f);
     for (int i = 0; i < f.count; i++)
         gpumbi_csv_field(file, f.at[i].name, i == 0);
-    for (int c = 0; c < g->columns; c++)
-        gpumbi_csv_field(file, g->column[c], 0);
+    for (int c = 0; c < g->sweep.columns; c++)
+        gpumbi_csv_field(file, g->sweep.column[c], 0);
     fputc('\n', file);
 }
 
@@ -6895,7 +6967,7 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
     for (int i = 0; i < f.count; i++)
         gpumbi_csv_field(file, f.at[i].text ? f.at[i].text : f.at[i].number.text, i == 0);
     gpumbi_number number;
-    for (int c = 0; c < g->columns; c++)
+    for (int c = 0; c < g->sweep.columns; c++)
         gpumbi_csv_field(file, gpumbi_axis_text(&row->point, c, &number), 0);
     fputc('\n', file);
 }
@@ -6999,7 +7071,7 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++) {
         const int column = row->point.at[i].column;
-        gpumbi_json_string(file, g->column[column]);
+        gpumbi_json_string(file, g->sweep.column[column]);
         fprintf(file, ": ");
         gpumbi_number number;
         const char *text = gpumbi_axis_text(&row->point, column, &number);
@@ -7031,10 +7103,10 @@ static void gpumbi_markdown_header(gpumb *g, FILE *file)
             g->device.name, g->device.backend,
             strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
-    for (int c = 0; c < g->columns; c++)
-        gpumbi_markdown_cell(file, g->column[c]);
+    for (int c = 0; c < g->sweep.columns; c++)
+        gpumbi_markdown_cell(file, g->sweep.column[c]);
     fputs(" median | 95 % | GB/s | GFLOP/s | % of peak | verified | flags |\n|---|---|", file);
-    for (int c = 0; c < g->columns; c++)
+    for (int c = 0; c < g->sweep.columns; c++)
         fputs("---:|", file);
     fputs("---:|---:|---:|---:|---:|---|---|\n", file);
 }
@@ -7081,7 +7153,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_markdown_cell(file, r->bench);
     gpumbi_markdown_cell(file, r->kernel);
     gpumbi_number number;
-    for (int c = 0; c < g->columns; c++)
+    for (int c = 0; c < g->sweep.columns; c++)
         gpumbi_markdown_cell(file, gpumbi_axis_text(&row->point, c, &number));
     if (r->status == GPUMB_STATUS_OK) {
         gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
@@ -7105,7 +7177,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
 static void gpumbi_table_device(gpumb *g)
 {
     const gpumb_device *d = &g->device;
-    FILE *t = g->table;
+    FILE *t = g->table.file;
     fprintf(t, "gpumb %s on %s (%s, %s)\n", GPUMB_VERSION, d->name, d->backend, d->arch);
     if (!strcmp(d->backend, "cpu"))
         fprintf(t, "  cpu backend: emulated, not a GPU result; %d workers\n", d->multiprocessors);
@@ -7150,20 +7222,20 @@ static void gpumbi_table_device(gpumb *g)
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
-    int same = !strcmp(g->table_bench, row->result.bench) && g->table_unit &&
-               (!strcmp(g->table_unit, unit) || row->result.status != GPUMB_STATUS_OK) &&
-               g->table_point.depth == row->point.depth;
+    int same = !strcmp(g->table.bench, row->result.bench) && g->table.unit &&
+               (!strcmp(g->table.unit, unit) || row->result.status != GPUMB_STATUS_OK) &&
+               g->table.point.depth == row->point.depth;
     for (int i = 0; same && i < row->point.depth; i++)
-        same = g->table_point.at[i].column == row->point.at[i].column;
+        same = g->table.point.at[i].column == row->point.at[i].column;
     if (same)
         return;
-    gpumbi_copy_text(g->table_bench, sizeof g->table_bench, row->result.bench);
-    g->table_point = row->point;
-    g->table_unit = unit;
-    fprintf(g->table, "\n%-22s", row->result.bench);
+    gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
+    g->table.point = row->point;
+    g->table.unit = unit;
+    fprintf(g->table.file, "\n%-22s", row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
-        fprintf(g->table, " %10s", g->column[row->point.at[i].column]);
-    fprintf(g->table, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
+        fprintf(g->table.file, " %10s", g->sweep.column[row->point.at[i].column]);
+    fprintf(g->table.file, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
 }
 
 static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
@@ -7171,20 +7243,22 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
     char flags[300];
-    const char *grey = g->color ? "\033[2m" : "", *red = g->color ? "\033[31m" : "";
-    const char *plain = g->color ? "\033[0m" : "";
+    const char *grey = g->table.color ? "\033[2m" : "", *red = g->table.color ? "\033[31m" : "";
+    const char *plain = g->table.color ? "\033[0m" : "";
     gpumbi_table_heading(g, row);
     gpumbi_number number;
     char kernel[sizeof r->kernel];
     gpumbi_copy_line(kernel, sizeof kernel, r->kernel);
-    fprintf(g->table, "%-22s", kernel);
+    fprintf(g->table.file, "%-22s", kernel);
     for (int i = 0; i < row->point.depth; i++)
-        fprintf(g->table, " %10s", gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
+        fprintf(g->table.file, " %10s",
+                gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
     if (r->status != GPUMB_STATUS_OK) {
-        fprintf(g->table, " %s%s: %s%s\n", red, gpumbi_status_name[r->status], r->reason, plain);
+        fprintf(g->table.file, " %s%s: %s%s\n", red, gpumbi_status_name[r->status], r->reason,
+                plain);
         return;
     }
-    fprintf(g->table, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
+    fprintf(g->table.file, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
             gpumbi_write_interval(&r->time).text,
             gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
             gpumbi_or_empty(r->pct_peak).text);
@@ -7192,21 +7266,22 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
-        fprintf(g->table, "  %-20.*s", length, bar);
+        fprintf(g->table.file, "  %-20.*s", length, bar);
     else
-        fprintf(g->table, "%s%.*s", length ? "  " : "", length, bar);
+        fprintf(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
     if (r->measured_pct > 0)
-        fprintf(g->table, "  expected %s %%, measured %s %%",
+        fprintf(g->table.file, "  expected %s %%, measured %s %%",
                 gpumbi_write_number(r->expected_pct, 1, 1).text,
                 gpumbi_write_number(r->measured_pct, 1, 1).text);
     if (r->compared_with[0])
-        fprintf(g->table, "  %s: %s x %s (%s ... %s)", gpumbi_verdict_name[r->comparison.verdict],
+        fprintf(g->table.file, "  %s: %s x %s (%s ... %s)",
+                gpumbi_verdict_name[r->comparison.verdict],
                 gpumbi_write_number(r->comparison.ratio, 4, 1).text, r->compared_with,
                 gpumbi_write_number(r->comparison.lo, 4, 1).text,
                 gpumbi_write_number(r->comparison.hi, 4, 1).text);
     if (flags[0])
-        fprintf(g->table, "  %s%s%s", grey, flags, plain);
-    fputc('\n', g->table);
+        fprintf(g->table.file, "  %s%s%s", grey, flags, plain);
+    fputc('\n', g->table.file);
 }
 
 /* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
@@ -7215,15 +7290,16 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
 {
     char text[80];
     gpumbi_number number;
-    const uint64_t rows = g->row_count, rest = g->expected_rows - rows;
-    if (!g->shows_progress || s->copy_to)
+    const uint64_t rows = g->rows.count, rest = g->progress.expected - rows;
+    if (!g->progress.shown || s->copy_to)
         return;
     const double now = gpumbi_dev_clock();
-    g->began_s = rows ? g->began_s : now;
-    gpumbi_format(text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
-                  (unsigned long long)(g->expected_rows > rows ? g->expected_rows : rows + 1));
-    if (rows && g->expected_rows > rows) {
-        const int left = (int)((now - g->began_s) / (double)rows * (double)rest + 0.5);
+    g->progress.began_s = rows ? g->progress.began_s : now;
+    gpumbi_format(
+        text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
+        (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
+    if (rows && g->progress.expected > rows) {
+        const int left = (int)((now - g->progress.began_s) / (double)rows * (double)rest + 0.5);
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), ", %d:%02d left", left / 60,
                       left % 60);
     }
@@ -7231,7 +7307,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
                   s->result.kernel);
     for (int i = 0; i < s->point.depth; i++)
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), " %s=%s",
-                      g->column[s->point.at[i].column],
+                      g->sweep.column[s->point.at[i].column],
                       gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
     gpumbi_progress_clear();
     fputs(text, stderr);
@@ -7246,7 +7322,7 @@ static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
 {
     if (!failed && !(sink->file && ferror(sink->file)))
         return;
-    g->sinks_broken = 1;
+    g->sinks.broken = 1;
     gpumbi_end(g, GPUMB_EXIT_ERROR,
                "%s %s: can't write: %s; free some space or choose another file", sink->option,
                sink->path, strerror(errno ? errno : EIO));
@@ -7281,8 +7357,8 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
 {
     struct stat about, other;
     char folder[520];
-    g->sink[kind].option = option;
-    g->sink[kind].path = path;
+    g->sinks.sink[kind].option = option;
+    g->sinks.sink[kind].path = path;
     if (!path || !strcmp(path, "-"))
         return;
     const int taken = !stat(path, &about), special = taken && !S_ISREG(about.st_mode);
@@ -7299,14 +7375,14 @@ static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const ch
         wrong = "no permission to write there";
     for (int i = 0; i < kind && !wrong; i++) {
         char other_folder[520];
-        const char *other_path = g->sink[i].path;
+        const char *other_path = g->sinks.sink[i].path;
         if (other_path &&
             !strcmp(name, gpumbi_split_path(other_path, other_folder, sizeof folder)) &&
             !stat(other_folder, &other) && other.st_ino == about.st_ino &&
             other.st_dev == about.st_dev && strncmp(path, "/dev/", 5))
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "%s %s and %s %s: are one file; for example %s results.%s",
-                       g->sink[i].option, other_path, option, path, option, option + 2);
+                       g->sinks.sink[i].option, other_path, option, path, option, option + 2);
     }
     if (wrong)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: %s; for example %s results.%s", option, path, wrong,
@@ -7320,31 +7396,31 @@ static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *
 {
     if (!sink->rows) {
         write_header(g, sink->file);
-    } else if (sink->columns != g->columns && !sink->part[0]) {
-        g->sinks_broken = 1;
+    } else if (sink->columns != g->sweep.columns && !sink->part[0]) {
+        g->sinks.broken = 1;
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "%s %s: axis %s came after the header was sent; write to a file, for example "
                    "%s results.%s",
-                   sink->option, sink->path, g->column[g->columns - 1], sink->option,
+                   sink->option, sink->path, g->sweep.column[g->sweep.columns - 1], sink->option,
                    sink->option + 2);
         return;
-    } else if (sink->columns != g->columns) {
+    } else if (sink->columns != g->sweep.columns) {
         sink->file = freopen(sink->part, "w", sink->file);
         if (!sink->file)
             return;
         write_header(g, sink->file);
-        for (size_t i = 0; i < g->written; i++)
-            write_row(g, sink->file, &g->rows[i]);
+        for (size_t i = 0; i < g->rows.written; i++)
+            write_row(g, sink->file, &g->rows.at[i]);
     }
-    sink->columns = g->columns;
+    sink->columns = g->sweep.columns;
     write_row(g, sink->file, row);
 }
 
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
 {
     gpumbi_progress_clear();
-    for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks_broken; kind++) {
-        gpumbi_sink *sink = &g->sink[kind];
+    for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks.broken; kind++) {
+        gpumbi_sink *sink = &g->sinks.sink[kind];
         if (!sink->path)
             continue;
         errno = 0;
@@ -7368,24 +7444,24 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
         sink->rows++;
         gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
     }
-    if (g->table && !g->sinks_broken) {
-        if (!g->header_printed)
+    if (g->table.file && !g->sinks.broken) {
+        if (!g->table.header_printed)
             gpumbi_table_device(g);
-        g->header_printed = 1;
+        g->table.header_printed = 1;
         gpumbi_table_row(g, row);
-        fflush(g->table);
+        fflush(g->table.file);
     }
-    g->written++;
+    g->rows.written++;
 }
 
 /* Completes a file. It takes its name only if nothing went wrong. */
 static void gpumbi_sink_close(gpumb *g, int kind)
 {
-    gpumbi_sink *sink = &g->sink[kind];
+    gpumbi_sink *sink = &g->sinks.sink[kind];
     if (!sink->file)
         return;
     errno = 0;
-    const gpumbi_text *note = g->notes;
+    const gpumbi_text *note = g->sinks.notes;
     if (kind == GPUMBI_JSON) {
         for (fputs("\n],\n\"notes\": [", sink->file); note; note = note->next) {
             gpumbi_json_string(sink->file, note->text);
@@ -7865,9 +7941,9 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel
     uint64_t key = gpumbi_hash(gpumbi_hash(0xcbf29ce484222325u, bench), kernel);
     for (size_t i = 0; i < axes; i++) {
         int c = 0;
-        while (g && c < g->columns && strcmp(g->column[c], axis[i].name))
+        while (g && c < g->sweep.columns && strcmp(g->sweep.column[c], axis[i].name))
             c++;
-        if (!g || c < g->columns)
+        if (!g || c < g->sweep.columns)
             key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), axis[i].text);
     }
     return key;
@@ -7877,7 +7953,7 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel
  * wrote the base; NULL: the rows are of this program for sure. */
 static const char *gpumbi_bench(const gpumb *g, const char *bench)
 {
-    return !g || g->has_benchmarks ? bench : "";
+    return !g || g->benchmarks.listed ? bench : "";
 }
 
 /* Puts the records into a hash table, with those of one key in the order of the file. */
@@ -7933,7 +8009,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
     size_t axes = 0;
     for (int i = 0; i < row->point.depth && i < GPUMBI_DEPTH; i++) {
         const int column = row->point.at[i].column;
-        cell[axes].name = g->column[column];
+        cell[axes].name = g->sweep.column[column];
         cell[axes].text = gpumbi_axis_text(&row->point, column, &number[i]);
         axes += cell[axes].text[0] != 0;
     }
@@ -8018,32 +8094,33 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     const int timed = gpumbi_comparable(r, now);
     const int verdict = timed ? (int)gpumbi_judge(&r->time, &time, width, g->settings.delta, ratio)
                               : GPUMBI_VERDICTS;
-    if (!g->table)
+    if (!g->table.file)
         return verdict;
     gpumbi_row_key(g, row, g, label);
-    fprintf(g->table, "%-*s ", label_width, label);
+    fprintf(g->table.file, "%-*s ", label_width, label);
     if (!timed) {
         const char *here = gpumbi_status_name[now->status];
         if (r && r->ok && now->status == GPUMB_STATUS_OK)
-            fprintf(g->table, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
+            fprintf(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
                     gpumbi_cold_name(now->cache),
                     r->text[GPUMBI_READ_MEANING] ? r->text[GPUMBI_READ_MEANING] : "-",
                     gpumbi_cold_name(r->text[GPUMBI_READ_CACHE]), g->settings.compare);
         else if (r)
-            fprintf(g->table, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
+            fprintf(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
                     g->settings.compare);
         else
-            fprintf(g->table, "only here%s%s\n", now->status ? ", " : "", now->status ? here : "");
+            fprintf(g->table.file, "only here%s%s\n", now->status ? ", " : "",
+                    now->status ? here : "");
         return verdict;
     }
     if (ratio[1] > 0)
         gpumbi_format(interval, sizeof interval, "%7s ... %s",
                       gpumbi_write_number(ratio[1], 3, 1).text,
                       gpumbi_write_number(ratio[2], 3, 1).text);
-    fprintf(g->table, "%10s %10s %7s  %-19s %s%s%s\n", gpumbi_write_time(r->time.at).text,
+    fprintf(g->table.file, "%10s %10s %7s  %-19s %s%s%s\n", gpumbi_write_time(r->time.at).text,
             gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text, interval,
-            g->color ? color[verdict] : "", gpumbi_verdict_name[(gpumb_verdict)verdict],
-            g->color ? "\033[0m" : "");
+            g->table.color ? color[verdict] : "", gpumbi_verdict_name[(gpumb_verdict)verdict],
+            g->table.color ? "\033[0m" : "");
     return verdict;
 }
 
@@ -8055,11 +8132,11 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
     for (size_t i = 0; i < t->count; i++) {
         const gpumbi_record *r = &t->rows[i];
         rest += !r->matched;
-        if (!g->table || r->matched)
+        if (!g->table.file || r->matched)
             continue;
         gpumbi_label(label, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
                      t->axes + r->first_axis, r->axes);
-        fprintf(g->table, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
+        fprintf(g->table.file, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
                 r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_READ_STATUS]);
     }
     return rest;
@@ -8078,14 +8155,14 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
                (unsigned long long)count[GPUMB_VERDICT_SAME],
                (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
                (unsigned long long)(rest + count[GPUMBI_VERDICTS]));
-    if (g->table)
-        fprintf(g->table,
+    if (g->table.file)
+        fprintf(g->table.file,
                 "  delta %s %%; 95 %% for all %llu ratios together: intervals %s times as wide "
                 "(Bonferroni)\n  spread between processes: %s\n",
                 gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
                 (unsigned long long)matched,
                 gpumbi_write_number(gpumbi_family_width(matched), 2, 1).text, spread[spreads]);
-    if (g->base->several)
+    if (g->comparison.base->several)
         gpumbi_say(
             "--compare %s: several rows have one name and the same axes: they are matched in "
             "their order",
@@ -8106,17 +8183,17 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
 
 static void gpumbi_compare_rows(gpumb *g)
 {
-    gpumbi_records *t = g->base;
+    gpumbi_records *t = g->comparison.base;
     uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0;
     int width = 22, spreads = 2;
     char label[200];
     const gpumbi_record **found =
-        (const gpumbi_record **)gpumbi_allocate(g, (g->row_count + 1) * sizeof *found);
+        (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
     gpumbi_index(g, t, g);
-    for (size_t i = 0; i < g->row_count && !g->done; i++) {
-        const gpumb_result *now = &g->rows[i].result;
+    for (size_t i = 0; i < g->rows.count && !g->done; i++) {
+        const gpumb_result *now = &g->rows.at[i].result;
         const gpumbi_record *r = found[i] =
-            gpumbi_take(t, gpumbi_row_key(g, &g->rows[i], g, label));
+            gpumbi_take(t, gpumbi_row_key(g, &g->rows.at[i], g, label));
         const int length = (int)strlen(label);
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
@@ -8128,12 +8205,12 @@ static void gpumbi_compare_rows(gpumb *g)
     }
     if (!g->done) {
         const double wider = gpumbi_family_width(matched);
-        if (g->table)
-            fprintf(g->table, "\ncompared with %s\n%-*s %10s %10s %7s  %-19s %s\n",
+        if (g->table.file)
+            fprintf(g->table.file, "\ncompared with %s\n%-*s %10s %10s %7s  %-19s %s\n",
                     g->settings.compare, width, "", "base", "new", "ratio", "95 % interval",
                     "verdict");
-        for (size_t i = 0; i < g->row_count; i++)
-            count[gpumbi_compare_row(g, &g->rows[i], found[i], wider, width)]++;
+        for (size_t i = 0; i < g->rows.count; i++)
+            count[gpumbi_compare_row(g, &g->rows.at[i], found[i], wider, width)]++;
         gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost,
                                matched ? spreads : 0);
     }
@@ -8153,9 +8230,10 @@ static void gpumbi_compare_open(gpumb *g)
     if (!file) {
         wrong = strerror(errno);
     } else {
-        g->base = gpumbi_read_records(g, fileno(file));
+        g->comparison.base = gpumbi_read_records(g, fileno(file));
         fclose(file);
-        wrong = g->base && g->base->wrong[0] ? g->base->wrong : NULL;
+        wrong =
+            g->comparison.base && g->comparison.base->wrong[0] ? g->comparison.base->wrong : NULL;
     }
     if (wrong && gpumbi_working(g))
         gpumbi_end(g, GPUMB_EXIT_USAGE,
@@ -8167,7 +8245,7 @@ static void gpumbi_compare_open(gpumb *g)
 /* Says in what the base, or a part of it, comes from elsewhere. */
 static void gpumbi_compare_origin(gpumb *g)
 {
-    const gpumbi_records *t = g->base;
+    const gpumbi_records *t = g->comparison.base;
     gpumbi_number schema;
     gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
     const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
@@ -8245,7 +8323,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     int fd = -1, status = 0, code = GPUMB_EXIT_ERROR;
     char who[48], why[200];
     gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
-    if (g->shows_progress)
+    if (g->progress.shown)
         gpumbi_say("%s", who);
     const pid_t child = gpumbi_start_process(arguments, &fd);
     if (child < 0) {
@@ -8262,8 +8340,8 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
             kill(child, SIGKILL);
     if (!t)
         return;
-    t->next = g->others;
-    g->others = t;
+    t->next = g->comparison.others;
+    g->comparison.others = t;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
         gpumbi_interrupted = 1;
     if (!gpumbi_working(g))
@@ -8286,7 +8364,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
  * started with: gpumb_open() may have seen only some. */
 static void gpumbi_run_processes(gpumb *g)
 {
-    size_t length = 0, count = (size_t)g->argc;
+    size_t length = 0, count = (size_t)g->options.argc;
     FILE *file = fopen("/proc/self/cmdline", "r");
     char *text = file ? gpumbi_read_all(g, fileno(file), &length) : NULL;
     if (file)
@@ -8297,7 +8375,7 @@ static void gpumbi_run_processes(gpumb *g)
         count += !text[i];
     char **arguments = (char **)gpumbi_allocate(g, (count + 1) * sizeof *arguments);
     for (size_t i = 0, at = 0; arguments && i < count; i++) {
-        arguments[i] = text ? text + at : g->argv[i];
+        arguments[i] = text ? text + at : g->options.argv[i];
         at += strlen(arguments[i]) + 1;
     }
     if (arguments && !count)
@@ -8306,7 +8384,7 @@ static void gpumbi_run_processes(gpumb *g)
     for (int i = 1; i < g->settings.processes && gpumbi_working(g); i++) {
         gpumbi_run_process(g, arguments, i);
         if (gpumbi_working(g))
-            gpumbi_index(g, g->others, NULL);
+            gpumbi_index(g, g->comparison.others, NULL);
     }
     GPUMB_FREE(arguments);
     GPUMB_FREE(text);
@@ -8317,12 +8395,12 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
 {
     gpumb_result *now = &row->result;
     char label[200];
-    const uint64_t key = g->others ? gpumbi_row_key(g, row, NULL, label) : 0;
-    if (g->others && now->status == GPUMB_STATUS_OK) {
+    const uint64_t key = g->comparison.others ? gpumbi_row_key(g, row, NULL, label) : 0;
+    if (g->comparison.others && now->status == GPUMB_STATUS_OK) {
         now->processes = 1;
         now->process_lo_s = now->process_hi_s = now->time.median;
     }
-    for (gpumbi_records *t = g->others; t && !g->done; t = t->next) {
+    for (gpumbi_records *t = g->comparison.others; t && !g->done; t = t->next) {
         const gpumbi_record *r = gpumbi_take(t, key);
         if (!r || !r->ok || now->status != GPUMB_STATUS_OK)
             continue;
@@ -8483,21 +8561,21 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         g->done = 1;
         break;
     case GPUMBI_OPTION_LIST:
-        g->listing = 1;
+        g->sweep.listing = 1;
         break;
     case GPUMBI_OPTION_FILTER:
-        if (g->filters == GPUMBI_OPTIONS)
+        if (g->options.filters == GPUMBI_OPTIONS)
             gpumbi_bad_value(g, option, value, "is one filter too many");
         else
-            g->filter[g->filters++] = value;
+            g->options.filter[g->options.filters++] = value;
         break;
     case GPUMBI_OPTION_AXIS:
-        if (g->axis_options == GPUMBI_OPTIONS)
+        if (g->options.axes == GPUMBI_OPTIONS)
             gpumbi_bad_value(g, option, value, "is one axis too many");
         else if (!strchr(value, '=') || value[0] == '=' || !strchr(value, '=')[1])
             gpumbi_bad_value(g, option, value, "is not name=values");
         else
-            g->axis_option[g->axis_options++] = value;
+            g->options.axis[g->options.axes++] = value;
         break;
     case GPUMBI_OPTION_DEVICE: {
         const uint64_t number = gpumbi_integer_option(g, option, value);
@@ -8665,10 +8743,11 @@ static void gpumbi_open_device(gpumb *g)
     g->device.ordinal = g->settings.device;
     if (gpumbi_try(g, gpumbi_dev_open(g->settings.device, &g->device), "device") ||
         gpumbi_try(g, gpumbi_dev_stream_create(&g->own_stream), "stream") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->start), "event") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->stop), "event")) {
+        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.start), "event") ||
+        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.stop), "event")) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "%s; free the device's memory, or choose another by --device", g->next.skip);
+                   "%s; free the device's memory, or choose another by --device",
+                   g->region.next.skip);
         return;
     }
     g->stream = g->own_stream;
@@ -8722,24 +8801,24 @@ static void gpumbi_start(gpumb *g)
                        to_stdout, options[i], options[i], options[i] + 2);
         to_stdout = options[i];
     }
-    g->table = s->quiet ? NULL : to_stdout ? stderr : stdout;
-    g->shows_progress = g->table && isatty(2);
-    g->color = g->table && !s->no_color && isatty(fileno(g->table)) &&
-               (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
-    if (!g->done && !g->listing)
+    g->table.file = s->quiet ? NULL : to_stdout ? stderr : stdout;
+    g->progress.shown = g->table.file && isatty(2);
+    g->table.color = g->table.file && !s->no_color && isatty(fileno(g->table.file)) &&
+                     (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
+    if (!g->done && !g->sweep.listing)
         gpumbi_compare_open(g);
-    if (!g->done && !g->listing && s->processes > 1) {
+    if (!g->done && !g->sweep.listing && s->processes > 1) {
         gpumbi_catch_interrupt(g);
         gpumbi_run_processes(g);
     }
     if (gpumbi_working(g))
         gpumbi_open_device(g);
-    if (!g->done && !g->listing)
+    if (!g->done && !g->sweep.listing)
         gpumbi_calibrate(g);
     if (!g->done)
         gpumbi_compare_origin(g);
-    if (!g->done && g->next.skip[0])
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->next.skip);
+    if (!g->done && g->region.next.skip[0])
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->region.next.skip);
     if (!g->done)
         gpumbi_catch_interrupt(g);
 }
@@ -8772,8 +8851,8 @@ GPUMB_API gpumb *gpumb_open(int argc, char **argv)
         if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
     g->settings = gpumb_settings_default();
-    g->argc = argc;
-    g->argv = argv;
+    g->options.argc = argc;
+    g->options.argv = argv;
     if (!g->done)
         gpumbi_parse_options(g, argc, argv);
     gpumbi_start(g);
@@ -8790,14 +8869,14 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
 
 static void gpumbi_summary(gpumb *g)
 {
-    const uint64_t rows = g->row_count;
-    if (g->header_printed)
-        fprintf(g->table, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
-                (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->ok_rows,
-                (unsigned long long)g->skipped_rows,
-                (unsigned long long)(rows - g->ok_rows - g->skipped_rows));
+    const uint64_t rows = g->rows.count;
+    if (g->table.header_printed)
+        fprintf(g->table.file, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
+                (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->rows.ok,
+                (unsigned long long)g->rows.skipped,
+                (unsigned long long)(rows - g->rows.ok - g->rows.skipped));
     errno = 0;
-    if (g->table && (fflush(g->table) || ferror(g->table)))
+    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
         gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
                    strerror(errno ? errno : EIO));
 }
@@ -8805,12 +8884,13 @@ static void gpumbi_summary(gpumb *g)
 /* Sweeps that are still open have been left. */
 static void gpumbi_close_sweeps(gpumb *g)
 {
-    if (g->here.depth && gpumbi_working(g)) {
+    if (g->sweep.here.depth && gpumbi_working(g)) {
         gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
-                   g->column[g->axis[g->here.depth - 1].column], gpumbi_why_left(g));
+                   g->sweep.column[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_why_left(g));
         gpumbi_not_well(g);
     }
-    while (g->here.depth)
+    while (g->sweep.here.depth)
         gpumbi_axis_pop(g);
     gpumbi_write_waiting(g);
 }
@@ -8831,7 +8911,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (!g)
         return GPUMB_EXIT_OK;
     gpumbi_make_current(g);
-    if (g->in_benchmark) {
+    if (g->benchmarks.running) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
         return g->exit_code;
@@ -8840,33 +8920,33 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_interleave_left(g);
     gpumbi_progress_clear();
     gpumbi_close_sweeps(g);
-    if (gpumbi_working(g) && !g->listing) {
+    if (gpumbi_working(g) && !g->sweep.listing) {
         gpumbi_axis_options_known(g);
-        if (g->filters && g->seen && !g->matched && !g->row_count)
+        if (g->options.filters && g->selection.seen && !g->selection.matched && !g->rows.count)
             gpumbi_end(
                 g, GPUMB_EXIT_USAGE,
                 "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                g->filter[0], g->program);
+                g->options.filter[0], g->program);
     }
-    if (g->base && gpumbi_working(g) && !g->listing)
+    if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
     gpumbi_summary(g);
     const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
     if (interrupted)
-        gpumbi_say("interrupted after %llu row%s", (unsigned long long)g->row_count,
-                   g->row_count == 1 ? "" : "s");
+        gpumbi_say("interrupted after %llu row%s", (unsigned long long)g->rows.count,
+                   g->rows.count == 1 ? "" : "s");
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
-    if (!g->exit_code && (g->failed_rows || (g->skipped_rows && !g->ok_rows)))
+    if (!g->exit_code && (g->rows.failed || (g->rows.skipped && !g->rows.ok)))
         g->exit_code = GPUMB_EXIT_FAILED;
     const int exit_code = g->exit_code;
 
     gpumbi_free_scope(g, 0);
-    gpumbi_release(&g->single);
-    if (g->start)
-        gpumbi_dev_event_destroy(g->start);
-    if (g->stop)
-        gpumbi_dev_event_destroy(g->stop);
+    gpumbi_release(&g->region.single);
+    if (g->clock.start)
+        gpumbi_dev_event_destroy(g->clock.start);
+    if (g->clock.stop)
+        gpumbi_dev_event_destroy(g->clock.stop);
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
@@ -8874,15 +8954,15 @@ GPUMB_API int gpumb_close(gpumb *g)
         sigaction(SIGINT, &gpumbi_old_interrupt, NULL);
         gpumbi_interrupted = 0;
     }
-    gpumbi_free_texts(g->texts);
-    gpumbi_free_texts(g->notes);
-    gpumbi_free_records(g->base);
-    gpumbi_free_records(g->others);
-    GPUMB_FREE(g->single.values);
-    GPUMB_FREE(g->single.scratch);
-    GPUMB_FREE(g->points);
-    GPUMB_FREE(g->slot);
-    GPUMB_FREE(g->rows);
+    gpumbi_free_texts(g->sweep.texts);
+    gpumbi_free_texts(g->sinks.notes);
+    gpumbi_free_records(g->comparison.base);
+    gpumbi_free_records(g->comparison.others);
+    GPUMB_FREE(g->region.single.samples.values);
+    GPUMB_FREE(g->region.single.samples.scratch);
+    GPUMB_FREE(g->sweep.points);
+    GPUMB_FREE(g->sweep.slot);
+    GPUMB_FREE(g->rows.at);
     gpumb **link = &gpumbi_newest;
     while (*link && *link != g)
         link = &(*link)->previous;
@@ -8899,18 +8979,18 @@ GPUMB_API int gpumb_close(gpumb *g)
 static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
 {
     gpumbi_copy_text(g->bench, sizeof g->bench, benchmark->name);
-    g->scope = g->outer_scope = 1;
-    g->fill[0] = 0;
-    g->fill_seed = 0;
+    g->memory.scope = g->memory.outer_scope = 1;
+    g->memory.fill[0] = 0;
+    g->memory.seed = 0;
     gpumbi_next_region(g);
-    g->in_benchmark = 1;
+    g->benchmarks.running = 1;
     benchmark->run(g);
-    g->in_benchmark = 0;
+    g->benchmarks.running = 0;
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);
-    g->scope = g->outer_scope = 0;
-    g->enumerating = g->dry;
+    g->memory.scope = g->memory.outer_scope = 0;
+    g->sweep.enumerating = g->sweep.dry;
 }
 
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count)
@@ -8918,33 +8998,33 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     gpumb *g = gpumb_open(argc, argv);
     unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
     uint64_t matched = 0;
-    g->dry = g->enumerating = g->has_benchmarks = 1;
+    g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
-        g->named_count = 0;
-        if (g->listing)
+        g->selection.named_count = 0;
+        if (g->sweep.listing)
             printf("%-20s %s\n", list[i].name, list[i].description ? list[i].description : "");
-        const int columns = g->columns;
+        const int columns = g->sweep.columns;
         int axis_used[GPUMBI_OPTIONS];
-        memcpy(axis_used, g->axis_used, sizeof axis_used);
-        const uint64_t seen = g->seen;
+        memcpy(axis_used, g->options.axis_used, sizeof axis_used);
+        const uint64_t seen = g->selection.seen;
         gpumbi_run_benchmark(g, &list[i]);
-        if (g->seen == seen) /* has no rows of its own, and counts by its name */
+        if (g->selection.seen == seen) /* has no rows of its own, and counts by its name */
             gpumbi_selected(g, NULL);
-        chosen[i] = g->matched > matched;
-        matched = g->matched;
+        chosen[i] = g->selection.matched > matched;
+        matched = g->selection.matched;
         if (!chosen[i]) { /* its axes do not count */
-            g->columns = columns;
-            memcpy(g->axis_used, axis_used, sizeof axis_used);
+            g->sweep.columns = columns;
+            memcpy(g->options.axis_used, axis_used, sizeof axis_used);
         }
     }
-    g->dry = g->enumerating = 0;
-    g->expected_rows = matched;
-    g->program_rows = 1;
-    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->filters && !matched)
+    g->sweep.dry = g->sweep.enumerating = 0;
+    g->progress.expected = matched;
+    g->progress.whole_program = 1;
+    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->options.filters && !matched)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                   g->filter[0], count ? list[0].name : "NAME");
-    for (size_t i = 0; i < count && gpumbi_working(g) && !g->listing; i++)
+                   g->options.filter[0], count ? list[0].name : "NAME");
+    for (size_t i = 0; i < count && gpumbi_working(g) && !g->sweep.listing; i++)
         if (chosen[i])
             gpumbi_run_benchmark(g, &list[i]);
     GPUMB_FREE(chosen);
@@ -10257,13 +10337,13 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 static void gpumbi_launch_evict(gpumb *g)
 {
 #ifdef __cplusplus
-    const uint64_t half = gpumb_size(g->evictor) / 2;
-    const uint64_t *first = GPUMB_PTR(const uint64_t, g->evictor);
+    const uint64_t half = gpumb_size(g->clock.evictor) / 2;
+    const uint64_t *first = GPUMB_PTR(const uint64_t, g->clock.evictor);
     GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + half / 8, half,
                  (gpumbi_difference *)NULL);
 #else
-    const size_t half = (size_t)gpumb_size(g->evictor) / 2;
-    const char *first = GPUMB_PTR(const char, g->evictor);
+    const size_t half = (size_t)gpumb_size(g->clock.evictor) / 2;
+    const char *first = GPUMB_PTR(const char, g->clock.evictor);
     volatile int read = memcmp(first, first + half, half); /* else the compiler leaves it out */
     (void)read;
 #endif
@@ -10274,8 +10354,8 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
     if ((g = gpumbi_enter(g)) == NULL || !b)
         return;
-    gpumbi_copy_text(g->fill, sizeof g->fill, name[kind]);
-    g->fill_seed = seed;
+    gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
+    g->memory.seed = seed;
     if (kind == GPUMB_FILL_ZERO) {
         gpumbi_try(g, gpumbi_dev_set(b->data, 0, b->bytes, g->stream), "fill");
         return;
@@ -11158,7 +11238,7 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         if (c->mode == GPUMB_READ)
             return gpumbi_check_sums(g, c, &found);
     }
-    if (found.count && !g->why[0])
+    if (found.count && !g->region.why[0])
         gpumb_reason(g, "%llu wrong %s, the first at byte %llu", found.count,
                      c->mode == GPUMB_WRITE ? "words" : "bytes", found.first);
     return found.count == 0;

@@ -427,8 +427,8 @@ static int run(const std::string &base, const char *csv, const char *json, int f
     s.fail_on_regression = fail;
     gpumb *g = gpumb_open_settings("run", &s);
     FILE *file = tmpfile();
-    g->table = file;
-    g->has_benchmarks = benchmarks;
+    g->table.file = file;
+    g->benchmarks.listed = benchmarks;
     for (int pass = 0; pass < 1 && g; pass++) {
         GPUMB_SWEEP_LIST(g, n, 1, 2, 3, 4) {
             GPUMB_SWEEP_STRINGS(g, form, forms, 2) {

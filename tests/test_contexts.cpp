@@ -21,7 +21,7 @@ static void measure_in_thread(const char *name, int block, int *trouble)
             GPUMB_LAUNCH(gpumbi_empty_kernel, 2, block, 0);
         wrong += strcmp(gpumb_last_result(NULL)->bench, name) != 0;
         wrong += strcmp(gpumb_last_result(g)->kernel, "gpumbi_empty_kernel") != 0;
-        wrong += g->single.block != block;
+        wrong += g->region.single.kernel.block != block;
     }
     wrong += gpumb_row_count(g) != 20;
     *trouble = wrong + gpumb_close(g);

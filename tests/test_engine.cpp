@@ -41,7 +41,7 @@ static gpumb *open(const gpumb_settings &s)
 
 static void close(gpumb *g, int code)
 {
-    if (!code && g->skipped_rows && !g->ok_rows) // a run that measures nothing is not well
+    if (!code && g->rows.skipped && !g->rows.ok) // a run that measures nothing is not well
         code = GPUMB_EXIT_FAILED;
     CHECK_INT(gpumb_close(g), code);
     CHECK(fake_clean());

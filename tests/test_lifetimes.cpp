@@ -59,9 +59,9 @@ static void test_interleave()
             gpumb_empty(g, 1, 32);
     }
     int failed = 0, ok = 0;
-    for (size_t i = 0; i < g->row_count; i++) {
-        failed += g->rows[i].result.status == GPUMB_STATUS_FAILED;
-        ok += g->rows[i].result.status == GPUMB_STATUS_OK;
+    for (size_t i = 0; i < g->rows.count; i++) {
+        failed += g->rows.at[i].result.status == GPUMB_STATUS_FAILED;
+        ok += g->rows.at[i].result.status == GPUMB_STATUS_OK;
     }
     CHECK(failed >= 1); /* a region that is not met again ends, and so does the interleave */
     CHECK(failed + ok == 2);
@@ -110,7 +110,7 @@ static void test_hooks_of_a_pass()
         alive[pass] = 0;
         pass += pass < 999;
     }
-    CHECK(g->ok_rows == 2);
+    CHECK(g->rows.ok == 2);
     CHECK(pass > 10);
     CHECK(hooks_run > 2 * (6 + 2)); /* a reset before each sample, checks of the first and last */
     CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
@@ -149,7 +149,7 @@ static void test_descriptions()
         if (n == 1)
             gpumb_skip(g, "for a region that does not come");
     }
-    CHECK(g->row_count == 2 && g->ok_rows == 2);
+    CHECK(g->rows.count == 2 && g->rows.ok == 2);
     gpumb_set_bytes(g, -5);
     GPUMB_MEASURE(g, "negative bytes")
         gpumb_empty(g, 1, 32);

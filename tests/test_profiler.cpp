@@ -51,8 +51,8 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 // Follows each launch. Those between two runs empty the caches.
 static int gpumbi_dev_last_error(void)
 {
-    const gpumbi_sampler *s = gpumbi_current ? gpumbi_current->active : NULL;
-    if (evict_s > 0 && s && !gpumbi_current->in_body && !s->left &&
+    const gpumbi_sampler *s = gpumbi_current ? gpumbi_current->region.active : NULL;
+    if (evict_s > 0 && s && !gpumbi_current->region.in_body && !s->run.left &&
         (s->phase == GPUMBI_WARM_UP || s->phase == GPUMBI_SAMPLE)) {
         evictions++;
         fake_run(evict_s);

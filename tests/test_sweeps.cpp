@@ -784,7 +784,7 @@ static void test_siblings()
     CHECK_INT(gpumb_row_count(g), 16);
     const char *const names[] = {"naive", "fast", "small", "large"};
     for (int i = 0; i < 4; i++)
-        CHECK_STR(g->rows[4 + i].point.at[1].text, names[i]);
+        CHECK_STR(g->rows.at[4 + i].point.at[1].text, names[i]);
     close(g, 0);
 }
 

@@ -2038,7 +2038,7 @@ static void test_troubled_rounds()
                     if (trouble == SKIPPED)
                         gpumb_skip(g, "not today");
                     static int run_of[3];
-                    run_of[i] = g->collecting ? 0 : run_of[i];
+                    run_of[i] = g->interleave.collecting ? 0 : run_of[i];
                     GPUMB_MEASURE(g, std::string(1, (char)('a' + i)).c_str()) {
                         runs = run_of[i]++;
                         spoil += (trouble == BAD_TIMES && runs % 10 == 5) ||
