@@ -696,7 +696,7 @@ int main()
     gpumb_settings s = gpumb_settings_default();
     s.quiet = 1;
     reader = gpumb_open_settings("test_compare", &s);
-    reader->has_benchmarks = 1;
+    reader->benchmarks.listed = 1;
     test_csv();
     test_json();
     test_many();
