@@ -95,7 +95,7 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench test plots matrix lint clean help always
+.PHONY: all run bench test plots figures matrix lint clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -177,7 +177,15 @@ test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
 has_matplotlib = $(1) -c 'import matplotlib' 2>/dev/null
 VENV := build/venv/bin/python
 
+# Those in the READMEs, dated by the commit that stored their rows.
+figures: FIGURES = bench/results --out bench/figures --store $(STORED) \
+    --date "$$(git log -1 --format=%cs -- bench/results)"
+plots: FIGURES = results --out results/figures
+STORED := floor-span,strided-memory,zcopy-working-set
+
 plots: ## draws the figures from results/ into results/figures/
+figures: ## draws those of the READMEs from bench/results/ into bench/figures/
+plots figures:
 	@command -v python3 >/dev/null || { \
 	    echo 'make plots: python3 is missing (Debian: apt-get install python3)'; exit 1; }
 	@mkdir -p build; $(call has_matplotlib,python3) || $(call has_matplotlib,$(VENV)) || \
@@ -185,4 +193,4 @@ plots: ## draws the figures from results/ into results/figures/
 	    { echo 'make plots: neither matplotlib nor a venv for it, see build/venv.log' \
 	        '(Debian: apt-get install python3-matplotlib, or python3-venv)'; exit 1; }
 	@python=python3; $(call has_matplotlib,python3) || python=$(VENV); \
-	    $$python plots/plot.py results --out results/figures
+	    $$python plots/plot.py $(FIGURES)

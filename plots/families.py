@@ -23,6 +23,9 @@ OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 MARKERS = "osD^vP*X"
 MODEL = "as the model\nexpects"
 BOUND = "bound by issue\nof instructions"
+FLAGGED = "hollow: flagged"
+BAND = "within 5 %"
+DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its span may be off
 SUPERSCRIPT = str.maketrans(
     "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
@@ -73,7 +76,7 @@ AXES = {
     "pairs": ("Bodies per thread\nx unrolling", count),
     "splits": ("Splits of a walk", lambda v: count(v) if v else "as many as fill the device"),
     "stream": ("Instructions", count),
-    "us": ("Spin in \u00b5s", count),
+    "span_us": ("Span in \u00b5s", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -81,6 +84,7 @@ RATES = {
     "gbps": ("bytes", 1e9, "Rate, read + written, in GB/s"),
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
+    "error_pct": ("", 1, "Error of the median in %"),  # against span_us
 }
 
 
@@ -153,43 +157,76 @@ def lines(ax, family, series, style):
     if family.log2:
         xs = sorted({p.x for points in series.values() for p in points})
         first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
-        ticks = [
-            2.0**e for e in range(first, last + 1, (last - first) // (4 if family.panel else 9) + 1)
-        ]
+        most = 2 if family.y == "error_pct" else 4 if family.panel else 9
+        ticks = [2.0**e for e in range(first, last + 1, (last - first) // most + 1)]
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 1 else xs))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+    if family.y == "error_pct":
+        ax.axhspan(-5, 5, color="#009E73", alpha=0.15, linewidth=0, zorder=0, label=BAND)
+        doubtful = [
+            (p.x, p.y, style[v].color)
+            for v, points in series.items()
+            for p in points
+            if DOUBTS & set(p.row["flags"].split(";"))
+        ]
+        for x, y, color in doubtful:
+            ax.plot(x, y, "o", color=color, markerfacecolor="white", markersize=7, zorder=4)
+        ax.plot([], [], "o", color="#606060", markerfacecolor="white", label=FLAGGED)
     if family.bands:
-        bands(ax, {p.x: p.row[family.bands] for points in series.values() for p in points})
+        bands(ax, family, series, style)
 
 
-def bands(ax, named):
-    """Shades the stretches of x that have the same name, and writes it above the axes."""
-    xs, names = zip(*sorted(named.items()))
-    starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
-    edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts] + [
-        xs[-1] * 2**0.5
-    ]
-    for n, i in enumerate(starts):
-        ax.axvspan(
-            edges[n],
-            edges[n + 1],
-            color="black",
-            alpha=0.10 if n % 2 else 0.03,
-            linewidth=0,
-            zorder=0,
-        )
-        ax.text(
-            math.sqrt(edges[n] * edges[n + 1]),
-            1.01,
-            names[i],
-            transform=ax.get_xaxis_transform(),
-            ha="center",
-            va="bottom",
-            fontweight="bold",
-        )
-    ax.set_xlim(edges[0], edges[-1])
+def level(row):
+    """The innermost cache that serves the row: what is read past a GPU's L1, or moved once, since
+    it is empty when a kernel starts, comes from the L2."""
+    once = float(row["bytes"] or 0) < 2 * float(row["footprint_bytes"] or 0)
+    past = "past L1" in row["kernel"] or once
+    return "L2" if row["cache"] == "L1" and row["backend"] != "cpu" and past else row["cache"]
+
+
+def bands(ax, family, series, style):
+    """Names the stretches of x that are served by the same cache above the axes: of all series
+    together, and shaded, or on a line for each where they differ."""
+    named = {v: {p.x: level(p.row) for p in points} for v, points in series.items()}
+    together = {x: name for own in named.values() for x, name in own.items()}
+    alike = all(own.items() <= together.items() for own in named.values())
+    if alike:
+        named = {None: together}
+    edges_of_all = []
+    for line, (value, own) in enumerate(reversed(named.items())):
+        xs, names = zip(*sorted(own.items()))
+        starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
+        edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts]
+        edges.append(xs[-1] * 2**0.5)
+        edges_of_all += edges
+        for n, i in enumerate(starts):
+            if alike:
+                ax.axvspan(*edges[n : n + 2], color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
+            else:
+                ax.plot(
+                    edges[n : n + 2],
+                    [1.008 + 0.045 * line] * 2,
+                    transform=ax.get_xaxis_transform(),
+                    color=style[value].color,
+                    alpha=0.4 if n % 2 else 1,
+                    linewidth=3,
+                    solid_capstyle="butt",
+                    clip_on=False,
+                )
+            ax.text(
+                math.sqrt(edges[n] * edges[n + 1]),
+                1.01 + 0.045 * line,
+                names[i],
+                transform=ax.get_xaxis_transform(),
+                color="black" if alike else style[value].color,
+                ha="center",
+                va="bottom",
+                fontsize=16 if alike else 12,
+                fontweight="bold",
+            )
+    ax.set_xlim(min(edges_of_all), max(edges_of_all))
 
 
 def bars(ax, family, series, style):
@@ -304,6 +341,72 @@ def clusters(ax, family, series, style):
     ax.grid(False, axis="x")
 
 
+def runs(points, holds):
+    """Where along x it holds, as text that is not broken; None for nowhere."""
+    xs = sorted(p.x for p in points if holds(p))
+    if len(xs) < 2:
+        return count(xs[0]) if xs else None
+    return f"{count(xs[0])}\u2009\u2026\u2009{count(xs[-1])}"
+
+
+def apart(points, reasons):
+    """Where the measured rate is more than 10 % above what the model expects, and where below, for
+    each element size, with the reason for either."""
+    said = []
+    for (word, far, extreme), reason in zip(
+        (("above", lambda r: r > 1.1, max), ("below", lambda r: r < 0.9, min)), reasons
+    ):
+        parts = []
+        for elem in sorted({float(p.row["elem"]) for p in points}):
+            own = [p for p in points if float(p.row["elem"]) == elem and p.model > 0]
+            at = runs(own, lambda p: far(p.y / p.model))
+            if at:
+                most = extreme(p.y / p.model for p in own)
+                to = f"{'up' if most > 1 else 'down'} to {most:.2g}\u00a0x"
+                parts.append(f"{size(elem)} at {at} ({to})")
+        if parts:
+            said.append(f"More than 10 % {word} the model: {', '.join(parts)}: {reason}")
+    return said
+
+
+def say_strided(points):
+    if points[0].row["backend"] == "cpu":
+        return []
+    return apart(
+        points,
+        (
+            "their rate at stride 1, from which the model starts, is limited by the number of "
+            "accesses and not by memory.",
+            "sectors that are written in part cost more than their bytes, and once threads are far "
+            "apart more than a sector is fetched.",
+        ),
+    )
+
+
+def say_misaligned(points):
+    if points[0].row["backend"] == "cpu":
+        return []
+    aligned = {(p.row["elem"], p.row["where"]): p for p in points if p.x == 0}
+    measured, expected = [], []
+    for p in points:
+        base = aligned.get((p.row["elem"], p.row["where"]))
+        if base and p.model > 0 and base.model > 0:
+            measured.append(p.y / base.y)
+            expected.append(p.model / base.model)
+    if not measured:
+        return []
+    said = (
+        f"An offset costs at most {100 - 100 * min(measured):.0f} %, where the model expects up to "
+        f"{100 - 100 * min(expected):.0f} %"
+    )
+    if min(measured) > min(expected) + 0.05:
+        said += (
+            ": it counts the sectors of each warp for itself, but neighbouring warps share those "
+            "at their ends, which the caches fetch once"
+        )
+    return [said + "."]
+
+
 @dataclass(frozen=True)
 class Family:
     name: str  # of the figure's file
@@ -322,6 +425,8 @@ class Family:
     group: str = ""  # x that have the same value of this axis are drawn side by side; clusters()
     published: dict = field(default_factory=dict)  # {panel: ((y, device[, x]), ...)}; largest x
     model: str = MODEL  # what the legend calls what the rows expect
+    panel_title: str = "{}"  # of a panel, with its value
+    says: Callable = None  # what the points show, as sentences for the caption
 
 
 FAMILIES = [
@@ -378,6 +483,7 @@ FAMILIES = [
         x="stride",
         series="elem",
         log_y=True,
+        says=say_strided,
     ),
     Family(
         "strided-original",
@@ -416,6 +522,7 @@ FAMILIES = [
         series="elem",
         panel="where",
         log2=False,
+        says=say_misaligned,
     ),
     Family(
         "reduction-geometry",
@@ -602,12 +709,12 @@ FAMILIES = [
     Family(
         "floor-span",
         "floor/span",
-        "A kernel of known length, timed in each way, for each number of blocks",
-        x="us",
+        "A spin of known length, timed in each way: error of the median",
+        x="span_us",
         series="kernel",
         panel="blocks",
+        panel_title="blocks: {}",
         where={"block": 256},
-        log_y=True,
-        y="median_s",
+        y="error_pct",
     ),
 ]

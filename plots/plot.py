@@ -3,8 +3,8 @@
     python3 plots/plot.py results --out results/figures
 
 Writes a set of PNG and SVG per device and backend, and report.md, which shows them with their
-captions. Exit code 2 where the input cannot be drawn, with one line on stderr that says why and
-what to do.
+captions; with --store NAME,... small PNG of these figures alone. Other tables are skipped. Exit
+code 2 where the input cannot be drawn, with one line on stderr that says why and what to do.
 """
 
 import argparse
@@ -19,11 +19,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from PIL import Image  # comes with matplotlib
 from matplotlib import pyplot
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from families import (
+    BAND,
     FAMILIES,
+    FLAGGED,
     RATES,
     Point,
     axis_label,
@@ -47,6 +50,7 @@ SINCE = """
     mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
     ratio_hi verdict processes process_lo_s process_hi_s
 """.split()  # fixed columns that older files do not have
+SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
 STYLE = {
     "backend": "agg",
@@ -89,6 +93,16 @@ def find(inputs, partial):
     return sorted(files, key=lambda f: (f.stat().st_mtime, str(f)))
 
 
+def is_ours(path):
+    """Whether it has the header that gpumb writes; other tables may lie beside."""
+    with path.open("rb") as f:
+        names = f.readline().decode("utf-8", "replace").lstrip("\ufeff").rstrip().split(",")
+    ours = {"schema", "bench", "kernel"} <= {n.strip('"') for n in names}
+    if not ours:
+        say(f"{path}: skipped: its header is not that of a gpumb benchmark")
+    return ours
+
+
 def need(path, have, columns):
     missing = [c for c in columns if c and c not in have]
     if missing:
@@ -129,7 +143,25 @@ def read(path):
         row["@axes"] = sorted(c for c in set(header) - set(FIXED) - set(SINCE) if row[c])
         rows.append(row)
     need(path, header, FIXED)
+    add_spans(path, rows)
     return rows
+
+
+def add_spans(path, rows):
+    """floor says what the spin's own clock showed in notes: in the JSON file or the terminal's text
+    beside the CSV."""
+    stem = path.name.removesuffix(".part").removesuffix(".csv")
+    notes = (path.with_name(stem + end) for end in (".txt", ".json"))
+    text = "".join(f.read_text("utf-8", "replace") for f in notes if f.is_file())
+    spans = {m[:3]: m[3] for m in SPAN.findall(text)}
+    for r in rows:
+        if r["bench"] == "floor/span":
+            r["span_us"] = spans.get((r["blocks"], r["block"], r["us"]), "")
+    if not spans and any("span_us" in r for r in rows):
+        say(
+            f"{path}: no {stem}.json or {stem}.txt with the spans beside it: floor/span is not "
+            "drawn: run floor with --json too"
+        )
 
 
 def value(text):
@@ -153,7 +185,14 @@ def number(row, column):
 def point(family, row):
     """The row as a point, None where it cannot be drawn."""
     work, unit, _ = RATES[family.y]
-    x, y = value(row[family.x]), number(row, family.y)
+    x = value(row[family.x])
+    if family.y == "error_pct":
+        if row["status"] != "ok" or not isinstance(x, float):
+            return None
+        span = number(row, "span_us") * 1e-6
+        times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
+        return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
+    y = number(row, family.y)
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
@@ -205,7 +244,7 @@ def arrange(family, points):
     return panels, len(points) - len(best)
 
 
-def caption(family, rows, lost, slower, replaced, date):
+def caption(family, rows, panels, lost, slower, replaced, date):
     dates = sorted({r["@date"] for r in rows})
     others = [
         a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)
@@ -227,14 +266,25 @@ def caption(family, rows, lost, slower, replaced, date):
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
     if family.draw is not heat:
         notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+    if family.y == "error_pct":
+        notes += ["error: against the spin's own clock, first block's start to last block's end"]
+        notes += ["hollow: flagged as launch-bound, noisy or near the clock's resolution"]
+    if family.bands:
+        notes += ["above the axes: where the data come from, by size and by kind of access"]
     if family.published and rows[0]["backend"] != "cpu":
         notes += ["stars: published figures (J. Stephan, TU Dresden 2019)"]
-    return "; ".join(notes) + "."
+    drawn = [p for series in panels.values() for points in series.values() for p in points]
+    return " ".join(["; ".join(notes) + ".", *(family.says(drawn) if family.says else ())])
 
 
 def rates(ax, family):
     """The axis of the rates, from zero where that can be."""
     ax.set_ylabel(RATES[family.y][2])
+    if family.y == "error_pct":  # what is within the band is told apart, what is far off fits
+        ax.set_yscale("symlog", linthresh=10, linscale=1.5)
+        ax.yaxis.set_major_locator(FixedLocator([-100, -10, -5, 0, 5, 10, 100, 1000]))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:+.0f}" if v else "0"))
+        return
     if not family.log_y:
         ax.set_ylim(0, None)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
@@ -279,6 +329,10 @@ def colors(fig, frames, family):
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
 
 
+def title_of(family, rows):
+    return family.title + (" (CPU, emulated)" if rows[0]["backend"] == "cpu" else "")
+
+
 def draw(family, panels, text):
     lines = -(-len(panels) // 5)  # of at most five panels
     fig, grid = pyplot.subplots(
@@ -307,7 +361,8 @@ def draw(family, panels, text):
                     at, color="black", ls=dash, lw=1.8, zorder=1.5
                 )
         # above the names of the bands
-        ax.set_title(value_label(family.panel, panel), pad=28 if family.bands and panel else None)
+        title = family.panel_title.format(value_label(family.panel, panel))
+        ax.set_title(title, pad=28 if family.bands and panel else None)
     for ax in frames[-grid.shape[1] :]:  # the lowest of each column
         ax.set_xlabel(axis_label(family.x))
     if family.draw is heat:
@@ -315,7 +370,7 @@ def draw(family, panels, text):
     else:
         for ax in grid[:, 0]:
             rates(ax, family)
-        known = [s.label for s in style.values()] + [family.model]
+        known = [s.label for s in style.values()] + [family.model, FLAGGED, BAND]
         named = {label: handles[label] for label in known if label in handles} | references
         grid[0, -1].legend(
             named.values(),
@@ -327,7 +382,7 @@ def draw(family, panels, text):
             borderaxespad=0,
             frameon=False,
         )
-    fig.suptitle(family.title, fontsize=20)
+    fig.suptitle(textwrap.fill(title_of(family, rows), 90), fontsize=20)
     fig.supxlabel(
         textwrap.fill(text, 145).replace("$", r"\$"),
         x=0.01,
@@ -336,6 +391,14 @@ def draw(family, panels, text):
         color="#404040",
     )
     return fig
+
+
+def save_small(figure, path):
+    """A third of the bytes: fewer pixels, and 256 colours."""
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=80)
+    image = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    image.save(path, optimize=True)
 
 
 def main():
@@ -350,9 +413,19 @@ def main():
     parser.add_argument(
         "--partial", action="store_true", help="read interrupted files (*.csv.part) too"
     )
+    parser.add_argument(
+        "--store", metavar="NAME,...", help="small PNG of these figures alone, without report.md"
+    )
     args = parser.parse_args()
+    names = [f.name for f in FAMILIES]
+    wanted = args.store.split(",") if args.store else names
+    if not set(wanted) <= set(names):
+        raise Problem(
+            f"--store: there is no figure {', '.join(sorted(set(wanted) - set(names)))}; "
+            f"known are {', '.join(names)}"
+        )
     pyplot.rcParams.update(STYLE)
-    rows = [row for path in find(args.inputs, args.partial) for row in read(path)]
+    rows = [row for f in find(args.inputs, args.partial) if is_ours(f) for row in read(f)]
     if not rows:
         raise Problem(
             f"{' '.join(args.inputs)}: the CSV files hold no rows: run the benchmarks first"
@@ -363,7 +436,7 @@ def main():
     report = ["# Figures\n"]
     for machine in sorted({(r["device"], r["backend"]) for r in rows}):
         report.append(f"## {', backend '.join(machine)}\n")
-        for family in FAMILIES:
+        for family in (f for f in FAMILIES if f.name in wanted):
             own, replaced = select(
                 family, [r for r in rows if (r["device"], r["backend"]) == machine]
             )
@@ -374,23 +447,30 @@ def main():
                 if not p
             )
             panels, slower = arrange(family, [p for p in points if p])
+            if not own:
+                continue
             if not panels:
                 say(
                     f"{family.name}: nothing to draw for {', backend '.join(machine)}: "
                     f"{len(own)} rows, none with a rate"
                 )
                 continue
-            text = caption(family, own, lost, slower, replaced, args.date)
+            text = caption(family, own, panels, lost, slower, replaced, args.date)
             figure = draw(family, panels, text)
             name = (
                 re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-")
                 + f"-{machine[1]}-{family.name}"
             )
-            figure.savefig(args.out / f"{name}.png", metadata={"Software": None})
-            figure.savefig(args.out / f"{name}.svg", metadata={"Date": None})
+            if args.store:
+                save_small(figure, args.out / f"{name}.png")
+            else:
+                figure.savefig(args.out / f"{name}.png", metadata={"Software": None})
+                figure.savefig(args.out / f"{name}.svg", metadata={"Date": None})
             pyplot.close(figure)
-            report.append(f"### {family.title}\n\n![{family.title}]({name}.png)\n\n{text}\n")
-    (args.out / "report.md").write_text("\n".join(report), encoding="utf-8")
+            title = title_of(family, own)
+            report.append(f"### {title}\n\n![{title}]({name}.png)\n\n{text}\n")
+    if not args.store:
+        (args.out / "report.md").write_text("\n".join(report), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,224 @@
+"""What plots/ draws, from rows of bench/results and from made ones. test_plots.sh runs it."""
+
+import contextlib
+import csv
+import io
+import math
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plots"))
+sys.dont_write_bytecode = True
+import families  # noqa: E402
+import plot  # noqa: E402
+
+RESULTS = ROOT / "bench" / "results"
+FAMILY = {f.name: f for f in families.FAMILIES}
+counts = {"passed": 0, "failed": 0}
+
+
+def check(holds, what):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"plots.py: failed: {what}")
+
+
+def rows_of(name):
+    with (RESULTS / name).open(newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def write(path, rows):
+    with path.open("w", newline="") as f:
+        out = csv.DictWriter(f, rows[0].keys())
+        out.writeheader()
+        out.writerows(rows)
+
+
+def run(*arguments):
+    """Exit code and standard error of plot.py."""
+    error = io.StringIO()
+    sys.argv = ["plot.py", *map(str, arguments)]
+    with contextlib.redirect_stderr(error):
+        try:
+            plot.main()
+            return 0, error.getvalue()
+        except plot.Problem as problem:
+            return 2, str(problem)
+
+
+def drawn(name, path):
+    """The figure of a family from one file, and its points in panels."""
+    family = FAMILY[name]
+    own, replaced = plot.select(family, plot.read(path))
+    points = [p for p in (plot.point(family, r) for r in own) if p]
+    panels, slower = plot.arrange(family, points)
+    text = plot.caption(family, own, panels, {}, slower, replaced, None)
+    return plot.draw(family, panels, text), points, text
+
+
+def row(base, **changes):
+    return {**base, **{k: str(v) for k, v in changes.items()}}
+
+
+# ---- files of other kinds, and files that are broken ---------------------------------------------
+
+
+def files(tmp):
+    copy = rows_of("cpu-copy.csv")
+    write(tmp / "copy.csv", copy)
+    (tmp / "other.csv").write_text("variant,median_s\nruntime,0.5\n")
+    (tmp / "semicolons.csv").write_bytes("Gr\xf6\xdfe;Zeit\n1;2\n".encode("latin-1"))
+    (tmp / "empty.csv").write_text("")
+    code, error = run(tmp, "--out", tmp / "figures", "--store", "copy-grid")
+    check(code == 0, f"tables of other kinds end it: {error}")
+    for name in ("other.csv", "semicolons.csv", "empty.csv"):
+        check(f"{name}: skipped" in error, f"{name}: not said to be skipped")
+    check("copy.csv: skipped" not in error, "a file of ours is skipped")
+    made = [f.name for f in (tmp / "figures").iterdir()]
+    check(made == ["amd-epyc-cpu-copy-grid.png"], f"--store: {made}")
+
+    check(run(tmp / "other.csv", "--out", tmp)[0] == 2, "nothing but another table: not an error")
+    check(run(tmp, "--out", tmp, "--store", "nosuch")[0] == 2, "--store nosuch: not an error")
+    write(tmp / "short.csv", [{k: v for k, v in copy[0].items() if k != "median_s"}])
+    code, error = run(tmp, "--out", tmp / "figures")
+    check(code == 2 and "median_s" in error, f"a column missing: {code} {error}")
+
+
+# ---- floor-span: errors in per cent, against the span that the notes state -----------------------
+
+
+def span(tmp):
+    base = next(r for r in rows_of("h200-floor.csv") if r["bench"] == "floor/span")
+    made = [
+        row(base, us=us, blocks=132, kernel=k, median_s=t, ci_lo_s=t, ci_hi_s=t, flags=flags)
+        for us, k, t, flags in (
+            (2, "event", 6e-6, ""),
+            (2, "chosen", 1.9e-6, "unverified;launch-bound"),
+            (5, "chosen", 5e-6, "unverified"),
+            (9, "chosen", 9e-6, "unverified"),
+        )
+    ]
+    path = tmp / "floor.csv"
+    write(path, made)
+    error = io.StringIO()
+    with contextlib.redirect_stderr(error):
+        plot.read(path)
+    check("floor.json or floor.txt" in error.getvalue(), "spans unknown: nothing is said")
+
+    (tmp / "floor.json").write_text(
+        '"notes": ["132 x 256 threads spin 2 us: span 2.00 us, event +1 %",'
+        '"132 x 256 threads spin 5 us: span 4.00 us", "132 x 1024 threads spin 9 us: span 1.00 us"]'
+    )
+    figure, points, _ = drawn("floor-span", path)
+    errors = {(p.x, p.row["kernel"]): p.y for p in points}
+    wanted = {(2, "event"): 200, (2, "chosen"): -5, (4, "chosen"): 25}
+    check(
+        errors.keys() == wanted.keys()
+        and all(math.isclose(errors[k], wanted[k]) for k in wanted),
+        f"errors {errors}, not {wanted}",
+    )
+    ax = figure.axes[0]
+    bands = [p.get_extents().transformed(ax.transData.inverted()) for p in ax.patches]
+    check([(round(b.y0), round(b.y1)) for b in bands] == [(-5, 5)], f"the band: {bands}")
+    check(ax.get_yscale() == "symlog" and "%" in ax.get_ylabel(), "the axis of the error")
+    white = [l.get_xydata().round(6) for l in ax.lines if l.get_markerfacecolor() == "white"]
+    hollow = [tuple(point) for line in white for point in line]
+    check(hollow == [(2, -5)], f"hollow: {hollow}")
+
+
+# ---- captions: where measurement and model part --------------------------------------------------
+
+
+def captions(tmp):
+    base = next(r for r in rows_of("h200-strided.csv") if r["bench"] == "strided/memory")
+
+    def strided(name, **changes):
+        made = [
+            row(base, elem=e, stride=s, gbps=y, reference=100, expected_pct=m, **changes)
+            for e, s, y, m in (
+                (1, 1, 100, 100),
+                (1, 2, 90, 50),
+                (1, 8, 40, 20),
+                (16, 1, 100, 100),
+                (16, 2, 35, 50),
+                (16, 4, 12, 50),
+                (16, 64, 50, 50),
+            )
+        ]
+        for r in made:  # an interval that fits the rate
+            r["ci_lo_s"] = r["ci_hi_s"] = str(float(r["bytes"]) / float(r["gbps"]) / 1e9)
+        write(tmp / name, made)
+        return drawn("strided-memory", tmp / name)
+
+    _, _, text = strided("strided.csv")
+    above = text.find("above the model: 1 B at 2\u2009\u2026\u20098 (up to 2\u00a0x): ")
+    below = text.find("below the model: 16 B at 2\u2009\u2026\u20094 (down to 0.24\u00a0x): ")
+    check(0 < above < below, f"strided: {text}")
+    check("number of accesses" in text and "written in part" in text, f"no reasons: {text}")
+    figure, _, text = strided("cpu.csv", backend="cpu", device="AMD")
+    check("the model" not in text, f"reasons of a GPU on a CPU: {text}")
+    check("emulated" in figure.get_suptitle(), f"title of a CPU's: {figure.get_suptitle()}")
+
+    figure, _, text = drawn("offset-misaligned", RESULTS / "h200-offset.csv")
+    check("neighbouring warps share" in text, f"misaligned: {text}")
+    check("emulated" not in figure.get_suptitle(), "title of a GPU's")
+
+
+# ---- bands: what each kernel's data come from ----------------------------------------------------
+
+
+def bands(tmp):
+    base = next(r for r in rows_of("h200-zcopy.csv") if r["bench"] == "zcopy/working_set")
+    made = [
+        row(base, kernel=k, footprint=f, footprint_bytes=f, bytes=b, cache=c)
+        for f, c in ((1024, "L1"), (4096, "L2"), (65536, "memory"))
+        for k, b in (("read again", 8 * f), ("read again, past L1", 8 * f), ("zcopy", f))
+    ]
+    for r in made:
+        r["gbps"] = str(float(r["bytes"]) / float(r["median_s"]) / 1e9)
+    write(tmp / "zcopy.csv", made)
+    figure, _, _ = drawn("zcopy-working-set", tmp / "zcopy.csv")
+    ax = figure.axes[0]
+    colors = {
+        h.get_label(): h.lines[0].get_color() for h in ax.containers if hasattr(h, "lines")
+    }
+    named = {
+        k: [t.get_text() for t in ax.texts if t.get_color() == c] for k, c in colors.items()
+    }
+    wanted = {
+        "read again": ["L1", "L2", "memory"],
+        "read again, past L1": ["L2", "memory"],
+        "zcopy": ["L2", "memory"],
+    }
+    check(named == wanted, f"bands: {named}, not {wanted}")
+    check(not ax.patches, "a band over kernels that it does not hold for")
+
+    write(tmp / "alike.csv", [r for r in made if r["kernel"] == "read again"])
+    figure, _, _ = drawn("zcopy-working-set", tmp / "alike.csv")
+    ax = figure.axes[0]
+    check([t.get_text() for t in ax.texts] == wanted["read again"], "bands of one kernel")
+    check(len(ax.patches) == 3, "bands of one kernel are not shaded")
+
+
+# ---- the stored figures --------------------------------------------------------------------------
+
+
+def stored():
+    names = sorted(f.name for f in (ROOT / "bench" / "figures").iterdir())
+    known = {f"nvidia-h200-cuda-{f}.png" for f in FAMILY}
+    check(names and set(names) <= known, f"bench/figures: {names}")
+    size = sum((ROOT / "bench" / "figures" / n).stat().st_size for n in names)
+    check(size <= 300e3, f"bench/figures: {size} bytes")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for part in (files, span, captions, bands):
+        here = Path(folder) / part.__name__
+        here.mkdir()
+        part(here)
+stored()
+print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+sys.exit(counts["failed"] > 0)
