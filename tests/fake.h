@@ -30,6 +30,7 @@
 
 FAKE_UNUSED double fake_now;           /* the host's clock, seconds */
 FAKE_UNUSED double fake_busy;          /* when the queue will be empty */
+FAKE_UNUSED double fake_elsewhere;     /* when another stream's queue will be */
 FAKE_UNUSED double fake_launch_cost;   /* of the host, for a launch */
 FAKE_UNUSED double fake_record_cost;   /* of the host, for an event */
 FAKE_UNUSED double fake_clock_cost;    /* of the host, for a look at its clock */
@@ -151,6 +152,14 @@ static void fake_work(double seconds)
     fake_seen_to = fake_busy;
 }
 
+/* The same on a stream that the library does not know of. */
+FAKE_UNUSED void fake_run_elsewhere(double seconds)
+{
+    fake_runs++;
+    fake_now += fake_launch_cost;
+    fake_elsewhere = (fake_elsewhere < fake_now ? fake_now : fake_elsewhere) + seconds;
+}
+
 FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
 
 /* Launches `seconds` of work. */
@@ -176,7 +185,7 @@ FAKE_UNUSED void fake_run_refused(fake_error error)
 /* Streams and memory outlive it. */
 FAKE_UNUSED void fake_reset(void)
 {
-    fake_now = fake_busy = 100;
+    fake_now = fake_busy = fake_elsewhere = 100;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
     fake_clock_cost = 17e-9;
@@ -436,6 +445,14 @@ static int gpumbi_dev_wait(void *stream)
         return fake_misuse("a wait while a graph is captured");
     if (fake_now < fake_busy)
         fake_now = fake_busy;
+    return error;
+}
+
+static int gpumbi_dev_wait_all(void)
+{
+    const int error = gpumbi_dev_wait(NULL);
+    if (fake_now < fake_elsewhere)
+        fake_now = fake_elsewhere;
     return error;
 }
 

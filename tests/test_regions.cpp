@@ -971,6 +971,50 @@ static void test_stream()
     CHECK(fake_clean());
 }
 
+// ---- work on a stream that the library does not know of ----
+
+static void test_elsewhere()
+{
+    for (double run_s : {5e-6, 130e-6, 5e-3})
+        for (double warmup_s : {-1.0, 0.1})
+            for (int joined = 0; joined < 2; joined++) {
+                gpumb_settings s = settings();
+                s.warmup_s = warmup_s;
+                gpumb *g = open(s);
+                gpumb_result r;
+                GPUMB_TIME(&r) {
+                    fake_run_elsewhere(run_s);
+                    if (joined) // by an event that the known stream waits for
+                        fake_busy = fake_elsewhere;
+                }
+                CHECK_INT(r.status, joined ? GPUMB_STATUS_OK : GPUMB_STATUS_FAILED);
+                CHECK((strstr(r.reason, "gpumb_set_stream()") == NULL) == joined);
+                CHECK_NEAR(r.first_launch_s, run_s, 3e-6);
+                if (joined)
+                    CHECK_NEAR(r.time.median, run_s, 3e-6);
+                close(g, joined ? 0 : 1);
+            }
+    // the host's clock stops when the whole device is idle
+    gpumb *g = open(settings());
+    gpumb_result r;
+    gpumb_set_timing(g, GPUMB_TIMING_HOST);
+    GPUMB_TIME(&r) {
+        fake_run_elsewhere(130e-6);
+    }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK_NEAR(r.time.median, 130e-6, 3e-6);
+
+    // once is chance: the host was interrupted, or what the program did before goes on
+    int runs = 0;
+    GPUMB_TIME(&r) {
+        if (!runs++)
+            fake_run_elsewhere(1e-3);
+        fake_run(100e-6);
+    }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    close(g, 0);
+}
+
 int main()
 {
     snprintf(csv_path, sizeof csv_path, "build/test_regions.%d.csv", (int)getpid());
@@ -992,6 +1036,7 @@ int main()
     test_left_interleave();
     test_cut_names();
     test_stream();
+    test_elsewhere();
     remove(csv_path);
     return CHECK_SUMMARY();
 }

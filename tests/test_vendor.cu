@@ -78,6 +78,39 @@ static void test_plain_launch()
     CHECK_INT(gpumb_close(g), 0);
 }
 
+// Work on a stream that the library does not know of is found out, from some us on; where the
+// library's stream waits for it, or is it, its time is right.
+static void test_elsewhere()
+{
+    VENDOR(Stream_t) own;
+    VENDOR(Event_t) done;
+    CHECK(VENDOR(StreamCreateWithFlags)(&own, VENDOR(StreamNonBlocking)) == VENDOR(Success));
+    CHECK(VENDOR(EventCreateWithFlags)(&done, VENDOR(EventDisableTiming)) == VENDOR(Success));
+    for (long long clocks : {20000LL, 260000LL, 4000000LL})
+        for (int way = 0; way < 3; way++) { // unknown, joined, handed in
+            gpumb *g = open(0);
+            gpumb_buffer *out = gpumb_alloc(g, 4);
+            if (way == 2)
+                gpumb_set_stream(g, own);
+            GPUMB_MEASURE(g, "elsewhere") {
+                spin<<<1, 1, 0, own>>>(clocks, GPUMB_PTR(unsigned, out));
+                if (way == 1) {
+                    (void)VENDOR(EventRecord)(done, own);
+                    (void)VENDOR(StreamWaitEvent)((VENDOR(Stream_t))gpumb_stream(g), done, 0);
+                }
+            }
+            const gpumb_result *r = gpumb_last_result(g);
+            CHECK_CASE(r->status == (way ? GPUMB_STATUS_OK : GPUMB_STATUS_FAILED),
+                       "way %d, %lld clocks: status %d, %s, %g s", way, clocks, (int)r->status,
+                       r->reason, r->time.median);
+            CHECK_CASE(r->first_launch_s > 0.4e-9 * (double)clocks, "first launch %g s",
+                       r->first_launch_s);
+            gpumb_close(g);
+        }
+    CHECK(VENDOR(EventDestroy)(done) == VENDOR(Success));
+    CHECK(VENDOR(StreamDestroy)(own) == VENDOR(Success));
+}
+
 // An error that the program left behind before a region is not the region's.
 static void test_earlier_error()
 {
@@ -168,6 +201,7 @@ static void test_two_devices()
 int main()
 {
     test_plain_launch();
+    test_elsewhere();
     test_earlier_error();
     test_shared_memory();
     test_two_devices();
