@@ -585,6 +585,7 @@ typedef struct gpumb_result {
     gpumb_comparison comparison;
     int processes;                     /* that measured it, this one counted; 0: this one alone */
     double process_lo_s, process_hi_s; /* least and largest of their medians */
+    const double *process_medians_s;   /* all, its own last; valid until gpumb_close(); or NULL */
     unsigned flags;
 } gpumb_result;
 
@@ -3999,6 +4000,7 @@ struct gpumb {
 
     struct {                           /* COMPARISON */
         gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
+        gpumbi_text *medians;          /* of rows: room for process_medians_s */
     } comparison;
 
     struct { /* COMMAND LINE */
@@ -6243,7 +6245,7 @@ static void gpumbi_add_point(gpumb *g)
     }
 }
 
-static int gpumbi_is_fixed_column(const gpumb *g, const char *name);
+static int gpumbi_is_fixed_column(const char *name);
 
 static int gpumbi_find_column(gpumb *g, const char *name)
 {
@@ -6254,7 +6256,7 @@ static int gpumbi_find_column(gpumb *g, const char *name)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d different axes", (int)GPUMBI_COLUMNS);
         return -1;
     }
-    if (gpumbi_is_fixed_column(g, name)) {
+    if (gpumbi_is_fixed_column(name)) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "axis %s: that is the name of a column; take another, my_%s for example", name,
                    name);
@@ -6627,29 +6629,26 @@ static const char *gpumbi_meaning_name(const gpumb_result *r)
     return r->overhead_s > 0 ? "span" : name[r->timing];
 }
 
-/* "power;thermal", "none"; "" where it is unknown. */
-static const char *gpumbi_throttle_names(int throttle, char text[40])
+static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
+#define GPUMBI_FLAG_NAME(name, text, meaning, advice) text,
+static const char *const gpumbi_flag_name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME)};
+#undef GPUMBI_FLAG_NAME
+
+/* "noisy;cached" */
+static const char *gpumbi_bit_names(unsigned bits, const char *const *name, int names, char *text,
+                                    size_t size)
 {
-    static const char *const name[] = {"power", "thermal", "hardware", "other"};
-    gpumbi_copy_text(text, 40, throttle == 0 ? "none" : "");
-    for (int i = 0; throttle > 0 && i < 4; i++)
-        if (throttle >> i & 1)
-            gpumbi_format(text + strlen(text), 40 - strlen(text), "%s%s", text[0] ? ";" : "",
+    text[0] = 0;
+    for (int i = 0; i < names; i++)
+        if (bits >> i & 1)
+            gpumbi_format(text + strlen(text), size - strlen(text), "%s%s", text[0] ? ";" : "",
                           name[i]);
     return text;
 }
 
 static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
 {
-#define GPUMBI_FLAG_NAME(name, text, meaning, advice) text,
-    static const char *const name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME)};
-#undef GPUMBI_FLAG_NAME
-    text[0] = 0;
-    for (int i = 0; i < GPUMBI_FLAG_COUNT; i++)
-        if (flags >> i & 1)
-            gpumbi_format(text + strlen(text), size - strlen(text), "%s%s", text[0] ? ";" : "",
-                          name[i]);
-    return text;
+    return gpumbi_bit_names(flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, text, size);
 }
 
 /* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
@@ -6713,8 +6712,12 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         gpumbi_copy_text(r->cache, sizeof r->cache, "cold");
         cached = 0;
     }
-    if (r->status != GPUMB_STATUS_OK)
+    if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
+        r->timing = GPUMB_TIMING_AUTO;
+        r->batch = 0;
+        r->overhead_s = 0;
         return;
+    }
     r->time = gpumbi_statistics_now(s);
     const double median = r->time.median;
     r->gbps = r->bytes / median / 1e9;
@@ -6821,132 +6824,405 @@ static void gpumbi_write_waiting(gpumb *g)
  * when all is done; what is not a regular file ("-", a pipe) is written straight through.
  */
 
-enum { GPUMBI_SCHEMA = 2, GPUMBI_FIELDS = 80 };
+/* ---- fields ------------------------------------------------------------------------------------
+ *
+ * What a row, a device and the settings are in files stands in tables, from which they are written
+ * and read. Numbers have the digits that bring them back, 15 to 17; in units other than the
+ * struct's the point is shifted in the text, which loses nothing. A text that names nothing known
+ * is read as unknown: a later version may have written it.
+ */
 
-/* One value of a row, for CSV and JSON alike. An empty text is an unknown value. */
+enum { GPUMBI_SCHEMA = 3, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
+
+/* The kinds of what a struct holds. */
+enum {
+    GPUMBI_IS_TEXT,   /* char[] */
+    GPUMBI_IS_NAME,   /* int or enum, of a list of names */
+    GPUMBI_IS_BITS,   /* int or unsigned, of a list of names */
+    GPUMBI_IS_LIST,   /* const double *: one for each of `processes`, 1e-06;2e-06 */
+    GPUMBI_IS_INT,    /* int */
+    GPUMBI_IS_COUNT,  /* uint64_t */
+    GPUMBI_IS_NUMBER, /* double ... */
+    GPUMBI_IS_MEGA,   /* ... in millions */
+    GPUMBI_IS_GIGA    /* ... in thousands of millions */
+};
+
+/* When it is known; else its text is empty, and reads as 0, or as -1 from what may be 0. Those above
+ * 0: from so many samples on. */
+enum {
+    GPUMBI_IF_ALWAYS = 0,
+    GPUMBI_IF_TIMED = 1,
+    GPUMBI_IF_SPREAD = 2,
+    GPUMBI_IF_BOUNDED = 6,
+    GPUMBI_IF_SHAPED = 30,
+    GPUMBI_IF_POSITIVE = -1,
+    GPUMBI_IF_NOT_NEGATIVE = -2,
+    GPUMBI_IF_RAN = -3,      /* the row is ok */
+    GPUMBI_IF_COMPARED = -4, /* in an interleave */
+    GPUMBI_IF_INTERVAL = -5, /* that has an interval */
+    GPUMBI_IF_FILLED = -6    /* with random data */
+};
+
 typedef struct gpumbi_field {
-    const char *name, *text;
-    gpumbi_number number; /* where text is NULL */
+    const char *name;
+    const char *const *names;
+    unsigned short at;
+    unsigned char size, kind, name_count;
+    signed char known;
 } gpumbi_field;
 
-typedef struct gpumbi_fields {
-    gpumbi_field at[GPUMBI_FIELDS];
-    int count;
-    char flags[300], throttle[40];
-} gpumbi_fields;
+/* A line of a file. */
+typedef struct gpumbi_line {
+    int schema;
+    char version[16], backend[8], device[128], meaning[12];
+    double gb_per_j;
+    gpumb_result result;
+    double medians[GPUMBI_PROCESSES]; /* what process_medians_s points to, if it was read */
+    int median_count;
+} gpumbi_line;
 
-static void gpumbi_text_field(gpumbi_fields *f, const char *name, const char *text)
+/* What stands before the rows of a JSON file. */
+typedef struct gpumbi_head {
+    gpumb_device device;
+    gpumb_settings settings;
+    int emulated, peak_source;
+} gpumbi_head;
+
+static const char *const gpumbi_no_name[] = {""};
+static const char *const gpumbi_yes_name[] = {"no", "yes"};
+static const char *const gpumbi_note_name[] = {"", "emulated, not a GPU result"};
+static const char *const gpumbi_peak_name[] = {"", "memory clock x 2 x bus width", "--peak"};
+static const char *const gpumbi_profile_name[] = {"quick", "full"};
+static const char *const gpumbi_cache_name[] = {"hot", "cold"};
+static const char *const gpumbi_order_name[] = {"natural", "drawn"};
+
+/* The fixed columns, in their order: name, kind, when it is known, where, names. */
+#define GPUMBI_ROW_FIELDS(X)                                                                       \
+    X(schema, INT, ALWAYS, schema, no)                                                             \
+    X(gpumb, TEXT, ALWAYS, version, no)                                                            \
+    X(bench, TEXT, ALWAYS, result.bench, no)                                                       \
+    X(kernel, TEXT, ALWAYS, result.kernel, no)                                                     \
+    X(backend, TEXT, ALWAYS, backend, no)                                                          \
+    X(device, TEXT, ALWAYS, device, no)                                                            \
+    X(status, NAME, ALWAYS, result.status, status)                                                 \
+    X(reason, TEXT, ALWAYS, result.reason, no)                                                     \
+    X(verified, NAME, NOT_NEGATIVE, result.verified, yes)                                          \
+    X(timing, NAME, RAN, result.timing, timing)                                                    \
+    X(meaning, TEXT, RAN, meaning, no)                                                             \
+    X(samples, COUNT, RAN, result.time.count, no)                                                  \
+    X(batch, COUNT, RAN, result.batch, no)                                                         \
+    X(stop, NAME, ALWAYS, result.stop, stop)                                                       \
+    X(median_s, NUMBER, TIMED, result.time.median, no)                                             \
+    X(ci_lo_s, NUMBER, BOUNDED, result.time.ci_lo, no)                                             \
+    X(ci_hi_s, NUMBER, BOUNDED, result.time.ci_hi, no)                                             \
+    X(min_s, NUMBER, TIMED, result.time.min, no)                                                   \
+    X(q1_s, NUMBER, TIMED, result.time.q1, no)                                                     \
+    X(q3_s, NUMBER, TIMED, result.time.q3, no)                                                     \
+    X(max_s, NUMBER, TIMED, result.time.max, no)                                                   \
+    X(mean_s, NUMBER, TIMED, result.time.mean, no)                                                 \
+    X(sd_s, NUMBER, SPREAD, result.time.sd, no)                                                    \
+    X(mad_s, NUMBER, TIMED, result.time.mad, no)                                                   \
+    X(effective_samples, NUMBER, BOUNDED, result.time.effective, no)                               \
+    X(outliers, COUNT, TIMED, result.time.outliers, no)                                            \
+    X(first_launch_s, NUMBER, POSITIVE, result.first_launch_s, no)                                 \
+    X(overhead_s, NUMBER, RAN, result.overhead_s, no)                                              \
+    X(bytes, NUMBER, POSITIVE, result.bytes, no)                                                   \
+    X(flop, NUMBER, POSITIVE, result.flop, no)                                                     \
+    X(gbps, NUMBER, POSITIVE, result.gbps, no)                                                     \
+    X(gflops, NUMBER, POSITIVE, result.gflops, no)                                                 \
+    X(peak_gbps, NUMBER, POSITIVE, result.peak_gbps, no)                                           \
+    X(pct_peak, NUMBER, POSITIVE, result.pct_peak, no)                                             \
+    X(ceiling_gbps, NUMBER, POSITIVE, result.ceiling_gbps, no)                                     \
+    X(pct_ceiling, NUMBER, POSITIVE, result.pct_ceiling, no)                                       \
+    X(reference, NUMBER, POSITIVE, result.reference, no)                                           \
+    X(expected_pct, NUMBER, POSITIVE, result.expected_pct, no)                                     \
+    X(measured_pct, NUMBER, POSITIVE, result.measured_pct, no)                                     \
+    X(footprint_bytes, COUNT, POSITIVE, result.footprint_bytes, no)                                \
+    X(cache, TEXT, ALWAYS, result.cache, no)                                                       \
+    X(registers, INT, NOT_NEGATIVE, result.registers, no)                                          \
+    X(occupancy, NUMBER, NOT_NEGATIVE, result.occupancy, no)                                       \
+    X(sm_clock_before_mhz, MEGA, POSITIVE, result.sm_clock_before_hz, no)                          \
+    X(sm_clock_mhz, MEGA, POSITIVE, result.sm_clock_hz, no)                                        \
+    X(mem_clock_before_mhz, MEGA, POSITIVE, result.memory_clock_before_hz, no)                     \
+    X(mem_clock_mhz, MEGA, POSITIVE, result.memory_clock_hz, no)                                   \
+    X(temp_before_c, NUMBER, POSITIVE, result.temperature_before_c, no)                            \
+    X(temp_c, NUMBER, POSITIVE, result.temperature_c, no)                                          \
+    X(power_w, NUMBER, POSITIVE, result.power_w, no)                                               \
+    X(energy_j, NUMBER, POSITIVE, result.energy_j, no)                                             \
+    X(gb_per_j, NUMBER, POSITIVE, gb_per_j, no)                                                    \
+    X(throttle, BITS, NOT_NEGATIVE, result.throttle, throttle)                                     \
+    X(others, INT, NOT_NEGATIVE, result.others, no)                                                \
+    X(series, NAME, SHAPED, result.series, series)                                                 \
+    X(compared_with, TEXT, ALWAYS, result.compared_with, no)                                       \
+    X(ratio, NUMBER, COMPARED, result.comparison.ratio, no)                                        \
+    X(ratio_lo, NUMBER, INTERVAL, result.comparison.lo, no)                                        \
+    X(ratio_hi, NUMBER, INTERVAL, result.comparison.hi, no)                                        \
+    X(verdict, NAME, COMPARED, result.comparison.verdict, verdict)                                 \
+    X(fill, TEXT, ALWAYS, result.fill, no)                                                         \
+    X(seed, COUNT, FILLED, result.seed, no)                                                        \
+    X(processes, INT, POSITIVE, result.processes, no)                                              \
+    X(process_lo_s, NUMBER, POSITIVE, result.process_lo_s, no)                                     \
+    X(process_hi_s, NUMBER, POSITIVE, result.process_hi_s, no)                                     \
+    X(flags, BITS, ALWAYS, result.flags, flag)                                                     \
+    X(ratio_rounds, COUNT, COMPARED, result.comparison.rounds, no)                                 \
+    X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)
+
+#define GPUMBI_DEVICE_FIELDS(X)                                                                    \
+    X(name, TEXT, ALWAYS, device.name, no)                                                         \
+    X(backend, TEXT, ALWAYS, device.backend, no)                                                   \
+    X(note, NAME, ALWAYS, emulated, note)                                                          \
+    X(arch, TEXT, ALWAYS, device.arch, no)                                                         \
+    X(ordinal, INT, ALWAYS, device.ordinal, no)                                                    \
+    X(multiprocessors, INT, ALWAYS, device.multiprocessors, no)                                    \
+    X(warp_size, INT, ALWAYS, device.warp_size, no)                                                \
+    X(memory_bytes, COUNT, POSITIVE, device.memory_bytes, no)                                      \
+    X(l1_bytes, COUNT, POSITIVE, device.l1_bytes, no)                                              \
+    X(l2_bytes, COUNT, POSITIVE, device.l2_bytes, no)                                              \
+    X(sm_clock_mhz, MEGA, POSITIVE, device.sm_clock_hz, no)                                        \
+    X(mem_clock_mhz, MEGA, POSITIVE, device.memory_clock_hz, no)                                   \
+    X(bus_width_bits, INT, POSITIVE, device.bus_width_bits, no)                                    \
+    X(ecc, INT, NOT_NEGATIVE, device.ecc, no)                                                      \
+    X(peak_gbps, GIGA, POSITIVE, device.peak_bytes_per_s, no)                                      \
+    X(peak_source, NAME, ALWAYS, peak_source, peak)                                                \
+    X(peak_fp32_gflops, GIGA, POSITIVE, device.peak_flop_per_s, no)                                \
+    X(quantum_s, NUMBER, POSITIVE, device.quantum_s, no)                                           \
+    X(event_pair_s, NUMBER, POSITIVE, device.floor_s, no)                                          \
+    X(empty_kernel_s, NUMBER, POSITIVE, device.empty_kernel_s, no)                                 \
+    X(launch_interval_s, NUMBER, POSITIVE, device.interval_s, no)                                  \
+    X(graph_interval_s, NUMBER, POSITIVE, device.graph_interval_s, no)                             \
+    X(block_launch_s, NUMBER, POSITIVE, device.block_launch_s, no)                                 \
+    X(max_block, INT, ALWAYS, device.max_block, no)                                                \
+    X(max_threads, INT, ALWAYS, device.max_threads, no)                                            \
+    X(ceiling_gbps, GIGA, POSITIVE, device.ceiling_bytes_per_s, no)
+
+#define GPUMBI_SETTINGS_FIELDS(X)                                                                  \
+    X(precision, NUMBER, ALWAYS, settings.precision, no)                                           \
+    X(budget_s, NUMBER, ALWAYS, settings.budget_s, no)                                             \
+    X(warmup_s, NUMBER, ALWAYS, settings.warmup_s, no)                                             \
+    X(min_samples, COUNT, ALWAYS, settings.min_samples, no)                                        \
+    X(max_samples, COUNT, ALWAYS, settings.max_samples, no)                                        \
+    X(seed, COUNT, ALWAYS, settings.seed, no)                                                      \
+    X(profile, NAME, ALWAYS, settings.full, profile)                                               \
+    X(cache, NAME, ALWAYS, settings.cold, cache)                                                   \
+    X(order, NAME, ALWAYS, settings.shuffle, order)
+
+#define GPUMBI_COLUMN(name, kind, known, at, names) GPUMBI_COLUMN_##name,
+enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
+#undef GPUMBI_COLUMN
+
+#define GPUMBI_FIELD(of, name, kind, known, member, names)                                         \
+    {#name,                                                                                        \
+     gpumbi_##names##_name,                                                                        \
+     (unsigned short)offsetof(of, member),                                                         \
+     (unsigned char)sizeof(((of *)0)->member),                                                     \
+     GPUMBI_IS_##kind,                                                                             \
+     (unsigned char)(sizeof gpumbi_##names##_name / sizeof gpumbi_##names##_name[0]),              \
+     GPUMBI_IF_##known},
+#define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
+    GPUMBI_FIELD(gpumbi_line, name, kind, known, member, names)
+#define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
+    GPUMBI_FIELD(gpumbi_head, name, kind, known, member, names)
+static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
+static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
+static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
+enum {
+    GPUMBI_DEVICE_COUNT = sizeof gpumbi_device_fields / sizeof(gpumbi_field),
+    GPUMBI_SETTINGS_COUNT = sizeof gpumbi_settings_fields / sizeof(gpumbi_field)
+};
+#undef GPUMBI_FIELD
+#undef GPUMBI_LINE_FIELD
+#undef GPUMBI_HEAD_FIELD
+
+/* Returns `count` for no such field. Fields come in their order: the one behind `last` is tried
+ * first. */
+static int gpumbi_find_field(const gpumbi_field *fields, int count, const char *name, int last)
 {
-    gpumbi_field *field = &f->at[f->count++];
-    field->name = name;
-    field->text = text;
+    for (int i = 1; i <= count; i++) {
+        const int at = (last + i) % count;
+        if (*name == *fields[at].name && !strcmp(name, fields[at].name))
+            return at;
+    }
+    return count;
 }
 
-static void gpumbi_number_field(gpumbi_fields *f, const char *name, double value, int known)
+static int gpumbi_is_fixed_column(const char *name)
 {
-    gpumbi_field *field = &f->at[f->count++];
-    field->name = name;
-    field->text = known ? NULL : "";
-    field->number = gpumbi_write_number(value, 9, 0);
+    return gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
+           GPUMBI_COLUMNS_FIXED;
 }
 
-static void gpumbi_integer_field(gpumbi_fields *f, const char *name, uint64_t value, int known)
+static int gpumbi_exponent(const gpumbi_field *f)
 {
-    gpumbi_field *field = &f->at[f->count++];
-    field->name = name;
-    field->text = known ? NULL : "";
-    gpumbi_format(field->number.text, sizeof field->number.text, "%llu", (unsigned long long)value);
+    return f->kind == GPUMBI_IS_MEGA ? 6 : f->kind == GPUMBI_IS_GIGA ? 9 : 0;
 }
 
-/* The fixed columns, in their order. */
-static void gpumbi_row_fields(const gpumb *g, const gpumb_result *r, gpumbi_fields *f)
+/* A number of the unit that is 10^exponent of the struct's. */
+static int gpumbi_read_scaled(const char *text, int exponent, double *value)
 {
-    const gpumb_stats *t = &r->time;
-    const gpumb_comparison *c = &r->comparison;
-    const int timed = t->count > 0, interval = t->count >= 6, ran = r->status == GPUMB_STATUS_OK;
-    const int compared = r->compared_with[0] != 0;
-    f->count = 0;
-    gpumbi_integer_field(f, "schema", GPUMBI_SCHEMA, 1);
-    gpumbi_text_field(f, "gpumb", GPUMB_VERSION);
-    gpumbi_text_field(f, "bench", r->bench);
-    gpumbi_text_field(f, "kernel", r->kernel);
-    gpumbi_text_field(f, "backend", g->device.backend);
-    gpumbi_text_field(f, "device", g->device.name);
-    gpumbi_text_field(f, "status", gpumbi_status_name[r->status]);
-    gpumbi_text_field(f, "reason", r->reason);
-    gpumbi_text_field(f, "verified", r->verified < 0 ? "" : r->verified ? "yes" : "no");
-    gpumbi_text_field(f, "timing", ran ? gpumbi_timing_name[r->timing] : "");
-    gpumbi_text_field(f, "meaning", ran ? gpumbi_meaning_name(r) : "");
-    gpumbi_integer_field(f, "samples", t->count, ran);
-    gpumbi_integer_field(f, "batch", r->batch, ran);
-    gpumbi_text_field(f, "stop", gpumbi_stop_name[r->stop]);
-    gpumbi_number_field(f, "median_s", t->median, timed);
-    gpumbi_number_field(f, "ci_lo_s", t->ci_lo, interval);
-    gpumbi_number_field(f, "ci_hi_s", t->ci_hi, interval);
-    gpumbi_number_field(f, "min_s", t->min, timed);
-    gpumbi_number_field(f, "q1_s", t->q1, timed);
-    gpumbi_number_field(f, "q3_s", t->q3, timed);
-    gpumbi_number_field(f, "max_s", t->max, timed);
-    gpumbi_number_field(f, "mean_s", t->mean, timed);
-    gpumbi_number_field(f, "sd_s", t->sd, t->count > 1);
-    gpumbi_number_field(f, "mad_s", t->mad, timed);
-    gpumbi_number_field(f, "effective_samples", t->effective, interval);
-    gpumbi_integer_field(f, "outliers", t->outliers, timed);
-    gpumbi_number_field(f, "first_launch_s", r->first_launch_s, r->first_launch_s > 0);
-    gpumbi_number_field(f, "overhead_s", r->overhead_s, ran);
-    gpumbi_number_field(f, "bytes", r->bytes, r->bytes > 0);
-    gpumbi_number_field(f, "flop", r->flop, r->flop > 0);
-    gpumbi_number_field(f, "gbps", r->gbps, r->gbps > 0);
-    gpumbi_number_field(f, "gflops", r->gflops, r->gflops > 0);
-    gpumbi_number_field(f, "peak_gbps", r->peak_gbps, r->peak_gbps > 0);
-    gpumbi_number_field(f, "pct_peak", r->pct_peak, r->pct_peak > 0);
-    gpumbi_number_field(f, "ceiling_gbps", r->ceiling_gbps, r->ceiling_gbps > 0);
-    gpumbi_number_field(f, "pct_ceiling", r->pct_ceiling, r->pct_ceiling > 0);
-    gpumbi_number_field(f, "reference", r->reference, r->reference > 0);
-    gpumbi_number_field(f, "expected_pct", r->expected_pct, r->expected_pct > 0);
-    gpumbi_number_field(f, "measured_pct", r->measured_pct, r->measured_pct > 0);
-    gpumbi_integer_field(f, "footprint_bytes", r->footprint_bytes, r->footprint_bytes > 0);
-    gpumbi_text_field(f, "cache", r->cache);
-    gpumbi_integer_field(f, "registers", (uint64_t)r->registers, r->registers >= 0);
-    gpumbi_number_field(f, "occupancy", r->occupancy, r->occupancy >= 0);
-    gpumbi_number_field(f, "sm_clock_before_mhz", r->sm_clock_before_hz / 1e6,
-                        r->sm_clock_before_hz > 0);
-    gpumbi_number_field(f, "sm_clock_mhz", r->sm_clock_hz / 1e6, r->sm_clock_hz > 0);
-    gpumbi_number_field(f, "mem_clock_before_mhz", r->memory_clock_before_hz / 1e6,
-                        r->memory_clock_before_hz > 0);
-    gpumbi_number_field(f, "mem_clock_mhz", r->memory_clock_hz / 1e6, r->memory_clock_hz > 0);
-    gpumbi_number_field(f, "temp_before_c", r->temperature_before_c, r->temperature_before_c > 0);
-    gpumbi_number_field(f, "temp_c", r->temperature_c, r->temperature_c > 0);
-    gpumbi_number_field(f, "power_w", r->power_w, r->power_w > 0);
-    gpumbi_number_field(f, "energy_j", r->energy_j, r->energy_j > 0);
-    gpumbi_number_field(f, "gb_per_j", r->bytes / 1e9 / (r->energy_j > 0 ? r->energy_j : 1),
-                        r->energy_j > 0 && r->bytes > 0);
-    gpumbi_text_field(f, "throttle", gpumbi_throttle_names(r->throttle, f->throttle));
-    gpumbi_integer_field(f, "others", (uint64_t)r->others, r->others >= 0);
-    gpumbi_text_field(f, "series", t->count >= 30 ? gpumbi_series_name[r->series] : "");
-    gpumbi_text_field(f, "compared_with", r->compared_with);
-    gpumbi_number_field(f, "ratio", c->ratio, compared);
-    gpumbi_number_field(f, "ratio_lo", c->lo, compared && c->hi > 0);
-    gpumbi_number_field(f, "ratio_hi", c->hi, compared && c->hi > 0);
-    gpumbi_text_field(f, "verdict", compared ? gpumbi_verdict_name[c->verdict] : "");
-    gpumbi_text_field(f, "fill", r->fill);
-    gpumbi_integer_field(f, "seed", r->seed, r->fill[0] != 0);
-    gpumbi_integer_field(f, "processes", (uint64_t)r->processes, r->processes > 0);
-    gpumbi_number_field(f, "process_lo_s", r->process_lo_s, r->processes > 0);
-    gpumbi_number_field(f, "process_hi_s", r->process_hi_s, r->processes > 0);
-    gpumbi_text_field(f, "flags", gpumbi_flag_names(r->flags, f->flags, sizeof f->flags));
+    char shifted[100];
+    const int digits = (int)strcspn(text, "eE");
+    if (!gpumbi_read_number(text, value))
+        return 0;
+    if (!exponent)
+        return 1;
+    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text,
+                  (text[digits] ? strtol(text + digits + 1, NULL, 10) : 0) + exponent);
+    return gpumbi_read_number(shifted, value);
 }
 
-static int gpumbi_is_fixed_column(const gpumb *g, const char *name)
+/* In the fewest digits that read as the same. */
+static gpumbi_number gpumbi_write_scaled(double value, int exponent)
 {
-    gpumb_result none;
-    gpumbi_fields f;
-    memset(&none, 0, sizeof none);
-    gpumbi_row_fields(g, &none, &f);
-    for (int i = 0; i < f.count; i++)
-        if (!strcmp(f.at[i].name, name))
-            return 1;
-    return 0;
+    gpumbi_number n;
+    double back = 0;
+    const double scaled = exponent == 9 ? value / 1e9 : exponent == 6 ? value / 1e6 : value;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = gpumbi_write_number(scaled, digits, 0);
+        if (gpumbi_read_scaled(n.text, exponent, &back) && back >= value && back <= value)
+            break;
+    }
+    return n;
+}
+
+/* The number in a field of `base`; 0 for a text. */
+static double gpumbi_field_value(const gpumbi_field *f, const void *base)
+{
+    const char *at = (const char *)base + f->at;
+    double number = 0;
+    uint64_t count = 0;
+    int whole = 0;
+    if (f->kind >= GPUMBI_IS_NUMBER)
+        memcpy(&number, at, sizeof number);
+    else if (f->kind == GPUMBI_IS_COUNT)
+        memcpy(&count, at, sizeof count);
+    else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST)
+        memcpy(&whole, at, sizeof whole);
+    return number + (double)count + whole;
+}
+
+/* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the row,
+ * for its conditions. */
+static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, const gpumb_result *r,
+                                     char text[GPUMBI_CELL])
+{
+    const char *at = (const char *)base + f->at;
+    const double value = gpumbi_field_value(f, base);
+    uint64_t count;
+    const int known = f->known == GPUMBI_IF_ALWAYS         ? 1
+                      : f->known == GPUMBI_IF_POSITIVE     ? value > 0
+                      : f->known == GPUMBI_IF_NOT_NEGATIVE ? value >= 0
+                      : f->known == GPUMBI_IF_RAN          ? r->status == GPUMB_STATUS_OK
+                      : f->known == GPUMBI_IF_COMPARED     ? r->compared_with[0] != 0
+                      : f->known == GPUMBI_IF_INTERVAL ? r->compared_with[0] && r->comparison.hi > 0
+                      : f->known == GPUMBI_IF_FILLED   ? r->fill[0] != 0
+                                                       : r->time.count >= (uint64_t)f->known;
+    text[0] = 0;
+    if (!known || !isfinite(value))
+        return "";
+    switch (f->kind) {
+    case GPUMBI_IS_TEXT:
+        return at;
+    case GPUMBI_IS_NAME:
+        return f->names[value < f->name_count ? (int)value : f->name_count - 1];
+    case GPUMBI_IS_BITS:
+        if (!(value > 0) && f->known == GPUMBI_IF_NOT_NEGATIVE)
+            return "none";
+        return gpumbi_bit_names((unsigned)value, f->names, f->name_count, text, GPUMBI_CELL);
+    case GPUMBI_IS_INT:
+        gpumbi_format(text, GPUMBI_CELL, "%d", (int)value);
+        break;
+    case GPUMBI_IS_COUNT:
+        memcpy(&count, at, sizeof count); /* a double holds 53 bits of it */
+        gpumbi_format(text, GPUMBI_CELL, "%llu", (unsigned long long)count);
+        break;
+    case GPUMBI_IS_LIST:
+        for (int i = 0; r->process_medians_s && i < r->processes; i++)
+            gpumbi_format(text + strlen(text), GPUMBI_CELL - strlen(text), "%s%s", i ? ";" : "",
+                          gpumbi_write_scaled(r->process_medians_s[i], 0).text);
+        break;
+    default:
+        gpumbi_copy_text(text, GPUMBI_CELL, gpumbi_write_scaled(value, gpumbi_exponent(f)).text);
+    }
+    return text;
+}
+
+/* Which of a list is called as the text up to the next semicolon; -1: none. */
+static int gpumbi_find_name(const gpumbi_field *f, const char *text)
+{
+    const size_t length = strcspn(text, ";");
+    int i = f->name_count - 1;
+    while (i >= 0 && (strlen(f->names[i]) != length || strncmp(text, f->names[i], length)))
+        i--;
+    return i;
+}
+
+/* The medians of all processes. Returns 0 if they are not numbers above 0. */
+static int gpumbi_read_list(const char *text, gpumbi_line *l)
+{
+    char one[64];
+    int count = 0, right = 1;
+    l->result.process_medians_s = text[0] ? l->medians : NULL;
+    for (; *text && right; count++) {
+        const size_t length = strcspn(text, ";");
+        gpumbi_format(one, sizeof one, "%.*s", (int)length, text);
+        right = count < GPUMBI_PROCESSES && gpumbi_read_number(one, &l->medians[count]) &&
+                l->medians[count] > 0;
+        text += length + (text[length] != 0);
+    }
+    l->median_count = count;
+    return right;
+}
+
+/* Puts what gpumbi_field_text() has made back to where it came from. Returns 0 if it should be a
+ * number of 0 or more, and is none. */
+static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text)
+{
+    char *at = (char *)base + f->at;
+    const int unknown = f->known == GPUMBI_IF_NOT_NEGATIVE ? -1 : 0;
+    double number = unknown;
+    char *end;
+    if (f->kind == GPUMBI_IS_TEXT) {
+        gpumbi_copy_text(at, f->size, text);
+        return 1;
+    }
+    if (f->kind == GPUMBI_IS_LIST)
+        return gpumbi_read_list(text, (gpumbi_line *)base);
+    if (f->kind == GPUMBI_IS_NAME || f->kind == GPUMBI_IS_BITS) {
+        int whole = text[0] ? gpumbi_find_name(f, text) : unknown;
+        if (f->kind == GPUMBI_IS_BITS && text[0])
+            for (whole = 0; *text; text += strcspn(text, ";"), text += *text != 0) {
+                const int bit = gpumbi_find_name(f, text);
+                whole |= bit < 0 ? 0 : 1 << bit;
+            }
+        whole = whole < unknown ? unknown : whole;
+        memcpy(at, &whole, sizeof whole);
+        return 1;
+    }
+    errno = 0;
+    uint64_t count = strtoull(text, &end, 10);
+    if (text[0] && (!gpumbi_read_scaled(text, gpumbi_exponent(f), &number) || number < 0))
+        return 0;
+    if (*end || errno) /* 1e+06, as spreadsheets write it */
+        count = number < 1.8e19 ? (uint64_t)number : UINT64_MAX;
+    const int whole = number < INT_MAX ? (int)number : INT_MAX;
+    if (f->kind == GPUMBI_IS_COUNT)
+        memcpy(at, &count, sizeof count);
+    else if (f->kind == GPUMBI_IS_INT)
+        memcpy(at, &whole, sizeof whole);
+    else
+        memcpy(at, &number, sizeof number);
+    return 1;
+}
+
+static void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line *l)
+{
+    l->schema = GPUMBI_SCHEMA;
+    gpumbi_copy_text(l->version, sizeof l->version, GPUMB_VERSION);
+    gpumbi_copy_text(l->backend, sizeof l->backend, g->device.backend);
+    gpumbi_copy_text(l->device, sizeof l->device, g->device.name);
+    gpumbi_copy_text(l->meaning, sizeof l->meaning, gpumbi_meaning_name(r));
+    l->gb_per_j = r->energy_j > 0 ? r->bytes / 1e9 / r->energy_j : 0;
+    l->result = *r;
 }
 
 /* The value of an axis as text, made in `number` if it is none; "" where the row has no such
@@ -6992,12 +7268,8 @@ static void gpumbi_csv_field(FILE *file, const char *text, int first)
 
 static void gpumbi_csv_header(gpumb *g, FILE *file)
 {
-    gpumbi_fields f;
-    gpumb_result none;
-    memset(&none, 0, sizeof none);
-    gpumbi_row_fields(g, &none, &f);
-    for (int i = 0; i < f.count; i++)
-        gpumbi_csv_field(file, f.at[i].name, i == 0);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
+        gpumbi_csv_field(file, gpumbi_row_fields[i].name, i == 0);
     for (int c = 0; c < g->sweep.columns; c++)
         gpumbi_csv_field(file, g->sweep.column[c], 0);
     fputc('\n', file);
@@ -7005,11 +7277,13 @@ static void gpumbi_csv_header(gpumb *g, FILE *file)
 
 static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
-    gpumbi_fields f;
-    gpumbi_row_fields(g, &row->result, &f);
-    for (int i = 0; i < f.count; i++)
-        gpumbi_csv_field(file, f.at[i].text ? f.at[i].text : f.at[i].number.text, i == 0);
+    gpumbi_line line;
     gpumbi_number number;
+    char text[GPUMBI_CELL];
+    gpumbi_fill_line(g, &row->result, &line);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
+        gpumbi_csv_field(file, gpumbi_field_text(&gpumbi_row_fields[i], &line, &row->result, text),
+                         i == 0);
     for (int c = 0; c < g->sweep.columns; c++)
         gpumbi_csv_field(file, gpumbi_axis_text(&row->point, c, &number), 0);
     fputc('\n', file);
@@ -7032,85 +7306,53 @@ static void gpumbi_json_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
-static void gpumbi_json_field(FILE *file, const gpumbi_field *field, const char *before)
+/* Fields of `base` as members of an object. What stands at the top of the file is left out. */
+static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count, const void *base,
+                               const gpumb_result *r)
 {
-    fprintf(file, "%s\"%s\": ", before, field->name);
-    if (!field->text)
-        fputs(field->number.text, file);
-    else if (field->text[0] || !strcmp(field->name, "flags"))
-        gpumbi_json_string(file, field->text);
-    else
-        fputs("null", file);
-}
-
-static void gpumbi_json_object(FILE *file, const char *name, const gpumbi_fields *f)
-{
-    fprintf(file, ",\n\"%s\": {", name);
-    for (int i = 0; i < f->count; i++)
-        gpumbi_json_field(file, &f->at[i], i ? ", " : "");
-    fputc('}', file);
+    char text[GPUMBI_CELL];
+    for (int i = 0; i < count; i++) {
+        const gpumbi_field *f = &fields[i];
+        const char *value = gpumbi_field_text(f, base, r, text);
+        if (fields == gpumbi_row_fields && i == GPUMBI_COLUMN_gpumb)
+            continue;
+        fprintf(file, "%s\"%s\": ", i ? ", " : "{", f->name);
+        if (!value[0] && (fields != gpumbi_row_fields || i != GPUMBI_COLUMN_flags))
+            fputs("null", file);
+        else if (f->kind < GPUMBI_IS_INT)
+            gpumbi_json_string(file, value);
+        else
+            fputs(value, file);
+    }
 }
 
 static void gpumbi_json_header(gpumb *g, FILE *file)
 {
-    const gpumb_device *d = &g->device;
-    const gpumb_settings *s = &g->settings;
     char date[32];
-    gpumbi_fields f;
+    gpumbi_head head;
+    head.device = g->device;
+    head.settings = g->settings;
+    head.settings.warmup_s = fmax(g->settings.warmup_s, 0);
+    head.emulated = !strcmp(g->device.backend, "cpu");
+    head.peak_source = g->settings.peak_gbps > 0 ? 2 : g->device.peak_bytes_per_s > 0;
     gpumbi_dev_date(date);
     fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
             (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
     gpumbi_json_string(file, g->program);
-    f.count = 0;
-    gpumbi_text_field(&f, "name", d->name);
-    gpumbi_text_field(&f, "backend", d->backend);
-    gpumbi_text_field(&f, "note", strcmp(d->backend, "cpu") ? "" : "emulated, not a GPU result");
-    gpumbi_text_field(&f, "arch", d->arch);
-    gpumbi_integer_field(&f, "ordinal", (uint64_t)d->ordinal, 1);
-    gpumbi_integer_field(&f, "multiprocessors", (uint64_t)d->multiprocessors, 1);
-    gpumbi_integer_field(&f, "warp_size", (uint64_t)d->warp_size, 1);
-    gpumbi_integer_field(&f, "memory_bytes", d->memory_bytes, d->memory_bytes > 0);
-    gpumbi_integer_field(&f, "l1_bytes", d->l1_bytes, d->l1_bytes > 0);
-    gpumbi_integer_field(&f, "l2_bytes", d->l2_bytes, d->l2_bytes > 0);
-    gpumbi_number_field(&f, "sm_clock_mhz", d->sm_clock_hz / 1e6, d->sm_clock_hz > 0);
-    gpumbi_number_field(&f, "mem_clock_mhz", d->memory_clock_hz / 1e6, d->memory_clock_hz > 0);
-    gpumbi_integer_field(&f, "bus_width_bits", (uint64_t)d->bus_width_bits, d->bus_width_bits > 0);
-    gpumbi_integer_field(&f, "ecc", (uint64_t)d->ecc, d->ecc >= 0);
-    gpumbi_number_field(&f, "peak_gbps", d->peak_bytes_per_s / 1e9, d->peak_bytes_per_s > 0);
-    gpumbi_text_field(&f, "peak_source",
-                      s->peak_gbps > 0          ? "--peak"
-                      : d->peak_bytes_per_s > 0 ? "memory clock x 2 x bus width"
-                                                : "");
-    gpumbi_number_field(&f, "peak_fp32_gflops", d->peak_flop_per_s / 1e9, d->peak_flop_per_s > 0);
-    gpumbi_number_field(&f, "quantum_s", d->quantum_s, d->quantum_s > 0);
-    gpumbi_number_field(&f, "event_pair_s", d->floor_s, d->floor_s > 0);
-    gpumbi_number_field(&f, "empty_kernel_s", d->empty_kernel_s, d->empty_kernel_s > 0);
-    gpumbi_number_field(&f, "launch_interval_s", d->interval_s, d->interval_s > 0);
-    gpumbi_number_field(&f, "graph_interval_s", d->graph_interval_s, d->graph_interval_s > 0);
-    gpumbi_number_field(&f, "block_launch_s", d->block_launch_s, d->block_launch_s > 0);
-    gpumbi_json_object(file, "device", &f);
-    f.count = 0;
-    gpumbi_number_field(&f, "precision", s->precision, 1);
-    gpumbi_number_field(&f, "budget_s", s->budget_s, 1);
-    gpumbi_number_field(&f, "warmup_s", fmax(s->warmup_s, 0), 1);
-    gpumbi_integer_field(&f, "min_samples", s->min_samples, 1);
-    gpumbi_integer_field(&f, "max_samples", s->max_samples, 1);
-    gpumbi_integer_field(&f, "seed", s->seed, 1);
-    gpumbi_text_field(&f, "profile", s->full ? "full" : "quick");
-    gpumbi_text_field(&f, "cache", s->cold ? "cold" : "hot");
-    gpumbi_text_field(&f, "order", s->shuffle ? "drawn" : "natural");
-    gpumbi_json_object(file, "settings", &f);
-    fputs(",\n\"units\": \"seconds, bytes read + written, GB/s = 1e9 byte/s\",\n\"rows\": [", file);
+    fputs(",\n\"device\": ", file);
+    gpumbi_json_fields(file, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &head, NULL);
+    fputs("},\n\"settings\": ", file);
+    gpumbi_json_fields(file, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, &head, NULL);
+    fputs("},\n\"units\": \"seconds, bytes read + written, GB/s = 1e9 byte/s\",\n\"rows\": [",
+          file);
 }
 
 static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int first)
 {
-    gpumbi_fields f;
-    gpumbi_row_fields(g, &row->result, &f);
+    gpumbi_line line;
+    gpumbi_fill_line(g, &row->result, &line);
     fputs(first ? "\n" : ",\n", file);
-    for (int i = 0; i < f.count; i++)
-        if (strcmp(f.at[i].name, "gpumb")) /* stands at the top of the file */
-            gpumbi_json_field(file, &f.at[i], i ? ", " : "{");
+    gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++) {
         const int column = row->point.at[i].column;
@@ -7569,39 +7811,17 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * its environment makes it write JSON into that pipe and nothing else.
  */
 
-enum { /* columns that are read; those before NEEDED must be there, those from MEDIAN are numbers */
-       GPUMBI_READ_BENCH,
-       GPUMBI_READ_KERNEL,
-       GPUMBI_READ_STATUS,
-       GPUMBI_READ_MEDIAN,
-       GPUMBI_READ_LO,
-       GPUMBI_READ_HI,
-       GPUMBI_READ_NEEDED,
-       GPUMBI_READ_PROCESSES = GPUMBI_READ_NEEDED,
-       GPUMBI_READ_PROCESS_LO,
-       GPUMBI_READ_PROCESS_HI,
-       GPUMBI_READ_SCHEMA,
-       GPUMBI_READ_BACKEND,
-       GPUMBI_READ_DEVICE,
-       GPUMBI_READ_VERSION, /* in CSV; in JSON it stands at the top */
-       GPUMBI_READ_MEANING,
-       GPUMBI_READ_CACHE,
-       GPUMBI_READ_AXIS,    /* every name that is not fixed */
-       GPUMBI_READ_NOTHING, /* the other fixed ones */
-       GPUMBI_READ_COLUMNS = 512
+enum {
+    GPUMBI_READ_KEPT = GPUMBI_COLUMN_meaning + 1, /* texts of a record */
+    GPUMBI_READ_AXIS = GPUMBI_COLUMNS_FIXED,      /* every name that is not fixed */
+    GPUMBI_READ_COLUMNS = 512
 };
-
-static const char *const gpumbi_read_name[GPUMBI_READ_AXIS] = {
-    "bench",   "kernel",    "status",       "median_s",     "ci_lo_s",
-    "ci_hi_s", "processes", "process_lo_s", "process_hi_s", "schema",
-    "backend", "device",    "gpumb",        "meaning",      "cache"};
 
 typedef struct gpumbi_cell {
     const char *name, *text;
 } gpumbi_cell;
 
-/* A median with its 95 % interval, and how those of so many processes spread. 0: unknown. In the
- * order of the columns. */
+/* A median with its 95 % interval, and how those of so many processes spread. 0: unknown. */
 typedef struct gpumbi_estimate {
     double at, lo, hi, processes, process_lo, process_hi;
 } gpumbi_estimate;
@@ -7611,16 +7831,20 @@ struct gpumbi_record {
     gpumbi_record *next; /* in its slot of the hash table */
     uint64_t key;
     size_t first_axis, axes;
-    const char *text[GPUMBI_READ_AXIS];
+    const char *text[GPUMBI_READ_KEPT]; /* the first columns */
     gpumbi_estimate time;
-    int ok, matched;
+    int ok, cold, matched;
 };
 
 struct gpumbi_records {
     gpumbi_records *next;
     char *text, *at;
-    size_t line, lines; /* of the record that is read, and so far */
-    const char *version;
+    size_t line, lines;                        /* of the record that is read, and so far */
+    const char *version;                       /* at the top of JSON */
+    gpumbi_head head;                          /* of JSON */
+    gpumbi_line now;                           /* the record that is read ... */
+    unsigned char there[GPUMBI_COLUMNS_FIXED]; /* ... its columns: 1 empty, 2 not */
+    int last;                                  /* field that was looked for */
     gpumbi_record *rows, **slot;
     gpumbi_cell *axes;
     size_t count, capacity, slots, axis_count, axis_capacity;
@@ -7637,13 +7861,21 @@ static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int gpumbi_read_slot(const char *name)
+/* The column that a name is; GPUMBI_READ_AXIS for all others. */
+static int gpumbi_read_slot(gpumbi_records *t, const char *name)
 {
-    int slot = 0;
-    while (slot < GPUMBI_READ_AXIS &&
-           (*name != *gpumbi_read_name[slot] || strcmp(name, gpumbi_read_name[slot])))
-        slot++;
-    return slot;
+    return t->last = gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, t->last);
+}
+
+/* What a record can't do without. */
+static void gpumbi_record_needs(gpumbi_records *t, const char *what)
+{
+    static const unsigned char needed[] = {GPUMBI_COLUMN_bench,   GPUMBI_COLUMN_kernel,
+                                           GPUMBI_COLUMN_status,  GPUMBI_COLUMN_median_s,
+                                           GPUMBI_COLUMN_ci_lo_s, GPUMBI_COLUMN_ci_hi_s};
+    for (size_t i = 0; i < sizeof needed; i++)
+        if (!t->there[needed[i]])
+            gpumbi_wrong(t, what, gpumbi_row_fields[needed[i]].name);
 }
 
 static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
@@ -7657,14 +7889,22 @@ static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
     gpumbi_record *r = &t->rows[t->count];
     memset(r, 0, sizeof *r);
     r->first_axis = t->axis_count;
+    memset(t->there, 0, sizeof t->there);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
+        gpumbi_read_field(&gpumbi_row_fields[i], &t->now, "");
     return r;
 }
 
 static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_cell cell)
 {
-    if (slot < GPUMBI_READ_AXIS)
+    if (slot < GPUMBI_READ_KEPT)
         t->rows[t->count].text[slot] = cell.text;
-    if (slot != GPUMBI_READ_AXIS || !cell.text[0])
+    if (slot < GPUMBI_READ_AXIS) {
+        t->there[slot] = cell.text[0] ? 2 : 1;
+        if (!gpumbi_read_field(&gpumbi_row_fields[slot], &t->now, cell.text))
+            gpumbi_wrong(t, "not a number above 0 is ", gpumbi_row_fields[slot].name);
+    }
+    if (slot < GPUMBI_READ_AXIS || !cell.text[0])
         return;
     void *axes = t->axes;
     if (!gpumbi_grow(g, &axes, sizeof cell, t->axis_count, &t->axis_capacity))
@@ -7678,30 +7918,29 @@ static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_ce
 static void gpumbi_record_end(gpumbi_records *t)
 {
     gpumbi_record *r = &t->rows[t->count];
-    double number[GPUMBI_READ_SCHEMA];
-    for (int i = 0; i < GPUMBI_READ_SCHEMA && !t->wrong[0]; i++) {
-        number[i] = 0;
-        if (!r->text[i] && i < GPUMBI_READ_NEEDED)
-            gpumbi_wrong(t, "there is no ", gpumbi_read_name[i]);
-        else if (i >= GPUMBI_READ_MEDIAN && r->text[i] && r->text[i][0] &&
-                 (!gpumbi_read_number(r->text[i], &number[i]) || number[i] < 0 ||
-                  (number[i] <= 0 && i != GPUMBI_READ_LO))) /* values that hang together: from 0 */
-            gpumbi_wrong(t, "not a number above 0 is ", gpumbi_read_name[i]);
-    }
+    gpumb_result *now = &t->now.result;
+    gpumbi_record_needs(t, "there is no ");
     if (t->wrong[0])
         return;
-    const char *status = r->text[GPUMBI_READ_STATUS];
-    memcpy(&r->time, number + GPUMBI_READ_MEDIAN, sizeof r->time);
-    const gpumbi_estimate *time = &r->time;
+    const char *status = r->text[GPUMBI_COLUMN_status];
+    const gpumbi_estimate time = {now->time.median,       now->time.ci_lo,   now->time.ci_hi,
+                                  (double)now->processes, now->process_lo_s, now->process_hi_s};
+    r->time = time;
     r->ok = !strcmp(status, "ok");
+    r->cold = !strcmp(now->cache, "cold");
     r->axes = t->axis_count - r->first_axis;
+    if (now->time.count < 6) /* they are not written, and all count */
+        now->time.effective = (double)now->time.count;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
-    else if (r->ok && (time->at <= 0 || time->at < time->lo ||
-                       (r->text[GPUMBI_READ_LO][0] ? time->at > time->hi : time->hi > 0)))
+    else if (r->ok && (time.at <= 0 || time.at < time.lo ||
+                       (t->there[GPUMBI_COLUMN_ci_lo_s] > 1 ? time.at > time.hi : time.hi > 0)))
         gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
-    else if (time->processes > 1 && (time->process_lo <= 0 || time->process_hi < time->process_lo))
+    else if (now->processes > 1 &&
+             (now->process_lo_s <= 0 || now->process_hi_s < now->process_lo_s))
         gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
+    else if (t->now.median_count && t->now.median_count != now->processes)
+        gpumbi_wrong(t, "processes is not the number of process_medians_s", "");
     else
         t->count++;
 }
@@ -7736,27 +7975,19 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
 {
     const char *name[GPUMBI_READ_COLUMNS];
     int slot[GPUMBI_READ_COLUMNS], columns = 0, last = 0;
-    unsigned there = 0;
-    gpumbi_fields f;
-    gpumb_result none;
-    memset(&none, 0, sizeof none);
-    gpumbi_row_fields(g, &none, &f);
+    memset(t->there, 0, sizeof t->there);
     for (; !last; columns++) {
         if (columns == GPUMBI_READ_COLUMNS - 1)
             gpumbi_wrong(t, "too many columns", "");
         name[columns] = gpumbi_csv_next(t, &last);
-        slot[columns] = gpumbi_read_slot(name[columns]);
-        for (int i = 0; i < f.count && slot[columns] == GPUMBI_READ_AXIS; i++)
-            if (!strcmp(name[columns], f.at[i].name))
-                slot[columns] = GPUMBI_READ_NOTHING;
+        slot[columns] = gpumbi_read_slot(t, name[columns]);
         for (int i = 0; i < columns; i++) /* an axis may be called as a fixed column */
             if (!strcmp(name[columns], name[i]))
                 slot[columns] = GPUMBI_READ_AXIS;
-        there |= 1u << slot[columns];
+        if (slot[columns] < GPUMBI_READ_AXIS)
+            t->there[slot[columns]] = 1;
     }
-    for (int i = 0; i < GPUMBI_READ_NEEDED; i++)
-        if (!(there >> i & 1))
-            gpumbi_wrong(t, "there is no column ", gpumbi_read_name[i]);
+    gpumbi_record_needs(t, "there is no column ");
     while (*t->at && !t->wrong[0]) {
         int i = 0, empty = 1;
         t->line = t->lines + 1;
@@ -7817,7 +8048,23 @@ static void gpumbi_json_space(gpumbi_records *t)
 }
 
 /* Where a value stands. */
-enum { GPUMBI_AT_TOP, GPUMBI_AT_ROWS, GPUMBI_AT_ROW, GPUMBI_AT_AXES, GPUMBI_AT_OTHER };
+enum {
+    GPUMBI_AT_TOP,
+    GPUMBI_AT_DEVICE,
+    GPUMBI_AT_SETTINGS,
+    GPUMBI_AT_ROWS,
+    GPUMBI_AT_ROW,
+    GPUMBI_AT_AXES,
+    GPUMBI_AT_OTHER
+};
+
+static void gpumbi_read_head(gpumbi_records *t, const gpumbi_field *fields, int count,
+                             gpumbi_cell cell)
+{
+    const int field = gpumbi_find_field(fields, count, cell.name, -1);
+    if (field < count && !gpumbi_read_field(&fields[field], &t->head, cell.text))
+        gpumbi_wrong(t, "not a number above 0 is ", cell.name);
+}
 
 static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
 {
@@ -7839,12 +8086,15 @@ static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *
                          text);
         cell.text = text;
     }
+    const int slot = at == GPUMBI_AT_ROW ? gpumbi_read_slot(t, name) : GPUMBI_READ_AXIS;
     if (at == GPUMBI_AT_TOP && !strcmp(name, "gpumb"))
         t->version = cell.text;
-    else if (at == GPUMBI_AT_AXES ||
-             (at == GPUMBI_AT_ROW && gpumbi_read_slot(name) < GPUMBI_READ_AXIS))
-        gpumbi_record_field(g, t, at == GPUMBI_AT_AXES ? GPUMBI_READ_AXIS : gpumbi_read_slot(name),
-                            cell);
+    else if (at == GPUMBI_AT_DEVICE)
+        gpumbi_read_head(t, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, cell);
+    else if (at == GPUMBI_AT_SETTINGS)
+        gpumbi_read_head(t, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, cell);
+    else if (at == GPUMBI_AT_AXES || slot < GPUMBI_READ_AXIS)
+        gpumbi_record_field(g, t, slot, cell);
 }
 
 static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name, int depth)
@@ -7855,9 +8105,11 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_json_scalar(g, t, at, name);
         return;
     }
-    const int inside = depth == 0                                     ? GPUMBI_AT_TOP
-                       : at == GPUMBI_AT_TOP && !strcmp(name, "rows") ? GPUMBI_AT_ROWS
-                       : at == GPUMBI_AT_ROWS && open == '{'          ? GPUMBI_AT_ROW
+    const int inside = depth == 0                                         ? GPUMBI_AT_TOP
+                       : at == GPUMBI_AT_TOP && !strcmp(name, "rows")     ? GPUMBI_AT_ROWS
+                       : at == GPUMBI_AT_TOP && !strcmp(name, "device")   ? GPUMBI_AT_DEVICE
+                       : at == GPUMBI_AT_TOP && !strcmp(name, "settings") ? GPUMBI_AT_SETTINGS
+                       : at == GPUMBI_AT_ROWS && open == '{'              ? GPUMBI_AT_ROW
                        : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "axes")
                            ? GPUMBI_AT_AXES
                            : GPUMBI_AT_OTHER;
@@ -8007,8 +8259,8 @@ static void gpumbi_index(gpumb *g, gpumbi_records *t, const gpumb *known)
     t->slot = (gpumbi_record **)gpumbi_allocate(g, t->slots * sizeof *t->slot);
     for (size_t i = t->count; t->slot && i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
-        r->key = gpumbi_key(known, gpumbi_bench(known, r->text[GPUMBI_READ_BENCH]),
-                            r->text[GPUMBI_READ_KERNEL], t->axes + r->first_axis, r->axes);
+        r->key = gpumbi_key(known, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                            r->text[GPUMBI_COLUMN_kernel], t->axes + r->first_axis, r->axes);
         gpumbi_record **slot = &t->slot[r->key & (t->slots - 1)];
         r->next = *slot;
         *slot = r;
@@ -8109,19 +8361,19 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
 
 enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
 
-static const char *gpumbi_cold_name(const char *cache)
+static int gpumbi_cold(const gpumb_result *now)
 {
-    return cache && !strcmp(cache, "cold") ? "cold" : "hot";
+    return !strcmp(now->cache, "cold");
 }
 
 /* Whether both have a time, and it means the same: no span against an interval, no cold cache
  * against a hot one. */
 static int gpumbi_comparable(const gpumbi_record *r, const gpumb_result *now)
 {
-    const char *meaning = r ? r->text[GPUMBI_READ_MEANING] : NULL;
+    const char *meaning = r ? r->text[GPUMBI_COLUMN_meaning] : NULL;
     return r && r->ok && now->status == GPUMB_STATUS_OK &&
            (!meaning || !meaning[0] || !strcmp(meaning, gpumbi_meaning_name(now))) &&
-           !strcmp(gpumbi_cold_name(r->text[GPUMBI_READ_CACHE]), gpumbi_cold_name(now->cache));
+           r->cold == gpumbi_cold(now);
 }
 
 /* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
@@ -8145,11 +8397,11 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
         const char *here = gpumbi_status_name[now->status];
         if (r && r->ok && now->status == GPUMB_STATUS_OK)
             fprintf(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
-                    gpumbi_cold_name(now->cache),
-                    r->text[GPUMBI_READ_MEANING] ? r->text[GPUMBI_READ_MEANING] : "-",
-                    gpumbi_cold_name(r->text[GPUMBI_READ_CACHE]), g->settings.compare);
+                    gpumbi_cache_name[gpumbi_cold(now)],
+                    r->text[GPUMBI_COLUMN_meaning] ? r->text[GPUMBI_COLUMN_meaning] : "-",
+                    gpumbi_cache_name[r->cold], g->settings.compare);
         else if (r)
-            fprintf(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_READ_STATUS],
+            fprintf(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_COLUMN_status],
                     g->settings.compare);
         else
             fprintf(g->table.file, "only here%s%s\n", now->status ? ", " : "",
@@ -8177,10 +8429,10 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
         rest += !r->matched;
         if (!g->table.file || r->matched)
             continue;
-        gpumbi_label(label, r->text[GPUMBI_READ_BENCH], r->text[GPUMBI_READ_KERNEL],
+        gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
                      t->axes + r->first_axis, r->axes);
         fprintf(g->table.file, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
-                r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_READ_STATUS]);
+                r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
     }
     return rest;
 }
@@ -8285,24 +8537,27 @@ static void gpumbi_compare_open(gpumb *g)
                    path, wrong);
 }
 
-/* Says in what the base, or a part of it, comes from elsewhere. */
+/* Says in what the base, or a part of it, comes from elsewhere. Of schemas, older ones are read as
+ * they were meant. */
 static void gpumbi_compare_origin(gpumb *g)
 {
+    static const unsigned char column[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUMN_backend,
+                                           GPUMBI_COLUMN_device, GPUMBI_COLUMN_gpumb};
     const gpumbi_records *t = g->comparison.base;
     gpumbi_number schema;
     gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
     const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
     for (int k = 0; k < 4; k++)
         for (size_t i = 0; t && i < t->count; i++) {
-            const int column = GPUMBI_READ_SCHEMA + k;
-            const char *there = t->rows[i].text[column];
-            if (!there && column == GPUMBI_READ_VERSION)
+            const char *there = t->rows[i].text[column[k]];
+            if (!there && column[k] == GPUMBI_COLUMN_gpumb)
                 there = t->version;
-            if (!there || !there[0] || !strcmp(there, here[k]))
+            if (!there || !there[0] || !strcmp(there, here[k]) ||
+                (k == 0 && strtol(there, NULL, 10) < GPUMBI_SCHEMA))
                 continue;
             gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
                        "difference too",
-                       g->settings.compare, gpumbi_read_name[column], there, here[k]);
+                       g->settings.compare, gpumbi_row_fields[column[k]].name, there, here[k]);
             break;
         }
 }
@@ -8433,23 +8688,36 @@ static void gpumbi_run_processes(gpumb *g)
     GPUMB_FREE(text);
 }
 
-/* Least and largest median of this row in all processes. */
+/* The medians of this row in all processes, this one's last. */
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
 {
     gpumb_result *now = &row->result;
     char label[200];
-    const uint64_t key = g->comparison.others ? gpumbi_row_key(g, row, NULL, label) : 0;
-    if (g->comparison.others && now->status == GPUMB_STATUS_OK) {
-        now->processes = 1;
-        now->process_lo_s = now->process_hi_s = now->time.median;
-    }
-    for (gpumbi_records *t = g->comparison.others; t && !g->done; t = t->next) {
+    const size_t most = (size_t)g->settings.processes;
+    if (!g->comparison.others)
+        return;
+    const uint64_t key = gpumbi_row_key(g, row, NULL, label);
+    gpumbi_text *room = (gpumbi_text *)gpumbi_allocate(g, sizeof *room + most * sizeof(double));
+    if (!room)
+        return;
+    room->next = g->comparison.medians;
+    g->comparison.medians = room;
+    double *median = (double *)(void *)(room + 1);
+    size_t first = most - 1;
+    median[first] = now->time.median;
+    for (gpumbi_records *t = g->comparison.others; t && !g->done; t = t->next) { /* latest first */
         const gpumbi_record *r = gpumbi_take(t, key);
-        if (!r || !r->ok || now->status != GPUMB_STATUS_OK)
-            continue;
-        now->processes++;
-        now->process_lo_s = fmin(now->process_lo_s, r->time.at);
-        now->process_hi_s = fmax(now->process_hi_s, r->time.at);
+        if (r && r->ok)
+            median[--first] = r->time.at;
+    }
+    if (now->status != GPUMB_STATUS_OK)
+        return;
+    now->processes = (int)(most - first);
+    now->process_medians_s = median + first;
+    now->process_lo_s = now->process_hi_s = now->time.median;
+    for (size_t i = first; i < most; i++) {
+        now->process_lo_s = fmin(now->process_lo_s, median[i]);
+        now->process_hi_s = fmax(now->process_hi_s, median[i]);
     }
 }
 
@@ -9001,6 +9269,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
+    gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->region.single.samples.values);
     GPUMB_FREE(g->region.single.samples.scratch);
     GPUMB_FREE(g->sweep.points);

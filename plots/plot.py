@@ -38,7 +38,7 @@ from families import (
     value_label,
 )
 
-SCHEMAS = ("1", "2")
+SCHEMAS = ("1", "2", "3")
 FIXED = """
     schema bench kernel backend device status reason verified timing meaning samples batch stop
     median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
@@ -48,7 +48,7 @@ FIXED = """
 SINCE = """
     gpumb reference expected_pct measured_pct effective_samples outliers sm_clock_before_mhz
     mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
-    ratio_hi verdict processes process_lo_s process_hi_s
+    ratio_hi verdict processes process_lo_s process_hi_s ratio_rounds process_medians_s
 """.split()  # fixed columns that older files do not have
 SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}

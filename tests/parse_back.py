@@ -23,13 +23,13 @@ COLUMNS = (
     "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
     "sm_clock_before_mhz sm_clock_mhz mem_clock_before_mhz mem_clock_mhz temp_before_c temp_c "
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
-    "verdict fill seed processes process_lo_s process_hi_s flags"
+    "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds process_medians_s"
 ).split()
-SCHEMA = 2
+SCHEMA = 3
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
-            "throttle series compared_with verdict fill flags".split())
-INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes"
-               .split())
+            "throttle series compared_with verdict fill flags process_medians_s".split())
+INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
+               "ratio_rounds".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
 MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency",
