@@ -49,7 +49,7 @@ QUICK START
         gpumb_result r;
         GPUMB_TIME(&r) GPUMB_LAUNCH(scale, (1 << 24) / 256, 256, 0, GPUMB_PTR(float, x), -1.0f);
         gpumb_print_result(&r);
-        return 0;
+        return gpumb_close(NULL);
     }
 
     nvcc -O3 -arch=native scale.cu      hipcc -O3 scale.hip      g++ -O3 -x c++ scale.cu -pthread
@@ -199,7 +199,8 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 /* Exit codes, as gpumb_close() returns them. */
 enum {
     GPUMB_EXIT_OK = 0,
-    GPUMB_EXIT_FAILED = 1,    /* a check failed; all rows skipped; slower, --fail-on-regression */
+    GPUMB_EXIT_FAILED = 1,    /* a check failed; nothing measured, a sweep with nothing to measure,
+                               * or all skipped; slower, --fail-on-regression */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -245,7 +246,9 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
 /* 1 while the context works; 0 after an error, an interrupt, or --help. */
 GPUMB_API int gpumb_ok(const gpumb *g);
 
-/* Completes the files, prints the summary, frees everything. Returns the exit code. */
+/* Completes the files, prints the summary, frees everything. Returns the exit code, with which
+ * main() is to end: if the program ends without, what is open is closed all the same, and a line
+ * says which code was lost. */
 GPUMB_API int gpumb_close(gpumb *g);
 
 /* The settings in force. */
@@ -597,13 +600,12 @@ enum {
     GPUMB_THROTTLE_OTHER = 8     /* a reason that this version does not know */
 };
 
-/* The last row that was finished, valid until the next one or gpumb_close(); NULL if there is
- * none. */
+/* The last row that was finished; NULL if there is none. Rows are valid until gpumb_close(). */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
 /* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions behind a sweep, and the value of an
- * axis in one: that of a named value counts from 0; -1: the row has no such axis. A row is valid
- * until the next is finished. There are none while a sweep enumerates. */
+ * axis in one: that of a named value counts from 0; -1: the row has no such axis. There are none
+ * while a sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
@@ -1575,6 +1577,16 @@ static void gpumbi_copy_line(char *to, size_t size, const char *from)
     gpumbi_copy_text(to, size, from);
     for (; *to; to++)
         *to = (unsigned char)*to < ' ' ? ' ' : *to;
+}
+
+/* FNV-1a over a text and its 0, mixed, since keys are sums. */
+static uint64_t gpumbi_hash(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
 }
 
 static __thread int gpumbi_progress_length; /* of the line that shows what runs */
@@ -3770,6 +3782,7 @@ enum { GPUMBI_OPTIONS = 32, GPUMBI_WINDOW = 64, GPUMBI_GUARD = 256, GPUMBI_GUARD
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
     struct gpumbi_text *next;
+    int listed; /* as a kernel, of this benchmark; from 1 */
     char text[1];
 } gpumbi_text;
 
@@ -3786,6 +3799,11 @@ typedef struct gpumbi_point {
     int depth;
     gpumbi_coordinate at[GPUMBI_DEPTH];
 } gpumbi_point;
+
+static size_t gpumbi_point_bytes(const gpumbi_point *point)
+{
+    return offsetof(gpumbi_point, at) + (size_t)point->depth * sizeof point->at[0];
+}
 
 struct gpumb_axis {
     gpumb *owner;
@@ -3887,8 +3905,8 @@ typedef struct gpumbi_sampler {
 
 typedef struct gpumbi_row {
     gpumb_result result;
-    gpumbi_point point;
     size_t order, number; /* rows are written by the first, then the second */
+    gpumbi_point point;   /* has memory as far as its depth reaches */
 } gpumbi_row;
 
 typedef struct gpumbi_sink {
@@ -3938,6 +3956,7 @@ struct gpumb {
         gpumbi_sampler single, *active;
         int body_due, in_body;
         int warmed;    /* a region has been timed */
+        int skipped;   /* one of GPUMB_TIME was not */
         char why[200]; /* from gpumb_reason() */
     } region;
 
@@ -3955,24 +3974,30 @@ struct gpumb {
         gpumb_axis axis[GPUMBI_DEPTH];
         int siblings[GPUMBI_DEPTH + 1]; /* sweeps so far in the body at each depth */
         gpumbi_point here;              /* the open axes */
-        gpumbi_point *points;
+        gpumbi_coordinate *cell;        /* of all points, one behind the other */
+        size_t cell_count, cell_capacity;
+        size_t *point; /* where its cells begin; they end where those of the next one do */
         size_t point_count, point_capacity, point_index;
         size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
         size_t *slot, slots; /* a hash table of them; a power of 2 */
         char column[GPUMBI_COLUMNS][32];
         int columns;
-        gpumbi_text *texts;
+        gpumbi_text **text; /* a hash table of texts */
+        size_t texts, text_slots;
     } sweep;
 
-    struct {                     /* SWEEPS: what --filter lets through, and --list has shown */
-        uint64_t seen, matched;  /* regions met in the enumeration, and those let through */
-        uint64_t matched_before; /* the sweep under way */
-        char named[GPUMBI_COLUMNS][64]; /* of this benchmark */
-        int named_count;
+    struct {                    /* SWEEPS: what --filter lets through, and --list shows */
+        uint64_t met;           /* regions, whatever becomes of them */
+        uint64_t seen, matched; /* of those that make rows: in the enumeration; let through */
+        uint64_t met_before, matched_before; /* the sweep under way */
+        const gpumb_benchmark *benchmark;
+        int listed;                        /* the number of this benchmark, from 1 */
+        int head_listed;                   /* the same, once its name is shown ... */
+        int column_listed[GPUMBI_COLUMNS]; /* ... and that of an axis */
     } selection;
 
     struct { /* ROWS */
-        gpumbi_row *at;
+        gpumbi_row **at;
         size_t count, capacity, written, last; /* the last to be finished, not to be written */
         uint64_t ok, skipped, failed;
     } rows;
@@ -3996,6 +4021,7 @@ struct gpumb {
         uint64_t expected; /* rows */
         int whole_program; /* they are those of the whole program, not of the sweeps so far */
         double began_s;    /* the first region, on the host's clock */
+        double next_s;     /* when the search for configurations shows how far it is */
     } progress;
 
     struct {                           /* COMPARISON */
@@ -4031,13 +4057,19 @@ static void gpumbi_on_interrupt(int signal)
     gpumbi_interrupted = 1; /* a second Ctrl-C ends the process: SA_RESETHAND */
 }
 
-/* At exit: completes what the program has left open. */
+/* At exit: completes what the program has left open. The program's exit code is fixed by now: to
+ * change it by _exit() would cut off what the program, and other libraries, have to do yet. */
 static void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_opener == getpid()) {
-        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count)
+        const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
+        const int exit_code = gpumb_close(gpumbi_newest);
+        if (exit_code)
+            gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
+                       "end main() by return gpumb_close(NULL)",
+                       exit_code);
+        else if (rows)
             gpumbi_say("the program ends without gpumb_close()");
-        gpumb_close(gpumbi_newest);
     }
 }
 
@@ -4266,22 +4298,22 @@ GPUMB_API size_t gpumb_row_count(gpumb *g)
 
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 {
-    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row].result : NULL;
+    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
 }
 
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row].point.depth; i++)
-        if (!strcmp(g->sweep.column[g->rows.at[row].point.at[i].column], axis))
-            return g->rows.at[row].point.at[i].value;
+    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
+        if (!strcmp(g->sweep.column[g->rows.at[row]->point.at[i].column], axis))
+            return g->rows.at[row]->point.at[i].value;
     return -1;
 }
 
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->rows.count ? &g->rows.at[g->rows.last].result : NULL;
+    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
 }
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
@@ -5748,7 +5780,7 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  */
 
 static const char *gpumbi_meaning_name(const gpumb_result *r);
-static void gpumbi_add_point(gpumb *g);
+static void gpumbi_meet(gpumb *g, const char *kernel);
 static int gpumbi_on_point(const gpumb *g);
 static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
@@ -5791,6 +5823,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     g = gpumbi_context(g);
     gpumbi_leave_body(g);
     g->region.active = NULL;
+    g->selection.met++;
     if (result) {
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
@@ -5803,7 +5836,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         return g;
     if (gpumbi_dry(g)) {
         if (result || gpumbi_selected(g, name))
-            gpumbi_add_point(g);
+            gpumbi_meet(g, name);
     } else if (g->interleave.open) {
         const int lane = g->interleave.met, chosen = !result && gpumbi_selected(g, name);
         if (result)
@@ -6121,64 +6154,104 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
  * Owns the open axes and the list of points, one for each configuration that has a region.
  */
 
-/* A copy of a text that lives as long as the context. */
-static const char *gpumbi_keep(gpumb *g, const char *text)
+static void gpumbi_progress_dry(gpumb *g);
+
+/* The one copy of a text that lives as long as the context; NULL: no memory. */
+static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
 {
-    for (const gpumbi_text *t = g->sweep.texts; t; t = t->next)
-        if (!strcmp(t->text, text))
-            return t->text;
-    gpumbi_text *t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text));
-    if (!t)
-        return "";
-    memcpy(t->text, text, strlen(text) + 1);
-    t->next = g->sweep.texts;
-    g->sweep.texts = t;
-    return t->text;
+    if (g->sweep.texts == g->sweep.text_slots) {
+        const size_t slots = g->sweep.text_slots ? 2 * g->sweep.text_slots : 64;
+        gpumbi_text **slot = (gpumbi_text **)gpumbi_allocate(g, slots * sizeof *slot);
+        for (size_t i = 0; slot && i < g->sweep.text_slots; i++)
+            for (gpumbi_text *t = g->sweep.text[i], *next; t; t = next) {
+                gpumbi_text **to = &slot[gpumbi_hash(0, t->text) & (slots - 1)];
+                next = t->next;
+                t->next = *to;
+                *to = t;
+            }
+        if (!slot)
+            return NULL;
+        GPUMB_FREE(g->sweep.text);
+        g->sweep.text = slot;
+        g->sweep.text_slots = slots;
+    }
+    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) & (g->sweep.text_slots - 1)], *t = *to;
+    while (t && strcmp(t->text, text))
+        t = t->next;
+    if (!t && (t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text))) != NULL) {
+        memcpy(t->text, text, strlen(text) + 1);
+        t->next = *to;
+        *to = t;
+        g->sweep.texts++;
+    }
+    return t;
 }
 
-/* Shows a name of the present benchmark once, for --list. */
-static int gpumbi_unlisted(gpumb *g, const char *kind, const char *name)
+/* The first time in a benchmark that --list meets something that is let through. */
+static void gpumbi_list_benchmark(gpumb *g)
 {
-    char key[64];
-    gpumbi_format(key, sizeof key, "%s %s", kind, name);
-    for (int i = 0; i < g->selection.named_count; i++)
-        if (!strcmp(g->selection.named[i], key))
-            return 0;
-    if (g->selection.named_count == GPUMBI_COLUMNS)
-        return 0;
-    gpumbi_copy_text(g->selection.named[g->selection.named_count++], sizeof g->selection.named[0],
-                     key);
-    return 1;
+    const gpumb_benchmark *benchmark = g->selection.benchmark;
+    gpumbi_progress_clear();
+    if (benchmark && g->selection.head_listed != g->selection.listed)
+        printf("%-20s %s\n", g->bench, benchmark->description ? benchmark->description : "");
+    g->selection.head_listed = g->selection.listed;
+}
+
+/* Shows an axis for --list. */
+static void gpumbi_list_axis(gpumb *g, const gpumb_axis *a)
+{
+    int *listed = &g->selection.column_listed[a->column];
+    if (*listed == g->selection.listed)
+        return;
+    *listed = g->selection.listed;
+    gpumbi_progress_clear();
+    printf("    axis   %s =", g->sweep.column[a->column]);
+    for (size_t i = 0; i < a->count && i < 20; i++)
+        if (a->values[i].text)
+            printf(" %s", a->values[i].text);
+        else
+            printf(" %lld", (long long)a->values[i].value);
+    printf(a->count > 20 ? " ...\n" : "\n");
+}
+
+/* Shows a region with its benchmark and its axes for --list, what is shown already left out. */
+static void gpumbi_list_region(gpumb *g, const char *kernel)
+{
+    char name[64], line[64];
+    gpumbi_list_benchmark(g);
+    for (int i = 0; i < g->sweep.here.depth; i++)
+        gpumbi_list_axis(g, &g->sweep.axis[i]);
+    gpumbi_copy_text(name, sizeof name, kernel);
+    gpumbi_text *kept = name[0] ? gpumbi_keep(g, name) : NULL;
+    if (!kept || kept->listed == g->selection.listed)
+        return;
+    kept->listed = g->selection.listed;
+    gpumbi_copy_line(line, sizeof line, name);
+    gpumbi_progress_clear();
+    printf("    kernel %s\n", line);
+}
+
+/* Whether --filter lets a region through. */
+static int gpumbi_matches(const gpumb *g, const char *kernel)
+{
+    char name[160];
+    if (!g->options.filters)
+        return 1;
+    gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
+    for (int i = 0; i < g->options.filters; i++)
+        if (strstr(name, g->options.filter[i]))
+            return 1;
+    return 0;
 }
 
 static int gpumbi_selected(gpumb *g, const char *kernel)
 {
-    char name[160];
-    int selected = g->options.filters == 0;
-    gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
-    for (int i = 0; i < g->options.filters; i++)
-        selected |= strstr(name, g->options.filter[i]) != NULL;
+    const int selected = gpumbi_matches(g, kernel);
     if (gpumbi_dry(g)) {
         g->selection.seen++;
         g->selection.matched += (uint64_t)selected;
-        if (g->sweep.listing && selected && kernel && gpumbi_unlisted(g, "kernel", kernel)) {
-            char line[64];
-            gpumbi_copy_line(line, sizeof line, kernel);
-            printf("    kernel %s\n", line);
-        }
     }
     return selected;
-}
-
-static int gpumbi_same_point(const gpumbi_point *a, const gpumbi_point *b)
-{
-    if (a->depth != b->depth)
-        return 0;
-    for (int i = 0; i < a->depth; i++)
-        if (a->at[i].column != b->at[i].column || a->at[i].value != b->at[i].value ||
-            a->at[i].sibling != b->at[i].sibling)
-            return 0;
-    return 1;
 }
 
 static size_t gpumbi_point_number(const gpumb *g)
@@ -6186,12 +6259,35 @@ static size_t gpumbi_point_number(const gpumb *g)
     return g->sweep.drawn ? g->sweep.drawn[g->sweep.point_index] : g->sweep.point_index;
 }
 
+/* The cells of a point in the list, and how many there are. */
+static const gpumbi_coordinate *gpumbi_point_cells(const gpumb *g, size_t number, int *depth)
+{
+    const size_t begin = g->sweep.point[number];
+    const size_t end =
+        number + 1 < g->sweep.point_count ? g->sweep.point[number + 1] : g->sweep.cell_count;
+    *depth = (int)(end - begin);
+    return g->sweep.cell + begin;
+}
+
+static int gpumbi_is_point(const gpumb *g, size_t number, const gpumbi_coordinate *at, int depth)
+{
+    int count;
+    const gpumbi_coordinate *cell = gpumbi_point_cells(g, number, &count);
+    if (count != depth)
+        return 0;
+    for (int i = 0; i < depth; i++)
+        if (cell[i].column != at[i].column || cell[i].value != at[i].value ||
+            cell[i].sibling != at[i].sibling)
+            return 0;
+    return 1;
+}
+
 /* 1 where a region is to run: outside sweeps, or in the pass of its own configuration. */
 static int gpumbi_on_point(const gpumb *g)
 {
     return !g->sweep.here.depth ||
            (g->sweep.point_index < g->sweep.point_count &&
-            gpumbi_same_point(&g->sweep.here, &g->sweep.points[gpumbi_point_number(g)]));
+            gpumbi_is_point(g, gpumbi_point_number(g), g->sweep.here.at, g->sweep.here.depth));
 }
 
 /* Draws the order of the configurations (Fisher & Yates, as by Durstenfeld 1964). */
@@ -6209,40 +6305,70 @@ static void gpumbi_draw_order(gpumb *g)
 
 /* Where a point stands in the table of slots, or the free slot for it. A slot holds an index +
  * 1. */
-static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_point *point)
+static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_coordinate *at, int depth)
 {
     uint64_t hash = 0;
-    for (int i = 0; i < point->depth; i++) {
-        hash = (hash ^ (uint64_t)point->at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash ^ (hash >> 32)) + (uint64_t)point->at[i].column;
+    for (int i = 0; i < depth; i++) {
+        hash = (hash ^ (uint64_t)at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ (hash >> 32)) + (uint64_t)at[i].column;
     }
     size_t slot = (size_t)hash & (g->sweep.slots - 1);
-    while (g->sweep.slot[slot] &&
-           !gpumbi_same_point(&g->sweep.points[g->sweep.slot[slot] - 1], point))
+    while (g->sweep.slot[slot] && !gpumbi_is_point(g, g->sweep.slot[slot] - 1, at, depth))
         slot = (slot + 1) & (g->sweep.slots - 1);
     return &g->sweep.slot[slot];
 }
 
-static void gpumbi_add_point(gpumb *g)
+/* Room for one more point and its slot. Returns 0 when there is none. */
+static int gpumbi_point_room(gpumb *g)
 {
-    void *points = g->sweep.points;
-    if (!gpumbi_grow(g, &points, sizeof *g->sweep.points, g->sweep.point_count,
+    void *points = g->sweep.point;
+    if (!gpumbi_grow(g, &points, sizeof *g->sweep.point, g->sweep.point_count,
                      &g->sweep.point_capacity))
-        return;
-    g->sweep.points = (gpumbi_point *)points;
+        return 0;
+    g->sweep.point = (size_t *)points;
     if (g->sweep.slots < 2 * g->sweep.point_capacity ||
         !g->sweep.point_count) { /* at most half full, and fresh */
         GPUMB_FREE(g->sweep.slot);
         g->sweep.slots = 2 * g->sweep.point_capacity;
         g->sweep.slot = (size_t *)gpumbi_allocate(g, g->sweep.slots * sizeof *g->sweep.slot);
-        for (size_t i = 0; g->sweep.slot && i < g->sweep.point_count; i++)
-            *gpumbi_point_slot(g, &g->sweep.points[i]) = i + 1;
+        for (size_t i = 0; g->sweep.slot && i < g->sweep.point_count; i++) {
+            int depth;
+            const gpumbi_coordinate *at = gpumbi_point_cells(g, i, &depth);
+            *gpumbi_point_slot(g, at, depth) = i + 1;
+        }
     }
-    size_t *slot = g->sweep.slot ? gpumbi_point_slot(g, &g->sweep.here) : NULL;
-    if (slot && !*slot) {
-        g->sweep.points[g->sweep.point_count++] = g->sweep.here;
-        *slot = g->sweep.point_count;
+    return g->sweep.slot != NULL;
+}
+
+static void gpumbi_add_point(gpumb *g)
+{
+    const gpumbi_point *here = &g->sweep.here;
+    if (!gpumbi_point_room(g))
+        return;
+    size_t *slot = gpumbi_point_slot(g, here->at, here->depth);
+    if (*slot)
+        return;
+    const size_t begin = g->sweep.cell_count;
+    for (int i = 0; i < here->depth; i++) {
+        void *cells = g->sweep.cell;
+        if (!gpumbi_grow(g, &cells, sizeof *g->sweep.cell, g->sweep.cell_count,
+                         &g->sweep.cell_capacity))
+            return;
+        g->sweep.cell = (gpumbi_coordinate *)cells;
+        g->sweep.cell[g->sweep.cell_count++] = here->at[i];
     }
+    g->sweep.point[g->sweep.point_count++] = begin;
+    *slot = g->sweep.point_count;
+}
+
+/* A region is met while nothing is measured yet. */
+static void gpumbi_meet(gpumb *g, const char *kernel)
+{
+    gpumbi_progress_dry(g);
+    if (!g->sweep.listing)
+        gpumbi_add_point(g);
+    else if (gpumbi_matches(g, kernel))
+        gpumbi_list_region(g, kernel);
 }
 
 static int gpumbi_is_fixed_column(const char *name);
@@ -6349,7 +6475,8 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     a->sibling = a->depth ? g->sweep.siblings[a->depth]++ : 0;
     if (a->depth == 0) {
         g->sweep.enumerating = 1;
-        g->sweep.point_count = 0;
+        g->sweep.point_count = g->sweep.cell_count = 0;
+        g->selection.met_before = g->selection.met;
         g->selection.matched_before = g->selection.matched;
     }
     return a;
@@ -6360,11 +6487,10 @@ static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
 {
     if (g->sweep.enumerating)
         return 0;
-    const gpumbi_point *point = &g->sweep.points[gpumbi_point_number(g)];
-    const gpumbi_coordinate *at = &point->at[a->depth];
-    if (a->depth < point->depth && at->column == a->column && at->sibling == a->sibling) {
+    int depth;
+    const gpumbi_coordinate *at = gpumbi_point_cells(g, gpumbi_point_number(g), &depth) + a->depth;
+    if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
         gpumbi_axis_add(g, a, capacity, at->value, at->text);
-    }
     return 1;
 }
 
@@ -6475,15 +6601,6 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
             else
                 gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
         }
-    if (g->sweep.listing && a->count && gpumbi_unlisted(g, "axis", name)) {
-        printf("    axis   %s =", name);
-        for (size_t i = 0; i < a->count && i < 20; i++)
-            if (named)
-                printf(" %s", a->values[i].text);
-            else
-                printf(" %lld", (long long)a->values[i].value);
-        printf(a->count > 20 ? " ...\n" : "\n");
-    }
     return a;
 }
 
@@ -6526,8 +6643,10 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count; i++)
-        gpumbi_axis_add(g, a, &capacity, (int64_t)i, gpumbi_keep(g, names[i]));
+    for (size_t i = 0; i < count; i++) {
+        const gpumbi_text *kept = gpumbi_keep(g, names[i]);
+        gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept ? kept->text : "");
+    }
     return gpumbi_axis_finish(g, a, &capacity, 1);
 }
 
@@ -6546,6 +6665,18 @@ static int gpumbi_axis_options_known(gpumb *g)
                                            : "");
         }
     return !g->done;
+}
+
+/* A sweep that has nothing to measure is a mistake, in its values or in its body. */
+static void gpumbi_say_empty(gpumb *g, const gpumb_axis *a)
+{
+    if (g->selection.met > g->selection.met_before)
+        return;
+    gpumbi_say("%s: sweep over %s %s", g->bench, g->sweep.column[a->column],
+               a->count ? "met no region: none of its configurations came to one (gpumb_alloc() "
+                          "returns NULL while a sweep enumerates: do not leave the body for that)"
+                        : "has no values: nothing is measured");
+    gpumbi_not_well(g);
 }
 
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
@@ -6576,11 +6707,10 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
                 gpumbi_free_scope(g, 2);
                 gpumbi_next_region(g);
                 g->sweep.point_index++;
-            } else if (!g->sweep.dry && !g->sweep.listing) {
-                if (a->count && !g->sweep.point_count && !g->options.filters)
-                    gpumbi_say("sweep over %s met no region: gpumb_alloc() returns NULL while a "
-                               "sweep enumerates, do not leave the body for that",
-                               g->sweep.column[a->column]);
+            } else if (g->sweep.listing) {
+                gpumbi_say_empty(g, a);
+            } else if (!g->sweep.dry) {
+                gpumbi_say_empty(g, a);
                 g->sweep.enumerating = 0;
                 g->memory.scope = 2;
                 g->sweep.point_index = 0;
@@ -6594,7 +6724,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
             }
             more = !g->sweep.enumerating && !g->done && g->sweep.point_index < g->sweep.point_count;
             if (more)
-                g->sweep.here.at[0] = g->sweep.points[gpumbi_point_number(g)].at[0];
+                g->sweep.here.at[0] = g->sweep.cell[g->sweep.point[gpumbi_point_number(g)]];
         }
     }
     if (more) {
@@ -6770,6 +6900,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
     g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
     if (s->copy_to) {
+        g->region.skipped |= s->result.status == GPUMB_STATUS_SKIPPED;
         *s->copy_to = s->result;
         return;
     }
@@ -6778,11 +6909,15 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     void *rows = g->rows.at;
     if (!gpumbi_grow(g, &rows, sizeof *g->rows.at, g->rows.count, &g->rows.capacity))
         return;
-    g->rows.at = (gpumbi_row *)rows;
-    gpumbi_row *row = &g->rows.at[g->rows.count++];
+    g->rows.at = (gpumbi_row **)rows;
+    const size_t point_bytes = gpumbi_point_bytes(&s->point);
+    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, offsetof(gpumbi_row, point) + point_bytes);
+    if (!row)
+        return;
+    memcpy(&row->point, &s->point, point_bytes);
     row->result = s->result;
-    row->point = s->point;
     row->order = s->order;
+    g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
@@ -6794,7 +6929,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 
 static int gpumbi_row_order(const void *a, const void *b)
 {
-    const gpumbi_row *x = (const gpumbi_row *)a, *y = (const gpumbi_row *)b;
+    const gpumbi_row *x = *(gpumbi_row *const *)a, *y = *(gpumbi_row *const *)b;
     const size_t i = x->order == y->order ? x->number : x->order;
     const size_t j = x->order == y->order ? y->number : y->order;
     return (i > j) - (i < j);
@@ -6811,9 +6946,9 @@ static void gpumbi_write_waiting(gpumb *g)
         qsort(g->rows.at + g->rows.written, g->rows.count - g->rows.written, sizeof *g->rows.at,
               gpumbi_row_order);
     while (g->rows.written < g->rows.count) {
-        if (g->rows.at[g->rows.written].number == g->rows.count)
+        if (g->rows.at[g->rows.written]->number == g->rows.count)
             g->rows.last = g->rows.written;
-        gpumbi_write_row(g, &g->rows.at[g->rows.written]);
+        gpumbi_write_row(g, g->rows.at[g->rows.written]);
     }
 }
 
@@ -7515,7 +7650,7 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
     if (same)
         return;
     gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
-    g->table.point = row->point;
+    memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
     g->table.unit = unit;
     fprintf(g->table.file, "\n%-22s", row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
@@ -7569,6 +7704,31 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     fputc('\n', g->table.file);
 }
 
+static void gpumbi_show_progress(const char *text)
+{
+    gpumbi_progress_clear();
+    fputs(text, stderr);
+    fflush(stderr);
+    gpumbi_progress_length = (int)strlen(text);
+}
+
+/* How far the search for all configurations has come, four times a second. */
+static void gpumbi_progress_dry(gpumb *g)
+{
+    char text[80];
+    if (!g->progress.shown)
+        return;
+    const double now = gpumbi_dev_clock();
+    if (g->progress.next_s <= 0)
+        g->progress.next_s = now + 0.25;
+    if (now < g->progress.next_s)
+        return;
+    g->progress.next_s = now + 0.25;
+    gpumbi_format(text, sizeof text, "[%llu regions found so far] %.40s",
+                  (unsigned long long)g->selection.met, g->bench);
+    gpumbi_show_progress(text);
+}
+
 /* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
  * overwrites it. */
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
@@ -7594,10 +7754,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), " %s=%s",
                       g->sweep.column[s->point.at[i].column],
                       gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
-    gpumbi_progress_clear();
-    fputs(text, stderr);
-    fflush(stderr);
-    gpumbi_progress_length = (int)strlen(text);
+    gpumbi_show_progress(text);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -7695,7 +7852,7 @@ static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *
             return;
         write_header(g, sink->file);
         for (size_t i = 0; i < g->rows.written; i++)
-            write_row(g, sink->file, &g->rows.at[i]);
+            write_row(g, sink->file, g->rows.at[i]);
     }
     sink->columns = g->sweep.columns;
     write_row(g, sink->file, row);
@@ -8218,16 +8375,6 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* FNV-1a over a text and its 0, mixed, since keys are sums. */
-static uint64_t gpumbi_hash(uint64_t hash, const char *text)
-{
-    do
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    while (*text++);
-    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 /* Stands for bench, kernel and axes in any order; with a context, for those axes only that this run
  * has. Two of a million names collide with a probability of 3e-8. */
 static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel,
@@ -8486,9 +8633,9 @@ static void gpumbi_compare_rows(gpumb *g)
         (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
     gpumbi_index(g, t, g);
     for (size_t i = 0; i < g->rows.count && !g->done; i++) {
-        const gpumb_result *now = &g->rows.at[i].result;
+        const gpumb_result *now = &g->rows.at[i]->result;
         const gpumbi_record *r = found[i] =
-            gpumbi_take(t, gpumbi_row_key(g, &g->rows.at[i], g, label));
+            gpumbi_take(t, gpumbi_row_key(g, g->rows.at[i], g, label));
         const int length = (int)strlen(label);
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
@@ -8505,7 +8652,7 @@ static void gpumbi_compare_rows(gpumb *g)
                     g->settings.compare, width, "", "base", "new", "ratio", "95 % interval",
                     "verdict");
         for (size_t i = 0; i < g->rows.count; i++)
-            count[gpumbi_compare_row(g, &g->rows.at[i], found[i], wider, width)]++;
+            count[gpumbi_compare_row(g, g->rows.at[i], found[i], wider, width)]++;
         gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost,
                                matched ? spreads : 0);
     }
@@ -8784,7 +8931,7 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_format(
         text + strlen(text), sizeof text - strlen(text),
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, all rows are skipped, or a regression with\n"
+        "Exit codes: 0 all well, 1 a check failed, nothing was measured, or a regression with\n"
         "--fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
         "130 interrupted.\n");
     return text;
@@ -9145,6 +9292,7 @@ static gpumb *gpumbi_new(const char *program)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some",
                    gpumbi_write_size(sizeof *g).text);
     }
+    g->selection.listed = 1;
     const char *slash = program ? strrchr(program, '/') : NULL;
     gpumbi_copy_text(g->program, sizeof g->program,
                      slash     ? slash + 1
@@ -9239,6 +9387,10 @@ GPUMB_API int gpumb_close(gpumb *g)
                 "--filter %s: nothing has that in its name; for example --filter %s, see --list",
                 g->options.filter[0], g->program);
     }
+    if (gpumbi_working(g) && g->table.file && !g->sweep.listing && !g->selection.met) {
+        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
+        gpumbi_not_well(g);
+    }
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
     gpumbi_summary(g);
@@ -9248,8 +9400,9 @@ GPUMB_API int gpumb_close(gpumb *g)
                    g->rows.count == 1 ? "" : "s");
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
-    if (!g->exit_code && (g->rows.failed || (g->rows.skipped && !g->rows.ok)))
-        g->exit_code = GPUMB_EXIT_FAILED;
+    if (g->rows.failed || (g->rows.skipped && !g->rows.ok) ||
+        (g->region.skipped && !g->region.warmed))
+        gpumbi_not_well(g);
     const int exit_code = g->exit_code;
 
     gpumbi_free_scope(g, 0);
@@ -9265,15 +9418,20 @@ GPUMB_API int gpumb_close(gpumb *g)
         sigaction(SIGINT, &gpumbi_old_interrupt, NULL);
         gpumbi_interrupted = 0;
     }
-    gpumbi_free_texts(g->sweep.texts);
+    for (size_t i = 0; i < g->sweep.text_slots; i++)
+        gpumbi_free_texts(g->sweep.text[i]);
+    GPUMB_FREE(g->sweep.text);
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
     gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->region.single.samples.values);
     GPUMB_FREE(g->region.single.samples.scratch);
-    GPUMB_FREE(g->sweep.points);
+    GPUMB_FREE(g->sweep.cell);
+    GPUMB_FREE(g->sweep.point);
     GPUMB_FREE(g->sweep.slot);
+    for (size_t i = 0; i < g->rows.count; i++)
+        GPUMB_FREE(g->rows.at[i]);
     GPUMB_FREE(g->rows.at);
     gpumb **link = &gpumbi_newest;
     while (*link && *link != g)
@@ -9312,9 +9470,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     uint64_t matched = 0;
     g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
-        g->selection.named_count = 0;
-        if (g->sweep.listing)
-            printf("%-20s %s\n", list[i].name, list[i].description ? list[i].description : "");
+        g->selection.benchmark = &list[i];
+        g->selection.listed++;
         const int columns = g->sweep.columns;
         int axis_used[GPUMBI_OPTIONS];
         memcpy(axis_used, g->options.axis_used, sizeof axis_used);
@@ -9323,6 +9480,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
         if (g->selection.seen == seen) /* has no rows of its own, and counts by its name */
             gpumbi_selected(g, NULL);
         chosen[i] = g->selection.matched > matched;
+        if (g->sweep.listing && chosen[i])
+            gpumbi_list_benchmark(g);
         matched = g->selection.matched;
         if (!chosen[i]) { /* its axes do not count */
             g->sweep.columns = columns;

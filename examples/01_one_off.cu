@@ -19,5 +19,5 @@ int main(void)
     GPUMB_TIME(&r)
         GPUMB_LAUNCH(scale, (1 << 22) / 256, 256, 0, GPUMB_PTR(float, x), -1.0f);
     gpumb_print_result(&r);
-    return 0;
+    return gpumb_close(NULL);
 }

@@ -60,8 +60,8 @@ static void test_interleave()
     }
     int failed = 0, ok = 0;
     for (size_t i = 0; i < g->rows.count; i++) {
-        failed += g->rows.at[i].result.status == GPUMB_STATUS_FAILED;
-        ok += g->rows.at[i].result.status == GPUMB_STATUS_OK;
+        failed += g->rows.at[i]->result.status == GPUMB_STATUS_FAILED;
+        ok += g->rows.at[i]->result.status == GPUMB_STATUS_OK;
     }
     CHECK(failed >= 1); /* a region that is not met again ends, and so does the interleave */
     CHECK(failed + ok == 2);

@@ -151,20 +151,6 @@ static void test_values()
     }
     CHECK_SWEEP(g, "0 ");
 
-    // none
-    GPUMB_SWEEP_RANGE(g, no_range, 5, 4, 1) {
-        visit(g, key(no_range));
-    }
-    CHECK_SWEEP(g, "");
-    GPUMB_SWEEP_POW2(g, no_pow2, 8, 4) {
-        visit(g, key(no_pow2));
-    }
-    CHECK_SWEEP(g, "");
-    GPUMB_SWEEP_ARRAY(g, no_array, values, 0) {
-        visit(g, key(no_array));
-    }
-    CHECK_SWEEP(g, "");
-
     // to the ends of the type, without overflow
     GPUMB_SWEEP_RANGE(g, last, INT64_MAX - 2, INT64_MAX, 1) {
         visit(g, key(last));
@@ -306,7 +292,7 @@ static void test_nests()
     measure(g, "behind");
     CHECK_STR(region.c_str(), "behind ");
     CHECK(gpumb_ok(g));
-    close(g, 0);
+    close(g, GPUMB_EXIT_FAILED);
     start();
 }
 
@@ -784,7 +770,7 @@ static void test_siblings()
     CHECK_INT(gpumb_row_count(g), 16);
     const char *const names[] = {"naive", "fast", "small", "large"};
     for (int i = 0; i < 4; i++)
-        CHECK_STR(g->rows.at[4 + i].point.at[1].text, names[i]);
+        CHECK_STR(g->rows.at[4 + i]->point.at[1].text, names[i]);
     close(g, 0);
 }
 
@@ -847,7 +833,28 @@ static void test_nothing_measured()
         measure(g, key(n));
     }
     CHECK(strstr(heard, "met no region") != NULL);
-    close(g, 0);
+    close(g, GPUMB_EXIT_FAILED);
+
+    const int64_t values[] = {7};
+    for (int empty = 0; empty < 5; empty++) { // no values, or none of their combinations
+        start();
+        g = open();
+        measure(g, "a row all the same");
+        GPUMB_SWEEP_RANGE(g, no_range, 5, empty == 0 ? 4 : 5, 1)
+            GPUMB_SWEEP_POW2(g, no_pow2, 8, empty == 1 ? 4 : 8)
+                GPUMB_SWEEP_ARRAY(g, no_array, values, empty == 2 ? 0 : 1) {
+                    if (empty == 3)
+                        continue;
+                    measure(g, key(no_range, no_pow2));
+                }
+        CHECK_INT(gpumb_row_count(g), empty == 4 ? 2 : 1);
+        if (empty == 4)
+            CHECK_STR(heard, "");
+        else
+            CHECK(strstr(heard, empty ? "sweep over no_range met no region"
+                                      : "sweep over no_range has no values") != NULL);
+        close(g, empty == 4 ? 0 : GPUMB_EXIT_FAILED);
+    }
 
     start();
     g = open();
