@@ -9914,11 +9914,9 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
 /* For the loop that follows. A loop that is not unrolled also compiles in less time. */
 #if defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_UNROLL
-#define GPUMBI_UNROLL_4
 #define GPUMBI_NO_UNROLL
 #else
 #define GPUMBI_UNROLL _Pragma("unroll")
-#define GPUMBI_UNROLL_4 _Pragma("unroll 4")
 #define GPUMBI_NO_UNROLL _Pragma("unroll 1")
 #endif
 
@@ -9946,8 +9944,9 @@ static __global__ void gpumbi_strided(const void *__restrict__ in, void *__restr
     }
 }
 
-/* Sub-domains: groups of `lanes` threads, each group with consecutive elements of its own. Expect
- * the full rate once lanes * elem fills a sector, though a warp's load is in several pieces. */
+/* Sub-domains: groups of `lanes` threads, each group with consecutive elements of its own, one load
+ * of a thread in flight, as in zcopy. Expect the full rate once lanes * elem fills a sector, though
+ * a warp's load is in several pieces. */
 static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__restrict__ out,
                                          int lanes, int iterations, int elem)
 {
@@ -9991,6 +9990,16 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
 #define GPUMBI_NBODY
 #endif
 #if defined(GPUMB_REDUCTIONS) || defined(GPUMBI_NBODY)
+/* Loads of a thread that are in flight together. Sources name them one by one, in an array, with
+ * the second between them and their use: of a plain loop's loads the compiler waits for as many at
+ * a time as it likes, which differs by its version, the type and the constants. */
+enum { GPUMBI_LOADS = 4 };
+#if defined(__AMDGCN__)
+#define GPUMBI_LOADED(x) asm volatile("" : "+v"(x[0]), "+v"(x[1]), "+v"(x[2]), "+v"(x[3]))
+#else
+#define GPUMBI_LOADED(x) asm volatile("" : : : "memory")
+#endif
+
 /* Shuffles among the first `lanes` lanes of a warp, which all take part. */
 #if defined(GPUMB_BACKEND_CUDA)
 #define GPUMBI_WARP 32u
@@ -10164,12 +10173,14 @@ template <int operation, class Type> static __device__ void gpumbi_atomic(Type *
 
 enum { GPUMBI_FINISH_STORE = 16 }; /* beside gpumb_finish: each block stores its result */
 
-/* The naive reduction: elements are taken as they come, a loop that the compiler unrolls by 4; what
- * happens to those of a block, and to those of the grid, can be chosen. */
+/* The naive reduction: elements are taken as they come, four loads before the first of them is used
+ * (H200, one block of 64 threads a multiprocessor: two at a time take 1.8 times as long); what
+ * happens to those of a block, and to those of the grid, can be chosen. The bound lets nvcc use
+ * registers for loads: without, it spares them in case that blocks are small. */
 template <class Type, int operation>
-static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output, void *partials,
-                                     unsigned *ticket, double neutral_value, int combine,
-                                     int finish, int per_thread)
+static __global__ void __launch_bounds__(1024)
+    gpumbi_reduce(const void *input, uint64_t n, void *output, void *partials, unsigned *ticket,
+                  double neutral_value, int combine, int finish, int per_thread)
 {
     const Type *in = (const Type *)input, neutral = (Type)neutral_value;
     Type *out = (Type *)output, x = neutral;
@@ -10178,14 +10189,22 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
     const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
     uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
     for (; start < n; start += turn) {
-        if (start + (each - 1) * lanes <
-            n) { /* all are there: loads need not wait for each other */
-            GPUMBI_UNROLL_4
-            for (uint64_t k = 0; k < each; k++)
-                x = gpumbi_apply<operation>(x, in[start + k * lanes]);
-        } else {
-            for (uint64_t i = start; i < n; i += lanes)
-                x = gpumbi_apply<operation>(x, in[i]);
+        const uint64_t end = start + each * lanes < n ? start + each * lanes : n;
+        uint64_t i = start;
+        Type load[GPUMBI_LOADS];
+        GPUMBI_NO_UNROLL
+        for (; i + (GPUMBI_LOADS - 1) * lanes < end; i += GPUMBI_LOADS * lanes) {
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+                load[k] = in[i + k * lanes];
+            GPUMBI_LOADED(load);
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+                x = gpumbi_apply<operation>(x, load[k]);
+        }
+        if (i < end) {
+            for (unsigned k = 0; k < GPUMBI_LOADS - 1; k++)
+                load[k] = i + k * lanes < end ? in[i + k * lanes] : neutral;
+            for (unsigned k = 0; k < GPUMBI_LOADS - 1; k++)
+                x = gpumbi_apply<operation>(x, load[k]);
         }
     }
     for (int last = 0;;) {
@@ -10197,8 +10216,15 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
             return;
         x = neutral;
         GPUMBI_NO_UNROLL
-        for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
-            x = gpumbi_apply<operation>(x, *(volatile Type *)((Type *)partials + i));
+        for (uint64_t i = threadIdx.x; i < gridDim.x; i += GPUMBI_LOADS * blockDim.x) {
+            Type load[GPUMBI_LOADS];
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++) {
+                const uint64_t at = i + k * blockDim.x;
+                load[k] = at < gridDim.x ? *((volatile Type *)partials + at) : neutral;
+            }
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+                x = gpumbi_apply<operation>(x, load[k]);
+        }
     }
     if (threadIdx.x == 0 && finish == GPUMB_FINISH_ATOMIC)
         gpumbi_atomic<operation>(out, x);
@@ -10221,7 +10247,6 @@ static __global__ void gpumbi_reduce(const void *input, uint64_t n, void *output
  * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and at most 32 registers, so that
  * four blocks of 512 are resident. */
 enum {
-    GPUMBI_LOADS = 4,
     GPUMBI_BLOCK = 256,
     GPUMBI_COLLECT = 8, /* slots that a lane looks at together */
     GPUMBI_SLOTS = 16384,
@@ -10608,11 +10633,16 @@ static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, 
     const float4 *part = (const float4 *)parts;
     GPUMB_GRID_STRIDE(i, n)
     {
-        float4 sum = part[i];
+        float4 sum = make_float4(0, 0, 0, 0);
         GPUMBI_NO_UNROLL
-        for (unsigned s = 1; s < splits; s++) {
-            const float4 x = part[s * n + i];
-            sum = make_float4(sum.x + x.x, sum.y + x.y, sum.z + x.z, 0);
+        for (unsigned s = 0; s < splits; s += GPUMBI_LOADS) {
+            float4 load[GPUMBI_LOADS];
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++)
+                load[k] = part[(s + k < splits ? s + k : s) * n + i];
+            for (unsigned k = 0; k < GPUMBI_LOADS; k++) {
+                const float4 x = s + k < splits ? load[k] : make_float4(0, 0, 0, 0);
+                sum = make_float4(sum.x + x.x, sum.y + x.y, sum.z + x.z, 0);
+            }
         }
         ((float4 *)accelerations)[i] = sum;
     }

@@ -165,20 +165,60 @@ repeats() {
         }'
 }
 
-# The fastest reductions: a loop with several loads of 16 bytes, which no condition stands before.
+# together PATTERN: how many loads with the pattern stand before the first use of what one has
+# loaded, in the lines on standard input. What is loaded is a load's first register.
+together() {
+    pattern=$1 awk '
+        BEGIN { pattern = ENVIRON["pattern"] }
+        {
+            is_load = $0 ~ pattern
+            gsub(/v\[/, "v_")
+            gsub(/:/, "_")
+            gsub(/[^A-Za-z0-9_%]/, " ")
+            to = ""
+            for (i = 1; i <= NF; i++)
+                if (is_load && to == "" && $i ~ /^(R[0-9]+|%[a-oq-z][a-z]*[0-9]+|v_?[0-9][0-9_]*)$/)
+                    to = $i
+                else if ($i in loaded)
+                    exit
+            if (is_load) {
+                loaded[to] = 1
+                loads++
+            }
+        }
+        END { print loads + 0 }'
+}
+
+# in_flight WHAT NAME PATTERN: 4 such loads of the kernel's densest block wait for none of them
+in_flight() {
+    instance "$2" | densest "$3" >"$tmp/block"
+    loads=$(together "$3" <"$tmp/block")
+    if [ "$loads" -ge 4 ]; then
+        pass
+    else
+        fail "$1: $2: $loads loads in flight, not 4" "$tmp/block"
+    fi
+}
+
+# Reductions: 4 loads in flight; the fastest have a loop with such of 16 bytes, which no condition
+# stands before.
 look_at_reductions() {
+    any="$load|$smaller"
     for type in f d i j; do
         for operation in 0 1 2; do
             name="21gpumbi_reduce_fastestI${type}L[a-z0-9_]*${operation}E"
-            instance "$name" | densest "$load" >"$tmp/block"
+            in_flight "$1" "$name" "$load"
             loads=$(grep -v '@' "$tmp/block" | count "$load")
             if [ "$loads" -ge 2 ] && repeats <"$tmp/block"; then
                 pass
             else
                 fail "$1: $name has no loop with loads of 16 bytes" "$tmp/block"
             fi
+            in_flight "$1" "13gpumbi_reduceI${type}L[a-z0-9_]*${operation}E" "$any"
         done
     done
+    in_flight "$1" 20gpumbi_zcopy_fastestP "$load"
+    in_flight "$1" 16gpumbi_nbody_addP "$load"
     # were a loop found here, it would be found anywhere
     instance '14gpumbi_copy_16P' | densest "$load" >"$tmp/block"
     if [ -s "$tmp/block" ] && ! repeats <"$tmp/block"; then
