@@ -1571,12 +1571,74 @@ static void gpumbi_copy_text(char *to, size_t size, const char *from)
     to[length] = 0;
 }
 
-/* A copy without line breaks and other control characters. */
+#define GPUMBI_NO_CHARACTER UINT32_MAX
+
+/* The length of the character of UTF-8 at `text`, and its code (RFC 3629); of a byte that is in
+ * none, 1 and GPUMBI_NO_CHARACTER. */
+static size_t gpumbi_character(const char *text, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const uint32_t first = (unsigned char)*text;
+    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    uint32_t value = first & (length == 1 ? 0x7fu : 0x7fu >> length);
+    size_t right = 1;
+    for (; right < length && (text[right] & 0xc0) == 0x80; right++)
+        value = value << 6 | ((uint32_t)text[right] & 0x3f);
+    const int whole = right == length && first - 0x80 >= 0x40 && first < 0xf8;
+    const int none = !whole || value < least[length] || value - 0xd800 < 0x800 || value > 0x10ffff;
+    *code = none ? GPUMBI_NO_CHARACTER : value;
+    return none ? 1 : length;
+}
+
+/* Makes a text fit for a terminal, in place: without line breaks, control characters (C0, DEL, and
+ * C1 in both spellings), what turns the direction of the text around it, and what is no UTF-8. */
+static void gpumbi_plain(char *text)
+{
+    char *to = text;
+    uint32_t code;
+    for (size_t length; *text; text += length) {
+        length = gpumbi_character(text, &code);
+        const int controls = code < 0x20 || code - 0x7f < 0x21 || code == GPUMBI_NO_CHARACTER;
+        if (controls || code == 0x61c || code - 0x200e < 2 || code - 0x2028 < 7 ||
+            code - 0x2066 < 4) {
+            *to++ = code - '\t' < 5 ? ' ' : '?';
+        } else {
+            memmove(to, text, length);
+            to += length;
+        }
+    }
+    *to = 0;
+}
+
 static void gpumbi_copy_line(char *to, size_t size, const char *from)
 {
     gpumbi_copy_text(to, size, from);
-    for (; *to; to++)
-        *to = (unsigned char)*to < ' ' ? ' ' : *to;
+    gpumbi_plain(to);
+}
+
+enum { GPUMBI_LINE = 5000 }; /* holds a path and some words */
+
+/* All that people read is written here, but for messages, which gpumbi_say() filters alike, and for
+ * constants. Line breaks are those at the ends of `format`. */
+GPUMBI_PRINTF(2, 3)
+static void gpumbi_print(FILE *file, const char *format, ...)
+{
+    char text[GPUMBI_LINE];
+    for (; *format == '\n'; format++)
+        fputc('\n', file);
+    size_t breaks = 0, end = strlen(format);
+    for (; breaks < end && format[end - breaks - 1] == '\n'; breaks++)
+        continue;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && length < (int)sizeof text)
+        text[(size_t)length - breaks] = 0;
+    gpumbi_plain(text);
+    fputs(text, file);
+    for (; breaks; breaks--)
+        fputc('\n', file);
 }
 
 /* FNV-1a over a text and its 0, mixed, since keys are sums. */
@@ -1601,14 +1663,14 @@ static void gpumbi_progress_clear(void)
 GPUMBI_PRINTF(1, 2)
 static void gpumbi_say(const char *format, ...)
 {
-    char text[600] = "gpumb: ", line[600];
+    char text[GPUMBI_LINE] = "gpumb: ";
     va_list arguments;
     gpumbi_progress_clear();
     va_start(arguments, format);
     vsnprintf(text + 7, sizeof text - 7, format, arguments);
     va_end(arguments);
-    gpumbi_copy_line(line, sizeof line, text);
-    GPUMB_LOG(line);
+    gpumbi_plain(text);
+    GPUMB_LOG(text);
 }
 
 typedef struct gpumbi_number {
@@ -4102,7 +4164,7 @@ static void gpumbi_not_well(gpumb *g)
 GPUMBI_PRINTF(3, 4)
 static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 {
-    char text[500];
+    char text[GPUMBI_LINE];
     va_list arguments;
     if (g->done)
         return;
@@ -4340,7 +4402,7 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
         g->sinks.notes = note;
     g->sinks.last_note = note;
     if (g->table.file)
-        fprintf(g->table.file, "  %s\n", note->text);
+        gpumbi_print(g->table.file, "  %s\n", note->text);
 }
 
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
@@ -6193,7 +6255,8 @@ static void gpumbi_list_benchmark(gpumb *g)
     const gpumb_benchmark *benchmark = g->selection.benchmark;
     gpumbi_progress_clear();
     if (benchmark && g->selection.head_listed != g->selection.listed)
-        printf("%-20s %s\n", g->bench, benchmark->description ? benchmark->description : "");
+        gpumbi_print(stdout, "%-20s %s\n", g->bench,
+                     benchmark->description ? benchmark->description : "");
     g->selection.head_listed = g->selection.listed;
 }
 
@@ -6205,10 +6268,10 @@ static void gpumbi_list_axis(gpumb *g, const gpumb_axis *a)
         return;
     *listed = g->selection.listed;
     gpumbi_progress_clear();
-    printf("    axis   %s =", g->sweep.column[a->column]);
+    gpumbi_print(stdout, "    axis   %s =", g->sweep.column[a->column]);
     for (size_t i = 0; i < a->count && i < 20; i++)
         if (a->values[i].text)
-            printf(" %s", a->values[i].text);
+            gpumbi_print(stdout, " %s", a->values[i].text);
         else
             printf(" %lld", (long long)a->values[i].value);
     printf(a->count > 20 ? " ...\n" : "\n");
@@ -6217,7 +6280,7 @@ static void gpumbi_list_axis(gpumb *g, const gpumb_axis *a)
 /* Shows a region with its benchmark and its axes for --list, what is shown already left out. */
 static void gpumbi_list_region(gpumb *g, const char *kernel)
 {
-    char name[64], line[64];
+    char name[64];
     gpumbi_list_benchmark(g);
     for (int i = 0; i < g->sweep.here.depth; i++)
         gpumbi_list_axis(g, &g->sweep.axis[i]);
@@ -6226,9 +6289,8 @@ static void gpumbi_list_region(gpumb *g, const char *kernel)
     if (!kept || kept->listed == g->selection.listed)
         return;
     kept->listed = g->selection.listed;
-    gpumbi_copy_line(line, sizeof line, name);
     gpumbi_progress_clear();
-    printf("    kernel %s\n", line);
+    gpumbi_print(stdout, "    kernel %s\n", name);
 }
 
 /* Whether --filter lets a region through. */
@@ -7428,15 +7490,16 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
 
 static void gpumbi_json_string(FILE *file, const char *text)
 {
+    uint32_t code;
     fputc('"', file);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(file, "\\u%04x", c);
+    for (size_t length; *text; text += length) {
+        length = gpumbi_character(text, &code);
+        if (code == '"' || code == '\\')
+            fprintf(file, "\\%c", *text);
+        else if (code < 0x20 || code == GPUMBI_NO_CHARACTER)
+            fprintf(file, "\\u%04x", code < 0x20 ? (unsigned)code : 0xfffdu);
         else
-            fputc(c, file);
+            fwrite(text, 1, length, file);
     }
     fputc('"', file);
 }
@@ -7506,14 +7569,14 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int fir
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
+/* A bar would end the cell, and a backslash before it take the bar's escape away. */
 static void gpumbi_markdown_cell(FILE *file, const char *text)
 {
-    fputs(" ", file);
-    for (; *text; text++) {
-        if (*text == '|')
-            fputc('\\', file);
-        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, file);
-    }
+    char plain[GPUMBI_LINE];
+    gpumbi_copy_line(plain, sizeof plain, text);
+    fputc(' ', file);
+    for (const char *c = plain; *c; c++)
+        fprintf(file, *c == '|' || (*c == '\\' && strchr("\\|", c[1])) ? "\\%c" : "%c", *c);
     fputs(" |", file);
 }
 
@@ -7598,43 +7661,45 @@ static void gpumbi_table_device(gpumb *g)
 {
     const gpumb_device *d = &g->device;
     FILE *t = g->table.file;
-    fprintf(t, "gpumb %s on %s (%s, %s)\n", GPUMB_VERSION, d->name, d->backend, d->arch);
+    gpumbi_print(t, "gpumb %s on %s (%s, %s)\n", GPUMB_VERSION, d->name, d->backend, d->arch);
     if (!strcmp(d->backend, "cpu"))
-        fprintf(t, "  cpu backend: emulated, not a GPU result; %d workers\n", d->multiprocessors);
+        gpumbi_print(t, "  cpu backend: emulated, not a GPU result; %d workers\n",
+                     d->multiprocessors);
     else
-        fprintf(t, "  %d multiprocessors at %s MHz, fp32 peak %s TFLOP/s, ECC %s\n",
-                d->multiprocessors, gpumbi_write_number(d->sm_clock_hz / 1e6, 0, 1).text,
-                gpumbi_write_number(d->peak_flop_per_s / 1e12, 1, 1).text,
-                d->ecc < 0 ? "unknown"
-                : d->ecc   ? "on"
-                           : "off");
-    fprintf(t, "  memory %s, %s %s", gpumbi_write_size(d->memory_bytes).text,
-            strcmp(d->backend, "cpu") ? "L2" : "last-level cache",
-            gpumbi_write_size(d->l2_bytes).text);
+        gpumbi_print(t, "  %d multiprocessors at %s MHz, fp32 peak %s TFLOP/s, ECC %s\n",
+                     d->multiprocessors, gpumbi_write_number(d->sm_clock_hz / 1e6, 0, 1).text,
+                     gpumbi_write_number(d->peak_flop_per_s / 1e12, 1, 1).text,
+                     d->ecc < 0 ? "unknown"
+                     : d->ecc   ? "on"
+                                : "off");
+    gpumbi_print(t, "  memory %s, %s %s", gpumbi_write_size(d->memory_bytes).text,
+                 strcmp(d->backend, "cpu") ? "L2" : "last-level cache",
+                 gpumbi_write_size(d->l2_bytes).text);
     if (g->settings.peak_gbps > 0)
-        fprintf(t, ", peak %s GB/s (--peak)\n",
-                gpumbi_write_number(g->settings.peak_gbps, 0, 1).text);
+        gpumbi_print(t, ", peak %s GB/s (--peak)\n",
+                     gpumbi_write_number(g->settings.peak_gbps, 0, 1).text);
     else if (d->peak_bytes_per_s > 0)
-        fprintf(t, ", peak %s GB/s (%s MHz x 2 x %d bit)\n",
-                gpumbi_write_number(d->peak_bytes_per_s / 1e9, 0, 1).text,
-                gpumbi_write_number(d->memory_clock_hz / 1e6, 0, 1).text, d->bus_width_bits);
+        gpumbi_print(t, ", peak %s GB/s (%s MHz x 2 x %d bit)\n",
+                     gpumbi_write_number(d->peak_bytes_per_s / 1e9, 0, 1).text,
+                     gpumbi_write_number(d->memory_clock_hz / 1e6, 0, 1).text, d->bus_width_bits);
     else
-        fprintf(t, ", peak unknown (state it with --peak)\n");
-    fprintf(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s",
-            gpumbi_write_time(d->quantum_s).text, gpumbi_write_time(d->floor_s).text,
-            gpumbi_write_time(d->empty_kernel_s).text, gpumbi_write_time(d->interval_s).text);
+        gpumbi_print(t, ", peak unknown (state it with --peak)\n");
+    gpumbi_print(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s",
+                 gpumbi_write_time(d->quantum_s).text, gpumbi_write_time(d->floor_s).text,
+                 gpumbi_write_time(d->empty_kernel_s).text, gpumbi_write_time(d->interval_s).text);
     if (d->graph_interval_s > 0)
-        fprintf(t, ", in a graph %s", gpumbi_write_time(d->graph_interval_s).text);
+        gpumbi_print(t, ", in a graph %s", gpumbi_write_time(d->graph_interval_s).text);
     fputc('\n', t);
     if (g->settings.shuffle)
-        fprintf(t, "  configurations run in an order drawn from seed %llu\n",
-                (unsigned long long)g->settings.seed);
+        gpumbi_print(t, "  configurations run in an order drawn from seed %llu\n",
+                     (unsigned long long)g->settings.seed);
     if (g->settings.cold)
-        fprintf(t, "  caches are emptied before each sample\n");
+        gpumbi_print(t, "  caches are emptied before each sample\n");
     if (!g->sensors && strcmp(d->backend, "cpu"))
-        fprintf(t, "  no sensors (the vendor's management library is not there): clocks, power, "
-                   "temperature and throttling are not in the rows\n");
-    fprintf(
+        gpumbi_print(t,
+                     "  no sensors (the vendor's management library is not there): clocks, power, "
+                     "temperature and throttling are not in the rows\n");
+    gpumbi_print(
         t,
         "  GB/s = 1e9 byte/s, bytes read + written; +- is half the 95 %% interval of the median\n");
 }
@@ -7652,10 +7717,16 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
     gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
     memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
     g->table.unit = unit;
-    fprintf(g->table.file, "\n%-22s", row->result.bench);
+    gpumbi_print(g->table.file, "\n%-22s", row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
-        fprintf(g->table.file, " %10s", g->sweep.column[row->point.at[i].column]);
-    fprintf(g->table.file, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
+        gpumbi_print(g->table.file, " %10s", g->sweep.column[row->point.at[i].column]);
+    gpumbi_print(g->table.file, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
+}
+
+static void gpumbi_paint(const gpumb *g, const char *color)
+{
+    if (g->table.color)
+        fprintf(g->table.file, "\033[%sm", color);
 }
 
 static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
@@ -7663,50 +7734,54 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
     char flags[300];
-    const char *grey = g->table.color ? "\033[2m" : "", *red = g->table.color ? "\033[31m" : "";
-    const char *plain = g->table.color ? "\033[0m" : "";
     gpumbi_table_heading(g, row);
     gpumbi_number number;
-    char kernel[sizeof r->kernel];
-    gpumbi_copy_line(kernel, sizeof kernel, r->kernel);
-    fprintf(g->table.file, "%-22s", kernel);
+    gpumbi_print(g->table.file, "%-22s", r->kernel);
     for (int i = 0; i < row->point.depth; i++)
-        fprintf(g->table.file, " %10s",
-                gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
+        gpumbi_print(g->table.file, " %10s",
+                     gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
     if (r->status != GPUMB_STATUS_OK) {
-        fprintf(g->table.file, " %s%s: %s%s\n", red, gpumbi_status_name[r->status], r->reason,
-                plain);
+        fputc(' ', g->table.file);
+        gpumbi_paint(g, "31");
+        gpumbi_print(g->table.file, "%s: %s", gpumbi_status_name[r->status], r->reason);
+        gpumbi_paint(g, "0");
+        fputc('\n', g->table.file);
         return;
     }
-    fprintf(g->table.file, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
-            gpumbi_write_interval(&r->time).text,
-            gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
-            gpumbi_or_empty(r->pct_peak).text);
+    gpumbi_print(g->table.file, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
+                 gpumbi_write_interval(&r->time).text,
+                 gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
+                 gpumbi_or_empty(r->pct_peak).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
-        fprintf(g->table.file, "  %-20.*s", length, bar);
+        gpumbi_print(g->table.file, "  %-20.*s", length, bar);
     else
-        fprintf(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
+        gpumbi_print(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
     if (r->measured_pct > 0)
-        fprintf(g->table.file, "  expected %s %%, measured %s %%",
-                gpumbi_write_number(r->expected_pct, 1, 1).text,
-                gpumbi_write_number(r->measured_pct, 1, 1).text);
+        gpumbi_print(g->table.file, "  expected %s %%, measured %s %%",
+                     gpumbi_write_number(r->expected_pct, 1, 1).text,
+                     gpumbi_write_number(r->measured_pct, 1, 1).text);
     if (r->compared_with[0])
-        fprintf(g->table.file, "  %s: %s x %s (%s ... %s)",
-                gpumbi_verdict_name[r->comparison.verdict],
-                gpumbi_write_number(r->comparison.ratio, 4, 1).text, r->compared_with,
-                gpumbi_write_number(r->comparison.lo, 4, 1).text,
-                gpumbi_write_number(r->comparison.hi, 4, 1).text);
-    if (flags[0])
-        fprintf(g->table.file, "  %s%s%s", grey, flags, plain);
+        gpumbi_print(g->table.file, "  %s: %s x %s (%s ... %s)",
+                     gpumbi_verdict_name[r->comparison.verdict],
+                     gpumbi_write_number(r->comparison.ratio, 4, 1).text, r->compared_with,
+                     gpumbi_write_number(r->comparison.lo, 4, 1).text,
+                     gpumbi_write_number(r->comparison.hi, 4, 1).text);
+    if (flags[0]) {
+        fputs("  ", g->table.file);
+        gpumbi_paint(g, "2");
+        fputs(flags, g->table.file);
+        gpumbi_paint(g, "0");
+    }
     fputc('\n', g->table.file);
 }
 
-static void gpumbi_show_progress(const char *text)
+static void gpumbi_show_progress(char *text)
 {
     gpumbi_progress_clear();
+    gpumbi_plain(text);
     fputs(text, stderr);
     fflush(stderr);
     gpumbi_progress_length = (int)strlen(text);
@@ -7913,7 +7988,7 @@ static void gpumbi_sink_close(gpumb *g, int kind)
     }
     if (kind == GPUMBI_MARKDOWN)
         for (fputs(note ? "\n" : "", sink->file); note; note = note->next)
-            fprintf(sink->file, "- %s\n", note->text);
+            gpumbi_print(sink->file, "- %s\n", note->text);
     int failed = fflush(sink->file) != 0 || ferror(sink->file);
     if (sink->file != stdout)
         failed |= fclose(sink->file) != 0;
@@ -7930,29 +8005,29 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
     if (r->status != GPUMB_STATUS_OK) {
-        printf("%s: %s: %s\n", r->kernel[0] ? r->kernel : "region", gpumbi_status_name[r->status],
-               r->reason);
+        gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
+                     gpumbi_status_name[r->status], r->reason);
         return;
     }
-    printf("%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
+    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
     if (r->time.count >= 6)
-        printf(", 95 %% in %s ... %s", gpumbi_write_time(r->time.ci_lo).text,
-               gpumbi_write_time(r->time.ci_hi).text);
-    printf(", %llu samples", (unsigned long long)r->time.count);
+        gpumbi_print(stdout, ", 95 %% in %s ... %s", gpumbi_write_time(r->time.ci_lo).text,
+                     gpumbi_write_time(r->time.ci_hi).text);
+    gpumbi_print(stdout, ", %llu samples", (unsigned long long)r->time.count);
     if (r->batch > 1)
-        printf(" of %llu runs", (unsigned long long)r->batch);
-    printf(" (%s)", gpumbi_meaning_name(r));
+        gpumbi_print(stdout, " of %llu runs", (unsigned long long)r->batch);
+    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
     if (r->gbps > 0)
-        printf(", %s GB/s", gpumbi_write_number(r->gbps, 1, 1).text);
+        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_number(r->gbps, 1, 1).text);
     if (r->gflops > 0)
-        printf(", %s GFLOP/s", gpumbi_write_number(r->gflops, 1, 1).text);
+        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_number(r->gflops, 1, 1).text);
     if (r->measured_pct > 0)
-        printf(", expected %s %%, measured %s %% of the reference",
-               gpumbi_write_number(r->expected_pct, 1, 1).text,
-               gpumbi_write_number(r->measured_pct, 1, 1).text);
-    printf(", first launch %s", gpumbi_write_time(r->first_launch_s).text);
+        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
+                     gpumbi_write_number(r->expected_pct, 1, 1).text,
+                     gpumbi_write_number(r->measured_pct, 1, 1).text);
+    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
     gpumbi_flag_names(r->flags, flags, sizeof flags);
-    printf(flags[0] ? " [%s]\n" : "%s\n", flags);
+    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
 }
 
 /* ================================================================================================
@@ -8530,7 +8605,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     const gpumb_result *now = &row->result;
     const gpumbi_estimate time = {now->time.median,       now->time.ci_lo,   now->time.ci_hi,
                                   (double)now->processes, now->process_lo_s, now->process_hi_s};
-    static const char *const color[] = {"", "\033[32m", "\033[31m", "\033[2m"};
+    static const char *const color[] = {"0", "32", "31", "2"};
     char label[200], interval[40] = "";
     double ratio[3] = {0, 0, 0};
     const int timed = gpumbi_comparable(r, now);
@@ -8539,30 +8614,33 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     if (!g->table.file)
         return verdict;
     gpumbi_row_key(g, row, g, label);
-    fprintf(g->table.file, "%-*s ", label_width, label);
+    gpumbi_print(g->table.file, "%-*s ", label_width, label);
     if (!timed) {
         const char *here = gpumbi_status_name[now->status];
         if (r && r->ok && now->status == GPUMB_STATUS_OK)
-            fprintf(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
-                    gpumbi_cache_name[gpumbi_cold(now)],
-                    r->text[GPUMBI_COLUMN_meaning] ? r->text[GPUMBI_COLUMN_meaning] : "-",
-                    gpumbi_cache_name[r->cold], g->settings.compare);
+            gpumbi_print(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
+                         gpumbi_cache_name[gpumbi_cold(now)],
+                         r->text[GPUMBI_COLUMN_meaning] ? r->text[GPUMBI_COLUMN_meaning] : "-",
+                         gpumbi_cache_name[r->cold], g->settings.compare);
         else if (r)
-            fprintf(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_COLUMN_status],
-                    g->settings.compare);
+            gpumbi_print(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_COLUMN_status],
+                         g->settings.compare);
         else
-            fprintf(g->table.file, "only here%s%s\n", now->status ? ", " : "",
-                    now->status ? here : "");
+            gpumbi_print(g->table.file, "only here%s%s\n", now->status ? ", " : "",
+                         now->status ? here : "");
         return verdict;
     }
     if (ratio[1] > 0)
         gpumbi_format(interval, sizeof interval, "%7s ... %s",
                       gpumbi_write_number(ratio[1], 3, 1).text,
                       gpumbi_write_number(ratio[2], 3, 1).text);
-    fprintf(g->table.file, "%10s %10s %7s  %-19s %s%s%s\n", gpumbi_write_time(r->time.at).text,
-            gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text, interval,
-            g->table.color ? color[verdict] : "", gpumbi_verdict_name[(gpumb_verdict)verdict],
-            g->table.color ? "\033[0m" : "");
+    gpumbi_print(g->table.file, "%10s %10s %7s  %-19s ", gpumbi_write_time(r->time.at).text,
+                 gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text,
+                 interval);
+    gpumbi_paint(g, color[verdict]);
+    fputs(gpumbi_verdict_name[(gpumb_verdict)verdict], g->table.file);
+    gpumbi_paint(g, "0");
+    fputc('\n', g->table.file);
     return verdict;
 }
 
@@ -8578,8 +8656,8 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
             continue;
         gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
                      t->axes + r->first_axis, r->axes);
-        fprintf(g->table.file, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
-                r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
+        gpumbi_print(g->table.file, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
+                     r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
     }
     return rest;
 }
@@ -8597,13 +8675,15 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
                (unsigned long long)count[GPUMB_VERDICT_SAME],
                (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
                (unsigned long long)(rest + count[GPUMBI_VERDICTS]));
-    if (g->table.file)
-        fprintf(g->table.file,
-                "  delta %s %%; 95 %% for all %llu ratios together: intervals %s times as wide "
-                "(Bonferroni)\n  spread between processes: %s\n",
-                gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
-                (unsigned long long)matched,
-                gpumbi_write_number(gpumbi_family_width(matched), 2, 1).text, spread[spreads]);
+    if (g->table.file) {
+        gpumbi_print(
+            g->table.file,
+            "  delta %s %%; 95 %% for all %llu ratios together: intervals %s times as wide "
+            "(Bonferroni)\n",
+            gpumbi_write_number(100 * g->settings.delta, 4, 0).text, (unsigned long long)matched,
+            gpumbi_write_number(gpumbi_family_width(matched), 2, 1).text);
+        gpumbi_print(g->table.file, "  spread between processes: %s\n", spread[spreads]);
+    }
     if (g->comparison.base->several)
         gpumbi_say(
             "--compare %s: several rows have one name and the same axes: they are matched in "
@@ -8647,10 +8727,11 @@ static void gpumbi_compare_rows(gpumb *g)
     }
     if (!g->done) {
         const double wider = gpumbi_family_width(matched);
-        if (g->table.file)
-            fprintf(g->table.file, "\ncompared with %s\n%-*s %10s %10s %7s  %-19s %s\n",
-                    g->settings.compare, width, "", "base", "new", "ratio", "95 % interval",
-                    "verdict");
+        if (g->table.file) {
+            gpumbi_print(g->table.file, "\ncompared with %s\n", g->settings.compare);
+            gpumbi_print(g->table.file, "%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new",
+                         "ratio", "95 % interval", "verdict");
+        }
         for (size_t i = 0; i < g->rows.count; i++)
             count[gpumbi_compare_row(g, g->rows.at[i], found[i], wider, width)]++;
         gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost,
@@ -9011,7 +9092,8 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     gpumb_settings *s = &g->settings;
     switch (option) {
     case GPUMBI_OPTION_HELP:
-        printf("usage: %s [options]\n%s", g->program, gpumb_help_text());
+        gpumbi_print(stdout, "usage: %s [options]\n", g->program);
+        fputs(gpumb_help_text(), stdout);
         g->done = 1;
         break;
     case GPUMBI_OPTION_VERSION:
@@ -9330,10 +9412,10 @@ static void gpumbi_summary(gpumb *g)
 {
     const uint64_t rows = g->rows.count;
     if (g->table.header_printed)
-        fprintf(g->table.file, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
-                (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->rows.ok,
-                (unsigned long long)g->rows.skipped,
-                (unsigned long long)(rows - g->rows.ok - g->rows.skipped));
+        gpumbi_print(g->table.file, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
+                     (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->rows.ok,
+                     (unsigned long long)g->rows.skipped,
+                     (unsigned long long)(rows - g->rows.ok - g->rows.skipped));
     errno = 0;
     if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
         gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",

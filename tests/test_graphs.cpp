@@ -1534,6 +1534,7 @@ static void test_rows()
 // ---- notes ----
 
 static const char special[] = "a \"quoted\" back\\slash, tab\tand | bar";
+static const char as_shown[] = "a \"quoted\" back\\slash, tab and | bar";
 
 static void noting_first(gpumb *g)
 {
@@ -1579,18 +1580,19 @@ static void test_notes()
     const json file = read_json(read_file("x.json"));
     const std::vector<std::string> notes = notes_of(file);
     const char *const right[] = {"before the sweep",     "n is 1", "n is 2",
-                                 "the second of 2 rows", special,  "100 % done"};
+                                 "the second of 2 rows", as_shown, "100 % done"};
     const std::string md = read_file("x.md");
     int line = -1, md_line = -1;
     if (CHECK_INT(notes.size(), 6))
         for (size_t i = 0; i < 6; i++) {
-            CHECK(notes[i].compare(0, strlen(right[i]), right[i]) == 0);
+            const char *const kept = i == 4 ? special : right[i]; // files keep what was said
+            CHECK(notes[i].compare(0, strlen(kept), kept) == 0);
             CHECK_INT(times_in(text, right[i]), 1); // not while it enumerates
             CHECK(line_with(text, right[i]) > line);
             line = line_with(text, right[i]);
-            CHECK_INT(times_in(md, right[i]), 1);
-            CHECK(line_with(md, "- " + notes[i], true) > md_line);
-            md_line = line_with(md, "- " + notes[i], true);
+            CHECK_INT(times_in(md, std::string("- ") + right[i]), 1);
+            CHECK(line_with(md, std::string("- ") + right[i]) > md_line);
+            md_line = line_with(md, std::string("- ") + right[i]);
         }
     // below the tables: of the benchmark, and of all in the file
     const std::vector<std::string> lines = lines_of(text), md_lines = lines_of(md);
@@ -1598,7 +1600,7 @@ static void test_notes()
         if (lines[i].find("row of the first") != std::string::npos)
             CHECK((int)i < line_with(text, "the second of 2 rows"));
         if (lines[i].find("row of the second") != std::string::npos)
-            CHECK((int)i < line_with(text, special));
+            CHECK((int)i < line_with(text, as_shown));
     }
     for (size_t i = 0; i < md_lines.size(); i++)
         if (md_lines[i][0] == '|')
