@@ -3839,7 +3839,13 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
  */
 
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
-enum { GPUMBI_OPTIONS = 32, GPUMBI_WINDOW = 64, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
+enum {
+    GPUMBI_OPTIONS = 32,
+    GPUMBI_WINDOW = 64,
+    GPUMBI_WINDOWS = 25,
+    GPUMBI_GUARD = 256,
+    GPUMBI_GUARD_BYTE = 0xa5
+};
 
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
@@ -3945,11 +3951,17 @@ typedef struct gpumbi_sampler {
     } kernel;
 
     struct {
-        double estimate_s; /* of a run: the outcome */
-        double began_s, window_began_s;
-        double window[GPUMBI_WINDOW], median[3]; /* of the last windows, newest first */
-        int window_count, windows;
+        double estimate_s, began_s; /* of a run: the outcome */
+        uint64_t runs;
     } warm_up;
+
+    struct {                          /* what runs take over time, also while sampling */
+        double began_s, length_s;     /* of the window under way; of the one before */
+        double run[GPUMBI_WINDOW];    /* the newest runs */
+        double sum, spread;           /* of the levels of such, until the window ends */
+        double level[GPUMBI_WINDOWS]; /* of the newest windows, oldest first */
+        int runs, levels, windows;    /* in run, in sum, in level */
+    } pace;
 
     struct {
         void *graph[2]; /* a short and a long one */
@@ -4839,6 +4851,25 @@ static double gpumbi_correlation(const double *y, int count, double *first, doub
     return variance > 0 ? time / variance - 1 : 1;
 }
 
+/* Change from value to value along a straight line (least squares), and its standard error, which
+ * takes what is left as correlated as it looks; at most GPUMBI_WINDOWS values. */
+static double gpumbi_slope(const double *y, int count, double *error)
+{
+    double rest[GPUMBI_WINDOWS], mean = 0, slope = 0, left = 0, first;
+    const double n = count, middle = (n - 1) / 2, squares = n * (n * n - 1) / 12;
+    for (int i = 0; i < count; i++)
+        mean += y[i] / n;
+    for (int i = 0; i < count; i++)
+        slope += (i - middle) * (y[i] - mean) / squares;
+    for (int i = 0; i < count; i++) {
+        rest[i] = y[i] - mean - (i - middle) * slope;
+        left += rest[i] * rest[i];
+    }
+    left *= fmax(1, gpumbi_correlation(rest, count, &first, NULL));
+    *error = sqrt(left / (n - 2) / squares);
+    return slope;
+}
+
 /* By how much more samples are needed for the median than if they were independent; at least 1.
  * Deviations count up to a quarter of the quartiles' distance: the median feels little more than
  * their signs (whose correlation is what counts for it: Bahadur 1966), which alone are noisier. */
@@ -5562,13 +5593,73 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
                    s->result.kernel[0] ? s->result.kernel : "region");
 }
 
-/* ---- warm-up: until the medians of three windows agree --------------------------------------- */
+/* ---- pace: whether times still move ---------------------------------------------------------- */
+
+/* Adds the time of a run to a window of 20 ms of the host's clock, or two runs, or a tenth of the
+ * warm-up: whichever takes long enough for a slow kernel and leaves a few windows. A window's level
+ * is the mean of its runs, so that a coarse clock shows what moves by less than its quantum; what
+ * is far from the median counts as less far. Returns 1 if the window has ended. */
+static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double seconds, int ends)
+{
+    double *const run = s->pace.run, *const level = s->pace.level;
+    const double length_s = now_s - s->pace.began_s, most_s = fmax(g->settings.warmup_s, 0);
+    if (seconds > 0)
+        run[s->pace.runs++] = seconds;
+    if (!s->pace.runs && !s->pace.levels)
+        return 0;
+    ends |= length_s >= fmin(20e-3, most_s / 5) &&
+            (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
+    if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
+        const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
+        const double far = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
+        s->pace.sum += w.median;
+        for (uint64_t i = 0; i < w.count; i++)
+            s->pace.sum += fmax(-far, fmin(run[i] - w.median, far)) / (double)w.count;
+        s->pace.spread = w.q3 - w.q1;
+        s->pace.levels++;
+        s->pace.runs = 0;
+    }
+    if (!ends)
+        return 0;
+    if (s->pace.windows == GPUMBI_WINDOWS)
+        memmove(level, level + 1, (size_t)--s->pace.windows * sizeof *level);
+    level[s->pace.windows++] = s->pace.sum / s->pace.levels;
+    s->pace.sum = s->pace.levels = s->pace.runs = 0;
+    s->pace.length_s = length_s;
+    s->pace.began_s = now_s;
+    return 1;
+}
+
+/* Whether the newest windows rise or fall by more than so many standard errors, and by what makes
+ * half the precision within the warm-up's budget, or half a second: a ramp from which more than the
+ * precision is left has at least twice that slope, if it is of 5 % and more with a time constant of
+ * up to 2 s, or of 2 % and up to 0.5 s. Goes back as far as it takes to tell so little from none.
+ * `errors` 0: so many that steady times are taken to move in less than 1 % of all rows. */
+static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double errors)
+{
+    const double *const end = s->pace.level + s->pace.windows;
+    const double ahead_s = fmax(g->settings.warmup_s, 0.5);
+    double slope = 0, error = 0, most = 0;
+    if (s->pace.windows < 3)
+        return 0;
+    const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
+    const double own_s = fmax(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
+    const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
+    for (int n = s->pace.windows < 4 ? 3 : 4; n <= s->pace.windows; n++) {
+        slope = gpumbi_slope(end - n, n, &error);
+        most = fmax(least, (errors > 0 ? errors : 2.7 + 14 / (n - 2.0)) * error);
+        if (most <= least)
+            break;
+    }
+    return fabs(slope) > most;
+}
+
+/* ---- warm-up: until times have settled ------------------------------------------------------- */
 
 static void gpumbi_warm_up_begin(gpumbi_sampler *s)
 {
     s->phase = GPUMBI_WARM_UP;
-    s->warm_up.began_s = s->warm_up.window_began_s = gpumbi_dev_clock();
-    s->warm_up.window_count = s->warm_up.windows = 0;
+    s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
 }
 
 /* Whether something has to happen before each run. */
@@ -5621,6 +5712,17 @@ static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
             (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
 }
 
+/* Also when those taken so far turn out to be part of the warm-up. */
+static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
+{
+    s->samples.count = s->samples.bad = 0;
+    s->samples.spent_s = 0;
+    s->samples.next_look = g->settings.min_samples;
+    memset(&s->samples.power, 0, sizeof s->samples.power);
+    gpumbi_state_before(g, s);
+    s->samples.began_s = gpumbi_dev_clock();
+}
+
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
@@ -5633,69 +5735,51 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
         gpumbi_choose_profiler(g, s);
     if (gpumbi_wants_graphs(g, s, run_s))
         gpumbi_choose_graphs(s, run_s);
-    s->samples.count = s->samples.bad = 0;
-    s->samples.spent_s = 0;
-    s->samples.next_look = g->settings.min_samples;
-    gpumbi_state_before(g, s);
-    s->samples.began_s = gpumbi_dev_clock();
+    if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
+        s->pace.runs = s->pace.windows = 0;
+    gpumbi_samples_begin(g, s);
 }
 
-/* Two windows in a row that move one way, each by less than the tolerance, are still on their way.
- * A window takes 20 ms of the host's clock and at least 3 runs; of many, the newest count. The
- * first region of a context warms up for at least 100 ms: clocks climb in steps, between which
- * times hold still. Later regions find a device that is busy already. */
+/* Until four windows show no slope, and the last three hold one level: clocks also climb in steps,
+ * between which times hold still. For that the first region of a context warms up for at least 100
+ * ms; later ones find a device that is busy already. Two standard errors are exceeded by a few
+ * steady series, which cost these a window more, and are not enough for a flag. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
-    const double now = gpumbi_dev_clock();
-    const double least = g->region.warmed || !s->use_events ? 0 : 0.1;
-    if (seconds > 0) {
-        s->warm_up.window[s->warm_up.window_count++ % GPUMBI_WINDOW] = seconds;
-    } else {
+    const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
+    const double least_s = g->region.warmed || !s->use_events ? 0 : 0.1;
+    int settled = 0;
+    s->warm_up.runs++;
+    if (seconds <= 0) {
         s->samples.bad++;
         s->result.flags |= GPUMB_FLAG_BAD_TIME;
     }
-    const int out_of_time = now - s->warm_up.began_s >= g->settings.warmup_s ||
-                            s->samples.bad > 1000 ||
-                            s->warm_up.window_count > 1000000; /* a clock that stands still */
-    if ((now - s->warm_up.window_began_s < 20e-3 || s->warm_up.window_count < 3) && !out_of_time)
+    const int out_of_time = spent_s >= g->settings.warmup_s ||
+                            s->samples.bad > 1000 + s->warm_up.runs / 2 ||
+                            s->warm_up.runs > 1000000; /* a clock that stands still */
+    const int ended = gpumbi_pace_add(g, s, now_s, seconds, out_of_time);
+    const double *const newest = s->pace.level + s->pace.windows - 1;
+    if (ended && s->pace.windows >= 4) {
+        const double tolerance = fmax(g->settings.precision * newest[0], s->pace.spread);
+        settled = spent_s >= least_s && fabs(newest[0] - newest[-1]) <= tolerance &&
+                  fabs(newest[0] - newest[-2]) <= tolerance && !gpumbi_pace_moves(g, s, 2);
+    }
+    if (!settled && !out_of_time)
         return;
-    if (s->warm_up.window_count) {
-        const int newest_runs =
-            s->warm_up.window_count < GPUMBI_WINDOW ? s->warm_up.window_count : GPUMBI_WINDOW;
-        const gpumb_stats w = gpumb_statistics(s->warm_up.window, (uint64_t)newest_runs);
-        const double tolerance = fmax(g->settings.precision * w.median, w.q3 - w.q1);
-        s->warm_up.median[2] = s->warm_up.median[1];
-        s->warm_up.median[1] = s->warm_up.median[0];
-        s->warm_up.median[0] = w.median;
-        s->warm_up.windows++;
-        s->warm_up.window_count = 0;
-        s->warm_up.window_began_s = now;
-        const double newest = s->warm_up.median[0] - s->warm_up.median[1],
-                     before = s->warm_up.median[1] - s->warm_up.median[2];
-        if (s->warm_up.windows >= 3 && now - s->warm_up.began_s >= least &&
-            fabs(newest) <= tolerance && fabs(before) <= tolerance &&
-            fabs(newest + before) <= tolerance / 2) {
-            gpumbi_sampling_begin(g, s, w.median);
-            return;
-        }
-        /* Out of time, and still moving one way. */
-        if (out_of_time && s->warm_up.windows >= 3 && newest * before > 0 &&
-            fabs(newest) > tolerance && fabs(before) > tolerance)
-            s->result.flags |= GPUMB_FLAG_UNSETTLED;
-    }
-    if (out_of_time) {
-        if (s->warm_up.windows)
-            gpumbi_sampling_begin(g, s, s->warm_up.median[0]);
-        else
-            gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
-    }
+    if (!settled && gpumbi_pace_moves(g, s, 0))
+        s->result.flags |= GPUMB_FLAG_UNSETTLED;
+    if (s->pace.windows)
+        gpumbi_sampling_begin(g, s, *newest);
+    else
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
 }
 
 /* ---- samples: until the interval is narrow enough -------------------------------------------- */
 
 /* Stopping at the first good moment would favour lucky intervals: it is looked at only when the
  * count is on a fixed schedule, each half as much again as the one before. An interleaved region
- * that was precise goes on with the others, and is looked at again. */
+ * that was precise goes on with the others, and is looked at again. Samples that still move are
+ * part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence only. */
 static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
@@ -5711,7 +5795,13 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         s->samples.bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
     }
+    gpumbi_pace_add(g, s, now_s, seconds / (double)r->batch, 0);
     if (s->samples.count >= s->samples.next_look) {
+        if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
+            gpumbi_pace_moves(g, s, s->samples.spent_s < 0.1 ? 2.5 : 0)) {
+            gpumbi_samples_begin(g, s);
+            return;
+        }
         const gpumb_stats now = gpumbi_statistics_now(s);
         r->stop =
             gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
@@ -5766,7 +5856,7 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
     if (s->phase == GPUMBI_FINISHED)
         return;
     const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
-    if (s->warm_up.windows && (run_s < work_s / 2 || slower)) { /* without a window: no estimate */
+    if (s->warm_up.runs && (run_s < work_s / 2 || slower)) { /* without a window: no estimate */
         gpumbi_give_up_graphs(s);
         return;
     }
@@ -6943,6 +7033,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->series = gpumb_classify(s->samples.values, s->samples.count, g->settings.precision);
     if (r->series != GPUMB_SERIES_STEADY)
         r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
+    if (gpumbi_pace_moves(g, s, 0))
+        r->flags |= GPUMB_FLAG_UNSETTLED;
     if (r->throttle > 0)
         r->flags |= GPUMB_FLAG_THROTTLED;
     if (r->others > 0)

@@ -38,6 +38,7 @@ FAKE_UNUSED double fake_floor;         /* of the device, for an event */
 FAKE_UNUSED double fake_quantum;       /* stamps of events are multiples of it; 0: exact */
 FAKE_UNUSED double fake_graph_cost;    /* of the device, for a graph's launch, once */
 FAKE_UNUSED double fake_node_cost;     /* of the device, for each run in it */
+FAKE_UNUSED double (*fake_pace)(void); /* by what a graph's work takes longer now */
 FAKE_UNUSED double fake_rate;          /* byte/s that the device's memory moves */
 FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
@@ -193,6 +194,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_quantum = 32e-9;
     fake_graph_cost = 2e-6;
     fake_node_cost = 0.5e-6;
+    fake_pace = NULL;
     fake_rate = 1e12;
     fake_memory = (uint64_t)512 << 20;
     fake_moves = (uint64_t)64 << 20;
@@ -493,7 +495,8 @@ static int gpumbi_dev_graph_launch(void *graph, void *stream)
     if (error)
         return error;
     fake_now += fake_launch_cost;
-    fake_spend(fake_graph_cost + g->seconds + (double)g->runs * fake_node_cost);
+    fake_spend(fake_graph_cost + g->seconds * (fake_pace ? fake_pace() : 1) +
+               (double)g->runs * fake_node_cost);
     return 0;
 }
 
