@@ -326,7 +326,8 @@ typedef enum gpumb_fill_kind {
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
  * Returns NULL while a sweep enumerates, or when it does not fit; then all regions are skipped with
  * the reason until the sweep's pass, the benchmark or the context ends in which that happened.
- * Every function here accepts the NULL and does nothing. Freed at the end of
+ * Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes the next
+ * region `skipped`, too. Freed at the end of
  * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
  * is freed already is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
@@ -390,14 +391,15 @@ typedef enum gpumb_cache {
 
 /* These describe the next region alone, in a GPUMB_INTERLEAVE each its own: bytes read and written
  * by one run of the body, floating-point operations in it, and the bytes that it touches, which
- * give the `cache` column, with the bytes moved. */
+ * give the `cache` column, with the bytes moved. 0 says nothing; what is negative, NaN or infinite
+ * makes a row `failed`. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
-/* What a model expects of the region: a share of a reference rate, both larger than 0. The rate is
+/* What a model expects of the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
  * 13.1 %", both of the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
@@ -511,7 +513,8 @@ typedef enum gpumb_stop {
     X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache", \
       "Count bytes read plus bytes written, once each. If they are right, the data came from a "   \
       "cache: use buffers several times the L2, or --cold. If the peak is wrong (some drivers "    \
-      "report half or twice the memory clock), state it with --peak.")                             \
+      "report half or twice the memory clock), state it with --peak. Where it is unknown, 5 "      \
+      "times the measured copy rate takes its place.")                                             \
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate",                   \
       "Right if the cache is what you want to measure. For the memory's rate use buffers several " \
       "times the L2, or --cold.")                                                                  \
@@ -4031,6 +4034,7 @@ struct gpumb {
         int body_due, in_body;
         int warmed;    /* a region has been timed */
         int skipped;   /* one of GPUMB_TIME was not */
+        int states;    /* 1: a row of this benchmark has stated its bytes; -1: no more about that */
         char why[200]; /* from gpumb_reason() */
     } region;
 
@@ -4119,6 +4123,8 @@ struct gpumb {
 static __thread gpumb *gpumbi_newest;   /* opened last */
 static __thread gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static __thread gpumb *gpumbi_fallback; /* the default context */
+static __thread gpumb
+    *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
 static pid_t gpumbi_opener; /* the process that registered gpumbi_close_all() */
 static volatile sig_atomic_t gpumbi_interrupted;
@@ -4295,8 +4301,20 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format, arguments);
+    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format ? format : "no reason given",
+              arguments);
     va_end(arguments);
+}
+
+/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
+ * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
+static int gpumbi_null(gpumb *g, const char *function)
+{
+    if (gpumbi_dry(g))
+        return 0;
+    if (!*gpumbi_trouble(g))
+        gpumb_skip(g, "%s: a pointer is NULL", function);
+    return -1;
 }
 
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
@@ -4304,7 +4322,7 @@ GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(g->region.why, sizeof g->region.why, format, arguments);
+    vsnprintf(g->region.why, sizeof g->region.why, format ? format : "no reason given", arguments);
     va_end(arguments);
 }
 
@@ -4378,7 +4396,7 @@ GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
+    for (int i = 0; axis && row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
         if (!strcmp(g->sweep.column[g->rows.at[row]->point.at[i].column], axis))
             return g->rows.at[row]->point.at[i].value;
     return -1;
@@ -4393,7 +4411,7 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
     va_list arguments, again;
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
         return;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -4437,7 +4455,7 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
-    if ((g = gpumbi_enter(g)) != NULL && reference > 0 && share > 0) {
+    if ((g = gpumbi_enter(g)) != NULL) {
         g->region.next.reference = reference;
         g->region.next.expected = share;
     }
@@ -4457,9 +4475,11 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (g->region.next.outputs < GPUMBI_OUTPUTS)
+    if (!b)
+        gpumbi_null(g, "gpumb_set_output");
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
         g->region.next.output[g->region.next.outputs++] = b;
     else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
@@ -4653,7 +4673,11 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
 
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) != NULL && b)
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b)
+        gpumbi_null(g, "gpumb_poison");
+    else
         gpumbi_try(g, gpumbi_dev_set(b->data, 0xff, b->bytes, g->stream), "poison");
 }
 
@@ -4662,8 +4686,12 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
                            void *to_host, const void *from_host)
 {
     const gpumbi_direction direction = to_host ? GPUMBI_TO_HOST : GPUMBI_TO_DEVICE;
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return -1;
+    if (!b || (!to_host && !from_host)) {
+        gpumbi_null(g, "gpumb_read or gpumb_write");
+        return -1;
+    }
     if (offset > b->bytes || bytes > b->bytes - offset) {
         gpumb_skip(g, "%llu bytes at %llu are outside a buffer of %llu", (unsigned long long)bytes,
                    (unsigned long long)offset, (unsigned long long)b->bytes);
@@ -4694,7 +4722,11 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes)
+    if (!gpumbi_working(g) || gpumbi_dry(g) || !bytes)
+        return;
+    if (!to || !from)
+        gpumbi_null(g, "gpumb_memcpy");
+    else
         gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
 }
 
@@ -4970,7 +5002,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, count, 0.95, 0);
+    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -5035,7 +5067,7 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     gpumbi_block_sums b;
     double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
     double first, lowest, lowest_near, between = 0, within = 0, rise = 0, fall = 0;
-    if (count < GPUMBI_CLASSIFIED)
+    if (!series || count < GPUMBI_CLASSIFIED)
         return GPUMB_SERIES_STEADY;
     const double median = gpumbi_select(series, count, count / 2);
     const double least = precision * fabs(median);
@@ -5116,7 +5148,8 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons)
 {
-    double *ratios = rounds ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    const int some = rounds && base && other;
+    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
@@ -5499,7 +5532,8 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     double ignored;
     if (checked)
         for (int i = 0; i < about->outputs; i++)
-            gpumb_poison(g, about->output[i]);
+            if (about->output[i]) /* not freed since */
+                gpumb_poison(g, about->output[i]);
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
@@ -5938,6 +5972,26 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
+/* Fails a region of which something was said that can't be, and forgets it. No result needs more
+ * than 1e30, and rates stay finite. */
+static void gpumbi_judge_description(gpumbi_sampler *s)
+{
+    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "expected(): a reference",
+                                       "expected(): a share"};
+    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.reference,
+                            &s->about.expected};
+    char reason[sizeof s->result.reason];
+    for (int i = 0; i < 4; i++) {
+        if (*said[i] >= 0 && *said[i] <= 1e30)
+            continue;
+        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
+                      gpumbi_write_number(*said[i], 4, 0).text);
+        *said[i] = 0;
+        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
+            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
+    }
+}
+
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
 {
     gpumbi_sampler fresh;
@@ -5958,6 +6012,7 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     gpumbi_progress(g, s);
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_sampler_start(g, s);
+    gpumbi_judge_description(s);
 }
 
 /* A region of a GPUMB_INTERLEAVE is described again in every pass, and what its hooks are given may
@@ -6782,7 +6837,9 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count; i++)
+    if (count && !values)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
+    for (size_t i = 0; i < count && !g->done; i++)
         gpumbi_axis_add(g, a, &capacity, values[i], NULL);
     return gpumbi_axis_finish(g, a, &capacity, 0);
 }
@@ -6795,9 +6852,13 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count; i++) {
-        const gpumbi_text *kept = gpumbi_keep(g, names[i]);
-        gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept ? kept->text : "");
+    for (size_t i = 0; i < count && !g->done; i++) {
+        const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
+        if (!kept)
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
+                       names ? "one of its names" : "its array");
+        else
+            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
     }
     return gpumbi_axis_finish(g, a, &capacity, 1);
 }
@@ -6834,6 +6895,8 @@ static void gpumbi_say_empty(gpumb *g, const gpumb_axis *a)
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
+    if (!g) /* closed in its body */
+        return 0;
     gpumbi_leave_body(g);
     if (a < g->sweep.axis ||
         a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
@@ -6978,8 +7041,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes > 0 && isfinite(s->about.bytes) ? s->about.bytes : 0;
-    r->flop = s->about.flop > 0 && isfinite(s->about.flop) ? s->about.flop : 0;
+    r->bytes = s->about.bytes;
+    r->flop = s->about.flop;
     r->footprint_bytes = s->about.footprint;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
@@ -7026,7 +7089,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
     if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
-    if (r->pct_peak > 100)
+    if (r->pct_peak > 100 || (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
         r->flags |= GPUMB_FLAG_CACHED;
@@ -7043,6 +7106,21 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
+
+/* Says once that a row has no rate where others before it have one. */
+static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
+{
+    if (r->status != GPUMB_STATUS_OK || g->region.states < 0)
+        return;
+    if (g->region.states && r->bytes <= 0 && r->flop <= 0) {
+        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
+                   "for the next region alone",
+                   r->bench, r->kernel);
+        g->region.states = -1;
+    } else if (r->bytes > 0) {
+        g->region.states = 1;
+    }
+}
 
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
@@ -7075,6 +7153,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
+    gpumbi_say_unstated(g, &row->result);
     g->rows.ok += row->result.status == GPUMB_STATUS_OK;
     g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
     if (!g->sweep.drawn)
@@ -8096,6 +8175,10 @@ static void gpumbi_sink_close(gpumb *g, int kind)
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
+    if (!r) {
+        printf("no result: the pointer is NULL\n");
+        return;
+    }
     if (r->status != GPUMB_STATUS_OK) {
         gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
                      gpumbi_status_name[r->status], r->reason);
@@ -9287,7 +9370,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 
 static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
 {
-    for (int i = 1; i < argc && !g->done; i++) {
+    for (int i = 1; i < argc && argv[i] && !g->done; i++) {
         const char *word = argv[i];
         const size_t length = strcspn(word, "=");
         int option = 0;
@@ -9308,7 +9391,7 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
             gpumbi_one_option(g, (gpumbi_option)option, word + length + 1);
-        } else if (i + 1 < argc && strncmp(argv[i + 1], "--", 2)) {
+        } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
             gpumbi_one_option(g, (gpumbi_option)option, argv[++i]);
         } else {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", text[0],
@@ -9477,6 +9560,7 @@ static gpumb *gpumbi_new(const char *program)
 
 GPUMB_API gpumb *gpumb_open(int argc, char **argv)
 {
+    argc = argv ? argc : 0;
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     /* A closed standard stream would give its number to the next file that is opened. */
     struct stat about;
@@ -9543,7 +9627,11 @@ GPUMB_API int gpumb_close(gpumb *g)
         g = gpumbi_current;
     if (!g)
         return GPUMB_EXIT_OK;
+    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
+        if (g == closed)
+            return g->exit_code;
     gpumbi_make_current(g);
+    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
     if (g->benchmarks.running) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
@@ -9615,8 +9703,15 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_make_current(gpumbi_newest);
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
-    if (g != &gpumbi_no_memory)
+    if (within && g != &gpumbi_no_memory) {
+        memset(g, 0, sizeof *g);
+        g->done = 1;
+        g->exit_code = exit_code;
+        g->previous = gpumbi_closed;
+        gpumbi_closed = g;
+    } else if (g != &gpumbi_no_memory) {
         GPUMB_FREE(g);
+    }
     return exit_code;
 }
 
@@ -9626,6 +9721,7 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     g->memory.scope = g->memory.outer_scope = 1;
     g->memory.fill[0] = 0;
     g->memory.seed = 0;
+    g->region.states = g->region.states < 0 ? -1 : 0;
     gpumbi_next_region(g);
     g->benchmarks.running = 1;
     benchmark->run(g);
@@ -9644,6 +9740,12 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     uint64_t matched = 0;
     g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
+        if (!list || !list[i].name || !list[i].run) {
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "benchmark %llu in the list has %s",
+                       (unsigned long long)i + 1,
+                       list && list[i].name ? "no function to run" : "no name");
+            break;
+        }
         g->selection.benchmark = &list[i];
         g->selection.listed++;
         const int columns = g->sweep.columns;
@@ -9713,7 +9815,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
                                           int line)
 {
     gpumb_coalescing c = {0, 0, 0, 0};
-    if (lanes < 1 || elem < 1 || sector < 1 || line < 1)
+    if (!address || lanes < 1 || elem < 1 || sector < 1 || line < 1)
         return c;
     c.bytes = gpumbi_pieces(address, lanes, (uint64_t)elem, 1);
     c.sectors = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)sector);
@@ -11027,8 +11129,12 @@ static void gpumbi_launch_evict(gpumb *g)
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_fill");
+        return;
+    }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = seed;
     if (kind == GPUMB_FILL_ZERO) {
@@ -11074,8 +11180,12 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     uint64_t differing = bytes;
     if (first)
         *first = 0;
-    if ((g = gpumbi_enter(g)) == NULL || !a || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return differing;
+    if (!a || !b) {
+        gpumb_reason(g, "gpumb_compare: a buffer is NULL");
+        return differing;
+    }
     if (bytes > a->bytes || bytes > b->bytes) {
         gpumb_reason(g, "%llu bytes are to be compared, of buffers of %llu and %llu",
                      (unsigned long long)bytes, (unsigned long long)a->bytes,
@@ -11175,6 +11285,8 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         return -1;
     if (!n)
         return 0;
+    if (!in || !out)
+        return gpumbi_null(g, "gpumb_copy");
     const int aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         const uint64_t bytes = n * (uint64_t)elem;
@@ -11202,6 +11314,8 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     if (!n)
         return 0;
     const int reads = mode != GPUMB_WRITE, writes = mode != GPUMB_READ;
+    if ((reads && !in) || !out)
+        return gpumbi_null(g, "gpumb_zcopy");
     const uint64_t words = n * (uint64_t)elem / 4;
     const int aligned =
         (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
@@ -11228,6 +11342,13 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
     return gpumbi_write_word(w);
 }
 
+/* For a check that is not told all. */
+static int gpumbi_null_check(gpumb *g, const char *function)
+{
+    gpumb_reason(g, "%s: a pointer in what is to be checked is NULL", function);
+    return 0;
+}
+
 /* ---- strided and sub-domains ----------------------------------------------------------------- */
 
 #if defined(GPUMB_STRIDED)
@@ -11242,6 +11363,8 @@ GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int
                    (unsigned long long)stride);
         return -1;
     }
+    if (n && (!in || !out))
+        return gpumbi_null(g, "gpumb_strided");
     if (n)
         GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, block ? (uint64_t)block : 1), block, 0, in,
                      out, n, stride, elem);
@@ -11261,6 +11384,8 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
                    block, lanes, iterations);
         return -1;
     }
+    if (blocks && (!in || !out))
+        return gpumbi_null(g, "gpumb_subdomains");
     if (blocks)
         GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, lanes, iterations, elem);
     return *gpumbi_trouble(g) ? -1 : 0;
@@ -11277,8 +11402,14 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 {
     const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
     gpumbi_difference found;
-    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
+    if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->in || !c->out)
+        return gpumbi_null_check(g, "gpumb_check_strided");
+    if (c->elem < 1 || !c->stride) {
+        gpumb_reason(g, "gpumb_check_strided: elem and stride have to be 1 and more");
+        return 0;
+    }
     if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
         gpumb_reason(g, "the buffers are too small for what is to be checked");
         return 0;
@@ -11386,7 +11517,7 @@ static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t
 
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
-    gpumb_reduction r = *how;
+    gpumb_reduction r = how ? *how : gpumb_reduction_default();
     g = gpumbi_context(g);
     const uint64_t resident = gpumbi_blocks(g) / 2;
     if (r.form == GPUMB_FORM_FASTEST) {
@@ -11395,9 +11526,10 @@ GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reducti
     }
     r.block = r.block > 0 ? r.block : 256;
     r.per_thread = r.per_thread > 0 ? r.per_thread : 8;
-    if (!r.blocks)
+    const int given = r.blocks != 0;
+    if (!given)
         r.blocks = gpumbi_ceil_div(n, (uint64_t)r.block * (uint64_t)r.per_thread);
-    if (!how->blocks && r.blocks > resident)
+    if (!given && r.blocks > resident)
         r.blocks = resident;
     r.blocks = r.blocks ? r.blocks : 1;
     return r;
@@ -11416,6 +11548,10 @@ GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reductio
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
+    if (!how) {
+        gpumbi_null(g, "gpumb_reduction_workspace");
+        return NULL;
+    }
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     gpumb_buffer *b = gpumb_alloc(g, gpumbi_reduction_bytes(&r));
     if (b && !gpumbi_try(g, gpumbi_dev_set(b->data, 0, GPUMBI_TICKET_BYTES, g->stream), "ticket"))
@@ -11430,6 +11566,8 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
                            void *out, gpumb_buffer *workspace)
 {
     g = gpumbi_context(g);
+    if (!how || !out || !workspace || (n && !in))
+        return gpumbi_null(g, "gpumb_reduce");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
     if (how->block < 0 || how->per_thread < 0)
         gpumb_skip(g, "reduction: block %d and per_thread %d can't be negative", how->block,
@@ -11545,6 +11683,8 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     } result;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->how || !c->out || (c->n && !c->in))
+        return gpumbi_null_check(g, "gpumb_check_reduction");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, c->how);
     const gpumb_type type = c->how->type;
     const uint64_t blocks = gpumbi_blocks(g) / 4, threads = blocks * 64;
@@ -11592,7 +11732,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_default(void)
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
     (void)g, (void)n;
-    return *how;
+    return how ? *how : gpumb_reduction_default();
 }
 
 GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
@@ -11633,7 +11773,7 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
 {
     int count;
     const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
-    for (int i = 0; i < count && i < room; i++) {
+    for (int i = 0; forms && i < count && i < room; i++) {
         const gpumb_nbody form = {
             list[i].pairs, list[i].bodies, list[i].unroll, list[i].rsqrt, 0, 0, 0.01f};
         forms[i] = form;
@@ -11685,6 +11825,10 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
+    if (!how) {
+        gpumbi_null(g, "gpumb_nbody_workspace");
+        return NULL;
+    }
     const int splits = how->pairs ? 1 : gpumbi_nbody_geometry(g, how, n).splits;
     return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
 }
@@ -11736,6 +11880,8 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
 {
     g = gpumbi_context(g);
     gpumbi_nbody_launch l;
+    if (!how || (n && (!positions || !accelerations)))
+        return gpumbi_null(g, "gpumb_nbody_accelerations");
     const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace, &l);
     if (!form || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
@@ -11760,6 +11906,8 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
     const uint64_t blocks = gpumbi_ceil_div(n, 256);
     gpumbi_nbody_launch ignored; /* each step has its own look */
     g = gpumbi_context(g);
+    if (!how || (n && (!positions || !velocities || !accelerations)))
+        return gpumbi_null(g, "gpumb_nbody_steps");
     if (!gpumbi_nbody_ready(g, how, n, workspace, &ignored) || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
     for (int step = 0; step < steps; step++) {
@@ -11795,8 +11943,12 @@ static void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i, d
 GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 {
     const gpumb_nbody_check *c = (const gpumb_nbody_check *)nbody_check;
-    if ((g = gpumbi_enter(g)) == NULL || !c->n)
-        return g != NULL;
+    if ((g = gpumbi_enter(g)) == NULL)
+        return 0;
+    if (!c || (c->n && (!c->how || !c->positions || !c->accelerations)))
+        return gpumbi_null_check(g, "gpumb_check_nbody");
+    if (!c->n)
+        return 1;
     const uint64_t wanted = c->samples > 0 ? (uint64_t)c->samples : 64;
     const uint64_t samples = wanted < c->n ? wanted : c->n, bytes = c->n * sizeof(float4);
     const double unit = FLT_EPSILON / 2,
@@ -11899,6 +12051,8 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
     gpumbi_difference found;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->out || (c->mode != GPUMB_WRITE && !c->in))
+        return gpumbi_null_check(g, "gpumb_check_copy");
     if (c->mode == GPUMB_READ_WRITE) {
         uint64_t first = 0;
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);
