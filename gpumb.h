@@ -10437,10 +10437,24 @@ static __device__ void gpumbi_atomic_swap(Type *out, Type x)
     } while (old.bits != seen);
 }
 
+template <class Type> static __device__ void gpumbi_atomic_add(Type *out, Type x)
+{
+    atomicAdd(out, x);
+}
+
+static __device__ __forceinline__ void gpumbi_atomic_add(double *out, double x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
+    gpumbi_atomic_swap<GPUMB_SUM, unsigned long long>(out, x);
+#else
+    atomicAdd(out, x);
+#endif
+}
+
 template <int operation, class Type> static __device__ void gpumbi_atomic(Type *out, Type x)
 {
     if (operation == GPUMB_SUM)
-        atomicAdd(out, x);
+        gpumbi_atomic_add(out, x);
     else if (sizeof(Type) == 8)
         gpumbi_atomic_swap<operation, unsigned long long>(out, x);
     else
@@ -10520,8 +10534,15 @@ static __global__ void __launch_bounds__(1024)
  *
  * A small n takes as long as what one thread does step by step. So BLOCK, the size of a block, is
  * known to the compiler where it is the usual one: offsets become part of the loads, and loops over
- * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and at most 32 registers, so that
- * four blocks of 512 are resident. */
+ * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and no more registers than let all
+ * threads be resident, two blocks of 1024 where a multiprocessor has room for 2048 threads (CUDA
+ * Programming Guide, table of compute capabilities). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && __CUDA_ARCH__ != 800 &&                      \
+    __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
+#define GPUMBI_RESIDENT 1
+#else
+#define GPUMBI_RESIDENT 2
+#endif
 enum {
     GPUMBI_BLOCK = 256,
     GPUMBI_COLLECT = 8, /* slots that a lane looks at together */
@@ -10695,7 +10716,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, volatile unsigned 
 }
 
 template <class Type, int operation, unsigned block_size>
-static __global__ void __launch_bounds__(block_size ? block_size : 1024, 2)
+static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_RESIDENT)
     gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
                           unsigned *ticket, double neutral_value, int combine, int finish,
                           int per_thread)

@@ -5,7 +5,8 @@
 # oldest C and the newest C++ at -O0 and -O3 in one order. Not all by all: standard and order decide
 # what is declared, the level what the optimiser warns of, and one does not depend on the other;
 # modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest: one standard
-# with each mode, the others with all kernels and the usual ones, the other order once.
+# with each mode, the others with all kernels and the usual ones, the other order once; and device
+# code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 dir=build/matrix
@@ -217,6 +218,15 @@ if found "$nvcc"; then
     add "$compile -std=c++17 -x cu $dir/names.c"
     for program in $programs; do
         add "$compile $program"
+    done
+    # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
+    for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+        if "$nvcc" --list-gpu-code | grep -qx $arch; then
+            add "$nvcc -arch=$arch -std=c++14 -Wno-deprecated-gpu-targets -Xptxas -Werror -I." \
+                "-DGPUMB_IMPLEMENTATION -DALL_KERNELS -cubin -o \$out -x cu $dir/use.c"
+        else
+            skip "$arch: not known to $nvcc"
+        fi
     done
 fi
 
