@@ -101,7 +101,10 @@ A context belongs to one thread.
  *
  *     GPUMB_IMPLEMENTATION         in exactly one source file, before the include
  *     GPUMB_STATIC                 all functions static: for use inside another library
- *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
+ *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other).
+ *                                  HIP on NVIDIA is compiled by nvcc: there it is HIP's platform
+ *                                  macro, -D__HIP_PLATFORM_NVIDIA__ or as hip_runtime.h, included
+ *                                  before, sets it; the variable HIP_PLATFORM alone defines none
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
  *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each takes its time
@@ -114,7 +117,9 @@ A context belongs to one thread.
 #error "gpumb: define one of GPUMB_BACKEND_CUDA, GPUMB_BACKEND_HIP and GPUMB_BACKEND_CPU"
 #endif
 #if !defined(GPUMB_BACKEND_CUDA) && !defined(GPUMB_BACKEND_HIP) && !defined(GPUMB_BACKEND_CPU)
-#if defined(__HIP__) || defined(__HIPCC__)
+#if defined(__HIP__) || defined(__HIPCC__) ||                                                      \
+    (defined(__CUDACC__) &&                                                                        \
+     (defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)))
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA

@@ -129,6 +129,15 @@ END
     printf '#define GPUMB_IMPLEMENTATION\n#include "use.c"\n'
 } >$dir/names.c
 
+# Which backend is chosen, for compilers and platforms that need not be here.
+mkdir -p $dir/hip
+: >$dir/hip/hip_runtime.h
+: >$dir/cuda_runtime.h
+for backend in CPU CUDA HIP; do
+    printf '#include "gpumb.h"\n#ifndef GPUMB_BACKEND_%s\n#error "another backend"\n#endif\n' \
+        $backend >$dir/$backend.c
+done
+
 # The quick start of the header, as it stands there; tests/test_examples.sh runs it.
 sed -n '/^QUICK START/,/^    nvcc/ s/^    //p' gpumb.h | grep -v '^nvcc' >$dir/quick_start.cu
 
@@ -190,6 +199,11 @@ for compilers in 'gcc g++' 'clang clang++'; do
     add "$cxx -x c++ -std=c++17 $warnings -I. -o \$out -c $dir/names.c"
     for program in examples/*.c bench/*.c; do
         add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
+    done
+    for backend in CPU CUDA:-D__CUDACC__ HIP:-D__HIP__ HIP:-D__CUDACC__,-D__HIPCC__ \
+        HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVIDIA__ HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVCC__; do
+        macros=$(echo "$backend" | sed 's/^[A-Z]*:*//; s/,/ /g')
+        add "$cc -E -o \$out -I. -I$dir $macros $dir/${backend%%:*}.c"
     done
     # One language's implementation, used from the other.
     for units in 'implementation use' 'use implementation'; do
