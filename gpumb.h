@@ -118,8 +118,7 @@ A context belongs to one thread.
 #endif
 #if !defined(GPUMB_BACKEND_CUDA) && !defined(GPUMB_BACKEND_HIP) && !defined(GPUMB_BACKEND_CPU)
 #if defined(__HIP__) || defined(__HIPCC__) ||                                                      \
-    (defined(__CUDACC__) &&                                                                        \
-     (defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)))
+    (defined(__CUDACC__) && (defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)))
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
@@ -157,6 +156,15 @@ A context belongs to one thread.
 #endif
 
 #define GPUMBI_INLINE inline __attribute__((always_inline))
+
+/* What macros leave in the user's source is to please the user's warnings. */
+#ifdef __cplusplus
+#define GPUMBI_CAST(type, x) static_cast<type>(x)
+#define GPUMBI_NULL nullptr
+#else
+#define GPUMBI_CAST(type, x) ((type)(x))
+#define GPUMBI_NULL NULL
+#endif
 
 /* Between these two stands C++ of the host that is left unoptimised, so that a file compiles in
  * half the time: nothing of it runs inside a timed stretch but launches, a few tens of ns each, and
@@ -340,7 +348,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
-#define GPUMB_PTR(type, buffer) ((type *)gpumb_data(buffer))
+#define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
 
 /* Fills on the device from a counter-based generator (word i depends on seed and i alone;
  * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
@@ -633,10 +641,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
  * runs once, so that `break` and `continue` alike end one run of the body. */
-#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, NULL)
+#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, GPUMBI_NULL)
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written. */
-#define GPUMB_TIME(result) GPUMBI_REGION(NULL, NULL, result)
+#define GPUMB_TIME(result) GPUMBI_REGION(GPUMBI_NULL, GPUMBI_NULL, result)
 
 #define GPUMBI_REGION(g, name, result)                                                             \
     for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
@@ -690,13 +698,13 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
     GPUMBI_SWEEP(axis, gpumbi_sweep_names((g), #axis, (names), (count)))
 #define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
     for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
         GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
     for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
                     **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
         GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
                             sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
@@ -1070,11 +1078,11 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 /* On a GPU the threads interleave so that neighbours share cache lines; a core wants the opposite:
  * one contiguous run per thread, which the compiler can vectorise. */
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(static_cast<uint64_t>(n), i);               \
-         i < gpumbi_end_##i; ++i)
+    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(n, i); i < gpumbi_end_##i; ++i)
 
-static GPUMBI_INLINE uint64_t gpumbi_chunk(uint64_t n, uint64_t &begin)
+template <class Integer> static GPUMBI_INLINE uint64_t gpumbi_chunk(Integer count, uint64_t &begin)
 {
+    const uint64_t n = static_cast<uint64_t>(count);
     const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
     const uint64_t thread = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint64_t chunk = n / threads + (n % threads != 0);
@@ -1478,12 +1486,13 @@ inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*ker
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),         \
-                  gpumbi_step_##i = gridDim.x * (uint64_t)blockDim.x;                              \
+    for (uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x,                \
+                  gpumbi_n_##i = static_cast<uint64_t>(n),                                         \
+                  gpumbi_step_##i = gridDim.x * static_cast<uint64_t>(blockDim.x);                 \
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #define GPUMB_SHARED(type, name)                                                                   \
     extern __shared__ uint4 gpumbi_shared_memory[];                                                \
-    type *name = (type *)(void *)gpumbi_shared_memory
+    type *name = static_cast<type *>(static_cast<void *>(gpumbi_shared_memory))
 
 #endif
 
@@ -4826,8 +4835,8 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double x = (double)n, half = (double)l;
-    double p = exp(lgamma(x + 1) - lgamma(half + 1) - lgamma(x - half + 1) - x * log(2.0));
+    const double x = (double)n, k = (double)l;
+    double p = exp(lgamma(x + 1) - lgamma(k + 1) - lgamma(x - k + 1) - x * log(2.0));
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
         p *= (double)l / (double)(n - l + 1);
@@ -5039,10 +5048,10 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least)
         for (uint64_t i = 0; i < count; i++) {
             const int side = series[i] > border;
             /* what is far beyond the levels doesn't count: spikes */
-            const int far = fabs(series[i] - border) > 12 * width;
+            const int beyond = fabs(series[i] - border) > 12 * width;
             const double step = i ? fabs(series[i] - series[i - 1]) : 0;
-            sum[side] += far ? 0 : series[i];
-            n[side] += !far;
+            sum[side] += beyond ? 0 : series[i];
+            n[side] += !beyond;
             valley += fabs(series[i] - border) < width;
             if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
                 switches++;
@@ -5650,10 +5659,10 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
             (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
-        const double far = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
+        const double reach = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
-            s->pace.sum += fmax(-far, fmin(run[i] - w.median, far)) / (double)w.count;
+            s->pace.sum += fmax(-reach, fmin(run[i] - w.median, reach)) / (double)w.count;
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -7383,18 +7392,22 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
+/* Each pastes its own arguments: handed on, they would be replaced where a program has such a
+ * macro. */
 #define GPUMBI_FIELD(of, name, kind, known, member, names)                                         \
-    {#name,                                                                                        \
-     gpumbi_##names##_name,                                                                        \
+    {name,                                                                                         \
+     names,                                                                                        \
      (unsigned short)offsetof(of, member),                                                         \
      (unsigned char)sizeof(((of *)0)->member),                                                     \
-     GPUMBI_IS_##kind,                                                                             \
-     (unsigned char)(sizeof gpumbi_##names##_name / sizeof gpumbi_##names##_name[0]),              \
-     GPUMBI_IF_##known},
+     kind,                                                                                         \
+     (unsigned char)(sizeof names / sizeof names[0]),                                              \
+     known},
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_line, name, kind, known, member, names)
+    GPUMBI_FIELD(gpumbi_line, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
+                 gpumbi_##names##_name)
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_head, name, kind, known, member, names)
+    GPUMBI_FIELD(gpumbi_head, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
+                 gpumbi_##names##_name)
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
 static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
 static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
@@ -10381,13 +10394,13 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
     } else if (combine == GPUMB_COMBINE_TREE) {
         /* log2(threads) steps; neighbours stay neighbours, so that banks do not conflict and whole
          * warps fall out */
-        unsigned half = 1;
-        while (half < threads)
-            half *= 2;
-        for (shared[t] = x; half > 0; half /= 2) {
+        unsigned apart = 1;
+        while (apart < threads)
+            apart *= 2;
+        for (shared[t] = x; apart > 0; apart /= 2) {
             __syncthreads();
-            if (t < half && t + half < threads)
-                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + half]);
+            if (t < apart && t + apart < threads)
+                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + apart]);
         }
         x = shared[t];
     } else {
@@ -10856,10 +10869,10 @@ template <int kind> static __device__ __forceinline__ float gpumbi_rsqrt(float x
     if (kind == GPUMB_RSQRT_LIBRARY)
         return rsqrtf(x);
     /* A first guess by halving the exponent (Lomont 2003), then Newton's method, twice. */
-    const float half = 0.5f * x;
+    const float h = 0.5f * x;
     float y = __uint_as_float(0x5f3759dfu - (__float_as_uint(x) >> 1));
-    y *= 1.5f - half * y * y;
-    return y * (1.5f - half * y * y);
+    y *= 1.5f - h * y * y;
+    return y * (1.5f - h * y * y);
 }
 
 /* a += what a body at `other`, with its mass in w, does to one at (x, y, z). 13 instructions: 3
@@ -11140,14 +11153,14 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 static void gpumbi_launch_evict(gpumb *g)
 {
 #ifdef __cplusplus
-    const uint64_t half = gpumb_size(g->clock.evictor) / 2;
+    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
     const uint64_t *first = GPUMB_PTR(const uint64_t, g->clock.evictor);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + half / 8, half,
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + size / 8, size,
                  (gpumbi_difference *)NULL);
 #else
-    const size_t half = (size_t)gpumb_size(g->clock.evictor) / 2;
+    const size_t size = (size_t)gpumb_size(g->clock.evictor) / 2;
     const char *first = GPUMB_PTR(const char, g->clock.evictor);
-    volatile int read = memcmp(first, first + half, half); /* else the compiler leaves it out */
+    volatile int read = memcmp(first, first + size, size); /* else the compiler leaves it out */
     (void)read;
 #endif
 }
