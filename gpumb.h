@@ -4778,6 +4778,7 @@ static int gpumbi_guards_intact(gpumb *g)
 enum {
     GPUMBI_BLOCKS = 1024,  /* most blocks of a series: keeps correlations below a millisecond */
     GPUMBI_SEGMENTS = 9,   /* of a series that is classified */
+    GPUMBI_NEAR = 120,     /* newest values that are searched for jumps */
     GPUMBI_CLASSIFIED = 30 /* fewer values than this tell no shape from noise */
 };
 
@@ -4872,12 +4873,12 @@ static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint6
 /* Integrated autocorrelation time of y, of mean 0: by how much more the variance of its mean is
  * than without correlation. Sums pairs of lags while they are positive (Geyer, Practical Markov
  * Chain Monte Carlo, Stat. Sci. 7, 1992: initial positive sequence). Also the correlation of
- * neighbours, and the lowest of all, where wanted. */
-static double gpumbi_correlation(const double *y, int count, double *first, double *lowest)
+ * neighbours; and, where wanted, by how much correlations rise again behind their lowest. */
+static double gpumbi_correlation(const double *y, int count, double *first, double *rise)
 {
-    double time = 0, variance = 0, least = 0;
+    double time = 0, variance = 0, least = 0, most = 0;
     int positive = 1;
-    for (int lag = 0; lag < count / 2 && (positive || lowest); lag += 2) {
+    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2) {
         double even = 0, odd = 0;
         for (int i = lag + 1; i < count; i++) {
             even += y[i] * y[i - lag];
@@ -4885,15 +4886,18 @@ static double gpumbi_correlation(const double *y, int count, double *first, doub
         }
         even += y[lag] * y[0];
         if (lag == 0) {
-            variance = even;
+            variance = least = even;
             *first = variance > 0 ? odd / variance : 0;
         }
-        least = fmin(least, fmin(even, odd));
+        least = fmin(least, even);
+        most = fmax(most, even - least);
+        least = fmin(least, odd);
+        most = fmax(most, odd - least);
         positive = positive && even + odd > 0;
         time += positive ? 2 * (even + odd) : 0;
     }
-    if (lowest)
-        *lowest = variance > 0 ? least / variance : 0;
+    if (rise)
+        *rise = variance > 0 ? most / variance : 0;
     return variance > 0 ? time / variance - 1 : 1;
 }
 
@@ -5033,54 +5037,90 @@ static uint64_t gpumbi_next_look(uint64_t look)
 
 /* ---- the shape of a series ------------------------------------------------------------------- */
 
+/* The smallest difference between neighbours: what the clock shows, at most. */
+static double gpumbi_smallest_step(const double *series, uint64_t count)
+{
+    double least = HUGE_VAL;
+    for (uint64_t i = 1; i < count; i++) {
+        const double step = fabs(series[i] - series[i - 1]);
+        least = step > 0 && step < least ? step : least;
+    }
+    return least;
+}
+
 /* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
- * the values, and visited again and again. */
-static int gpumbi_two_levels(const double *series, uint64_t count, double least)
+ * the values, narrow beside their distance (which a heavy tail is not), and visited again and
+ * again. */
+static int gpumbi_two_levels(const double *series, uint64_t count, double least, double quantum)
 {
     double mean[2] = {gpumbi_select(series, count, count / 10),
                       gpumbi_select(series, count, count - 1 - count / 10)};
-    double n[2] = {0, 0}, valley = 0, switches = 0, quantum = HUGE_VAL;
+    double n[2] = {0, 0}, squares = 0, valley = 0, switches = 0;
     for (int pass = 0; pass < 10; pass++) { /* 2-means (Lloyd 1982); the last pass also counts */
         const double border = (mean[0] + mean[1]) / 2, width = (mean[1] - mean[0]) / 8;
-        double sum[2] = {0, 0};
+        double sum[2] = {0, 0}, wide[2] = {0, 0};
         int level = series[0] > border;
         n[0] = n[1] = valley = switches = 0;
         for (uint64_t i = 0; i < count; i++) {
             const int side = series[i] > border;
             /* what is far beyond the levels doesn't count: spikes */
             const int beyond = fabs(series[i] - border) > 12 * width;
-            const double step = i ? fabs(series[i] - series[i - 1]) : 0;
+            const double off = beyond ? 0 : series[i] - mean[side];
             sum[side] += beyond ? 0 : series[i];
             n[side] += !beyond;
+            wide[side] += off * off;
             valley += fabs(series[i] - border) < width;
             if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
                 switches++;
                 level = side;
             }
-            quantum = step > 0 ? fmin(quantum, step) : quantum;
         }
         if (n[0] < 1 || n[1] < 1)
             return 0;
         mean[0] = sum[0] / n[0];
         mean[1] = sum[1] / n[1];
+        squares = fmax(wide[0] / n[0], wide[1] / n[1]);
     }
     const double apart = mean[1] - mean[0], all = (double)count;
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
+    const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
-    return apart >= least && fmin(n[0], n[1]) >= all / 10 && valley <= 0.03 * all &&
-           switches >= 6 && (apart >= 4 * quantum || persistent);
+    return apart >= least && sqrt(squares) < narrow * apart && fmin(n[0], n[1]) >= all / 10 &&
+           valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
+}
+
+/* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
+ * three quarters of all neighbours differ by at most. Of independent normal noise that is 5 standard
+ * deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
+static int gpumbi_jumps(const double *v, uint64_t count, double least)
+{
+    double step[GPUMBI_NEAR];
+    for (uint64_t i = 1; i < count; i++)
+        step[i - 1] = fabs(v[i] - v[i - 1]);
+    const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
+    const double gap = fmax(least, 3 * usual);
+    for (uint64_t i = 3; i + 3 <= count; i++) {
+        const double lo[2] = {fmin(v[i - 3], fmin(v[i - 2], v[i - 1])),
+                              fmin(v[i], fmin(v[i + 1], v[i + 2]))};
+        const double hi[2] = {fmax(v[i - 3], fmax(v[i - 2], v[i - 1])),
+                              fmax(v[i], fmax(v[i + 1], v[i + 2]))};
+        if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
+            return 1;
+    }
+    return 0;
 }
 
 /* Compares the means of nine segments with what the rest of the series lets one expect of them,
  * its correlation included (one-way analysis of variance, the error variance being Geyer's; the
  * limit, from 9 on, is far above the F quantile: short segments hide part of the correlation), and
- * looks for a lag at which values are opposite: no noise of AR(1) kind has one, a cycle has. */
+ * looks for jumps, and for lags at which values are opposite before others at which they are alike:
+ * noise of AR(1) kind hardly has those, a cycle has. */
 GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
     const int last = GPUMBI_SEGMENTS - 1;
     gpumbi_block_sums b;
     double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
-    double first, lowest, lowest_near, between = 0, within = 0, rise = 0, fall = 0;
+    double first, again, again_near, between = 0, within = 0, rise = 0, fall = 0;
     if (!series || count < GPUMBI_CLASSIFIED)
         return GPUMB_SERIES_STEADY;
     const double median = gpumbi_select(series, count, count / 2);
@@ -5091,16 +5131,19 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
     if (scale <= 0)
         return GPUMB_SERIES_STEADY;
-    if (gpumbi_two_levels(series, count, least))
+    const double quantum = gpumbi_smallest_step(series, count);
+    const double coarse = fmax(least, 4 * quantum); /* less may be the clock's own beat */
+    if (gpumbi_two_levels(series, count, least, quantum))
         return GPUMB_SERIES_TWO_LEVELS;
 
     /* fast cycles in the newest values, slow ones in all of them */
     const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
+    const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
     gpumbi_make_blocks(&b, series + (count - newest), newest, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &lowest_near);
+    gpumbi_correlation(b.sum, b.count, &first, &again_near);
     gpumbi_make_blocks(&b, series, count, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &lowest);
-    lowest = fmin(lowest, lowest_near);
+    gpumbi_correlation(b.sum, b.count, &first, &again);
+    again = fmax(again, again_near);
     const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
 
     for (int i = 0; i < b.count; i++) {
@@ -5122,8 +5165,10 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= fmax(1, gpumbi_correlation(b.sum, b.count, &first, NULL));
 
     const double range = fmax(rise, fall);
-    if (between <= (9 + 50 / (double)count) * within || range * scale / b.size < least)
-        return lowest < -0.55 && swing >= least ? GPUMB_SERIES_UNSTEADY : GPUMB_SERIES_STEADY;
+    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
+        !gpumbi_jumps(series + (count - few), few, coarse))
+        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
+                                                                            : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (fmin(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
