@@ -101,10 +101,7 @@ A context belongs to one thread.
  *
  *     GPUMB_IMPLEMENTATION         in exactly one source file, before the include
  *     GPUMB_STATIC                 all functions static: for use inside another library
- *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other).
- *                                  HIP on NVIDIA is compiled by nvcc: there it is HIP's platform
- *                                  macro, -D__HIP_PLATFORM_NVIDIA__ or as hip_runtime.h, included
- *                                  before, sets it; the variable HIP_PLATFORM alone defines none
+ *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
  *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each takes its time
@@ -117,8 +114,7 @@ A context belongs to one thread.
 #error "gpumb: define one of GPUMB_BACKEND_CUDA, GPUMB_BACKEND_HIP and GPUMB_BACKEND_CPU"
 #endif
 #if !defined(GPUMB_BACKEND_CUDA) && !defined(GPUMB_BACKEND_HIP) && !defined(GPUMB_BACKEND_CPU)
-#if defined(__HIP__) || defined(__HIPCC__) ||                                                      \
-    (defined(__CUDACC__) && (defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)))
+#if defined(__HIP__) || defined(__HIPCC__)
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
@@ -156,15 +152,6 @@ A context belongs to one thread.
 #endif
 
 #define GPUMBI_INLINE inline __attribute__((always_inline))
-
-/* What macros leave in the user's source is to please the user's warnings. */
-#ifdef __cplusplus
-#define GPUMBI_CAST(type, x) static_cast<type>(x)
-#define GPUMBI_NULL nullptr
-#else
-#define GPUMBI_CAST(type, x) ((type)(x))
-#define GPUMBI_NULL NULL
-#endif
 
 /* Between these two stands C++ of the host that is left unoptimised, so that a file compiles in
  * half the time: nothing of it runs inside a timed stretch but launches, a few tens of ns each, and
@@ -242,6 +229,7 @@ typedef struct gpumb_settings {
     const char *markdown;
     const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
     double delta;           /* smaller differences are none; 0.01 */
+    double spread;          /* standard deviation between processes where it is unknown; 0.02 */
     int processes;          /* to run the program in, one after the other; 1, at most 100 */
     int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
 } gpumb_settings;
@@ -339,8 +327,7 @@ typedef enum gpumb_fill_kind {
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
  * Returns NULL while a sweep enumerates, or when it does not fit; then all regions are skipped with
  * the reason until the sweep's pass, the benchmark or the context ends in which that happened.
- * Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes the next
- * region `skipped`, too. Freed at the end of
+ * Every function here accepts the NULL and does nothing. Freed at the end of
  * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
  * is freed already is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
@@ -348,7 +335,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
-#define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
+#define GPUMB_PTR(type, buffer) ((type *)gpumb_data(buffer))
 
 /* Fills on the device from a counter-based generator (word i depends on seed and i alone;
  * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
@@ -404,15 +391,14 @@ typedef enum gpumb_cache {
 
 /* These describe the next region alone, in a GPUMB_INTERLEAVE each its own: bytes read and written
  * by one run of the body, floating-point operations in it, and the bytes that it touches, which
- * give the `cache` column, with the bytes moved. 0 says nothing; what is negative, NaN or infinite
- * makes a row `failed`. */
+ * give the `cache` column, with the bytes moved. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
-/* What a model expects of the region: a share of a reference rate, neither negative. The rate is
+/* What a model expects of the region: a share of a reference rate, both larger than 0. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
  * 13.1 %", both of the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
@@ -526,8 +512,7 @@ typedef enum gpumb_stop {
     X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache", \
       "Count bytes read plus bytes written, once each. If they are right, the data came from a "   \
       "cache: use buffers several times the L2, or --cold. If the peak is wrong (some drivers "    \
-      "report half or twice the memory clock), state it with --peak. Where it is unknown, 5 "      \
-      "times the measured copy rate takes its place.")                                             \
+      "report half or twice the memory clock), state it with --peak.")                             \
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate",                   \
       "Right if the cache is what you want to measure. For the memory's rate use buffers several " \
       "times the L2, or --cold.")                                                                  \
@@ -641,10 +626,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
  * runs once, so that `break` and `continue` alike end one run of the body. */
-#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, GPUMBI_NULL)
+#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, NULL)
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written. */
-#define GPUMB_TIME(result) GPUMBI_REGION(GPUMBI_NULL, GPUMBI_NULL, result)
+#define GPUMB_TIME(result) GPUMBI_REGION(NULL, NULL, result)
 
 #define GPUMBI_REGION(g, name, result)                                                             \
     for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
@@ -698,13 +683,13 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
     GPUMBI_SWEEP(axis, gpumbi_sweep_names((g), #axis, (names), (count)))
 #define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
     for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
-         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
+         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
         GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
     for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
                     **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
-         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
+         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
         GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
                             sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
@@ -1078,11 +1063,11 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 /* On a GPU the threads interleave so that neighbours share cache lines; a core wants the opposite:
  * one contiguous run per thread, which the compiler can vectorise. */
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(n, i); i < gpumbi_end_##i; ++i)
+    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(static_cast<uint64_t>(n), i);               \
+         i < gpumbi_end_##i; ++i)
 
-template <class Integer> static GPUMBI_INLINE uint64_t gpumbi_chunk(Integer count, uint64_t &begin)
+static GPUMBI_INLINE uint64_t gpumbi_chunk(uint64_t n, uint64_t &begin)
 {
-    const uint64_t n = static_cast<uint64_t>(count);
     const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
     const uint64_t thread = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint64_t chunk = n / threads + (n % threads != 0);
@@ -1486,13 +1471,12 @@ inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*ker
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x,                \
-                  gpumbi_n_##i = static_cast<uint64_t>(n),                                         \
-                  gpumbi_step_##i = gridDim.x * static_cast<uint64_t>(blockDim.x);                 \
+    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),         \
+                  gpumbi_step_##i = gridDim.x * (uint64_t)blockDim.x;                              \
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #define GPUMB_SHARED(type, name)                                                                   \
     extern __shared__ uint4 gpumbi_shared_memory[];                                                \
-    type *name = static_cast<type *>(static_cast<void *>(gpumbi_shared_memory))
+    type *name = (type *)(void *)gpumbi_shared_memory
 
 #endif
 
@@ -1516,6 +1500,7 @@ GPUMBI_OPTIMIZED
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -1527,6 +1512,9 @@ GPUMBI_OPTIMIZED
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 #if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
@@ -4048,7 +4036,6 @@ struct gpumb {
         int body_due, in_body;
         int warmed;    /* a region has been timed */
         int skipped;   /* one of GPUMB_TIME was not */
-        int states;    /* 1: a row of this benchmark has stated its bytes; -1: no more about that */
         char why[200]; /* from gpumb_reason() */
     } region;
 
@@ -4119,6 +4106,7 @@ struct gpumb {
     struct {                           /* COMPARISON */
         gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
         gpumbi_text *medians;          /* of rows: room for process_medians_s */
+        char pipe[32];                 /* to the process that has started this one */
     } comparison;
 
     struct { /* COMMAND LINE */
@@ -4137,10 +4125,9 @@ struct gpumb {
 static __thread gpumb *gpumbi_newest;   /* opened last */
 static __thread gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static __thread gpumb *gpumbi_fallback; /* the default context */
-static __thread gpumb
-    *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
 static pid_t gpumbi_opener; /* the process that registered gpumbi_close_all() */
+static pid_t gpumbi_parent; /* that has started this process by --processes; 0: none */
 static volatile sig_atomic_t gpumbi_interrupted;
 static int gpumbi_catching; /* contexts that catch Ctrl-C */
 static struct sigaction gpumbi_old_interrupt;
@@ -4210,6 +4197,8 @@ static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 
 static int gpumbi_working(gpumb *g)
 {
+    if (gpumbi_parent && getppid() != gpumbi_parent) /* it has ended, and nobody reads on */
+        gpumbi_interrupted = 1;
     if (gpumbi_interrupted && !g->done) {
         g->done = 1;
         g->exit_code = GPUMB_EXIT_INTERRUPTED;
@@ -4315,20 +4304,8 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format ? format : "no reason given",
-              arguments);
+    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format, arguments);
     va_end(arguments);
-}
-
-/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
- * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
-static int gpumbi_null(gpumb *g, const char *function)
-{
-    if (gpumbi_dry(g))
-        return 0;
-    if (!*gpumbi_trouble(g))
-        gpumb_skip(g, "%s: a pointer is NULL", function);
-    return -1;
 }
 
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
@@ -4336,7 +4313,7 @@ GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(g->region.why, sizeof g->region.why, format ? format : "no reason given", arguments);
+    vsnprintf(g->region.why, sizeof g->region.why, format, arguments);
     va_end(arguments);
 }
 
@@ -4410,7 +4387,7 @@ GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; axis && row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
+    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
         if (!strcmp(g->sweep.column[g->rows.at[row]->point.at[i].column], axis))
             return g->rows.at[row]->point.at[i].value;
     return -1;
@@ -4425,7 +4402,7 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
     va_list arguments, again;
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
         return;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -4469,7 +4446,7 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
-    if ((g = gpumbi_enter(g)) != NULL) {
+    if ((g = gpumbi_enter(g)) != NULL && reference > 0 && share > 0) {
         g->region.next.reference = reference;
         g->region.next.expected = share;
     }
@@ -4489,11 +4466,9 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) == NULL)
+    if ((g = gpumbi_enter(g)) == NULL || !b)
         return;
-    if (!b)
-        gpumbi_null(g, "gpumb_set_output");
-    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
+    if (g->region.next.outputs < GPUMBI_OUTPUTS)
         g->region.next.output[g->region.next.outputs++] = b;
     else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
@@ -4687,11 +4662,7 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
 
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b)
-        gpumbi_null(g, "gpumb_poison");
-    else
+    if ((g = gpumbi_enter(g)) != NULL && b)
         gpumbi_try(g, gpumbi_dev_set(b->data, 0xff, b->bytes, g->stream), "poison");
 }
 
@@ -4700,12 +4671,8 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
                            void *to_host, const void *from_host)
 {
     const gpumbi_direction direction = to_host ? GPUMBI_TO_HOST : GPUMBI_TO_DEVICE;
-    if ((g = gpumbi_enter(g)) == NULL)
+    if ((g = gpumbi_enter(g)) == NULL || !b)
         return -1;
-    if (!b || (!to_host && !from_host)) {
-        gpumbi_null(g, "gpumb_read or gpumb_write");
-        return -1;
-    }
     if (offset > b->bytes || bytes > b->bytes - offset) {
         gpumb_skip(g, "%llu bytes at %llu are outside a buffer of %llu", (unsigned long long)bytes,
                    (unsigned long long)offset, (unsigned long long)b->bytes);
@@ -4736,11 +4703,7 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (!gpumbi_working(g) || gpumbi_dry(g) || !bytes)
-        return;
-    if (!to || !from)
-        gpumbi_null(g, "gpumb_memcpy");
-    else
+    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes)
         gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
 }
 
@@ -4778,7 +4741,6 @@ static int gpumbi_guards_intact(gpumb *g)
 enum {
     GPUMBI_BLOCKS = 1024,  /* most blocks of a series: keeps correlations below a millisecond */
     GPUMBI_SEGMENTS = 9,   /* of a series that is classified */
-    GPUMBI_NEAR = 120,     /* newest values that are searched for jumps */
     GPUMBI_CLASSIFIED = 30 /* fewer values than this tell no shape from noise */
 };
 
@@ -4836,8 +4798,8 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double x = (double)n, k = (double)l;
-    double p = exp(lgamma(x + 1) - lgamma(k + 1) - lgamma(x - k + 1) - x * log(2.0));
+    const double x = (double)n, half = (double)l;
+    double p = exp(lgamma(x + 1) - lgamma(half + 1) - lgamma(x - half + 1) - x * log(2.0));
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
         p *= (double)l / (double)(n - l + 1);
@@ -4873,12 +4835,12 @@ static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint6
 /* Integrated autocorrelation time of y, of mean 0: by how much more the variance of its mean is
  * than without correlation. Sums pairs of lags while they are positive (Geyer, Practical Markov
  * Chain Monte Carlo, Stat. Sci. 7, 1992: initial positive sequence). Also the correlation of
- * neighbours; and, where wanted, by how much correlations rise again behind their lowest. */
-static double gpumbi_correlation(const double *y, int count, double *first, double *rise)
+ * neighbours, and the lowest of all, where wanted. */
+static double gpumbi_correlation(const double *y, int count, double *first, double *lowest)
 {
-    double time = 0, variance = 0, least = 0, most = 0;
+    double time = 0, variance = 0, least = 0;
     int positive = 1;
-    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2) {
+    for (int lag = 0; lag < count / 2 && (positive || lowest); lag += 2) {
         double even = 0, odd = 0;
         for (int i = lag + 1; i < count; i++) {
             even += y[i] * y[i - lag];
@@ -4886,18 +4848,15 @@ static double gpumbi_correlation(const double *y, int count, double *first, doub
         }
         even += y[lag] * y[0];
         if (lag == 0) {
-            variance = least = even;
+            variance = even;
             *first = variance > 0 ? odd / variance : 0;
         }
-        least = fmin(least, even);
-        most = fmax(most, even - least);
-        least = fmin(least, odd);
-        most = fmax(most, odd - least);
+        least = fmin(least, fmin(even, odd));
         positive = positive && even + odd > 0;
         time += positive ? 2 * (even + odd) : 0;
     }
-    if (rise)
-        *rise = variance > 0 ? most / variance : 0;
+    if (lowest)
+        *lowest = variance > 0 ? least / variance : 0;
     return variance > 0 ? time / variance - 1 : 1;
 }
 
@@ -5020,7 +4979,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
+    return gpumbi_summarize(values, count, 0.95, 0);
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -5037,91 +4996,55 @@ static uint64_t gpumbi_next_look(uint64_t look)
 
 /* ---- the shape of a series ------------------------------------------------------------------- */
 
-/* The smallest difference between neighbours: what the clock shows, at most. */
-static double gpumbi_smallest_step(const double *series, uint64_t count)
-{
-    double least = HUGE_VAL;
-    for (uint64_t i = 1; i < count; i++) {
-        const double step = fabs(series[i] - series[i - 1]);
-        least = step > 0 && step < least ? step : least;
-    }
-    return least;
-}
-
 /* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
- * the values, narrow beside their distance (which a heavy tail is not), and visited again and
- * again. */
-static int gpumbi_two_levels(const double *series, uint64_t count, double least, double quantum)
+ * the values, and visited again and again. */
+static int gpumbi_two_levels(const double *series, uint64_t count, double least)
 {
     double mean[2] = {gpumbi_select(series, count, count / 10),
                       gpumbi_select(series, count, count - 1 - count / 10)};
-    double n[2] = {0, 0}, squares = 0, valley = 0, switches = 0;
+    double n[2] = {0, 0}, valley = 0, switches = 0, quantum = HUGE_VAL;
     for (int pass = 0; pass < 10; pass++) { /* 2-means (Lloyd 1982); the last pass also counts */
         const double border = (mean[0] + mean[1]) / 2, width = (mean[1] - mean[0]) / 8;
-        double sum[2] = {0, 0}, wide[2] = {0, 0};
+        double sum[2] = {0, 0};
         int level = series[0] > border;
         n[0] = n[1] = valley = switches = 0;
         for (uint64_t i = 0; i < count; i++) {
             const int side = series[i] > border;
             /* what is far beyond the levels doesn't count: spikes */
-            const int beyond = fabs(series[i] - border) > 12 * width;
-            const double off = beyond ? 0 : series[i] - mean[side];
-            sum[side] += beyond ? 0 : series[i];
-            n[side] += !beyond;
-            wide[side] += off * off;
+            const int far = fabs(series[i] - border) > 12 * width;
+            const double step = i ? fabs(series[i] - series[i - 1]) : 0;
+            sum[side] += far ? 0 : series[i];
+            n[side] += !far;
             valley += fabs(series[i] - border) < width;
             if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
                 switches++;
                 level = side;
             }
+            quantum = step > 0 ? fmin(quantum, step) : quantum;
         }
         if (n[0] < 1 || n[1] < 1)
             return 0;
         mean[0] = sum[0] / n[0];
         mean[1] = sum[1] / n[1];
-        squares = fmax(wide[0] / n[0], wide[1] / n[1]);
     }
     const double apart = mean[1] - mean[0], all = (double)count;
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
-    const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
-    return apart >= least && sqrt(squares) < narrow * apart && fmin(n[0], n[1]) >= all / 10 &&
-           valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
-}
-
-/* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
- * three quarters of all neighbours differ by at most. Of independent normal noise that is 5 standard
- * deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
-static int gpumbi_jumps(const double *v, uint64_t count, double least)
-{
-    double step[GPUMBI_NEAR];
-    for (uint64_t i = 1; i < count; i++)
-        step[i - 1] = fabs(v[i] - v[i - 1]);
-    const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
-    const double gap = fmax(least, 3 * usual);
-    for (uint64_t i = 3; i + 3 <= count; i++) {
-        const double lo[2] = {fmin(v[i - 3], fmin(v[i - 2], v[i - 1])),
-                              fmin(v[i], fmin(v[i + 1], v[i + 2]))};
-        const double hi[2] = {fmax(v[i - 3], fmax(v[i - 2], v[i - 1])),
-                              fmax(v[i], fmax(v[i + 1], v[i + 2]))};
-        if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
-            return 1;
-    }
-    return 0;
+    return apart >= least && fmin(n[0], n[1]) >= all / 10 && valley <= 0.03 * all &&
+           switches >= 6 && (apart >= 4 * quantum || persistent);
 }
 
 /* Compares the means of nine segments with what the rest of the series lets one expect of them,
  * its correlation included (one-way analysis of variance, the error variance being Geyer's; the
  * limit, from 9 on, is far above the F quantile: short segments hide part of the correlation), and
- * looks for jumps, and for lags at which values are opposite before others at which they are alike:
- * noise of AR(1) kind hardly has those, a cycle has. */
+ * looks for a lag at which values are opposite: no noise of AR(1) kind has one, a cycle has. */
 GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
     const int last = GPUMBI_SEGMENTS - 1;
     gpumbi_block_sums b;
     double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
-    double first, again, again_near, between = 0, within = 0, rise = 0, fall = 0;
-    if (!series || count < GPUMBI_CLASSIFIED)
+    double first, lowest, lowest_near, between = 0, within = 0, rise = 0, fall = 0;
+    if (count < GPUMBI_CLASSIFIED)
         return GPUMB_SERIES_STEADY;
     const double median = gpumbi_select(series, count, count / 2);
     const double least = precision * fabs(median);
@@ -5131,19 +5054,16 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
     if (scale <= 0)
         return GPUMB_SERIES_STEADY;
-    const double quantum = gpumbi_smallest_step(series, count);
-    const double coarse = fmax(least, 4 * quantum); /* less may be the clock's own beat */
-    if (gpumbi_two_levels(series, count, least, quantum))
+    if (gpumbi_two_levels(series, count, least))
         return GPUMB_SERIES_TWO_LEVELS;
 
     /* fast cycles in the newest values, slow ones in all of them */
     const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
-    const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
     gpumbi_make_blocks(&b, series + (count - newest), newest, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &again_near);
+    gpumbi_correlation(b.sum, b.count, &first, &lowest_near);
     gpumbi_make_blocks(&b, series, count, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &again);
-    again = fmax(again, again_near);
+    gpumbi_correlation(b.sum, b.count, &first, &lowest);
+    lowest = fmin(lowest, lowest_near);
     const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
 
     for (int i = 0; i < b.count; i++) {
@@ -5165,10 +5085,8 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= fmax(1, gpumbi_correlation(b.sum, b.count, &first, NULL));
 
     const double range = fmax(rise, fall);
-    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
-        !gpumbi_jumps(series + (count - few), few, coarse))
-        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
-                                                                            : GPUMB_SERIES_STEADY;
+    if (between <= (9 + 50 / (double)count) * within || range * scale / b.size < least)
+        return lowest < -0.55 && swing >= least ? GPUMB_SERIES_UNSTEADY : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (fmin(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
@@ -5207,8 +5125,7 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons)
 {
-    const int some = rounds && base && other;
-    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    double *ratios = rounds ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
@@ -5591,8 +5508,7 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     double ignored;
     if (checked)
         for (int i = 0; i < about->outputs; i++)
-            if (about->output[i]) /* not freed since */
-                gpumb_poison(g, about->output[i]);
+            gpumb_poison(g, about->output[i]);
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
@@ -5704,10 +5620,10 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
             (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
-        const double reach = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
+        const double far = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
-            s->pace.sum += fmax(-reach, fmin(run[i] - w.median, reach)) / (double)w.count;
+            s->pace.sum += fmax(-far, fmin(run[i] - w.median, far)) / (double)w.count;
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -6031,26 +5947,6 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
-/* Fails a region of which something was said that can't be, and forgets it. No result needs more
- * than 1e30, and rates stay finite. */
-static void gpumbi_judge_description(gpumbi_sampler *s)
-{
-    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "expected(): a reference",
-                                       "expected(): a share"};
-    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.reference,
-                            &s->about.expected};
-    char reason[sizeof s->result.reason];
-    for (int i = 0; i < 4; i++) {
-        if (*said[i] >= 0 && *said[i] <= 1e30)
-            continue;
-        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
-                      gpumbi_write_number(*said[i], 4, 0).text);
-        *said[i] = 0;
-        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
-            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
-    }
-}
-
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
 {
     gpumbi_sampler fresh;
@@ -6071,7 +5967,6 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     gpumbi_progress(g, s);
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_sampler_start(g, s);
-    gpumbi_judge_description(s);
 }
 
 /* A region of a GPUMB_INTERLEAVE is described again in every pass, and what its hooks are given may
@@ -6896,9 +6791,7 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    if (count && !values)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
-    for (size_t i = 0; i < count && !g->done; i++)
+    for (size_t i = 0; i < count; i++)
         gpumbi_axis_add(g, a, &capacity, values[i], NULL);
     return gpumbi_axis_finish(g, a, &capacity, 0);
 }
@@ -6911,13 +6804,9 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
-        if (!kept)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
-                       names ? "one of its names" : "its array");
-        else
-            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
+    for (size_t i = 0; i < count; i++) {
+        const gpumbi_text *kept = gpumbi_keep(g, names[i]);
+        gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept ? kept->text : "");
     }
     return gpumbi_axis_finish(g, a, &capacity, 1);
 }
@@ -6954,8 +6843,6 @@ static void gpumbi_say_empty(gpumb *g, const gpumb_axis *a)
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
-    if (!g) /* closed in its body */
-        return 0;
     gpumbi_leave_body(g);
     if (a < g->sweep.axis ||
         a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
@@ -7100,8 +6987,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes;
-    r->flop = s->about.flop;
+    r->bytes = s->about.bytes > 0 && isfinite(s->about.bytes) ? s->about.bytes : 0;
+    r->flop = s->about.flop > 0 && isfinite(s->about.flop) ? s->about.flop : 0;
     r->footprint_bytes = s->about.footprint;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
@@ -7148,7 +7035,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
     if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
-    if (r->pct_peak > 100 || (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
+    if (r->pct_peak > 100)
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
         r->flags |= GPUMB_FLAG_CACHED;
@@ -7165,21 +7052,6 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
-
-/* Says once that a row has no rate where others before it have one. */
-static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
-{
-    if (r->status != GPUMB_STATUS_OK || g->region.states < 0)
-        return;
-    if (g->region.states && r->bytes <= 0 && r->flop <= 0) {
-        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
-                   "for the next region alone",
-                   r->bench, r->kernel);
-        g->region.states = -1;
-    } else if (r->bytes > 0) {
-        g->region.states = 1;
-    }
-}
 
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
@@ -7212,7 +7084,6 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
-    gpumbi_say_unstated(g, &row->result);
     g->rows.ok += row->result.status == GPUMB_STATUS_OK;
     g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
     if (!g->sweep.drawn)
@@ -7274,8 +7145,8 @@ enum {
     GPUMBI_IS_GIGA    /* ... in thousands of millions */
 };
 
-/* When it is known; else its text is empty, and reads as 0, or as -1 from what may be 0. Those above
- * 0: from so many samples on. */
+/* When it is known; else its text is empty, and reads as 0, or as -1 from what may be 0. Those
+ * above 0: from so many samples on. */
 enum {
     GPUMBI_IF_ALWAYS = 0,
     GPUMBI_IF_TIMED = 1,
@@ -7437,22 +7308,18 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
-/* Each pastes its own arguments: handed on, they would be replaced where a program has such a
- * macro. */
 #define GPUMBI_FIELD(of, name, kind, known, member, names)                                         \
-    {name,                                                                                         \
-     names,                                                                                        \
+    {#name,                                                                                        \
+     gpumbi_##names##_name,                                                                        \
      (unsigned short)offsetof(of, member),                                                         \
      (unsigned char)sizeof(((of *)0)->member),                                                     \
-     kind,                                                                                         \
-     (unsigned char)(sizeof names / sizeof names[0]),                                              \
-     known},
+     GPUMBI_IS_##kind,                                                                             \
+     (unsigned char)(sizeof gpumbi_##names##_name / sizeof gpumbi_##names##_name[0]),              \
+     GPUMBI_IF_##known},
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_line, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
-                 gpumbi_##names##_name)
+    GPUMBI_FIELD(gpumbi_line, name, kind, known, member, names)
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_head, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
-                 gpumbi_##names##_name)
+    GPUMBI_FIELD(gpumbi_head, name, kind, known, member, names)
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
 static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
 static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
@@ -7531,8 +7398,8 @@ static double gpumbi_field_value(const gpumbi_field *f, const void *base)
     return number + (double)count + whole;
 }
 
-/* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the row,
- * for its conditions. */
+/* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
+ * row, for its conditions. */
 static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, const gpumb_result *r,
                                      char text[GPUMBI_CELL])
 {
@@ -8238,10 +8105,6 @@ static void gpumbi_sink_close(gpumb *g, int kind)
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
-    if (!r) {
-        printf("no result: the pointer is NULL\n");
-        return;
-    }
     if (r->status != GPUMB_STATUS_OK) {
         gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
                      gpumbi_status_name[r->status], r->reason);
@@ -8277,8 +8140,9 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * that this run has are the same; what has these in common is matched in its order. Columns that
  * nobody knows stand in the name of the record only: they are axes of other benchmarks, or notes.
  *
- * Another process is this program once more, with the same arguments. GPUMB_PROCESS=PARENT:FD in
- * its environment makes it write JSON into that pipe and nothing else.
+ * Another process is this program once more, with the same arguments. In its environment,
+ * GPUMB_PROCESS=PARENT:ROWS:TOKEN makes it write JSON into the pipe ROWS and nothing else; the pipe
+ * TOKEN holds the same text, and so shows that it comes from the parent.
  */
 
 enum {
@@ -8291,9 +8155,12 @@ typedef struct gpumbi_cell {
     const char *name, *text;
 } gpumbi_cell;
 
-/* A median with its 95 % interval, and how those of so many processes spread. 0: unknown. */
+/* A time with the 95 % interval of one process, and how the medians of so many processes spread:
+ * the variance of their logarithms, or, from older files, least and largest. */
 typedef struct gpumbi_estimate {
-    double at, lo, hi, processes, process_lo, process_hi;
+    double at, lo, hi;
+    double processes, variance; /* below 0: unknown */
+    double process_lo, process_hi;
 } gpumbi_estimate;
 
 typedef struct gpumbi_record gpumbi_record;
@@ -8327,6 +8194,28 @@ static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail
     if (!t->wrong[0])
         gpumbi_format(t->wrong, sizeof t->wrong, "line %llu: %s%.40s", (unsigned long long)t->line,
                       what, detail);
+}
+
+/* Of all processes that measured a row: the geometric mean of their medians, and the interval of
+ * the last around it. */
+static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
+{
+    gpumbi_estimate e = {r->time.median,  r->time.ci_lo,  r->time.ci_hi, fmax(r->processes, 1), -1,
+                         r->process_lo_s, r->process_hi_s};
+    double sum = 0, squares = 0;
+    if (!r->process_medians_s || r->processes < 2 || r->time.median <= 0)
+        return e;
+    for (int i = 0; i < r->processes; i++) {
+        const double ratio = log(r->process_medians_s[i] / r->time.median);
+        sum += ratio;
+        squares += ratio * ratio;
+    }
+    const double mean = sum / r->processes;
+    e.variance = fmax(squares - sum * mean, 0) / (r->processes - 1);
+    e.at *= exp(mean);
+    e.lo *= exp(mean);
+    e.hi *= exp(mean);
+    return e;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -8393,9 +8282,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     if (t->wrong[0])
         return;
     const char *status = r->text[GPUMBI_COLUMN_status];
-    const gpumbi_estimate time = {now->time.median,       now->time.ci_lo,   now->time.ci_hi,
-                                  (double)now->processes, now->process_lo_s, now->process_hi_s};
-    r->time = time;
+    const gpumb_stats *time = &now->time;
     r->ok = !strcmp(status, "ok");
     r->cold = !strcmp(now->cache, "cold");
     r->axes = t->axis_count - r->first_axis;
@@ -8403,8 +8290,9 @@ static void gpumbi_record_end(gpumbi_records *t)
         now->time.effective = (double)now->time.count;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
-    else if (r->ok && (time.at <= 0 || time.at < time.lo ||
-                       (t->there[GPUMBI_COLUMN_ci_lo_s] > 1 ? time.at > time.hi : time.hi > 0)))
+    else if (r->ok &&
+             (time->median <= 0 || time->median < time->ci_lo ||
+              (t->there[GPUMBI_COLUMN_ci_lo_s] > 1 ? time->median > time->ci_hi : time->ci_hi > 0)))
         gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
     else if (now->processes > 1 &&
              (now->process_lo_s <= 0 || now->process_hi_s < now->process_lo_s))
@@ -8413,6 +8301,7 @@ static void gpumbi_record_end(gpumbi_records *t)
         gpumbi_wrong(t, "processes is not the number of process_medians_s", "");
     else
         t->count++;
+    r->time = gpumbi_estimate_of(now);
 }
 
 /* The next field of a CSV file, and whether the line ends behind it. */
@@ -8477,6 +8366,21 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
     }
 }
 
+/* XXXX of \uXXXX; 0 if this is none. */
+static unsigned gpumbi_json_hex(const char *text)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    unsigned code = 0;
+    for (int i = 0; i < 6; i++) {
+        const char *digit = i > 1 && text[i] ? strchr(digits, text[i]) : NULL;
+        if (i < 2 ? text[i] != "\\u"[i] : !digit)
+            return 0;
+        if (digit)
+            code = code * 16 + (unsigned)(digit - digits) - (digit - digits > 15 ? 6 : 0);
+    }
+    return code;
+}
+
 static const char *gpumbi_json_text(gpumbi_records *t)
 {
     static const char letter[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -8488,16 +8392,20 @@ static const char *gpumbi_json_text(gpumbi_records *t)
         } else if (escape) {
             *to++ = meaning[escape - letter];
             from += 2;
-        } else {
-            char digits[5]; /* \uXXXX to UTF-8, RFC 3629; pairs of surrogates are nothing of ours */
-            const int hex = from[1] == 'u' && strspn(from + 2, "0123456789abcdefABCDEF") >= 4;
-            gpumbi_copy_text(digits, sizeof digits, hex ? from + 2 : "0");
-            const unsigned code = (unsigned)strtoul(digits, NULL, 16);
-            if (!code || code >> 11 == 0xd800 >> 11)
-                break;
+        } else { /* \uXXXX, or two of them for a surrogate pair, to UTF-8 (RFC 3629), shorter */
+            unsigned code = gpumbi_json_hex(from);
             from += 6;
+            if (code >> 10 == 0xd800 >> 10 && gpumbi_json_hex(from) >> 10 == 0xdc00 >> 10) {
+                code = 0x10000 + ((code & 0x3ff) << 10 | (gpumbi_json_hex(from) & 0x3ff));
+                from += 6;
+            } else if (!code || code >> 11 == 0xd800 >> 11) {
+                from -= 6;
+                break;
+            }
+            if (code > 0xffff)
+                *to++ = (char)(0xf0 | code >> 18);
             if (code > 0x7ff)
-                *to++ = (char)(0xe0 | code >> 12);
+                *to++ = (char)(code > 0xffff ? 0x80 | (code >> 12 & 0x3f) : 0xe0 | code >> 12);
             if (code > 0x7f)
                 *to++ = (char)(code > 0x7ff ? 0x80 | (code >> 6 & 0x3f) : 0xc0 | code >> 6);
             *to++ = (char)(code > 0x7f ? 0x80 | (code & 0x3f) : code);
@@ -8615,41 +8523,57 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
 /* For _FORTIFY_SOURCE, as above. */
 GPUMBI_OPTIMIZED
 
-/* All of a file or pipe, ended by a 0; NULL after an error. Waits in short turns, since an
- * interrupt may come right before. */
-static char *gpumbi_read_all(gpumb *g, int fd, size_t *length)
+/* All of a file or pipe, ended by a 0; NULL after an error, also if it is larger than `limit`, or
+ * if nothing has come for so many seconds (0: no matter). Waits in short turns, since an interrupt
+ * may come right before. */
+static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int patience_s)
 {
     void *text = NULL;
     size_t blocks = 0;
     ssize_t got = 1;
+    int waited = 0, error = ENOMEM;
     for (*length = 0; got && gpumbi_grow(g, &text, 4096, (*length + 1) / 4096, &blocks);) {
         struct pollfd ready = {fd, POLLIN, 0};
         const int polled = poll(&ready, 1, 100);
         if (polled > 0)
             got = read(fd, (char *)text + *length, blocks * 4096 - 1 - *length);
-        if (gpumbi_interrupted || (polled > 0 && got < 0 && errno != EINTR))
+        error = errno;
+        if (gpumbi_interrupted || (polled > 0 && got < 0 && error != EINTR && error != EAGAIN))
             break;
         *length += polled > 0 && got > 0 ? (size_t)got : 0;
+        waited = polled == 0 ? waited + 1 : 0;
+        error = *length > limit ? EFBIG : ETIMEDOUT;
+        if (*length > limit || (patience_s && waited == 10 * patience_s))
+            break;
     }
     if (!got && text)
         return (char *)text;
     GPUMB_FREE(text);
+    errno = error;
     return NULL;
 }
 
 GPUMBI_UNOPTIMIZED
 
+static const char *gpumbi_why_unread(int error)
+{
+    return error == EFBIG       ? "is more than 1 GiB, or 64 MiB from a pipe"
+           : error == ENOTSUP   ? "is neither a file nor a pipe"
+           : error == ETIMEDOUT ? "nothing has come for 10 s"
+                                : strerror(error);
+}
+
 /* Reads what a sink has written. `wrong` says what is wrong with it. NULL: no memory. */
-static gpumbi_records *gpumbi_read_records(gpumb *g, int fd)
+static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s)
 {
     size_t length;
     gpumbi_records *t = (gpumbi_records *)gpumbi_allocate(g, sizeof *t);
     if (!t)
         return NULL;
     t->line = 1;
-    t->text = gpumbi_read_all(g, fd, &length);
+    t->text = gpumbi_read_all(g, fd, &length, limit, patience_s);
     if (!t->text) {
-        gpumbi_copy_text(t->wrong, sizeof t->wrong, strerror(errno));
+        gpumbi_copy_text(t->wrong, sizeof t->wrong, gpumbi_why_unread(errno));
         return t;
     }
     t->at = t->text;
@@ -8774,47 +8698,84 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* How much wider m intervals have to be that are all to hold at 95 % together (Bonferroni): the
- * normal quantile of 1 - 0.05 / 2m (Abramowitz & Stegun 26.2.23, error below 4.5e-4) over that of
- * 0.975. */
-static double gpumbi_family_width(uint64_t m)
+/* What the estimate of a mean is away from it at most, in standard errors, where m such statements
+ * are all to hold at 95 % together (Bonferroni): the normal quantile of 1 - 0.05 / 2m (Abramowitz &
+ * Stegun 26.2.23, error below 4.5e-4). */
+static double gpumbi_family_quantile(uint64_t m)
 {
     const double t = sqrt(-2 * log(0.025 / fmax((double)m, 1)));
-    const double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-                             (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-    return fmax(z / 1.959964, 1);
+    return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/* The 95 % half-width, on a logarithmic scale, that the spread between processes gives to one of
- * their medians: the range of k of them times what keeps false alarms at 5 % of the comparisons of
- * like with like, for k = 2 ... 100 and normal medians, also where one side does not know its own.
- * The figures come from a simulation; tests/test_compare.cpp repeats it. */
-static double gpumbi_process_width(const gpumbi_estimate *e)
+/* The same where the standard error is estimated, with so many degrees of freedom: Student's t from
+ * the normal quantile (Wallace, Ann. Math. Stat. 30, 1959), never too small: by 0.5 % at 4 degrees,
+ * by 4 % at 2, by 38 % at 1. */
+static double gpumbi_student(double z, double freedom)
 {
-    const double j = e->processes - 1;
-    return j < 1 ? 0
-                 : (0.42 + 2.4 / j + 4.9 / (j * j * j)) * (log(e->process_hi) - log(e->process_lo));
+    const double x = z * (8 * freedom + 3) / (8 * freedom + 1);
+    return sqrt(freedom * (exp(fmin(x * x / freedom, 700)) - 1));
+}
+
+/* The same in ranges: what those of k normal values are to be multiplied by so that like against
+ * like is found different in 5 % of the comparisons, for k = 2 ... 100, also where one side does
+ * not know its own (from a simulation, which tests/test_compare.cpp repeats). */
+static double gpumbi_range_quantile(double z, double k)
+{
+    const double j = k - 1;
+    return z / 1.959964 * (0.42 + 2.4 / j + 4.9 / (j * j * j));
+}
+
+/* Half the interval that the spread between processes gives to the difference of two logarithms.
+ * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
+ * few processes that all met one of two levels it would come out as nothing. A side that does not
+ * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
+ * from a spread: there both have the assumed one at least. */
+static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                   double z, double assumed)
+{
+    const gpumbi_estimate *const side[] = {base, now};
+    const double b = base->processes - 1, n = now->processes - 1;
+    double share[2] = {0, 0}, freedom = 1, ranges = 0;
+    for (int i = 0; i < 2; i++) {
+        const gpumbi_estimate *from = side[side[i]->processes < 2 ? 1 - i : i];
+        if (from->variance >= 0) {
+            share[i] = from->variance / side[i]->processes;
+            freedom = from->processes - 1;
+        } else if (from->processes > 1) {
+            ranges = hypot(ranges, gpumbi_range_quantile(z, from->processes) *
+                                       log(from->process_hi / from->process_lo));
+        }
+    }
+    double sum = share[0] + share[1];
+    if (base->variance >= 0 && now->variance >= 0) {
+        const double pooled = (b * base->variance + n * now->variance) / (b + n);
+        freedom = sum > 0 ? sum * sum / (share[0] * share[0] / b + share[1] * share[1] / n) : 1;
+        sum = fmax(share[0], pooled / base->processes) + fmax(share[1], pooled / now->processes);
+    }
+    const double few = fmin(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
+    return fmax(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
 }
 
 /* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
- * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), and from the spread between
- * processes, which a side that does not know its own is taken to share; all of it `width` times as
- * wide. */
-static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
-                                  double width, double delta, double ratio[3])
+ * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), narrower where a mean is over
+ * several processes, and from the spread between processes; both at the level of `z`. */
+static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now, double z,
+                                  const gpumb_settings *s, double ratio[3])
 {
     const double b = log(base->at), n = log(now->at);
-    const double wb = gpumbi_process_width(base), wn = gpumbi_process_width(now);
-    const double spread = hypot(base->processes > 1 ? wb : wn, now->processes > 1 ? wn : wb);
+    const double spread = gpumbi_process_width(base, now, z, s->spread);
+    const double of_base = z / 1.959964 / sqrt(base->variance < 0 ? 1 : base->processes);
+    const double of_now = z / 1.959964 / sqrt(now->variance < 0 ? 1 : now->processes);
     ratio[0] = now->at / base->at;
     ratio[1] = ratio[2] = 0;
     if (base->lo > 0 && now->lo > 0) {
-        const double below = hypot(n - log(now->lo), log(base->hi) - b);
-        const double above = hypot(log(now->hi) - n, b - log(base->lo));
-        ratio[1] = ratio[0] * exp(-width * hypot(below, spread));
-        ratio[2] = ratio[0] * exp(width * hypot(above, spread));
+        const double below = hypot(of_now * (n - log(now->lo)), of_base * (log(base->hi) - b));
+        const double above = hypot(of_now * (log(now->hi) - n), of_base * (b - log(base->lo)));
+        ratio[1] = ratio[0] * exp(-hypot(below, spread));
+        ratio[2] = ratio[0] * exp(hypot(above, spread));
     }
-    return gpumbi_verdict(ratio[1], ratio[2], delta);
+    return gpumbi_verdict(ratio[1], ratio[2], s->delta);
 }
 
 /* ---- the comparison's table ------------------------------------------------------------------ */
@@ -8837,18 +8798,17 @@ static int gpumbi_comparable(const gpumbi_record *r, const gpumb_result *now)
 }
 
 /* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
-static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r, double width,
+static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r, double z,
                               int label_width)
 {
     const gpumb_result *now = &row->result;
-    const gpumbi_estimate time = {now->time.median,       now->time.ci_lo,   now->time.ci_hi,
-                                  (double)now->processes, now->process_lo_s, now->process_hi_s};
+    const gpumbi_estimate time = gpumbi_estimate_of(now);
     static const char *const color[] = {"0", "32", "31", "2"};
     char label[200], interval[40] = "";
     double ratio[3] = {0, 0, 0};
     const int timed = gpumbi_comparable(r, now);
-    const int verdict = timed ? (int)gpumbi_judge(&r->time, &time, width, g->settings.delta, ratio)
-                              : GPUMBI_VERDICTS;
+    const int verdict =
+        timed ? (int)gpumbi_judge(&r->time, &time, z, &g->settings, ratio) : GPUMBI_VERDICTS;
     if (!g->table.file)
         return verdict;
     gpumbi_row_key(g, row, g, label);
@@ -8901,10 +8861,8 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
 }
 
 static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t rest, uint64_t matched,
-                                   uint64_t lost, int spreads)
+                                   uint64_t lost, uint64_t assumed)
 {
-    static const char *const spread[] = {"unknown: --processes 5 measures it",
-                                         "known on one side, taken for both", "in the intervals"};
     gpumb_note(g,
                "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %llu rows "
                "not compared",
@@ -8915,12 +8873,15 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
                (unsigned long long)(rest + count[GPUMBI_VERDICTS]));
     if (g->table.file) {
         gpumbi_print(
-            g->table.file,
-            "  delta %s %%; 95 %% for all %llu ratios together: intervals %s times as wide "
-            "(Bonferroni)\n",
-            gpumbi_write_number(100 * g->settings.delta, 4, 0).text, (unsigned long long)matched,
-            gpumbi_write_number(gpumbi_family_width(matched), 2, 1).text);
-        gpumbi_print(g->table.file, "  spread between processes: %s\n", spread[spreads]);
+            g->table.file, "  delta %s %%; 95 %% for all %llu ratios together (Bonferroni)\n",
+            gpumbi_write_number(100 * g->settings.delta, 4, 0).text, (unsigned long long)matched);
+        if (assumed)
+            gpumbi_print(g->table.file,
+                         "  spread between processes: %s %% assumed (--spread); both sides with "
+                         "--processes 5 measure it\n",
+                         gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
+        else
+            fputs("  spread between processes: measured, in the intervals\n", g->table.file);
     }
     if (g->comparison.base->several)
         gpumbi_say(
@@ -8944,8 +8905,8 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
 static void gpumbi_compare_rows(gpumb *g)
 {
     gpumbi_records *t = g->comparison.base;
-    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0;
-    int width = 22, spreads = 2;
+    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0, assumed = 0;
+    int width = 22;
     char label[200];
     const gpumbi_record **found =
         (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
@@ -8958,24 +8919,39 @@ static void gpumbi_compare_rows(gpumb *g)
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
         if (gpumbi_comparable(r, now)) {
-            const int known = (r->time.processes > 1) + (now->processes > 1);
-            spreads = known < spreads ? known : spreads;
+            assumed += fmin(r->time.processes, now->processes) < 5;
             matched++;
         }
     }
     if (!g->done) {
-        const double wider = gpumbi_family_width(matched);
+        const double z = gpumbi_family_quantile(matched);
         if (g->table.file) {
             gpumbi_print(g->table.file, "\ncompared with %s\n", g->settings.compare);
             gpumbi_print(g->table.file, "%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new",
                          "ratio", "95 % interval", "verdict");
         }
         for (size_t i = 0; i < g->rows.count; i++)
-            count[gpumbi_compare_row(g, g->rows.at[i], found[i], wider, width)]++;
-        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost,
-                               matched ? spreads : 0);
+            count[gpumbi_compare_row(g, g->rows.at[i], found[i], z, width)]++;
+        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost, assumed);
     }
     GPUMB_FREE(found);
+}
+
+/* The base may come from a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which
+ * may start 10 s late. */
+static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
+{
+    struct stat about;
+    const int known = !fstat(fd, &about), file = known && S_ISREG(about.st_mode);
+    if (known && S_ISDIR(about.st_mode))
+        errno = EISDIR;
+    else if (known && !file && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
+        errno = ENOTSUP; /* /dev/zero has no end */
+    else if (file && about.st_size > 1 << 30)
+        errno = EFBIG;
+    else if (known)
+        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10);
+    return NULL;
 }
 
 /* Reads the base before anything runs. */
@@ -8987,15 +8963,14 @@ static void gpumbi_compare_open(gpumb *g)
                    "--fail-on-regression: needs a base; for example --compare base.csv");
     if (!path || g->done)
         return;
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        wrong = strerror(errno);
-    } else {
-        g->comparison.base = gpumbi_read_records(g, fileno(file));
-        fclose(file);
-        wrong =
-            g->comparison.base && g->comparison.base->wrong[0] ? g->comparison.base->wrong : NULL;
-    }
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    g->comparison.base = fd < 0 ? NULL : gpumbi_read_base(g, fd);
+    if (!g->comparison.base)
+        wrong = gpumbi_why_unread(errno);
+    else if (g->comparison.base->wrong[0])
+        wrong = g->comparison.base->wrong;
+    if (fd >= 0)
+        close(fd);
     if (wrong && gpumbi_working(g))
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--compare %s: %s; make a base by --csv base.csv, for example, and --compare "
@@ -9030,49 +9005,100 @@ static void gpumbi_compare_origin(gpumb *g)
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* A process that was started by gpumbi_run_process() says what it measures, to its parent only. */
+/* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
+ * left the same text in a pipe. `fd`: the one that rows go to. */
+static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
+{
+    struct stat rows, token;
+    char text[64] = "";
+    long parent = 0;
+    int from = -1;
+    if (sscanf(where, "%ld:%d:%d", &parent, fd, &from) != 3 || parent != (long)getppid())
+        return 0;
+    if (fstat(*fd, &rows) || fstat(from, &token)) /* to go on might start ever more processes */
+        gpumbi_end(g, GPUMB_EXIT_ERROR,
+                   "GPUMB_PROCESS is set, and its pipe is closed; unset it, or leave files open "
+                   "that the program has not opened");
+    else if (S_ISFIFO(rows.st_mode) && (fcntl(*fd, F_GETFL) & O_ACCMODE) == O_WRONLY &&
+             S_ISFIFO(token.st_mode) && !fcntl(from, F_SETFL, O_NONBLOCK) &&
+             read(from, text, sizeof text - 1) > 0 && !strcmp(text, where))
+        close(from);
+    else
+        return 0;
+    fcntl(*fd, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
+    return 1;
+}
+
+/* A process that gpumbi_start_process() has started says what it measures, to its parent only. */
 static void gpumbi_be_process(gpumb *g)
 {
     static char pipe_name[32];
     gpumb_settings *s = &g->settings;
-    const char *where = getenv("GPUMB_PROCESS"), *fd = where ? strchr(where, ':') : NULL;
+    const char *where = getenv("GPUMB_PROCESS");
     const int asked = s->processes > 1;
-    if (!fd)
+    int fd = -1;
+    if (where && gpumbi_is_process(g, where, &fd)) {
+        gpumbi_parent = getppid();
+        gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%d", fd);
+    } else if (where) {
+        gpumbi_say("GPUMB_PROCESS is set, and not by --processes: it is ignored; unset it");
+    }
+    if (where)
+        unsetenv("GPUMB_PROCESS"); /* not for what this process starts */
+    if (!gpumbi_parent)
         return;
-    s->processes = 1; /* and none of the next generation */
-    if (strtol(where, NULL, 10) != (long)getppid())
+    s->processes = 1;                 /* and none of the next generation */
+    if (getppid() != gpumbi_parent) { /* a fork of such a process */
+        gpumbi_parent = 0;
         return;
+    }
     s->quiet = 1;
     s->fail_on_regression = 0;
     s->csv = s->json = s->markdown = s->compare = NULL;
-    if (asked && !pipe_name[0]) { /* the first such context; programs rarely have another */
-        gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%s", fd + 1);
-        s->json = pipe_name;
+    if (asked && pipe_name[0]) { /* the first such context; programs rarely have another */
+        gpumbi_format(g->comparison.pipe, sizeof g->comparison.pipe, "%s", pipe_name);
+        s->json = g->comparison.pipe;
+        pipe_name[0] = 0;
     }
 }
 
-/* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. */
+/* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
+ * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
+ * now and then. */
 static pid_t gpumbi_start_process(char **arguments, int *fd)
 {
-    char where[48];
-    int ends[2];
+    char where[64];
+    int ends[2], token[2] = {-1, -1};
+    const pid_t parent = getpid();
     if (pipe(ends))
         return -1;
-    gpumbi_format(where, sizeof where, "%ld:%d", (long)getpid(), ends[1]);
-    setenv("GPUMB_PROCESS", where, 1);
     FILE *nowhere = fopen("/dev/null", "w");
-    const pid_t child = fork();
+    pid_t child = -1;
+    if (!pipe(token)) {
+        gpumbi_format(where, sizeof where, "%ld:%d:%d", (long)parent, ends[1], token[0]);
+        setenv("GPUMB_PROCESS", where, 1);
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        if (write(token[1], where, strlen(where)) > 0)
+            child = fork();
+    }
     const int error = errno;
     if (child == 0) {
+#if defined(__linux__)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        if (getppid() != parent) /* it has ended before that */
+            _exit(127);
         if (nowhere) /* what the program itself has to say, it will say in this process */
             dup2(fileno(nowhere), 1);
-        close(ends[0]);
+        close(token[1]);
         execv("/proc/self/exe", arguments);
         execvp(arguments[0], arguments);
         _exit(127);
     }
     unsetenv("GPUMB_PROCESS");
     close(ends[1]);
+    close(token[0]);
+    close(token[1]);
     if (nowhere)
         fclose(nowhere);
     if (child < 0)
@@ -9095,13 +9121,15 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
                    strerror(errno));
         return;
     }
-    gpumbi_records *t = gpumbi_read_records(g, fd);
+    gpumbi_records *t = gpumbi_read_records(g, fd, SIZE_MAX, 0);
     close(fd);
     if (gpumbi_interrupted || g->done)
         kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        if (gpumbi_interrupted)
+    for (pid_t ended = 0; !ended || (ended < 0 && errno == EINTR);) {
+        ended = waitpid(child, &status, WNOHANG); /* in turns, since it may hang behind its rows */
+        if (!ended && !poll(NULL, 0, 5) && gpumbi_interrupted)
             kill(child, SIGKILL);
+    }
     if (!t)
         return;
     t->next = g->comparison.others;
@@ -9130,7 +9158,7 @@ static void gpumbi_run_processes(gpumb *g)
 {
     size_t length = 0, count = (size_t)g->options.argc;
     FILE *file = fopen("/proc/self/cmdline", "r");
-    char *text = file ? gpumbi_read_all(g, fileno(file), &length) : NULL;
+    char *text = file ? gpumbi_read_all(g, fileno(file), &length, SIZE_MAX, 0) : NULL;
     if (file)
         fclose(file);
     if (text)
@@ -9207,6 +9235,8 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     X(COMPARE, "compare", "base.csv", "compare with a CSV or JSON file of an earlier run")         \
     X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
     X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
+    X(SPREAD, "spread", "2",                                                                       \
+      "standard deviation between processes, per cent, where fewer than 5 ran")                    \
     X(FAIL, "fail-on-regression", "",                                                              \
       "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
     X(PRECISION, "precision", "1",                                                                 \
@@ -9377,6 +9407,9 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     case GPUMBI_OPTION_DELTA:
         s->delta = gpumbi_number_option(g, option, value, 0) / 100;
         break;
+    case GPUMBI_OPTION_SPREAD:
+        s->spread = gpumbi_number_option(g, option, value, 0) / 100;
+        break;
     case GPUMBI_OPTION_PROCESSES: {
         const uint64_t number = gpumbi_integer_option(g, option, value);
         if (number < 1 || number > 100)
@@ -9433,7 +9466,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 
 static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
 {
-    for (int i = 1; i < argc && argv[i] && !g->done; i++) {
+    for (int i = 1; i < argc && !g->done; i++) {
         const char *word = argv[i];
         const size_t length = strcspn(word, "=");
         int option = 0;
@@ -9454,7 +9487,7 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
             gpumbi_one_option(g, (gpumbi_option)option, word + length + 1);
-        } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
+        } else if (i + 1 < argc && strncmp(argv[i + 1], "--", 2)) {
             gpumbi_one_option(g, (gpumbi_option)option, argv[++i]);
         } else {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", text[0],
@@ -9480,6 +9513,7 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
     s.max_samples = 10000;
     s.seed = 1;
     s.delta = 0.01;
+    s.spread = 0.02;
     s.processes = 1;
     return s;
 }
@@ -9497,6 +9531,7 @@ static void gpumbi_complete_settings(gpumb_settings *s)
     s->seed = s->seed ? s->seed : usual.seed;
     s->full = s->full > 0;
     s->delta = s->delta > 0 ? s->delta : usual.delta;
+    s->spread = s->spread > 0 ? s->spread : usual.spread;
     s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
 }
 
@@ -9623,7 +9658,6 @@ static gpumb *gpumbi_new(const char *program)
 
 GPUMB_API gpumb *gpumb_open(int argc, char **argv)
 {
-    argc = argv ? argc : 0;
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     /* A closed standard stream would give its number to the next file that is opened. */
     struct stat about;
@@ -9690,11 +9724,7 @@ GPUMB_API int gpumb_close(gpumb *g)
         g = gpumbi_current;
     if (!g)
         return GPUMB_EXIT_OK;
-    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
-        if (g == closed)
-            return g->exit_code;
     gpumbi_make_current(g);
-    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
     if (g->benchmarks.running) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
@@ -9766,15 +9796,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_make_current(gpumbi_newest);
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
-    if (within && g != &gpumbi_no_memory) {
-        memset(g, 0, sizeof *g);
-        g->done = 1;
-        g->exit_code = exit_code;
-        g->previous = gpumbi_closed;
-        gpumbi_closed = g;
-    } else if (g != &gpumbi_no_memory) {
+    if (g != &gpumbi_no_memory)
         GPUMB_FREE(g);
-    }
     return exit_code;
 }
 
@@ -9784,7 +9807,6 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     g->memory.scope = g->memory.outer_scope = 1;
     g->memory.fill[0] = 0;
     g->memory.seed = 0;
-    g->region.states = g->region.states < 0 ? -1 : 0;
     gpumbi_next_region(g);
     g->benchmarks.running = 1;
     benchmark->run(g);
@@ -9803,12 +9825,6 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     uint64_t matched = 0;
     g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
-        if (!list || !list[i].name || !list[i].run) {
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "benchmark %llu in the list has %s",
-                       (unsigned long long)i + 1,
-                       list && list[i].name ? "no function to run" : "no name");
-            break;
-        }
         g->selection.benchmark = &list[i];
         g->selection.listed++;
         const int columns = g->sweep.columns;
@@ -9878,7 +9894,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
                                           int line)
 {
     gpumb_coalescing c = {0, 0, 0, 0};
-    if (!address || lanes < 1 || elem < 1 || sector < 1 || line < 1)
+    if (lanes < 1 || elem < 1 || sector < 1 || line < 1)
         return c;
     c.bytes = gpumbi_pieces(address, lanes, (uint64_t)elem, 1);
     c.sectors = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)sector);
@@ -10439,13 +10455,13 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
     } else if (combine == GPUMB_COMBINE_TREE) {
         /* log2(threads) steps; neighbours stay neighbours, so that banks do not conflict and whole
          * warps fall out */
-        unsigned apart = 1;
-        while (apart < threads)
-            apart *= 2;
-        for (shared[t] = x; apart > 0; apart /= 2) {
+        unsigned half = 1;
+        while (half < threads)
+            half *= 2;
+        for (shared[t] = x; half > 0; half /= 2) {
             __syncthreads();
-            if (t < apart && t + apart < threads)
-                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + apart]);
+            if (t < half && t + half < threads)
+                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + half]);
         }
         x = shared[t];
     } else {
@@ -10500,24 +10516,10 @@ static __device__ void gpumbi_atomic_swap(Type *out, Type x)
     } while (old.bits != seen);
 }
 
-template <class Type> static __device__ void gpumbi_atomic_add(Type *out, Type x)
-{
-    atomicAdd(out, x);
-}
-
-static __device__ __forceinline__ void gpumbi_atomic_add(double *out, double x)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
-    gpumbi_atomic_swap<GPUMB_SUM, unsigned long long>(out, x);
-#else
-    atomicAdd(out, x);
-#endif
-}
-
 template <int operation, class Type> static __device__ void gpumbi_atomic(Type *out, Type x)
 {
     if (operation == GPUMB_SUM)
-        gpumbi_atomic_add(out, x);
+        atomicAdd(out, x);
     else if (sizeof(Type) == 8)
         gpumbi_atomic_swap<operation, unsigned long long>(out, x);
     else
@@ -10597,15 +10599,8 @@ static __global__ void __launch_bounds__(1024)
  *
  * A small n takes as long as what one thread does step by step. So BLOCK, the size of a block, is
  * known to the compiler where it is the usual one: offsets become part of the loads, and loops over
- * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and no more registers than let all
- * threads be resident, two blocks of 1024 where a multiprocessor has room for 2048 threads (CUDA
- * Programming Guide, table of compute capabilities). */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && __CUDA_ARCH__ != 800 &&                      \
-    __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
-#define GPUMBI_RESIDENT 1
-#else
-#define GPUMBI_RESIDENT 2
-#endif
+ * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and at most 32 registers, so that
+ * four blocks of 512 are resident. */
 enum {
     GPUMBI_BLOCK = 256,
     GPUMBI_COLLECT = 8, /* slots that a lane looks at together */
@@ -10779,7 +10774,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, volatile unsigned 
 }
 
 template <class Type, int operation, unsigned block_size>
-static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_RESIDENT)
+static __global__ void __launch_bounds__(block_size ? block_size : 1024, 2)
     gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
                           unsigned *ticket, double neutral_value, int combine, int finish,
                           int per_thread)
@@ -10914,10 +10909,10 @@ template <int kind> static __device__ __forceinline__ float gpumbi_rsqrt(float x
     if (kind == GPUMB_RSQRT_LIBRARY)
         return rsqrtf(x);
     /* A first guess by halving the exponent (Lomont 2003), then Newton's method, twice. */
-    const float h = 0.5f * x;
+    const float half = 0.5f * x;
     float y = __uint_as_float(0x5f3759dfu - (__float_as_uint(x) >> 1));
-    y *= 1.5f - h * y * y;
-    return y * (1.5f - h * y * y);
+    y *= 1.5f - half * y * y;
+    return y * (1.5f - half * y * y);
 }
 
 /* a += what a body at `other`, with its mass in w, does to one at (x, y, z). 13 instructions: 3
@@ -11198,14 +11193,14 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 static void gpumbi_launch_evict(gpumb *g)
 {
 #ifdef __cplusplus
-    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
+    const uint64_t half = gpumb_size(g->clock.evictor) / 2;
     const uint64_t *first = GPUMB_PTR(const uint64_t, g->clock.evictor);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + size / 8, size,
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + half / 8, half,
                  (gpumbi_difference *)NULL);
 #else
-    const size_t size = (size_t)gpumb_size(g->clock.evictor) / 2;
+    const size_t half = (size_t)gpumb_size(g->clock.evictor) / 2;
     const char *first = GPUMB_PTR(const char, g->clock.evictor);
-    volatile int read = memcmp(first, first + size, size); /* else the compiler leaves it out */
+    volatile int read = memcmp(first, first + half, half); /* else the compiler leaves it out */
     (void)read;
 #endif
 }
@@ -11213,12 +11208,8 @@ static void gpumbi_launch_evict(gpumb *g)
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
-    if ((g = gpumbi_enter(g)) == NULL)
+    if ((g = gpumbi_enter(g)) == NULL || !b)
         return;
-    if (!b) {
-        gpumbi_null(g, "gpumb_fill");
-        return;
-    }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = seed;
     if (kind == GPUMB_FILL_ZERO) {
@@ -11264,12 +11255,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     uint64_t differing = bytes;
     if (first)
         *first = 0;
-    if ((g = gpumbi_enter(g)) == NULL)
+    if ((g = gpumbi_enter(g)) == NULL || !a || !b)
         return differing;
-    if (!a || !b) {
-        gpumb_reason(g, "gpumb_compare: a buffer is NULL");
-        return differing;
-    }
     if (bytes > a->bytes || bytes > b->bytes) {
         gpumb_reason(g, "%llu bytes are to be compared, of buffers of %llu and %llu",
                      (unsigned long long)bytes, (unsigned long long)a->bytes,
@@ -11369,8 +11356,6 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         return -1;
     if (!n)
         return 0;
-    if (!in || !out)
-        return gpumbi_null(g, "gpumb_copy");
     const int aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         const uint64_t bytes = n * (uint64_t)elem;
@@ -11398,8 +11383,6 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     if (!n)
         return 0;
     const int reads = mode != GPUMB_WRITE, writes = mode != GPUMB_READ;
-    if ((reads && !in) || !out)
-        return gpumbi_null(g, "gpumb_zcopy");
     const uint64_t words = n * (uint64_t)elem / 4;
     const int aligned =
         (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
@@ -11426,13 +11409,6 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
     return gpumbi_write_word(w);
 }
 
-/* For a check that is not told all. */
-static int gpumbi_null_check(gpumb *g, const char *function)
-{
-    gpumb_reason(g, "%s: a pointer in what is to be checked is NULL", function);
-    return 0;
-}
-
 /* ---- strided and sub-domains ----------------------------------------------------------------- */
 
 #if defined(GPUMB_STRIDED)
@@ -11447,8 +11423,6 @@ GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int
                    (unsigned long long)stride);
         return -1;
     }
-    if (n && (!in || !out))
-        return gpumbi_null(g, "gpumb_strided");
     if (n)
         GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, block ? (uint64_t)block : 1), block, 0, in,
                      out, n, stride, elem);
@@ -11468,8 +11442,6 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
                    block, lanes, iterations);
         return -1;
     }
-    if (blocks && (!in || !out))
-        return gpumbi_null(g, "gpumb_subdomains");
     if (blocks)
         GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, lanes, iterations, elem);
     return *gpumbi_trouble(g) ? -1 : 0;
@@ -11486,14 +11458,8 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 {
     const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
     gpumbi_difference found;
-    if ((g = gpumbi_enter(g)) == NULL)
+    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
         return 0;
-    if (!c || !c->in || !c->out)
-        return gpumbi_null_check(g, "gpumb_check_strided");
-    if (c->elem < 1 || !c->stride) {
-        gpumb_reason(g, "gpumb_check_strided: elem and stride have to be 1 and more");
-        return 0;
-    }
     if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
         gpumb_reason(g, "the buffers are too small for what is to be checked");
         return 0;
@@ -11601,7 +11567,7 @@ static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t
 
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
-    gpumb_reduction r = how ? *how : gpumb_reduction_default();
+    gpumb_reduction r = *how;
     g = gpumbi_context(g);
     const uint64_t resident = gpumbi_blocks(g) / 2;
     if (r.form == GPUMB_FORM_FASTEST) {
@@ -11610,10 +11576,9 @@ GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reducti
     }
     r.block = r.block > 0 ? r.block : 256;
     r.per_thread = r.per_thread > 0 ? r.per_thread : 8;
-    const int given = r.blocks != 0;
-    if (!given)
+    if (!r.blocks)
         r.blocks = gpumbi_ceil_div(n, (uint64_t)r.block * (uint64_t)r.per_thread);
-    if (!given && r.blocks > resident)
+    if (!how->blocks && r.blocks > resident)
         r.blocks = resident;
     r.blocks = r.blocks ? r.blocks : 1;
     return r;
@@ -11632,10 +11597,6 @@ GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reductio
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
-    if (!how) {
-        gpumbi_null(g, "gpumb_reduction_workspace");
-        return NULL;
-    }
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     gpumb_buffer *b = gpumb_alloc(g, gpumbi_reduction_bytes(&r));
     if (b && !gpumbi_try(g, gpumbi_dev_set(b->data, 0, GPUMBI_TICKET_BYTES, g->stream), "ticket"))
@@ -11650,8 +11611,6 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
                            void *out, gpumb_buffer *workspace)
 {
     g = gpumbi_context(g);
-    if (!how || !out || !workspace || (n && !in))
-        return gpumbi_null(g, "gpumb_reduce");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
     if (how->block < 0 || how->per_thread < 0)
         gpumb_skip(g, "reduction: block %d and per_thread %d can't be negative", how->block,
@@ -11767,8 +11726,6 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     } result;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
-    if (!c || !c->how || !c->out || (c->n && !c->in))
-        return gpumbi_null_check(g, "gpumb_check_reduction");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, c->how);
     const gpumb_type type = c->how->type;
     const uint64_t blocks = gpumbi_blocks(g) / 4, threads = blocks * 64;
@@ -11816,7 +11773,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_default(void)
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
     (void)g, (void)n;
-    return how ? *how : gpumb_reduction_default();
+    return *how;
 }
 
 GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
@@ -11857,7 +11814,7 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
 {
     int count;
     const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
-    for (int i = 0; forms && i < count && i < room; i++) {
+    for (int i = 0; i < count && i < room; i++) {
         const gpumb_nbody form = {
             list[i].pairs, list[i].bodies, list[i].unroll, list[i].rsqrt, 0, 0, 0.01f};
         forms[i] = form;
@@ -11909,10 +11866,6 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
-    if (!how) {
-        gpumbi_null(g, "gpumb_nbody_workspace");
-        return NULL;
-    }
     const int splits = how->pairs ? 1 : gpumbi_nbody_geometry(g, how, n).splits;
     return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
 }
@@ -11964,8 +11917,6 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
 {
     g = gpumbi_context(g);
     gpumbi_nbody_launch l;
-    if (!how || (n && (!positions || !accelerations)))
-        return gpumbi_null(g, "gpumb_nbody_accelerations");
     const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace, &l);
     if (!form || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
@@ -11990,8 +11941,6 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
     const uint64_t blocks = gpumbi_ceil_div(n, 256);
     gpumbi_nbody_launch ignored; /* each step has its own look */
     g = gpumbi_context(g);
-    if (!how || (n && (!positions || !velocities || !accelerations)))
-        return gpumbi_null(g, "gpumb_nbody_steps");
     if (!gpumbi_nbody_ready(g, how, n, workspace, &ignored) || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
     for (int step = 0; step < steps; step++) {
@@ -12027,12 +11976,8 @@ static void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i, d
 GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 {
     const gpumb_nbody_check *c = (const gpumb_nbody_check *)nbody_check;
-    if ((g = gpumbi_enter(g)) == NULL)
-        return 0;
-    if (!c || (c->n && (!c->how || !c->positions || !c->accelerations)))
-        return gpumbi_null_check(g, "gpumb_check_nbody");
-    if (!c->n)
-        return 1;
+    if ((g = gpumbi_enter(g)) == NULL || !c->n)
+        return g != NULL;
     const uint64_t wanted = c->samples > 0 ? (uint64_t)c->samples : 64;
     const uint64_t samples = wanted < c->n ? wanted : c->n, bytes = c->n * sizeof(float4);
     const double unit = FLT_EPSILON / 2,
@@ -12135,8 +12080,6 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
     gpumbi_difference found;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
-    if (!c || !c->out || (c->mode != GPUMB_WRITE && !c->in))
-        return gpumbi_null_check(g, "gpumb_check_copy");
     if (c->mode == GPUMB_READ_WRITE) {
         uint64_t first = 0;
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);

@@ -228,6 +228,10 @@ def check_row(row, where):
         order = [row[name] for name in "process_lo_s median_s process_hi_s".split()]
         check(row["processes"] >= 1 and all(a <= b * slack for a, b in zip(order, order[1:])),
               "%s: not in order, of %d processes: %r" % (where, row["processes"], order))
+        medians = [float(one) for one in (row["process_medians_s"] or "").split(";")]
+        check(len(medians) == row["processes"] and medians[-1] == row["median_s"] and
+              [min(medians), max(medians)] == [row["process_lo_s"], row["process_hi_s"]],
+              "%s: medians of processes: %r" % (where, medians))
     check(row["verified"] in (None, "yes"), "%s: ok, and verified %s" % (where, row["verified"]))
     check(("unverified" in flags) == (row["verified"] is None),
           "%s: verified %r, flags %s" % (where, row["verified"], flags))

@@ -17,7 +17,7 @@ trap 'exit 1' HUP INT TERM
 program=$tmp/program
 quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
 # Few samples that hang together have an interval too wide for a verdict.
-calm='--budget 1 --warmup 0.05 --samples 1000:10000 --precision 20'
+calm='--budget 1 --warmup 0.05 --samples 1000:10000 --precision 20 --spread 0.001'
 columns=schema,gpumb,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples
 columns=$columns,batch,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
 columns=$columns,effective_samples,outliers,first_launch_s,overhead_s,bytes,flop,gbps,gflops
@@ -175,7 +175,7 @@ check "--help writes to stderr" not test -s "$tmp/err"
 check "-h is not --help" cmp -s "$tmp/short" "$tmp/out"
 for option in --help --list --filter --axis --device --csv --json --md --precision --budget \
     --samples --warmup --quick --full --seed --peak --no-color --version --compare --delta \
-    --processes --fail-on-regression; do
+    --processes --spread --fail-on-regression; do
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
 done
 check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
@@ -262,7 +262,7 @@ refused 2 '--csv.*needs a value' --csv --json
 refused 2 '--csv.*name of a file' --csv=
 refused 2 'argument|option|empty|""|'"''" ''
 for option in --filter --axis --device --csv --json --md --precision --budget --samples --warmup \
-    --seed --peak --compare --delta --processes; do
+    --seed --peak --compare --delta --processes --spread; do
     refused 2 "$option" $option
     refused 2 "$option" --quick $option
 done
@@ -690,6 +690,38 @@ bad 'line 1: there are no rows'
 refused 2 '--fail-on-regression: needs a base' --fail-on-regression
 refused 2 '--delta 0:' --delta 0
 refused 2 '--delta -1:' --delta -1
+refused 2 '--spread 0:' --spread 0
+example '--spread 2'
+refused 2 '--spread x:' --spread x
+# what has no end, or none that comes; a FIFO is waited for 10 s, meanwhile
+mkfifo "$tmp/silent"
+(
+    timeout 30 "$program" --compare "$tmp/silent" >/dev/null 2>"$tmp/silent.err"
+    echo $? >"$tmp/silent.code"
+) &
+silent=$!
+refused 2 '--compare /dev/zero: is neither a file nor a pipe' --compare /dev/zero
+refused 2 '--compare /dev/null: is neither a file nor a pipe' --compare /dev/null
+if dd if=/dev/zero of="$tmp/huge" bs=1 count=1 seek=1073741824 2>"$tmp/check"; then
+    refused 2 "--compare $tmp/huge: is more than 1 GiB" --compare "$tmp/huge"
+    rm "$tmp/huge"
+fi
+yes | timeout 60 "$program" --compare /dev/stdin >"$tmp/out" 2>"$tmp/err"
+code=$?
+check "an endless pipe: exit code $code" test $code -eq 2
+check "an endless pipe: $(cat "$tmp/err")" has 'is more than 1 GiB, or 64 MiB from' "$tmp/err"
+mkfifo "$tmp/late"
+(
+    sleep 0.5
+    cat "$tmp/base.csv" >"$tmp/late"
+) &
+with 0 $calm $one --compare "$tmp/late"
+check "a pipe with a late writer" has '2 rows|; 0 rows not compared' "$tmp/out"
+wait $silent
+check "a FIFO without a writer: exit code $(cat "$tmp/silent.code")" \
+    test "$(cat "$tmp/silent.code")" -eq 2
+check "a FIFO without a writer: $(cat "$tmp/silent.err")" has 'nothing has come for 10 s' \
+    "$tmp/silent.err"
 for number in 0 101 -1 x 2.5 1e2; do
     refused 2 "--processes $number" --processes $number
     example '--processes 5'
@@ -709,6 +741,8 @@ export OWN_LOG
 with 0 $quick $one --own=hello --processes 3 $files
 check "progress where no terminal is: $(cat "$tmp/err")" not test -s "$tmp/err"
 check "processes" all 3 processes "$tmp/x.csv"
+check "medians of processes: $(first process_medians_s "$tmp/x.csv")" \
+    test "$(column process_medians_s "$tmp/x.csv" | tr ';' '\n' | grep -c .)" -eq 6
 check "own arguments" test "$(tr '\n' ' ' <"$tmp/own.log")" = "hello hello hello "
 check "its output, more than once" test "$(grep -c '^own: hello$' "$tmp/out")" -eq 1
 check "the table, more than once" test "$(grep -c '^gpumb' "$tmp/out")" -eq 1
@@ -717,9 +751,13 @@ with 0 $quick $one --own=hello $files
 check "processes of one" all '' processes "$tmp/x.csv"
 cp "$tmp/x.csv" "$tmp/one.csv"
 with 0 $quick $one --processes=2 --compare "$tmp/one.csv" --csv "$tmp/two.csv"
-check "spread of one side" has 'spread between processes: known on one side' "$tmp/out"
-with 0 $quick $one --compare "$tmp/one.csv"
-check "no hint at --processes" has 'unknown: --processes 5 measures it' "$tmp/out"
+assumed='spread between processes: 2 % assumed \(--spread\); both sides with --processes 5'
+check "spread of one side" has "$assumed" "$tmp/out"
+with 0 $quick $one --compare "$tmp/one.csv" --spread 1.5
+check "no hint at --processes" has 'spread between processes: 1.5 % assumed' "$tmp/out"
+with 0 $quick $one --processes 5 --csv "$tmp/five.csv"
+with 0 $quick $one --processes 5 --compare "$tmp/five.csv"
+check "spread of both sides" has 'spread between processes: measured, in the intervals$' "$tmp/out"
 with 1 $quick --processes 2 --filter odd --axis trouble=0,1,2 $files
 parse $files --rows 6
 with 0 --list --processes 3
@@ -771,6 +809,41 @@ check "Ctrl-C: exit code $code, not 130: $(cat "$tmp/err")" test $code -eq 130
 check "Ctrl-C: nothing said: $(cat "$tmp/err")" has interrupted "$tmp/err"
 check "Ctrl-C: a child is left" test "$(children)" -eq 0
 check "Ctrl-C: a file" not test -e "$tmp/hang.csv"
+# whatever ends the parent, ends a child that hangs, or is in the middle of a row
+orphan() { # SIGNAL CODE TROUBLE ARGUMENT...
+    signal=$1 wanted_code=$2
+    CHILD_TROUBLE=$3
+    export CHILD_TROUBLE
+    shift 3
+    [ -n "$CHILD_TROUBLE" ] || unset CHILD_TROUBLE
+    "$program" "$@" --processes 2 --csv "$tmp/hang.csv" >"$tmp/out" 2>"$tmp/err" &
+    pid=$!
+    tries=0
+    while [ "$(children)" -lt 2 ] && [ $tries -lt 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.05
+    done
+    check "$signal: no child" test "$(children)" -eq 2
+    sleep 0.2
+    kill -"$signal" $pid
+    finished
+    check "$signal: exit code $code, not $wanted_code" test $code -eq $wanted_code
+    tries=0
+    while [ "$(children)" -gt 0 ] && [ $tries -lt 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.05
+    done
+    check "$signal: a child is left" test "$(children)" -eq 0
+    check "$signal: a file" not test -e "$tmp/hang.csv"
+    unset CHILD_TROUBLE
+}
+long='--budget 30 --precision 0.000001 --samples 10:10000000'
+if [ "$(uname)" = Linux ]; then
+    orphan KILL 137 hang $quick $one
+    orphan TERM 143 hang $quick $one
+fi
+orphan KILL 137 '' $one $long
+orphan TERM 143 '' $one $long
 # and in the program's own measurement, after the child's
 slow own --processes 2 --axis n=1000:1100:+1
 kill -INT $pid
@@ -778,6 +851,31 @@ finished
 check "Ctrl-C after a child: exit code $code, not 130" test $code -eq 130
 parse --csv "$tmp/own.csv.part" --part
 unset OWN_LOG
+
+# GPUMB_PROCESS that is not from a parent with --processes: said, and without an effect
+foreign() { # CODE PROCESSES PATTERN: of a run with GPUMB_PROCESS in $where, its pipes 7 and 0
+    GPUMB_PROCESS=$where "$program" $quick $one --processes 2 --csv "$tmp/x.csv" \
+        >"$tmp/out" 2>"$tmp/err"
+    code=$?
+    check "GPUMB_PROCESS=$where: exit code $code" test $code -eq "$1"
+    check "GPUMB_PROCESS=$where: $(cat "$tmp/err")" has "$3" "$tmp/err"
+    [ "$1" -ne 0 ] || check "GPUMB_PROCESS=$where: processes" all "$2" processes "$tmp/x.csv"
+    check "GPUMB_PROCESS=$where: written to" not test -s "$tmp/planted"
+}
+ignored='^gpumb: GPUMB_PROCESS is set, and not by --processes: it is ignored; unset it$'
+: >"$tmp/planted"
+for where in 1 '' "$$:7" "1:7:0" "$$:../..$tmp/planted" "$$:../..$tmp/planted:0"; do
+    foreign 0 2 "$ignored" 7>"$tmp/planted" </dev/null
+done
+where="$$:7:0"
+foreign 0 2 "$ignored" 7>"$tmp/planted" </dev/null
+mkfifo "$tmp/planted.fifo"
+cat "$tmp/planted.fifo" >"$tmp/planted" &
+printf 'something else' | foreign 0 2 "$ignored" 7>"$tmp/planted.fifo"
+wait $!
+check "GPUMB_PROCESS with pipes: written to" not test -s "$tmp/planted"
+where="$$:77:78"
+foreign 4 0 'GPUMB_PROCESS is set, and its pipe is closed' </dev/null
 
 # ---- colours -------------------------------------------------------------------------------------
 

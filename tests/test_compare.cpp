@@ -27,7 +27,7 @@ static void hear(const char *text)
 
 static gpumbi_estimate around(double at, double relative)
 {
-    const gpumbi_estimate e = {at, at * (1 - relative), at * (1 + relative), 0, 0, 0};
+    const gpumbi_estimate e = {at, at * (1 - relative), at * (1 + relative), 1, -1, 0, 0};
     return e;
 }
 
@@ -39,11 +39,16 @@ static gpumbi_estimate spread_over(gpumbi_estimate e, double processes, double l
     return e;
 }
 
+static const double z95 = 1.959964; // of the normal distribution
+
 static int judge(const gpumbi_estimate &base, const gpumbi_estimate &now, double width,
-                 double delta)
+                 double delta, double spread = 1e-9, double *ratio = NULL)
 {
-    double ratio[3];
-    return gpumbi_judge(&base, &now, width, delta, ratio);
+    double own[3];
+    gpumb_settings s = gpumb_settings_default();
+    s.delta = delta;
+    s.spread = spread;
+    return gpumbi_judge(&base, &now, z95 * width, &s, ratio ? ratio : own);
 }
 
 static void test_verdict_cases()
@@ -90,22 +95,33 @@ static void test_verdict_cases()
     CHECK_INT(judge(none, none, 1, 0.01), GPUMB_VERDICT_UNDECIDED);
 
     // by hand: logarithms of 1.1/1.0 and 1.0/0.8 are 0.09531 and 0.22314
-    const gpumbi_estimate base = {1.0, 0.8, 1.1, 0, 0, 0}, now = {2.0, 1.8, 2.5, 0, 0, 0};
+    const gpumbi_estimate base = {1.0, 0.8, 1.1, 1, -1, 0, 0}, now = {2.0, 1.8, 2.5, 1, -1, 0, 0};
     double ratio[3];
-    CHECK_INT(gpumbi_judge(&base, &now, 1, 0.01, ratio), GPUMB_VERDICT_SLOWER);
+    CHECK_INT(judge(base, now, 1, 0.01, 1e-9, ratio), GPUMB_VERDICT_SLOWER);
     CHECK_NEAR(ratio[0], 2, 1e-12);
     CHECK_NEAR(ratio[1], 2 * exp(-sqrt(0.105361 * 0.105361 + 0.095310 * 0.095310)), 1e-5);
     CHECK_NEAR(ratio[2], 2 * exp(sqrt(0.223144 * 0.223144 + 0.223144 * 0.223144)), 1e-5);
 }
 
-// The quantiles of the normal distribution by other means: z(0.9975), z(0.99975), z(1 - 2.5e-7).
+// The quantiles by other means: z(0.975), z(0.9975), z(0.99975), z(1 - 2.5e-7); t of tables.
 static void test_family()
 {
-    CHECK_NEAR(gpumbi_family_width(0), 1, 1e-3);
-    CHECK_NEAR(gpumbi_family_width(1), 1, 1e-3);
-    CHECK_NEAR(gpumbi_family_width(10), 2.807034 / 1.959964, 1e-3);
-    CHECK_NEAR(gpumbi_family_width(100), 3.480756 / 1.959964, 1e-3);
-    CHECK_NEAR(gpumbi_family_width(100000), 5.026314 / 1.959964, 1e-3);
+    CHECK_NEAR(gpumbi_family_quantile(0), 1.959964, 1e-3);
+    CHECK_NEAR(gpumbi_family_quantile(1), 1.959964, 1e-3);
+    CHECK_NEAR(gpumbi_family_quantile(10), 2.807034, 1e-3);
+    CHECK_NEAR(gpumbi_family_quantile(100), 3.480756, 1e-3);
+    CHECK_NEAR(gpumbi_family_quantile(100000), 5.026314, 1e-3);
+    static const struct {
+        double z, freedom, t, above;
+    } student[] = {{z95, 1, 12.7062, 0.39},       {z95, 2, 4.30265, 0.05},
+                   {z95, 4, 2.776445, 0.01},      {z95, 8, 2.306004, 0.003},
+                   {z95, 18, 2.100922, 0.001},    {z95, 198, 1.972017, 0.0002},
+                   {2.807034, 4, 5.597568, 0.03}, {2.807034, 18, 3.196574, 0.003}};
+    for (size_t i = 0; i < sizeof student / sizeof student[0]; i++) {
+        const double over = gpumbi_student(student[i].z, student[i].freedom) / student[i].t - 1;
+        CHECK_CASE(over >= -1e-5 && over <= student[i].above, "case %zu: %.3f %% too large", i,
+                   100 * over);
+    }
 
     // families of like with like: intervals as samples give them
     for (int members = 1; members <= 20; members *= 20) {
@@ -120,10 +136,11 @@ static void test_family()
                     for (int i = 0; i < 40; i++)
                         x[side][i] = exp(0.3 * random_normal());
                     const gpumb_stats s = gpumb_statistics(x[side], 40);
-                    const gpumbi_estimate measured = {s.median, s.ci_lo, s.ci_hi, 0, 0, 0};
+                    const gpumbi_estimate measured = {s.median, s.ci_lo, s.ci_hi, 1, -1, 0, 0};
                     e[side] = measured;
                 }
-                const int v = judge(e[0], e[1], gpumbi_family_width((uint64_t)members), 1e-9);
+                const double z = gpumbi_family_quantile((uint64_t)members);
+                const int v = judge(e[0], e[1], z / z95, 1e-9);
                 alarm |= v != GPUMB_VERDICT_UNDECIDED;
             }
             alarms += alarm;
@@ -133,47 +150,167 @@ static void test_family()
     }
 }
 
-// Two programs that are alike but for `shift`, of so many processes each; the share of verdicts.
-static double decided(int base_processes, int processes, double shift)
+// What so many processes of a program tell of a row whose time is exp(shift). Their medians spread
+// by `sd` (standard deviation of the logarithm), or lie `levels` apart with a probability of `p`.
+struct program {
+    int processes;
+    double shift, sd, levels, p;
+};
+
+static double median_of(const program &a)
 {
-    const int trials = 8000;
-    int count = 0;
-    for (int t = 0; t < trials; t++) {
-        gpumbi_estimate e[2];
-        for (int side = 0; side < 2; side++) {
-            const int k = side ? processes : base_processes;
-            double lo = HUGE_VAL, hi = 0, median = 0;
-            for (int i = 0; i < k; i++) {
-                median = exp(0.01 * (random_normal() + side * shift));
-                lo = fmin(lo, median);
-                hi = fmax(hi, median);
-            }
-            const gpumbi_estimate measured = {median, median, median, (double)k, lo, hi};
-            e[side] = measured;
-        }
-        count += judge(e[0], e[1], 1, 1e-9) != GPUMB_VERDICT_UNDECIDED;
+    return exp(a.shift + a.sd * random_normal() + (random_uniform() < a.p ? a.levels : 0));
+}
+
+static gpumbi_estimate measure(const program &a, bool old)
+{
+    double medians[GPUMBI_PROCESSES], lo = HUGE_VAL, hi = 0;
+    gpumb_result r;
+    memset(&r, 0, sizeof r);
+    for (int i = 0; i < a.processes; i++) {
+        medians[i] = median_of(a);
+        lo = fmin(lo, medians[i]);
+        hi = fmax(hi, medians[i]);
     }
-    return (double)count / trials;
+    r.time.median = r.time.ci_lo = r.time.ci_hi = medians[a.processes - 1];
+    r.processes = a.processes > 1 ? a.processes : 0;
+    r.process_lo_s = a.processes > 1 ? lo : 0;
+    r.process_hi_s = a.processes > 1 ? hi : 0;
+    r.process_medians_s = a.processes > 1 && !old ? medians : NULL;
+    return gpumbi_estimate_of(&r);
+}
+
+// The share of tables of so many rows with a row that is faster or slower.
+static double decided(const program &base, const program &now, int rows, double delta = 1e-9,
+                      double spread = 1e-9, bool old = false)
+{
+    const int tables = 60000 / rows / (base.processes + now.processes) + 400;
+    const double z = gpumbi_family_quantile((uint64_t)rows);
+    int count = 0;
+    for (int t = 0; t < tables; t++) {
+        int alarm = 0;
+        for (int r = 0; r < rows; r++) {
+            const int v = judge(measure(base, old), measure(now, old), z / z95, delta, spread);
+            alarm |= v == GPUMB_VERDICT_SLOWER || v == GPUMB_VERDICT_FASTER;
+        }
+        count += alarm;
+    }
+    return (double)count / tables;
 }
 
 static void test_processes()
 {
-    static const int k[] = {2, 3, 4, 5, 7, 10, 20, 100};
-    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++) {
-        CHECK_CASE(decided(k[i], k[i], 0) <= 0.055, "false alarms, %d processes", k[i]);
-        CHECK_CASE(decided(1, k[i], 0) <= 0.06, "false alarms, %d processes on one side", k[i]);
-    }
-    CHECK(decided(1, 1, 0) > 0.99); // where no side knows, the same program is never the same
-    CHECK(decided(10, 10, 6) > 0.95);
-    CHECK(decided(5, 5, 10) > 0.95);
+    // false alarms of like with like, nothing assumed
+    static const int k[][2] = {{2, 2}, {3, 3}, {4, 4},  {5, 5},   {7, 7}, {10, 10}, {20, 20},
+                               {2, 5}, {5, 2}, {10, 3}, {5, 100}, {1, 2}, {1, 5},   {10, 1}};
+    for (size_t i = 0; i < sizeof k / sizeof k[0]; i++)
+        for (int rows = 1; rows <= 20; rows *= 20) {
+            const program a = {k[i][0], 0, 0.01, 0, 0}, b = {k[i][1], 0, 0.01, 0, 0};
+            const double alarms = decided(a, b, rows);
+            CHECK_CASE(alarms <= 0.065, "%.1f %% false alarms, %d and %d processes, %d rows",
+                       100 * alarms, k[i][0], k[i][1], rows);
+        }
+    const program five = {5, 0, 0.01, 0, 0}, ten = {10, 0, 0.01, 0, 0};
+    CHECK(decided(five, five, 1) > 0.015 && decided(ten, ten, 1) > 0.02); // nor always undecided
+    const program calm = {10, 0, 0.002, 0, 0}, wild = {10, 0, 0.01, 0, 0};
+    CHECK(decided(calm, wild, 1) <= 0.055);
+    CHECK(decided(wild, calm, 20) <= 0.065);
 
+    // a real difference
+    const program slow = {10, 0.05, 0.01, 0, 0}, slower = {5, 0.1, 0.01, 0, 0};
+    CHECK(decided(ten, slow, 1, 0.01) > 0.999);
+    CHECK(decided(ten, slow, 20, 0.01) > 0.999);
+    CHECK(decided(five, slower, 1, 0.01) > 0.999);
+
+    // one process on a side or both: the spread is assumed
+    const double spread = gpumb_settings_default().spread;
+    CHECK_NEAR(spread, 0.02, 0);
+    for (int now = 1; now <= 5; now += 4)
+        for (double sd = 0.005; sd < 0.03; sd *= 2) {
+            const program a = {1, 0, sd, 0, 0}, b = {now, 0, sd, 0, 0};
+            CHECK_CASE(decided(a, b, 20, 1e-9, spread) <= 0.055, "%d processes, spread %g", now,
+                       sd);
+            CHECK_CASE(decided(b, a, 1, 1e-9, spread) <= 0.055, "%d processes, spread %g", now, sd);
+        }
+    const program one = {1, 0, 0.01, 0, 0}, twice = {1, 0.7, 0.01, 0, 0};
+    CHECK(decided(one, one, 1) > 0.99); // as it would be
+    CHECK(decided(one, twice, 20, 0.01, spread) > 0.999);
+
+    // two levels: each process is on one of them
+    static const int pairs[][2] = {{1, 1}, {1, 5}, {2, 2}, {3, 3}, {5, 5}, {5, 10}, {5, 100}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        for (double p = 0.1; p < 0.6; p += 0.2) {
+            const program a = {pairs[i][0], 0, 0.001, 0.05, p};
+            const program b = {pairs[i][1], 0, 0.001, 0.05, p};
+            CHECK_CASE(decided(a, b, 1, 0.01, spread) <= 0.055, "%d and %d processes on levels, %g",
+                       a.processes, b.processes, p);
+            CHECK_CASE(decided(b, a, 20, 0.01, spread) <= 0.065, "%d and %d on levels, %g, 20 rows",
+                       a.processes, b.processes, p);
+        }
+
+    // by hand: 3 and 2 processes whose logarithms are -0.01, 0, 0.01 and 0.09, 0.11: variances of
+    // 1e-4 and 2e-4, means of 0 and 0.1, shares of 1e-4/3 and 1e-4; freedom: (4e-4/3)^2 over
+    // (1e-8/9/2 + 1e-8), 1.684; pooled: 4e-4/3, which counts for more than the 1e-4 of the first
+    const double m3[] = {exp(0.01), exp(-0.01), 1}, m2[] = {exp(0.09), exp(0.11)};
+    gpumb_result r;
+    memset(&r, 0, sizeof r);
+    r.time.median = 1;
+    r.time.ci_lo = exp(-0.003);
+    r.time.ci_hi = exp(0.006);
+    r.processes = 3;
+    r.process_medians_s = m3;
+    const gpumbi_estimate e3 = gpumbi_estimate_of(&r);
+    CHECK_NEAR(e3.at, 1, 1e-12);
+    CHECK_NEAR(e3.variance, 1e-4, 1e-12);
+    r.time.median = m2[1];
+    r.time.ci_lo = m2[1] * exp(-0.002);
+    r.time.ci_hi = m2[1] * exp(0.004);
+    r.processes = 2;
+    r.process_medians_s = m2;
+    const gpumbi_estimate e2 = gpumbi_estimate_of(&r);
+    CHECK_NEAR(e2.at, exp(0.1), 1e-12);
+    CHECK_NEAR(e2.lo, exp(0.098), 1e-12);
+    CHECK_NEAR(e2.hi, exp(0.104), 1e-12);
+    CHECK_NEAR(e2.variance, 2e-4, 1e-12);
+    const double width = gpumbi_student(z95, 16.0 / 9 / (1.0 / 18 + 1)) * sqrt(4e-4 / 9 + 1e-4);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 1e-9), width, 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e2, &e3, z95, 1e-9), width, 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 0.5), z95 * 0.5 * sqrt(2), 1e-9);
+    double ratio[3];
+    judge(e3, e2, 1, 0.01, 1e-9, ratio);
+    CHECK_NEAR(log(ratio[0]), 0.1, 1e-9);
+    CHECK_NEAR(log(ratio[1]), 0.1 - hypot(hypot(0.002 / sqrt(2), 0.006 / sqrt(3)), width), 1e-6);
+    CHECK_NEAR(log(ratio[2]), 0.1 + hypot(hypot(0.004 / sqrt(2), 0.003 / sqrt(3)), width), 1e-6);
+    // one that does not know its spread has the other's
+    const gpumbi_estimate e1 = around(1, 0);
+    CHECK_NEAR(gpumbi_process_width(&e1, &e2, z95, 1e-9), gpumbi_student(z95, 1) * sqrt(3e-4),
+               1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e1, z95, 1e-9), gpumbi_student(z95, 2) * sqrt(4e-4 / 3),
+               1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e1, &e1, z95, 0.02), z95 * 0.02 * sqrt(2), 1e-9);
+
+    // files that have least and largest only
+    static const int old[] = {2, 3, 4, 5, 7, 10, 20, 100};
+    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
+        const program a = {old[i], 0, 0.01, 0, 0}, b = {1, 0, 0.01, 0, 0};
+        const double both = decided(a, a, 1, 1e-9, 1e-9, true);
+        const double single = decided(a, b, 1, 1e-9, 1e-9, true);
+        CHECK_CASE(both <= 0.06, "%.1f %% false alarms, %d processes", 100 * both, old[i]);
+        CHECK_CASE(single <= 0.065 && single > 0.02, "%.1f %% false alarms, %d processes, and one",
+                   100 * single, old[i]);
+    }
+    const gpumbi_estimate range2 = spread_over(e1, 2, 1, exp(0.01));
+    const gpumbi_estimate range5 = spread_over(e1, 5, 1, exp(0.01));
+    CHECK_NEAR(gpumbi_process_width(&range2, &range2, z95, 1e-9), 0.0772 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&range5, &e1, z95, 1e-9), 0.010965625 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e2, &range5, 2 * z95, 1e-9),
+               hypot(gpumbi_student(2 * z95, 1) * 1e-2, 2 * 0.010965625), 1e-9);
     const gpumbi_estimate a = around(1, 0.001), b = around(1.05, 0.001);
     CHECK_INT(judge(a, b, 1, 0.01), GPUMB_VERDICT_SLOWER);
     CHECK_INT(judge(spread_over(a, 5, 0.95, 1.05), b, 1, 0.01), GPUMB_VERDICT_UNDECIDED);
     CHECK_INT(judge(a, spread_over(b, 5, 0.95, 1.05), 1, 0.01), GPUMB_VERDICT_UNDECIDED);
     CHECK_INT(judge(a, spread_over(b, 5, 0.999, 1.001), 1, 0.01), GPUMB_VERDICT_SLOWER);
-    CHECK_INT(judge(spread_over(a, 1, 0.5, 2), b, 1, 0.01),
-              GPUMB_VERDICT_SLOWER); // of one: no spread
+    CHECK_INT(judge(a, b, 1, 0.01, 0.02), GPUMB_VERDICT_UNDECIDED);
 }
 
 // ---- the readers ----
@@ -192,7 +329,7 @@ static gpumbi_records *read_text(const std::string &text)
 {
     write_file(path, text);
     const int fd = open(path, O_RDONLY);
-    gpumbi_records *t = gpumbi_read_records(reader, fd);
+    gpumbi_records *t = gpumbi_read_records(reader, fd, SIZE_MAX, 0);
     close(fd);
     return t;
 }
@@ -222,7 +359,7 @@ static const std::string head = "bench,kernel,status,median_s,ci_lo_s,ci_hi_s";
 
 static void test_csv()
 {
-    const std::string right = "b/k n=1 1 2 [1 3] 0 [0 0]\n";
+    const std::string right = "b/k n=1 1 2 [1 3] 1 [0 0]\n";
     CHECK_STR(show(head + ",n\nb,k,ok,2,1,3,1\n").c_str(), right.c_str());
     CHECK_STR(show(head + ",n\nb,k,ok,2,1,3,1").c_str(), right.c_str());
     CHECK_STR(show(head + ",n\r\nb,k,ok,2,1,3,1\r\n").c_str(), right.c_str());
@@ -236,13 +373,13 @@ static void test_csv()
     // fixed columns that are not needed, empty axes, an axis that is called as one of those
     CHECK_STR(show(head + ",gbps,flags,n,m\nb,k,ok,2,1,3,5,noisy,1,\n").c_str(), right.c_str());
     CHECK_STR(show(head + ",seed,seed\nb,k,ok,2,1,3,7,1\n").c_str(),
-              "b/k seed=1 1 2 [1 3] 0 [0 0]\n");
+              "b/k seed=1 1 2 [1 3] 1 [0 0]\n");
     CHECK_STR(show(head + ",\"a,\"\"b\"\"\nc\"\n\"x,y\",\"k\"\"\",ok,2,,,\"1\n2\"\n").c_str(),
-              "x,y/k\" a,\"b\"\nc=1\n2 1 2 [0 0] 0 [0 0]\n");
+              "x,y/k\" a,\"b\"\nc=1\n2 1 2 [0 0] 1 [0 0]\n");
     CHECK_STR(show(head + ",processes,process_lo_s,process_hi_s\nb,k,ok,2E-06,,,5,1e-6,3e-6\n"
                           "b,k,skipped,,,,,,\n")
                   .c_str(),
-              "b/k 1 2e-06 [0 0] 5 [1e-06 3e-06]\nb/k 0 0 [0 0] 0 [0 0]\n");
+              "b/k 1 2e-06 [0 0] 5 [1e-06 3e-06]\nb/k 0 0 [0 0] 1 [0 0]\n");
 
     static const char *const wrong[][2] = {
         {"", "line 1: there are no rows"},
@@ -270,6 +407,22 @@ static void test_csv()
         {"HEAD\n\"b\"x,k,ok,2,1,3\n", "line 2: text behind a closing quote"},
         {"HEAD,processes\nb,k,ok,2,1,3,5\n",
          "line 2: process_lo_s and process_hi_s are not in order"},
+        {"HEAD,processes,process_lo_s,process_hi_s,process_medians_s\nb,k,ok,2,1,3,2,1,3,1;2;3\n",
+         "line 2: processes is not the number of process_medians_s"},
+        {"HEAD,process_medians_s\nb,k,ok,2,1,3,1;0\n",
+         "line 2: not a number above 0 is process_medians_s"},
+        {"HEAD,process_medians_s\nb,k,ok,2,1,3,1;;2\n",
+         "line 2: not a number above 0 is process_medians_s"},
+        {"HEAD,gbps\nb,k,ok,2,1,3,fast\n", "line 2: not a number above 0 is gbps"},
+        // one line end each: LF, CR LF, CR, also within quotes
+        {"HEAD\nb,k,ok,2,1,3\nb,k,no,2,1,3\n",
+         "line 3: neither ok, skipped nor failed is the status no"},
+        {"HEAD\r\nb,k,ok,2,1,3\r\nb,k,no,2,1,3\r\n",
+         "line 3: neither ok, skipped nor failed is the status no"},
+        {"HEAD\rb,k,ok,2,1,3\rb,k,no,2,1,3\r",
+         "line 3: neither ok, skipped nor failed is the status no"},
+        {"HEAD\r\n\"b\r\n\",k,ok,2,1,3\r\nb,k,no,2,1,3\r\n",
+         "line 4: neither ok, skipped nor failed is the status no"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         std::string text = wrong[i][0];
@@ -294,18 +447,44 @@ static std::string json(const std::string &rows)
 
 static void test_json()
 {
-    const std::string right = "b/k n=1 1 2 [1 3] 0 [0 0]\n";
+    const std::string right = "b/k n=1 1 2 [1 3] 1 [0 0]\n";
     const std::string axes = ", \"axes\": {\"n\": 1}}";
     CHECK_STR(show(json(row + axes)).c_str(), right.c_str());
     CHECK_STR(show("\xef\xbb\xbf \r\n\t" + json(row + axes)).c_str(), right.c_str());
     CHECK_STR(show(json(row + ", \"bytes\": null, \"x\": {\"bench\": \"z\"}" + axes)).c_str(),
               right.c_str());
     CHECK_STR(show(json(row + axes + ",\n" + row + ",\"axes\":{}}")).c_str(),
-              (right + "b/k 1 2 [1 3] 0 [0 0]\n").c_str());
+              (right + "b/k 1 2 [1 3] 1 [0 0]\n").c_str());
     CHECK_STR(show(json(row + ", \"axes\": {\"bench\": \"\\\"\\\\\\/\\n\\u000a\\u00e9\\u20ac\", "
                               "\"m\": -5, \"o\": null}}"))
                   .c_str(),
-              "b/k bench=\"\\/\n\n\xc3\xa9\xe2\x82\xac m=-5 1 2 [1 3] 0 [0 0]\n");
+              "b/k bench=\"\\/\n\n\xc3\xa9\xe2\x82\xac m=-5 1 2 [1 3] 1 [0 0]\n");
+
+    // \u escapes at the limits of UTF-8's lengths, in either case, before bytes of all kinds
+    static const char *const escaped[][2] = {
+        {"\\u0001", "\x01"},
+        {"\\u001f", "\x1f"},
+        {"\\u007f", "\x7f"},
+        {"\\u0080", "\xc2\x80"},
+        {"\\u07ff", "\xdf\xbf"},
+        {"\\u0800", "\xe0\xa0\x80"},
+        {"\\ud7ff", "\xed\x9f\xbf"},
+        {"\\ue000", "\xee\x80\x80"},
+        {"\\uFfFf", "\xef\xbf\xbf"},
+        {"\\ud800\\udc00", "\xf0\x90\x80\x80"},
+        {"\\ud83d\\uDE00", "\xf0\x9f\x98\x80"},
+        {"\\udbff\\udfff", "\xf4\x8f\xbf\xbf"},
+        {" \x7f", " \x7f"},
+    };
+    static const char *const behind[] = {"", "0", "f", "\x80", "\xbf", "\xc3\xa9", "\\u0041"};
+    for (size_t i = 0; i < sizeof escaped / sizeof escaped[0]; i++)
+        for (size_t b = 0; b < sizeof behind / sizeof behind[0]; b++) {
+            const std::string tail = behind[b][0] == '\\' ? "A" : behind[b];
+            CHECK_STR(
+                show(json(row + ", \"axes\": {\"m\": \"" + escaped[i][0] + behind[b] + "\"}}"))
+                    .c_str(),
+                ("b/k m=" + std::string(escaped[i][1]) + tail + " 1 2 [1 3] 1 [0 0]\n").c_str());
+        }
 
     static const char *const wrong[][2] = {
         {"{}", "line 1: there are no rows"},
@@ -324,7 +503,14 @@ static void test_json()
         {"{\"a\": \"\\x\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u00g0\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u0000\"}", "line 1: not a JSON text"},
-        {"{\"a\": \"\\ud83d\\ude00\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ud83d\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ud83d\\ud83d\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\ude00\\ud83d\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\u00\x10"
+         "0\"}",
+         "line 1: not a JSON text"},
+        {"{\"a\": \"\\u000", "line 1: not a JSON text"},
+        {"{\"a\": \"\x1f\"}", "line 1: not a JSON text"},
         {"{\"a\": 1} 2", "line 1: text behind the last bracket"},
         {"{", "line 1: the file ends too early"},
         {"{\"a", "line 1: the file ends too early"},
@@ -454,7 +640,7 @@ static gpumbi_records *read_back(FILE *file)
 {
     fflush(file);
     rewind(file);
-    gpumbi_records *t = gpumbi_read_records(reader, fileno(file));
+    gpumbi_records *t = gpumbi_read_records(reader, fileno(file), SIZE_MAX, 0);
     fclose(file);
     return t;
 }
@@ -670,7 +856,8 @@ static void test_keys()
 
 static std::string table;
 
-static int benchmarks; // whether it is a program that has them
+static int benchmarks;        // whether it is a program that has them
+static double assumed = 1e-9; // spread between processes
 
 // Rows of 100 us and the interval that the clock's quantum of 32 ns gives, below 0.1 %.
 static int run(const std::string &base, const char *csv, const char *json, int fail)
@@ -681,6 +868,7 @@ static int run(const std::string &base, const char *csv, const char *json, int f
     heard.clear();
     write_file(path, base);
     gpumb_settings s = gpumb_settings_default();
+    s.spread = assumed;
     s.compare = base.empty() ? NULL : path;
     s.csv = csv;
     s.json = json;
@@ -797,11 +985,23 @@ static void test_runs()
         CHECK(has(table, "0 faster, 0 slower, 8 same, 0 undecided; 1 rows not compared"));
         CHECK(has(line_with(table, "run/copy n=1 form=plain"), "same"));
         CHECK(has(line_with(table, "run/copy n=4 form=odd, \"name\""), "skipped here, skipped in"));
-        CHECK(has(table, "all 8 ratios together: intervals 1.40 times"));
+        CHECK(has(table, "95 % for all 8 ratios together (Bonferroni)\n"));
+        CHECK(has(table, "  spread between processes: 1e-07 % assumed (--spread); both sides"));
         CHECK(has(table, "delta 1 %"));
         CHECK(has(table, "\ncompared with build/compare.base\n"));
         CHECK_STR(heard.c_str(), "");
     }
+
+    // with the spread that is assumed where it is unknown, 2 %, which is 1.0e-01 for 8 ratios
+    assumed = 0;
+    CHECK_INT(run(scaled(base, 1, 0.92), NULL, NULL, 1), 0);
+    CHECK(has(table, "0 faster, 0 slower, 0 same, 8 undecided; 1 rows not compared"));
+    CHECK(has(line_with(table, "run/copy n=1 form=plain"), "1.087    1.006 ... 1.174"));
+    CHECK(has(table, "  spread between processes: 2 % assumed (--spread); both sides with "
+                     "--processes 5 measure it\n"));
+    CHECK_INT(run(scaled(base, 1, 0.8), NULL, NULL, 1), 1);
+    CHECK(has(table, "0 faster, 1 slower, 0 same, 7 undecided; 1 rows not compared"));
+    assumed = 1e-9;
 
     // a program without benchmarks may have had another name, one with benchmarks has theirs
     std::string renamed = base;
