@@ -101,7 +101,10 @@ A context belongs to one thread.
  *
  *     GPUMB_IMPLEMENTATION         in exactly one source file, before the include
  *     GPUMB_STATIC                 all functions static: for use inside another library
- *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other)
+ *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other).
+ *                                  HIP on NVIDIA is compiled by nvcc: there it is HIP's platform
+ *                                  macro, -D__HIP_PLATFORM_NVIDIA__ or as hip_runtime.h, included
+ *                                  before, sets it; the variable HIP_PLATFORM alone defines none
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
  *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each takes its time
@@ -114,7 +117,8 @@ A context belongs to one thread.
 #error "gpumb: define one of GPUMB_BACKEND_CUDA, GPUMB_BACKEND_HIP and GPUMB_BACKEND_CPU"
 #endif
 #if !defined(GPUMB_BACKEND_CUDA) && !defined(GPUMB_BACKEND_HIP) && !defined(GPUMB_BACKEND_CPU)
-#if defined(__HIP__) || defined(__HIPCC__)
+#if defined(__HIP__) || defined(__HIPCC__) ||                                                      \
+    (defined(__CUDACC__) && (defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)))
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
@@ -152,6 +156,15 @@ A context belongs to one thread.
 #endif
 
 #define GPUMBI_INLINE inline __attribute__((always_inline))
+
+/* What macros leave in the user's source is to please the user's warnings. */
+#ifdef __cplusplus
+#define GPUMBI_CAST(type, x) static_cast<type>(x)
+#define GPUMBI_NULL nullptr
+#else
+#define GPUMBI_CAST(type, x) ((type)(x))
+#define GPUMBI_NULL NULL
+#endif
 
 /* Between these two stands C++ of the host that is left unoptimised, so that a file compiles in
  * half the time: nothing of it runs inside a timed stretch but launches, a few tens of ns each, and
@@ -327,7 +340,8 @@ typedef enum gpumb_fill_kind {
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
  * Returns NULL while a sweep enumerates, or when it does not fit; then all regions are skipped with
  * the reason until the sweep's pass, the benchmark or the context ends in which that happened.
- * Every function here accepts the NULL and does nothing. Freed at the end of
+ * Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes the next
+ * region `skipped`, too. Freed at the end of
  * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
  * is freed already is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
@@ -335,7 +349,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
-#define GPUMB_PTR(type, buffer) ((type *)gpumb_data(buffer))
+#define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
 
 /* Fills on the device from a counter-based generator (word i depends on seed and i alone;
  * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
@@ -391,14 +405,15 @@ typedef enum gpumb_cache {
 
 /* These describe the next region alone, in a GPUMB_INTERLEAVE each its own: bytes read and written
  * by one run of the body, floating-point operations in it, and the bytes that it touches, which
- * give the `cache` column, with the bytes moved. */
+ * give the `cache` column, with the bytes moved. 0 says nothing; what is negative, NaN or infinite
+ * makes a row `failed`. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
-/* What a model expects of the region: a share of a reference rate, both larger than 0. The rate is
+/* What a model expects of the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
  * 13.1 %", both of the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
@@ -512,7 +527,8 @@ typedef enum gpumb_stop {
     X(ABOVE_PEAK, "above-peak", "faster than the theoretical peak: wrong bytes, peak, or a cache", \
       "Count bytes read plus bytes written, once each. If they are right, the data came from a "   \
       "cache: use buffers several times the L2, or --cold. If the peak is wrong (some drivers "    \
-      "report half or twice the memory clock), state it with --peak.")                             \
+      "report half or twice the memory clock), state it with --peak. Where it is unknown, 5 "      \
+      "times the measured copy rate takes its place.")                                             \
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate",                   \
       "Right if the cache is what you want to measure. For the memory's rate use buffers several " \
       "times the L2, or --cold.")                                                                  \
@@ -626,10 +642,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
  * runs once, so that `break` and `continue` alike end one run of the body. */
-#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, NULL)
+#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, GPUMBI_NULL)
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written. */
-#define GPUMB_TIME(result) GPUMBI_REGION(NULL, NULL, result)
+#define GPUMB_TIME(result) GPUMBI_REGION(GPUMBI_NULL, GPUMBI_NULL, result)
 
 #define GPUMBI_REGION(g, name, result)                                                             \
     for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
@@ -683,13 +699,13 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
     GPUMBI_SWEEP(axis, gpumbi_sweep_names((g), #axis, (names), (count)))
 #define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
     for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
         GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
     for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
                     **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
-         gpumbi_go_##axis; gpumbi_go_##axis = NULL)                                                \
+         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
         GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
                             sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
@@ -1063,11 +1079,11 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 /* On a GPU the threads interleave so that neighbours share cache lines; a core wants the opposite:
  * one contiguous run per thread, which the compiler can vectorise. */
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(static_cast<uint64_t>(n), i);               \
-         i < gpumbi_end_##i; ++i)
+    for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(n, i); i < gpumbi_end_##i; ++i)
 
-static GPUMBI_INLINE uint64_t gpumbi_chunk(uint64_t n, uint64_t &begin)
+template <class Integer> static GPUMBI_INLINE uint64_t gpumbi_chunk(Integer count, uint64_t &begin)
 {
+    const uint64_t n = static_cast<uint64_t>(count);
     const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
     const uint64_t thread = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint64_t chunk = n / threads + (n % threads != 0);
@@ -1471,12 +1487,13 @@ inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*ker
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x, gpumbi_n_##i = (n),         \
-                  gpumbi_step_##i = gridDim.x * (uint64_t)blockDim.x;                              \
+    for (uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x,                \
+                  gpumbi_n_##i = static_cast<uint64_t>(n),                                         \
+                  gpumbi_step_##i = gridDim.x * static_cast<uint64_t>(blockDim.x);                 \
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #define GPUMB_SHARED(type, name)                                                                   \
     extern __shared__ uint4 gpumbi_shared_memory[];                                                \
-    type *name = (type *)(void *)gpumbi_shared_memory
+    type *name = static_cast<type *>(static_cast<void *>(gpumbi_shared_memory))
 
 #endif
 
@@ -4036,6 +4053,7 @@ struct gpumb {
         int body_due, in_body;
         int warmed;    /* a region has been timed */
         int skipped;   /* one of GPUMB_TIME was not */
+        int states;    /* 1: a row of this benchmark has stated its bytes; -1: no more about that */
         char why[200]; /* from gpumb_reason() */
     } region;
 
@@ -4125,6 +4143,8 @@ struct gpumb {
 static __thread gpumb *gpumbi_newest;   /* opened last */
 static __thread gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static __thread gpumb *gpumbi_fallback; /* the default context */
+static __thread gpumb
+    *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
 static pid_t gpumbi_opener; /* the process that registered gpumbi_close_all() */
 static pid_t gpumbi_parent; /* that has started this process by --processes; 0: none */
@@ -4304,8 +4324,20 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format, arguments);
+    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format ? format : "no reason given",
+              arguments);
     va_end(arguments);
+}
+
+/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
+ * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
+static int gpumbi_null(gpumb *g, const char *function)
+{
+    if (gpumbi_dry(g))
+        return 0;
+    if (!*gpumbi_trouble(g))
+        gpumb_skip(g, "%s: a pointer is NULL", function);
+    return -1;
 }
 
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
@@ -4313,7 +4345,7 @@ GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
     g = gpumbi_context(g);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(g->region.why, sizeof g->region.why, format, arguments);
+    vsnprintf(g->region.why, sizeof g->region.why, format ? format : "no reason given", arguments);
     va_end(arguments);
 }
 
@@ -4387,7 +4419,7 @@ GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
+    for (int i = 0; axis && row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
         if (!strcmp(g->sweep.column[g->rows.at[row]->point.at[i].column], axis))
             return g->rows.at[row]->point.at[i].value;
     return -1;
@@ -4402,7 +4434,7 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
     va_list arguments, again;
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
         return;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -4446,7 +4478,7 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
-    if ((g = gpumbi_enter(g)) != NULL && reference > 0 && share > 0) {
+    if ((g = gpumbi_enter(g)) != NULL) {
         g->region.next.reference = reference;
         g->region.next.expected = share;
     }
@@ -4466,9 +4498,11 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (g->region.next.outputs < GPUMBI_OUTPUTS)
+    if (!b)
+        gpumbi_null(g, "gpumb_set_output");
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
         g->region.next.output[g->region.next.outputs++] = b;
     else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
@@ -4662,7 +4696,11 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
 
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
-    if ((g = gpumbi_enter(g)) != NULL && b)
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b)
+        gpumbi_null(g, "gpumb_poison");
+    else
         gpumbi_try(g, gpumbi_dev_set(b->data, 0xff, b->bytes, g->stream), "poison");
 }
 
@@ -4671,8 +4709,12 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
                            void *to_host, const void *from_host)
 {
     const gpumbi_direction direction = to_host ? GPUMBI_TO_HOST : GPUMBI_TO_DEVICE;
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return -1;
+    if (!b || (!to_host && !from_host)) {
+        gpumbi_null(g, "gpumb_read or gpumb_write");
+        return -1;
+    }
     if (offset > b->bytes || bytes > b->bytes - offset) {
         gpumb_skip(g, "%llu bytes at %llu are outside a buffer of %llu", (unsigned long long)bytes,
                    (unsigned long long)offset, (unsigned long long)b->bytes);
@@ -4703,7 +4745,11 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (gpumbi_working(g) && !gpumbi_dry(g) && bytes)
+    if (!gpumbi_working(g) || gpumbi_dry(g) || !bytes)
+        return;
+    if (!to || !from)
+        gpumbi_null(g, "gpumb_memcpy");
+    else
         gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
 }
 
@@ -4741,6 +4787,7 @@ static int gpumbi_guards_intact(gpumb *g)
 enum {
     GPUMBI_BLOCKS = 1024,  /* most blocks of a series: keeps correlations below a millisecond */
     GPUMBI_SEGMENTS = 9,   /* of a series that is classified */
+    GPUMBI_NEAR = 120,     /* newest values that are searched for jumps */
     GPUMBI_CLASSIFIED = 30 /* fewer values than this tell no shape from noise */
 };
 
@@ -4798,8 +4845,8 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double x = (double)n, half = (double)l;
-    double p = exp(lgamma(x + 1) - lgamma(half + 1) - lgamma(x - half + 1) - x * log(2.0));
+    const double x = (double)n, k = (double)l;
+    double p = exp(lgamma(x + 1) - lgamma(k + 1) - lgamma(x - k + 1) - x * log(2.0));
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
         p *= (double)l / (double)(n - l + 1);
@@ -4835,12 +4882,12 @@ static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint6
 /* Integrated autocorrelation time of y, of mean 0: by how much more the variance of its mean is
  * than without correlation. Sums pairs of lags while they are positive (Geyer, Practical Markov
  * Chain Monte Carlo, Stat. Sci. 7, 1992: initial positive sequence). Also the correlation of
- * neighbours, and the lowest of all, where wanted. */
-static double gpumbi_correlation(const double *y, int count, double *first, double *lowest)
+ * neighbours; and, where wanted, by how much correlations rise again behind their lowest. */
+static double gpumbi_correlation(const double *y, int count, double *first, double *rise)
 {
-    double time = 0, variance = 0, least = 0;
+    double time = 0, variance = 0, least = 0, most = 0;
     int positive = 1;
-    for (int lag = 0; lag < count / 2 && (positive || lowest); lag += 2) {
+    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2) {
         double even = 0, odd = 0;
         for (int i = lag + 1; i < count; i++) {
             even += y[i] * y[i - lag];
@@ -4848,15 +4895,18 @@ static double gpumbi_correlation(const double *y, int count, double *first, doub
         }
         even += y[lag] * y[0];
         if (lag == 0) {
-            variance = even;
+            variance = least = even;
             *first = variance > 0 ? odd / variance : 0;
         }
-        least = fmin(least, fmin(even, odd));
+        least = fmin(least, even);
+        most = fmax(most, even - least);
+        least = fmin(least, odd);
+        most = fmax(most, odd - least);
         positive = positive && even + odd > 0;
         time += positive ? 2 * (even + odd) : 0;
     }
-    if (lowest)
-        *lowest = variance > 0 ? least / variance : 0;
+    if (rise)
+        *rise = variance > 0 ? most / variance : 0;
     return variance > 0 ? time / variance - 1 : 1;
 }
 
@@ -4979,7 +5029,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, count, 0.95, 0);
+    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -4996,55 +5046,91 @@ static uint64_t gpumbi_next_look(uint64_t look)
 
 /* ---- the shape of a series ------------------------------------------------------------------- */
 
+/* The smallest difference between neighbours: what the clock shows, at most. */
+static double gpumbi_smallest_step(const double *series, uint64_t count)
+{
+    double least = HUGE_VAL;
+    for (uint64_t i = 1; i < count; i++) {
+        const double step = fabs(series[i] - series[i - 1]);
+        least = step > 0 && step < least ? step : least;
+    }
+    return least;
+}
+
 /* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
- * the values, and visited again and again. */
-static int gpumbi_two_levels(const double *series, uint64_t count, double least)
+ * the values, narrow beside their distance (which a heavy tail is not), and visited again and
+ * again. */
+static int gpumbi_two_levels(const double *series, uint64_t count, double least, double quantum)
 {
     double mean[2] = {gpumbi_select(series, count, count / 10),
                       gpumbi_select(series, count, count - 1 - count / 10)};
-    double n[2] = {0, 0}, valley = 0, switches = 0, quantum = HUGE_VAL;
+    double n[2] = {0, 0}, squares = 0, valley = 0, switches = 0;
     for (int pass = 0; pass < 10; pass++) { /* 2-means (Lloyd 1982); the last pass also counts */
         const double border = (mean[0] + mean[1]) / 2, width = (mean[1] - mean[0]) / 8;
-        double sum[2] = {0, 0};
+        double sum[2] = {0, 0}, wide[2] = {0, 0};
         int level = series[0] > border;
         n[0] = n[1] = valley = switches = 0;
         for (uint64_t i = 0; i < count; i++) {
             const int side = series[i] > border;
             /* what is far beyond the levels doesn't count: spikes */
-            const int far = fabs(series[i] - border) > 12 * width;
-            const double step = i ? fabs(series[i] - series[i - 1]) : 0;
-            sum[side] += far ? 0 : series[i];
-            n[side] += !far;
+            const int beyond = fabs(series[i] - border) > 12 * width;
+            const double off = beyond ? 0 : series[i] - mean[side];
+            sum[side] += beyond ? 0 : series[i];
+            n[side] += !beyond;
+            wide[side] += off * off;
             valley += fabs(series[i] - border) < width;
             if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
                 switches++;
                 level = side;
             }
-            quantum = step > 0 ? fmin(quantum, step) : quantum;
         }
         if (n[0] < 1 || n[1] < 1)
             return 0;
         mean[0] = sum[0] / n[0];
         mean[1] = sum[1] / n[1];
+        squares = fmax(wide[0] / n[0], wide[1] / n[1]);
     }
     const double apart = mean[1] - mean[0], all = (double)count;
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
+    const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
-    return apart >= least && fmin(n[0], n[1]) >= all / 10 && valley <= 0.03 * all &&
-           switches >= 6 && (apart >= 4 * quantum || persistent);
+    return apart >= least && sqrt(squares) < narrow * apart && fmin(n[0], n[1]) >= all / 10 &&
+           valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
+}
+
+/* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
+ * three quarters of all neighbours differ by at most. Of independent normal noise that is 5 standard
+ * deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
+static int gpumbi_jumps(const double *v, uint64_t count, double least)
+{
+    double step[GPUMBI_NEAR];
+    for (uint64_t i = 1; i < count; i++)
+        step[i - 1] = fabs(v[i] - v[i - 1]);
+    const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
+    const double gap = fmax(least, 3 * usual);
+    for (uint64_t i = 3; i + 3 <= count; i++) {
+        const double lo[2] = {fmin(v[i - 3], fmin(v[i - 2], v[i - 1])),
+                              fmin(v[i], fmin(v[i + 1], v[i + 2]))};
+        const double hi[2] = {fmax(v[i - 3], fmax(v[i - 2], v[i - 1])),
+                              fmax(v[i], fmax(v[i + 1], v[i + 2]))};
+        if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
+            return 1;
+    }
+    return 0;
 }
 
 /* Compares the means of nine segments with what the rest of the series lets one expect of them,
  * its correlation included (one-way analysis of variance, the error variance being Geyer's; the
  * limit, from 9 on, is far above the F quantile: short segments hide part of the correlation), and
- * looks for a lag at which values are opposite: no noise of AR(1) kind has one, a cycle has. */
+ * looks for jumps, and for lags at which values are opposite before others at which they are alike:
+ * noise of AR(1) kind hardly has those, a cycle has. */
 GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
     const int last = GPUMBI_SEGMENTS - 1;
     gpumbi_block_sums b;
     double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
-    double first, lowest, lowest_near, between = 0, within = 0, rise = 0, fall = 0;
-    if (count < GPUMBI_CLASSIFIED)
+    double first, again, again_near, between = 0, within = 0, rise = 0, fall = 0;
+    if (!series || count < GPUMBI_CLASSIFIED)
         return GPUMB_SERIES_STEADY;
     const double median = gpumbi_select(series, count, count / 2);
     const double least = precision * fabs(median);
@@ -5054,16 +5140,19 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
     if (scale <= 0)
         return GPUMB_SERIES_STEADY;
-    if (gpumbi_two_levels(series, count, least))
+    const double quantum = gpumbi_smallest_step(series, count);
+    const double coarse = fmax(least, 4 * quantum); /* less may be the clock's own beat */
+    if (gpumbi_two_levels(series, count, least, quantum))
         return GPUMB_SERIES_TWO_LEVELS;
 
     /* fast cycles in the newest values, slow ones in all of them */
     const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
+    const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
     gpumbi_make_blocks(&b, series + (count - newest), newest, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &lowest_near);
+    gpumbi_correlation(b.sum, b.count, &first, &again_near);
     gpumbi_make_blocks(&b, series, count, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &lowest);
-    lowest = fmin(lowest, lowest_near);
+    gpumbi_correlation(b.sum, b.count, &first, &again);
+    again = fmax(again, again_near);
     const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
 
     for (int i = 0; i < b.count; i++) {
@@ -5085,8 +5174,10 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= fmax(1, gpumbi_correlation(b.sum, b.count, &first, NULL));
 
     const double range = fmax(rise, fall);
-    if (between <= (9 + 50 / (double)count) * within || range * scale / b.size < least)
-        return lowest < -0.55 && swing >= least ? GPUMB_SERIES_UNSTEADY : GPUMB_SERIES_STEADY;
+    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
+        !gpumbi_jumps(series + (count - few), few, coarse))
+        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
+                                                                            : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (fmin(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
@@ -5125,7 +5216,8 @@ static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, d
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons)
 {
-    double *ratios = rounds ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    const int some = rounds && base && other;
+    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
@@ -5508,7 +5600,8 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     double ignored;
     if (checked)
         for (int i = 0; i < about->outputs; i++)
-            gpumb_poison(g, about->output[i]);
+            if (about->output[i]) /* not freed since */
+                gpumb_poison(g, about->output[i]);
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
@@ -5620,10 +5713,10 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
             (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
-        const double far = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
+        const double reach = fmax(3 * (w.q3 - w.q1), 2 * g->device.quantum_s);
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
-            s->pace.sum += fmax(-far, fmin(run[i] - w.median, far)) / (double)w.count;
+            s->pace.sum += fmax(-reach, fmin(run[i] - w.median, reach)) / (double)w.count;
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -5947,6 +6040,26 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
+/* Fails a region of which something was said that can't be, and forgets it. No result needs more
+ * than 1e30, and rates stay finite. */
+static void gpumbi_judge_description(gpumbi_sampler *s)
+{
+    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "expected(): a reference",
+                                       "expected(): a share"};
+    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.reference,
+                            &s->about.expected};
+    char reason[sizeof s->result.reason];
+    for (int i = 0; i < 4; i++) {
+        if (*said[i] >= 0 && *said[i] <= 1e30)
+            continue;
+        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
+                      gpumbi_write_number(*said[i], 4, 0).text);
+        *said[i] = 0;
+        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
+            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
+    }
+}
+
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
 {
     gpumbi_sampler fresh;
@@ -5967,6 +6080,7 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     gpumbi_progress(g, s);
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_sampler_start(g, s);
+    gpumbi_judge_description(s);
 }
 
 /* A region of a GPUMB_INTERLEAVE is described again in every pass, and what its hooks are given may
@@ -6791,7 +6905,9 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count; i++)
+    if (count && !values)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
+    for (size_t i = 0; i < count && !g->done; i++)
         gpumbi_axis_add(g, a, &capacity, values[i], NULL);
     return gpumbi_axis_finish(g, a, &capacity, 0);
 }
@@ -6804,9 +6920,13 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
     gpumb_axis *a = gpumbi_axis_open(g, name);
     if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    for (size_t i = 0; i < count; i++) {
-        const gpumbi_text *kept = gpumbi_keep(g, names[i]);
-        gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept ? kept->text : "");
+    for (size_t i = 0; i < count && !g->done; i++) {
+        const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
+        if (!kept)
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
+                       names ? "one of its names" : "its array");
+        else
+            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
     }
     return gpumbi_axis_finish(g, a, &capacity, 1);
 }
@@ -6843,6 +6963,8 @@ static void gpumbi_say_empty(gpumb *g, const gpumb_axis *a)
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
+    if (!g) /* closed in its body */
+        return 0;
     gpumbi_leave_body(g);
     if (a < g->sweep.axis ||
         a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
@@ -6987,8 +7109,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes > 0 && isfinite(s->about.bytes) ? s->about.bytes : 0;
-    r->flop = s->about.flop > 0 && isfinite(s->about.flop) ? s->about.flop : 0;
+    r->bytes = s->about.bytes;
+    r->flop = s->about.flop;
     r->footprint_bytes = s->about.footprint;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
@@ -7035,7 +7157,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
     if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
-    if (r->pct_peak > 100)
+    if (r->pct_peak > 100 || (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
         r->flags |= GPUMB_FLAG_CACHED;
@@ -7052,6 +7174,21 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
+
+/* Says once that a row has no rate where others before it have one. */
+static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
+{
+    if (r->status != GPUMB_STATUS_OK || g->region.states < 0)
+        return;
+    if (g->region.states && r->bytes <= 0 && r->flop <= 0) {
+        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
+                   "for the next region alone",
+                   r->bench, r->kernel);
+        g->region.states = -1;
+    } else if (r->bytes > 0) {
+        g->region.states = 1;
+    }
+}
 
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
@@ -7084,6 +7221,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
+    gpumbi_say_unstated(g, &row->result);
     g->rows.ok += row->result.status == GPUMB_STATUS_OK;
     g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
     if (!g->sweep.drawn)
@@ -7308,18 +7446,22 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
+/* Each pastes its own arguments: handed on, they would be replaced where a program has such a
+ * macro. */
 #define GPUMBI_FIELD(of, name, kind, known, member, names)                                         \
-    {#name,                                                                                        \
-     gpumbi_##names##_name,                                                                        \
+    {name,                                                                                         \
+     names,                                                                                        \
      (unsigned short)offsetof(of, member),                                                         \
      (unsigned char)sizeof(((of *)0)->member),                                                     \
-     GPUMBI_IS_##kind,                                                                             \
-     (unsigned char)(sizeof gpumbi_##names##_name / sizeof gpumbi_##names##_name[0]),              \
-     GPUMBI_IF_##known},
+     kind,                                                                                         \
+     (unsigned char)(sizeof names / sizeof names[0]),                                              \
+     known},
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_line, name, kind, known, member, names)
+    GPUMBI_FIELD(gpumbi_line, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
+                 gpumbi_##names##_name)
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_head, name, kind, known, member, names)
+    GPUMBI_FIELD(gpumbi_head, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
+                 gpumbi_##names##_name)
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
 static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
 static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
@@ -8105,6 +8247,10 @@ static void gpumbi_sink_close(gpumb *g, int kind)
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
+    if (!r) {
+        printf("no result: the pointer is NULL\n");
+        return;
+    }
     if (r->status != GPUMB_STATUS_OK) {
         gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
                      gpumbi_status_name[r->status], r->reason);
@@ -9466,7 +9612,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 
 static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
 {
-    for (int i = 1; i < argc && !g->done; i++) {
+    for (int i = 1; i < argc && argv[i] && !g->done; i++) {
         const char *word = argv[i];
         const size_t length = strcspn(word, "=");
         int option = 0;
@@ -9487,7 +9633,7 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
             gpumbi_one_option(g, (gpumbi_option)option, word + length + 1);
-        } else if (i + 1 < argc && strncmp(argv[i + 1], "--", 2)) {
+        } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
             gpumbi_one_option(g, (gpumbi_option)option, argv[++i]);
         } else {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", text[0],
@@ -9658,6 +9804,7 @@ static gpumb *gpumbi_new(const char *program)
 
 GPUMB_API gpumb *gpumb_open(int argc, char **argv)
 {
+    argc = argv ? argc : 0;
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     /* A closed standard stream would give its number to the next file that is opened. */
     struct stat about;
@@ -9724,7 +9871,11 @@ GPUMB_API int gpumb_close(gpumb *g)
         g = gpumbi_current;
     if (!g)
         return GPUMB_EXIT_OK;
+    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
+        if (g == closed)
+            return g->exit_code;
     gpumbi_make_current(g);
+    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
     if (g->benchmarks.running) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
@@ -9796,8 +9947,15 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_make_current(gpumbi_newest);
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
-    if (g != &gpumbi_no_memory)
+    if (within && g != &gpumbi_no_memory) {
+        memset(g, 0, sizeof *g);
+        g->done = 1;
+        g->exit_code = exit_code;
+        g->previous = gpumbi_closed;
+        gpumbi_closed = g;
+    } else if (g != &gpumbi_no_memory) {
         GPUMB_FREE(g);
+    }
     return exit_code;
 }
 
@@ -9807,6 +9965,7 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     g->memory.scope = g->memory.outer_scope = 1;
     g->memory.fill[0] = 0;
     g->memory.seed = 0;
+    g->region.states = g->region.states < 0 ? -1 : 0;
     gpumbi_next_region(g);
     g->benchmarks.running = 1;
     benchmark->run(g);
@@ -9825,6 +9984,12 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
     uint64_t matched = 0;
     g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
+        if (!list || !list[i].name || !list[i].run) {
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "benchmark %llu in the list has %s",
+                       (unsigned long long)i + 1,
+                       list && list[i].name ? "no function to run" : "no name");
+            break;
+        }
         g->selection.benchmark = &list[i];
         g->selection.listed++;
         const int columns = g->sweep.columns;
@@ -9894,7 +10059,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
                                           int line)
 {
     gpumb_coalescing c = {0, 0, 0, 0};
-    if (lanes < 1 || elem < 1 || sector < 1 || line < 1)
+    if (!address || lanes < 1 || elem < 1 || sector < 1 || line < 1)
         return c;
     c.bytes = gpumbi_pieces(address, lanes, (uint64_t)elem, 1);
     c.sectors = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)sector);
@@ -10455,13 +10620,13 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
     } else if (combine == GPUMB_COMBINE_TREE) {
         /* log2(threads) steps; neighbours stay neighbours, so that banks do not conflict and whole
          * warps fall out */
-        unsigned half = 1;
-        while (half < threads)
-            half *= 2;
-        for (shared[t] = x; half > 0; half /= 2) {
+        unsigned apart = 1;
+        while (apart < threads)
+            apart *= 2;
+        for (shared[t] = x; apart > 0; apart /= 2) {
             __syncthreads();
-            if (t < half && t + half < threads)
-                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + half]);
+            if (t < apart && t + apart < threads)
+                shared[t] = gpumbi_apply<operation>(shared[t], shared[t + apart]);
         }
         x = shared[t];
     } else {
@@ -10516,10 +10681,24 @@ static __device__ void gpumbi_atomic_swap(Type *out, Type x)
     } while (old.bits != seen);
 }
 
+template <class Type> static __device__ void gpumbi_atomic_add(Type *out, Type x)
+{
+    atomicAdd(out, x);
+}
+
+static __device__ __forceinline__ void gpumbi_atomic_add(double *out, double x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
+    gpumbi_atomic_swap<GPUMB_SUM, unsigned long long>(out, x);
+#else
+    atomicAdd(out, x);
+#endif
+}
+
 template <int operation, class Type> static __device__ void gpumbi_atomic(Type *out, Type x)
 {
     if (operation == GPUMB_SUM)
-        atomicAdd(out, x);
+        gpumbi_atomic_add(out, x);
     else if (sizeof(Type) == 8)
         gpumbi_atomic_swap<operation, unsigned long long>(out, x);
     else
@@ -10599,8 +10778,15 @@ static __global__ void __launch_bounds__(1024)
  *
  * A small n takes as long as what one thread does step by step. So BLOCK, the size of a block, is
  * known to the compiler where it is the usual one: offsets become part of the loads, and loops over
- * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and at most 32 registers, so that
- * four blocks of 512 are resident. */
+ * warps unroll (H200, 2^16 elements: 0.1 us less). 0: any size, and no more registers than let all
+ * threads be resident, two blocks of 1024 where a multiprocessor has room for 2048 threads (CUDA
+ * Programming Guide, table of compute capabilities). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && __CUDA_ARCH__ != 800 &&                      \
+    __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000 && __CUDA_ARCH__ != 1030
+#define GPUMBI_RESIDENT 1
+#else
+#define GPUMBI_RESIDENT 2
+#endif
 enum {
     GPUMBI_BLOCK = 256,
     GPUMBI_COLLECT = 8, /* slots that a lane looks at together */
@@ -10774,7 +10960,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, volatile unsigned 
 }
 
 template <class Type, int operation, unsigned block_size>
-static __global__ void __launch_bounds__(block_size ? block_size : 1024, 2)
+static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_RESIDENT)
     gpumbi_reduce_fastest(const void *input, uint64_t n, void *output, void *slots,
                           unsigned *ticket, double neutral_value, int combine, int finish,
                           int per_thread)
@@ -10909,10 +11095,10 @@ template <int kind> static __device__ __forceinline__ float gpumbi_rsqrt(float x
     if (kind == GPUMB_RSQRT_LIBRARY)
         return rsqrtf(x);
     /* A first guess by halving the exponent (Lomont 2003), then Newton's method, twice. */
-    const float half = 0.5f * x;
+    const float h = 0.5f * x;
     float y = __uint_as_float(0x5f3759dfu - (__float_as_uint(x) >> 1));
-    y *= 1.5f - half * y * y;
-    return y * (1.5f - half * y * y);
+    y *= 1.5f - h * y * y;
+    return y * (1.5f - h * y * y);
 }
 
 /* a += what a body at `other`, with its mass in w, does to one at (x, y, z). 13 instructions: 3
@@ -11193,14 +11379,14 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 static void gpumbi_launch_evict(gpumb *g)
 {
 #ifdef __cplusplus
-    const uint64_t half = gpumb_size(g->clock.evictor) / 2;
+    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
     const uint64_t *first = GPUMB_PTR(const uint64_t, g->clock.evictor);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + half / 8, half,
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + size / 8, size,
                  (gpumbi_difference *)NULL);
 #else
-    const size_t half = (size_t)gpumb_size(g->clock.evictor) / 2;
+    const size_t size = (size_t)gpumb_size(g->clock.evictor) / 2;
     const char *first = GPUMB_PTR(const char, g->clock.evictor);
-    volatile int read = memcmp(first, first + half, half); /* else the compiler leaves it out */
+    volatile int read = memcmp(first, first + size, size); /* else the compiler leaves it out */
     (void)read;
 #endif
 }
@@ -11208,8 +11394,12 @@ static void gpumbi_launch_evict(gpumb *g)
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
-    if ((g = gpumbi_enter(g)) == NULL || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_fill");
+        return;
+    }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = seed;
     if (kind == GPUMB_FILL_ZERO) {
@@ -11255,8 +11445,12 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     uint64_t differing = bytes;
     if (first)
         *first = 0;
-    if ((g = gpumbi_enter(g)) == NULL || !a || !b)
+    if ((g = gpumbi_enter(g)) == NULL)
         return differing;
+    if (!a || !b) {
+        gpumb_reason(g, "gpumb_compare: a buffer is NULL");
+        return differing;
+    }
     if (bytes > a->bytes || bytes > b->bytes) {
         gpumb_reason(g, "%llu bytes are to be compared, of buffers of %llu and %llu",
                      (unsigned long long)bytes, (unsigned long long)a->bytes,
@@ -11356,6 +11550,8 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
         return -1;
     if (!n)
         return 0;
+    if (!in || !out)
+        return gpumbi_null(g, "gpumb_copy");
     const int aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         const uint64_t bytes = n * (uint64_t)elem;
@@ -11383,6 +11579,8 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     if (!n)
         return 0;
     const int reads = mode != GPUMB_WRITE, writes = mode != GPUMB_READ;
+    if ((reads && !in) || !out)
+        return gpumbi_null(g, "gpumb_zcopy");
     const uint64_t words = n * (uint64_t)elem / 4;
     const int aligned =
         (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
@@ -11409,6 +11607,13 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
     return gpumbi_write_word(w);
 }
 
+/* For a check that is not told all. */
+static int gpumbi_null_check(gpumb *g, const char *function)
+{
+    gpumb_reason(g, "%s: a pointer in what is to be checked is NULL", function);
+    return 0;
+}
+
 /* ---- strided and sub-domains ----------------------------------------------------------------- */
 
 #if defined(GPUMB_STRIDED)
@@ -11423,6 +11628,8 @@ GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int
                    (unsigned long long)stride);
         return -1;
     }
+    if (n && (!in || !out))
+        return gpumbi_null(g, "gpumb_strided");
     if (n)
         GPUMB_LAUNCH(gpumbi_strided, gpumbi_ceil_div(n, block ? (uint64_t)block : 1), block, 0, in,
                      out, n, stride, elem);
@@ -11442,6 +11649,8 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
                    block, lanes, iterations);
         return -1;
     }
+    if (blocks && (!in || !out))
+        return gpumbi_null(g, "gpumb_subdomains");
     if (blocks)
         GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, lanes, iterations, elem);
     return *gpumbi_trouble(g) ? -1 : 0;
@@ -11458,8 +11667,14 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 {
     const gpumb_stride_check *c = (const gpumb_stride_check *)stride_check;
     gpumbi_difference found;
-    if ((g = gpumbi_enter(g)) == NULL || c->elem < 1 || !c->stride)
+    if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->in || !c->out)
+        return gpumbi_null_check(g, "gpumb_check_strided");
+    if (c->elem < 1 || !c->stride) {
+        gpumb_reason(g, "gpumb_check_strided: elem and stride have to be 1 and more");
+        return 0;
+    }
     if (!gpumbi_holds(c->in, c, c->in_offset) || !gpumbi_holds(c->out, c, c->out_offset)) {
         gpumb_reason(g, "the buffers are too small for what is to be checked");
         return 0;
@@ -11567,7 +11782,7 @@ static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t
 
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
-    gpumb_reduction r = *how;
+    gpumb_reduction r = how ? *how : gpumb_reduction_default();
     g = gpumbi_context(g);
     const uint64_t resident = gpumbi_blocks(g) / 2;
     if (r.form == GPUMB_FORM_FASTEST) {
@@ -11576,9 +11791,10 @@ GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reducti
     }
     r.block = r.block > 0 ? r.block : 256;
     r.per_thread = r.per_thread > 0 ? r.per_thread : 8;
-    if (!r.blocks)
+    const int given = r.blocks != 0;
+    if (!given)
         r.blocks = gpumbi_ceil_div(n, (uint64_t)r.block * (uint64_t)r.per_thread);
-    if (!how->blocks && r.blocks > resident)
+    if (!given && r.blocks > resident)
         r.blocks = resident;
     r.blocks = r.blocks ? r.blocks : 1;
     return r;
@@ -11597,6 +11813,10 @@ GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reductio
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
+    if (!how) {
+        gpumbi_null(g, "gpumb_reduction_workspace");
+        return NULL;
+    }
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     gpumb_buffer *b = gpumb_alloc(g, gpumbi_reduction_bytes(&r));
     if (b && !gpumbi_try(g, gpumbi_dev_set(b->data, 0, GPUMBI_TICKET_BYTES, g->stream), "ticket"))
@@ -11611,6 +11831,8 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
                            void *out, gpumb_buffer *workspace)
 {
     g = gpumbi_context(g);
+    if (!how || !out || !workspace || (n && !in))
+        return gpumbi_null(g, "gpumb_reduce");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
     if (how->block < 0 || how->per_thread < 0)
         gpumb_skip(g, "reduction: block %d and per_thread %d can't be negative", how->block,
@@ -11726,6 +11948,8 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     } result;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->how || !c->out || (c->n && !c->in))
+        return gpumbi_null_check(g, "gpumb_check_reduction");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, c->how);
     const gpumb_type type = c->how->type;
     const uint64_t blocks = gpumbi_blocks(g) / 4, threads = blocks * 64;
@@ -11773,7 +11997,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_default(void)
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
     (void)g, (void)n;
-    return *how;
+    return how ? *how : gpumb_reduction_default();
 }
 
 GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
@@ -11814,7 +12038,7 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
 {
     int count;
     const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
-    for (int i = 0; i < count && i < room; i++) {
+    for (int i = 0; forms && i < count && i < room; i++) {
         const gpumb_nbody form = {
             list[i].pairs, list[i].bodies, list[i].unroll, list[i].rsqrt, 0, 0, 0.01f};
         forms[i] = form;
@@ -11866,6 +12090,10 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return NULL;
+    if (!how) {
+        gpumbi_null(g, "gpumb_nbody_workspace");
+        return NULL;
+    }
     const int splits = how->pairs ? 1 : gpumbi_nbody_geometry(g, how, n).splits;
     return gpumb_alloc(g, splits > 1 ? (uint64_t)splits * n * sizeof(float4) : sizeof(float4));
 }
@@ -11917,6 +12145,8 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
 {
     g = gpumbi_context(g);
     gpumbi_nbody_launch l;
+    if (!how || (n && (!positions || !accelerations)))
+        return gpumbi_null(g, "gpumb_nbody_accelerations");
     const gpumbi_nbody_form *form = gpumbi_nbody_ready(g, how, n, workspace, &l);
     if (!form || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
@@ -11941,6 +12171,8 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
     const uint64_t blocks = gpumbi_ceil_div(n, 256);
     gpumbi_nbody_launch ignored; /* each step has its own look */
     g = gpumbi_context(g);
+    if (!how || (n && (!positions || !velocities || !accelerations)))
+        return gpumbi_null(g, "gpumb_nbody_steps");
     if (!gpumbi_nbody_ready(g, how, n, workspace, &ignored) || !n)
         return *gpumbi_trouble(g) ? -1 : 0;
     for (int step = 0; step < steps; step++) {
@@ -11976,8 +12208,12 @@ static void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i, d
 GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 {
     const gpumb_nbody_check *c = (const gpumb_nbody_check *)nbody_check;
-    if ((g = gpumbi_enter(g)) == NULL || !c->n)
-        return g != NULL;
+    if ((g = gpumbi_enter(g)) == NULL)
+        return 0;
+    if (!c || (c->n && (!c->how || !c->positions || !c->accelerations)))
+        return gpumbi_null_check(g, "gpumb_check_nbody");
+    if (!c->n)
+        return 1;
     const uint64_t wanted = c->samples > 0 ? (uint64_t)c->samples : 64;
     const uint64_t samples = wanted < c->n ? wanted : c->n, bytes = c->n * sizeof(float4);
     const double unit = FLT_EPSILON / 2,
@@ -12080,6 +12316,8 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
     gpumbi_difference found;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
+    if (!c || !c->out || (c->mode != GPUMB_WRITE && !c->in))
+        return gpumbi_null_check(g, "gpumb_check_copy");
     if (c->mode == GPUMB_READ_WRITE) {
         uint64_t first = 0;
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);

@@ -23,7 +23,7 @@ __device__ static word ticks_now()
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 #elif defined(__HIP_DEVICE_COMPILE__)
-    return __builtin_amdgcn_s_memrealtime();
+    return (word)wall_clock64();
 #elif defined(GPUMB_BACKEND_CPU)
     return (word)std::chrono::steady_clock::now().time_since_epoch().count();
 #else

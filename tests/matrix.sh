@@ -5,7 +5,8 @@
 # oldest C and the newest C++ at -O0 and -O3 in one order. Not all by all: standard and order decide
 # what is declared, the level what the optimiser warns of, and one does not depend on the other;
 # modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest: one standard
-# with each mode, the others with all kernels and the usual ones, the other order once.
+# with each mode, the others with all kernels and the usual ones, the other order once; and device
+# code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 dir=build/matrix
@@ -55,7 +56,7 @@ cat >$dir/use.c <<'END'
 #include <string.h>
 #include <time.h>
 
-/* Every public function. */
+#ifndef USER /* Every public function. */
 typedef void (*function)(void);
 extern function functions[];
 function functions[] = {
@@ -70,15 +71,36 @@ awk '
     }' gpumb.h >>$dir/use.c
 cat >>$dir/use.c <<'END'
 };
+#endif
 
 #ifdef GPUMB_LAUNCH
-__global__ void scale(float *x, float a)
+static __global__ void scale(float *x, float a, uint64_t n, int m)
 {
-    x[blockIdx.x * (size_t)blockDim.x + threadIdx.x] *= a;
+    GPUMB_SHARED(float, shared);
+    GPUMB_GRID_STRIDE(i, n)
+        shared[threadIdx.x] = x[i];
+    GPUMB_GRID_STRIDE(k, m)
+        x[k] += 1;
+    __syncthreads();
+    x[blockIdx.x * blockDim.x + threadIdx.x] = shared[threadIdx.x] * a;
 }
 #endif
 
+#ifdef USER
+void run(gpumb *g);
+void run(gpumb *g)
+{
+    static const gpumb_benchmark list[] = {{"run", "again", run}};
+    gpumb_main(0, nullptr, list, 1);
+    gpumb_note(g, "%d", 1);
+}
+static const gpumb_benchmark benchmarks[] = {{"run", "once", run}};
+GPUMB_MAIN(benchmarks)
+int other_main(void);
+int other_main(void)
+#else
 int main(void)
+#endif
 {
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
@@ -101,7 +123,7 @@ int main(void)
     GPUMB_SWEEP_NAMES(g, f, "one")
     GPUMB_SWEEP_STRINGS(g, h, names, 1)
     {
-        GPUMB_MEASURE(g, "sum") { sum = sum + (double)(a + b + c + d + e + f + h); }
+        GPUMB_MEASURE(g, "sum") { sum = sum + (a + b + c + d + e + f + h > 0); }
     }
     GPUMB_INTERLEAVE(g)
     {
@@ -110,23 +132,41 @@ int main(void)
     }
 #ifdef GPUMB_LAUNCH
     gpumb_buffer *x = gpumb_alloc(g, sizeof(float) * 1024);
-    GPUMB_MEASURE(g, "scale") GPUMB_LAUNCH(scale, 4, 256, 0, GPUMB_PTR(float, x), 2.0f);
+    const uint64_t blocks = 4;
+    GPUMB_MEASURE(g, "scale")
+        GPUMB_LAUNCH_BARRIER(scale, blocks, 256, 1024, GPUMB_PTR(float, x), 2.0f, blocks * 256, 9);
 #endif
     return gpumb_close(g) || r.time.count == 0 || sum < 1;
 }
 END
 
-# Behind macros that a program may have for itself.
+# Behind macros that a program may have for itself, or from the headers of others (windows.h, X11,
+# sys/sysmacros.h, math.h of old), and behind headers whose names must not be hidden.
 {
-    printf '#ifdef __CUDACC__\n#include <cuda_runtime.h>\n#elif defined(__HIP__)\n'
-    printf '#include <hip/hip_runtime.h>\n#endif\n'
+    printf '#if defined(__CUDACC__)\n#include <cuda_fp16.h>\n#elif defined(__HIP__)\n'
+    printf '#include <hip/hip_fp16.h>\n#endif\n#ifdef __cplusplus\n#include <algorithm>\n'
+    printf '#include <complex>\n#include <type_traits>\nusing namespace std;\n#endif\n'
+    printf '#include <sys/types.h>\n#ifdef __linux__\n#include <sys/sysmacros.h>\n#endif\n'
     for name in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z N_ELEMENTS SIZE COUNT BLOCK \
-        BLOCKS BLOCK_SIZE THREADS GRID WARP TILE ITERATIONS RUNS ROUNDS TRIES BATCH BATCHES; do
-        printf '#define %s 1024\n' $name
+        BLOCKS BLOCK_SIZE THREADS GRID WARP TILE ITERATIONS RUNS ROUNDS TRIES BATCH BATCHES \
+        DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS unix linux None Success Always Status Bool \
+        True False Complex ERROR OPTIONAL STRICT DELETE IGNORE INFINITE NO_ERROR VOID CONST EMPTY \
+        near far NEAR FAR IN OUT pascal cdecl hyper small interface huge TRUE FALSE PAGE_SIZE; do
+        printf '#ifndef %s\n#define %s 1024\n#endif\n' $name $name
     done
+    printf '#define %s(a, b) ((a) + (b))\n' min max Yield TEXT ABS SWAP
     printf '#ifndef __CUDACC__\n#define ALL_KERNELS\n#endif\n' # they take nvcc long
     printf '#define GPUMB_IMPLEMENTATION\n#include "use.c"\n'
 } >$dir/names.c
+
+# Which backend is chosen, for compilers and platforms that need not be here.
+mkdir -p $dir/hip
+: >$dir/hip/hip_runtime.h
+: >$dir/cuda_runtime.h
+for backend in CPU CUDA HIP; do
+    printf '#include "gpumb.h"\n#ifndef GPUMB_BACKEND_%s\n#error "another backend"\n#endif\n' \
+        $backend >$dir/$backend.c
+done
 
 # The quick start of the header, as it stands there; tests/test_examples.sh runs it.
 sed -n '/^QUICK START/,/^    nvcc/ s/^    //p' gpumb.h | grep -v '^nvcc' >$dir/quick_start.cu
@@ -185,10 +225,22 @@ for compilers in 'gcc g++' 'clang clang++'; do
         add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_CUDA"
         add "refuses $compile -DGPUMB_BACKEND_CPU -DGPUMB_BACKEND_HIP"
     done
-    add "$cc -std=c99 $warnings -I. -o \$out -c $dir/names.c"
+    add "$cc -std=c99 -D_DEFAULT_SOURCE $warnings -I. -o \$out -c $dir/names.c"
     add "$cxx -x c++ -std=c++17 $warnings -I. -o \$out -c $dir/names.c"
+    # A user's file: what it includes and the macros that it uses, with the user's own warnings.
+    user='-DUSER -Wold-style-cast -Wcast-qual -Wundef -Wdouble-promotion'
+    user="$user -Wzero-as-null-pointer-constant -Wmissing-declarations -Wformat=2"
+    ! $cxx -Werror -Wuseless-cast -x c++ -E /dev/null >/dev/null 2>&1 || user="$user -Wuseless-cast"
+    for standard in c++11 c++20; do
+        add "$cxx -x c++ -std=$standard $warnings $user -I. -o \$out -c $dir/use.c"
+    done
     for program in examples/*.c bench/*.c; do
         add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
+    done
+    for backend in CPU CUDA:-D__CUDACC__ HIP:-D__HIP__ HIP:-D__CUDACC__,-D__HIPCC__ \
+        HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVIDIA__ HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVCC__; do
+        macros=$(echo "$backend" | sed 's/^[A-Z]*:*//; s/,/ /g')
+        add "$cc -E -o \$out -I. -I$dir $macros $dir/${backend%%:*}.c"
     done
     # One language's implementation, used from the other.
     for units in 'implementation use' 'use implementation'; do
@@ -218,6 +270,15 @@ if found "$nvcc"; then
     for program in $programs; do
         add "$compile $program"
     done
+    # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
+    for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+        if "$nvcc" --list-gpu-code | grep -qx $arch; then
+            add "$nvcc -arch=$arch -std=c++14 -Wno-deprecated-gpu-targets -Xptxas -Werror -I." \
+                "-DGPUMB_IMPLEMENTATION -DALL_KERNELS -cubin -o \$out -x cu $dir/use.c"
+        else
+            skip "$arch: not known to $nvcc"
+        fi
+    done
 fi
 
 hipcc=${HIPCC:-hipcc}
@@ -232,6 +293,7 @@ if found "$hipcc"; then
         fi
     done
     add "$compile $dir/use.c"
+    add "$compile -DUSER -Wold-style-cast $dir/use.c"
     for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
         add "$compile -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
     done

@@ -511,6 +511,67 @@ static void test_forgetting()
     close(g, 0);
 }
 
+// What can't be said of a region fails it, and no figure comes of it.
+static void test_misstated()
+{
+    static const double wrong[] = {-5, -1e-300, NAN, -NAN, INFINITY, -INFINITY, 1e31};
+    static const char *const name[] = {"set_bytes", "set_flop", "set_expected", "set_expected"};
+    gpumb *g = open(settings());
+    for (double value : wrong)
+        for (int which = 0; which < 4; which++) {
+            int runs = 0;
+            gpumb_set_bytes(g, which ? 1e6 : value);
+            gpumb_set_flop(g, which == 1 ? value : 1e6);
+            gpumb_set_expected(g, which == 2 ? value : 1, which == 3 ? value : 0.5);
+            GPUMB_MEASURE(g, "misstated")
+                runs++;
+            const gpumb_result *r = gpumb_last_result(g);
+            CHECK_INT(runs, 0);
+            CHECK_INT(r->status, GPUMB_STATUS_FAILED);
+            CHECK_CASE(strstr(r->reason, name[which]) != NULL, "%s", r->reason);
+            CHECK(r->bytes >= 0 && r->flop >= 0 && r->reference >= 0 && r->expected_pct >= 0);
+            CHECK(r->bytes <= 1e6 && r->flop <= 1e6 && r->reference <= 1);
+        }
+    gpumb_set_bytes(g, 0); // says nothing
+    gpumb_set_expected(g, 0, 0);
+    GPUMB_MEASURE(g, "nothing is stated")
+        fake_run(1e-3);
+    CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
+    gpumb_skip(g, "for another reason");
+    gpumb_set_bytes(g, NAN);
+    GPUMB_MEASURE(g, "skipped")
+        fake_run(1e-3);
+    CHECK_STR(gpumb_last_result(g)->reason, "for another reason");
+    gpumb_result r;
+    gpumb_set_bytes(g, -1);
+    GPUMB_TIME(&r)
+        fake_run(1e-3);
+    CHECK_INT(r.status, GPUMB_STATUS_FAILED);
+    close(g, GPUMB_EXIT_FAILED);
+}
+
+// A row without bytes behind one with them: the setting holds for one region, which is said once.
+static void test_unstated()
+{
+    for (int second = 0; second < 5; second++) {
+        gpumb *g = open(settings());
+        for (int region = 0; region < 4; region++) {
+            if (second == 0 ? region == 0 : second < 4)
+                gpumb_set_bytes(g, second == 1 ? 1e6 : 1e6 * !region);
+            if (second == 2 && region)
+                gpumb_set_flop(g, 1e6);
+            if (second == 3 && region)
+                gpumb_skip(g, "not here");
+            GPUMB_MEASURE(g, region ? "second" : "first")
+                fake_run(1e-3);
+        }
+        const char *said = strstr(heard, "second states no bytes");
+        CHECK_INT(said != NULL, second == 0);
+        CHECK(!said || !strstr(said + 8, "states no bytes"));
+        close(g, 0);
+    }
+}
+
 // A body may find out itself that it can't run here.
 static void test_skip_inside()
 {
@@ -941,14 +1002,6 @@ static void test_cut_names()
     CHECK_STR(text, "1234567");
     gpumbi_copy_text(text, sizeof text, NULL);
     CHECK_STR(text, "");
-    gpumb *g = open(settings());
-    gpumb_set_bytes(g, HUGE_VAL);
-    gpumb_set_flop(g, -HUGE_VAL);
-    GPUMB_MEASURE(g, "infinite") {
-        fake_run(1e-3);
-    }
-    CHECK_NEAR(gpumb_last_result(g)->gbps, 0, 0);
-    close(g, 0);
 }
 
 // A stream that is handed in is used, and left alone.
@@ -1025,6 +1078,8 @@ int main()
     test_guard();
     test_forgetting();
     test_skip_inside();
+    test_misstated();
+    test_unstated();
     test_missing_buffers();
     test_interleave();
     test_interleave_precision();

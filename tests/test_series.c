@@ -256,6 +256,23 @@ static void test_classes(void)
     for (i = 0; i < 990; i++)
         values[i] = ticks[i % 11]; /* an event clock's two ticks, 10 % apart */
     CHECK_INT(gpumb_classify(values, 990, 0.01), GPUMB_SERIES_STEADY);
+    for (i = 0; i < 30; i++)
+        values[i] = (i >= 3 && i < 8 ? 1.12 : 1) * (1 + 0.01 * uniform()); /* a dwell */
+    CHECK_INT(gpumb_classify(values, 30, 0.01), GPUMB_SERIES_UNSTEADY);
+    for (i = 0; i < 300; i++)
+        values[i] = 1 + 0.12 * fmod((double)i / 20, 1) + 0.01 * uniform(); /* a saw */
+    for (k = 106; k <= 300; k++)
+        CHECK_CASE(gpumb_classify(values, k, 0.01) == GPUMB_SERIES_UNSTEADY, "saw, %d", (int)k);
+    for (k = 0; k < 2; k++) { /* heavy tails are not two levels: Pareto 1.5, exp of a normal */
+        int levels = 0, n;
+        for (n = 0; n < 200; n++) {
+            for (i = 0; i < 30; i++)
+                values[i] = k ? exp(uniform() + uniform() + uniform() + uniform())
+                              : pow(uniform() + 1e-9, -1 / 1.5);
+            levels += gpumb_classify(values, 30, 0.01) == GPUMB_SERIES_TWO_LEVELS;
+        }
+        CHECK_CASE(levels <= 10, "%d of 200, tail %d", levels, (int)k);
+    }
     for (i = 0; i < 1000; i++)
         values[i] = i < 400 ? 1.1 : 1; /* a step between two exact values */
     CHECK_INT(gpumb_classify(values, 1000, 0.01), GPUMB_SERIES_WARMING_UP);

@@ -702,6 +702,8 @@ static void test_cold()
         bool cached;
     } cases[] = {{1e6, 1 << 20, "L2", true}, // moved once: no kernel finds it in the L1
                  {3e6, 1 << 20, "L1", true},
+                 {2.0 * (1 << 20), 1 << 20, "L1", true}, // again: each byte twice, at least
+                 {2.0 * (1 << 20) - 1, 1 << 20, "L2", true},
                  {1e6, (uint64_t)20 << 20, "L2", true},
                  {1e6, (uint64_t)40 << 20, "memory", false},
                  {0, 1 << 20, "L1", false},
@@ -716,7 +718,7 @@ static void test_cold()
         }
     }
     close(g, 0);
-    for (int row = 0; row < 8; row++) {
+    for (int row = 0; row < (int)(sizeof cases / sizeof cases[0]); row++) {
         CHECK_STR(column("cache", row).c_str(), cases[row].cache);
         CHECK_INT(flagged("cached", row), cases[row].cached);
     }
@@ -1205,6 +1207,26 @@ static void test_each_flag()
     check("above-peak", {nullptr, nullptr, bytes(1.5e9), 0}, {nullptr, peak, bytes(1.5e9), 0});
     check("above-peak", {nullptr, nullptr, [](gpumb *g) { gpumb_set_flop(g, 21e9); }, 0},
           {nullptr, nullptr, [](gpumb *g) { gpumb_set_flop(g, 19e9); }, 0});
+    // without a peak, 5 times the copy's rate (1e12 byte/s) is more than any memory has
+    const auto no_peak = [](gpumb_settings *) {
+        fake_peak_gbps = 0;
+        fake_memory = (uint64_t)64 << 30; // room for the copy
+    };
+    check("above-peak", {nullptr, no_peak, bytes(5.1e9), 0}, {nullptr, no_peak, bytes(4.9e9), 0});
+    const auto in_cache = [](gpumb *g) {
+        gpumb_set_bytes(g, 5.1e9);
+        gpumb_set_footprint(g, 1 << 20);
+    };
+    check("above-peak", {nullptr, no_peak, bytes(5.1e9), 0}, {nullptr, no_peak, in_cache, 0});
+    check("above-peak",
+          {nullptr,
+           [](gpumb_settings *s) {
+               fake_peak_gbps = 0;
+               fake_memory = (uint64_t)64 << 30;
+               s->cold = 1;
+           },
+           in_cache, 0},
+          {nullptr, peak, bytes(1.9e9), 0});
     const auto footprint = [](uint64_t n) {
         return [n](gpumb *g) {
             gpumb_set_bytes(g, 1e6);
