@@ -10212,7 +10212,7 @@ typedef struct gpumbi_difference {
 static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind, uint64_t seed)
 {
     GPUMB_GRID_STRIDE(i, n)
-    words[i] = gpumbi_word(kind, seed, i);
+        words[i] = gpumbi_word(kind, seed, i);
 }
 
 /* Compares words of 8 bytes: buffers have whole ones, and those of the last that do not belong
@@ -10220,8 +10220,7 @@ static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind,
 static __global__ void gpumbi_compare_kernel(const uint64_t *a, const uint64_t *b, uint64_t bytes,
                                              gpumbi_difference *difference)
 {
-    GPUMB_GRID_STRIDE(i, (bytes + 7) / 8)
-    {
+    GPUMB_GRID_STRIDE(i, (bytes + 7) / 8) {
         unsigned long long differs = a[i] ^ b[i];
         if (i == bytes / 8)
             differs &= (1ull << bytes % 8 * 8) - 1;
@@ -10380,15 +10379,16 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
     static __global__ void gpumbi_zcopy_##size(const type *__restrict__ in,                        \
                                                type *__restrict__ out, uint64_t n, int mode)       \
     {                                                                                              \
-        unsigned sum = 0;                                                                          \
-        if (mode == GPUMB_READ_WRITE)                                                              \
+        if (mode == GPUMB_READ_WRITE) {                                                            \
             GPUMB_GRID_STRIDE(i, n)                                                                \
-        out[i] = in[i];                                                                            \
-        else if (mode == GPUMB_WRITE) GPUMB_GRID_STRIDE(i, n) gpumbi_write_element(&out[i], i);    \
-        else                                                                                       \
-        {                                                                                          \
+                out[i] = in[i];                                                                    \
+        } else if (mode == GPUMB_WRITE) {                                                          \
             GPUMB_GRID_STRIDE(i, n)                                                                \
-            sum += gpumbi_sum_words(in[i]);                                                        \
+                gpumbi_write_element(&out[i], i);                                                  \
+        } else {                                                                                   \
+            unsigned sum = 0;                                                                      \
+            GPUMB_GRID_STRIDE(i, n)                                                                \
+                sum += gpumbi_sum_words(in[i]);                                                    \
             gpumbi_add_sum((unsigned *)(void *)out, sum);                                          \
         }                                                                                          \
     }
@@ -10408,13 +10408,12 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
     unsigned *to = (unsigned *)out, sum = 0;
     if (mode == GPUMB_READ_WRITE) {
         GPUMB_GRID_STRIDE(i, n)
-        gpumbi_stream_store(&out[i], in[i]);
+            gpumbi_stream_store(&out[i], in[i]);
     } else if (mode == GPUMB_WRITE) {
         GPUMB_GRID_STRIDE(i, n)
-        gpumbi_stream_store(&out[i], gpumbi_write_16(i));
+            gpumbi_stream_store(&out[i], gpumbi_write_16(i));
     } else {
-        GPUMB_GRID_STRIDE(i, quarter)
-        {
+        GPUMB_GRID_STRIDE(i, quarter) {
             const uint4 a = in[i], b = in[i + quarter], c = in[i + 2 * quarter],
                         d = in[i + 3 * quarter];
             sum += gpumbi_sum_words(a) + gpumbi_sum_words(b) + gpumbi_sum_words(c) +
@@ -10467,18 +10466,25 @@ static __global__ void gpumbi_strided(const void *__restrict__ in, void *__restr
 /* Sub-domains: groups of `lanes` threads, each group with consecutive elements of its own, one load
  * of a thread in flight, as in zcopy. Expect the full rate once lanes * elem fills a sector, though
  * a warp's load is in several pieces. */
-static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__restrict__ out,
-                                         int lanes, int iterations, int elem)
+template <class Type>
+static __device__ __forceinline__ void gpumbi_move(const void *in, void *out, uint64_t start,
+                                                   unsigned lanes, unsigned iterations)
 {
-    const uint64_t block_start = blockIdx.x * (uint64_t)blockDim.x * (unsigned)iterations;
-    const unsigned group = threadIdx.x / (unsigned)lanes, lane = threadIdx.x % (unsigned)lanes;
-    const uint64_t start = block_start + group * (uint64_t)lanes * (unsigned)iterations + lane;
+    GPUMBI_NO_UNROLL
+    for (unsigned i = 0; i < iterations; i++)
+        ((Type *)out)[start + i * lanes] = ((const Type *)in)[start + i * lanes];
+}
+
+static __global__ void gpumbi_subdomains(const void *__restrict__ in, void *__restrict__ out,
+                                         unsigned lanes, unsigned iterations, int elem)
+{
+    const uint64_t block_start = blockIdx.x * (uint64_t)blockDim.x * iterations;
+    const unsigned group = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+    const uint64_t start = block_start + group * (uint64_t)lanes * iterations + lane;
     switch (elem) {
 #define GPUMBI_SUBDOMAIN_MOVE(size, type)                                                          \
     case size:                                                                                     \
-        GPUMBI_NO_UNROLL for (unsigned i = 0; i < (unsigned)iterations;                            \
-                              i++)((type *)out)[start + i * (unsigned)lanes] =                     \
-            ((const type *)in)[start + i * (unsigned)lanes];                                       \
+        gpumbi_move<type>(in, out, start, lanes, iterations);                                      \
         break;
         GPUMBI_ACCESS_ELEMENTS(GPUMBI_SUBDOMAIN_MOVE)
     }
@@ -10490,8 +10496,7 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
                                             uint64_t in_offset, uint64_t out_offset, unsigned elem,
                                             gpumbi_difference *found)
 {
-    GPUMB_GRID_STRIDE(e, (bytes + elem - 1) / elem)
-    {
+    GPUMB_GRID_STRIDE(e, (bytes + elem - 1) / elem) {
         const uint64_t i = e - out_offset;
         const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
         GPUMBI_NO_UNROLL
@@ -11020,8 +11025,7 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
 {
     const Type *in = (const Type *)input;
     gpumbi_exact mine = {0, 0, 0, HUGE_VAL, -HUGE_VAL, 0};
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         const double x = (double)in[i];
         gpumbi_add_exactly(&mine, x);
         mine.absolute += x < 0 ? -x : x;
@@ -11123,10 +11127,10 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
 /* All pairs, tile by tile. One body a thread and no unrolling is the textbook form. More bodies a
  * thread share each load from shared memory: 13 + 1 / bodies instructions an interaction. Unrolling
  * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
- * takes the time of four (H200: 42.8 of 51.0 TFLOP/s). */
+ * takes the time of four (H200: 42.8 of 51.0 TFLOP/s). One resident block is enough: registers are
+ * for the bodies. */
 template <int bodies, int unroll, int kind>
-static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512,
-                                         1) /* 1: registers for all of them */
+static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     gpumbi_nbody(const void *positions, void *accelerations, unsigned n, unsigned share,
                  float softening2)
 {
@@ -11172,8 +11176,7 @@ static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, 
                                         unsigned splits)
 {
     const float4 *part = (const float4 *)parts;
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         float4 sum = make_float4(0, 0, 0, 0);
         GPUMBI_NO_UNROLL
         for (unsigned s = 0; s < splits; s += GPUMBI_LOADS) {
@@ -11286,8 +11289,7 @@ static __global__ void gpumbi_nbody_move(void *positions, void *velocities,
 {
     float4 *position = (float4 *)positions, *velocity = (float4 *)velocities;
     const float4 *acceleration = (const float4 *)accelerations;
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         const float4 a = acceleration[i];
         float4 v = velocity[i], r = position[i];
         v = make_float4(v.x + a.x * kick, v.y + a.y * kick, v.z + a.z * kick, 0);
@@ -11331,8 +11333,7 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
                                            gpumbi_difference *found)
 {
     unsigned long long sum = 0;
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         if (mode == GPUMB_READ)
             sum += words[i];
         else if (words[i] != gpumbi_write_word(i)) {
@@ -11652,7 +11653,8 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
     if (blocks && (!in || !out))
         return gpumbi_null(g, "gpumb_subdomains");
     if (blocks)
-        GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, lanes, iterations, elem);
+        GPUMB_LAUNCH(gpumbi_subdomains, blocks, block, 0, in, out, (unsigned)lanes,
+                     (unsigned)iterations, elem);
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 

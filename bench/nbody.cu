@@ -101,8 +101,7 @@ static double issue_slots(gpumb *g)
  * wrong force show in the energy. */
 static __global__ void make_bodies(float4 *position, float4 *velocity, uint64_t n)
 {
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         float4 r = position[i];
         r.w = (fabsf(r.w) + 0.1f) / (float)n;
         position[i] = r;

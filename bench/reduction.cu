@@ -99,8 +99,7 @@ static void measure(gpumb *g, const char *name, job *j, gpumb_timing timing)
 
 template <class T> static __global__ void make_positive(T *x, uint64_t n)
 {
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         x[i] = x[i] < 0 ? -x[i] : x[i];
     }
 }

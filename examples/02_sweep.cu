@@ -6,7 +6,7 @@
 __global__ void saxpy(uint64_t n, float a, const float *x, float *y)
 {
     GPUMB_GRID_STRIDE(i, n)
-    y[i] = a * x[i] + y[i];
+        y[i] = a * x[i] + y[i];
 }
 
 int main(int argc, char **argv)

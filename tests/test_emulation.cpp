@@ -561,17 +561,15 @@ static void test_shared_memory()
 
 static __global__ void stride(unsigned char *seen, uint64_t n, int *evaluated)
 {
-    GPUMB_GRID_STRIDE(i, (atomicAdd(evaluated, 1), n))
-    {
+    GPUMB_GRID_STRIDE(i, (atomicAdd(evaluated, 1), n)) {
         seen[i]++;
         GPUMB_GRID_STRIDE(j, 0)
-        seen[j]++;
+            seen[j]++;
     }
 }
 static __global__ void stride_ends(uint64_t *last, uint64_t n)
 {
-    GPUMB_GRID_STRIDE(i, n)
-    {
+    GPUMB_GRID_STRIDE(i, n) {
         *last = i;
         i = n - 1 - (blockIdx.x * blockDim.x + threadIdx.x != gridDim.x * blockDim.x - 1);
     }

@@ -937,7 +937,7 @@ static void test_compare(gpumb *g)
 static __global__ void visit(unsigned *visits, uint64_t n)
 {
     GPUMB_GRID_STRIDE(i, n)
-    atomicAdd(&visits[i], 1u);
+        atomicAdd(&visits[i], 1u);
 }
 
 static void test_grid_stride(gpumb *g)
