@@ -266,6 +266,42 @@ static void test_slow_ramps()
     }
 }
 
+// A coarse clock, 100 to 150 quanta to a sample: what it hides is in the interval.
+static void test_coarse_clock()
+{
+    static const double noise[] = {0, 0.001, 0.01};
+    static const double quanta[] = {0.5e-6, 1e-6};
+    for (double sd : noise)
+        for (double quantum : quanta) {
+            int held = 0;
+            double width = 0;
+            for (int i = 0; i < 60; i++) {
+                random_state = (uint64_t)i + 1;
+                const double seconds = quantum * (100 + 50 * random_uniform());
+                double median[2];
+                for (int coarse = 0; coarse < 2; coarse++) {
+                    const gpumb_settings s = settings();
+                    fake_reset();
+                    fake_quantum = coarse ? quantum : 0;
+                    fake_now = fake_busy = 100 + 1e-6 * random_uniform();
+                    gpumb *g = gpumb_open_settings("test_engine", &s);
+                    gpumb_result r;
+                    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                    GPUMB_TIME(&r) {
+                        fake_run(seconds * (1 + coarse * sd * random_normal()));
+                    }
+                    median[coarse] = r.time.median;
+                    held += coarse && r.time.ci_lo <= median[0] && median[0] <= r.time.ci_hi;
+                    width += coarse * precision_of(r.time) / 60;
+                    close(g, 0);
+                }
+            }
+            CHECK_CASE(held >= 56, "%d of 60 intervals hold: noise %g, quantum %g s", held, sd,
+                       quantum);
+            CHECK_CASE(width < 0.009, "+-%g", width);
+        }
+}
+
 // ---- the way of timing ----
 
 static void test_way()
@@ -507,9 +543,9 @@ static void test_stop()
     }
     CHECK_INT(r.time.count, 7);
     CHECK_INT(r.stop, GPUMB_STOP_SAMPLES);
-    const double m = r.time.median, besides = 0.0015 * m; // what samples don't show
-    CHECK_NEAR(r.time.ci_lo, m - sqrt((m - r.time.min) * (m - r.time.min) + besides * besides), 0);
-    CHECK_NEAR(r.time.ci_hi, m + sqrt((r.time.max - m) * (r.time.max - m) + besides * besides), 0);
+    const double m = r.time.median, besides = hypot(0.0015 * m, 0.58 * 32e-9); // not in samples
+    CHECK_NEAR(r.time.ci_lo, m - hypot(m - r.time.min, besides), 1e-15);
+    CHECK_NEAR(r.time.ci_hi, m + hypot(r.time.max - m, besides), 1e-15);
     close(g, 0);
 
     // times on a device that don't differ leave that much; on the host, nothing
@@ -954,6 +990,7 @@ int main()
     test_warm_up();
     test_noise_is_settled();
     test_slow_ramps();
+    test_coarse_clock();
     test_way();
     test_overhead();
     test_calibration();
