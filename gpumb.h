@@ -8016,12 +8016,17 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         gpumbi_print(g->table.file, "  expected %s %%, measured %s %%",
                      gpumbi_write_number(r->expected_pct, 1, 1).text,
                      gpumbi_write_number(r->measured_pct, 1, 1).text);
-    if (r->compared_with[0])
-        gpumbi_print(g->table.file, "  %s: %s x %s (%s ... %s)",
-                     gpumbi_verdict_name[r->comparison.verdict],
-                     gpumbi_write_number(r->comparison.ratio, 4, 1).text, r->compared_with,
-                     gpumbi_write_number(r->comparison.lo, 4, 1).text,
-                     gpumbi_write_number(r->comparison.hi, 4, 1).text);
+    if (r->compared_with[0]) {
+        const gpumb_comparison *c = &r->comparison;
+        gpumbi_print(g->table.file, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
+                     gpumbi_write_number(c->ratio, 4, 1).text, r->compared_with);
+        if (c->hi > 0) /* the lower end may be 0: too little is known for one */
+            gpumbi_print(g->table.file, "%s ... %s)",
+                         c->lo > 0 ? gpumbi_write_number(c->lo, 4, 1).text : "?",
+                         gpumbi_write_number(c->hi, 4, 1).text);
+        else
+            fputs("no interval)", g->table.file);
+    }
     if (flags[0]) {
         fputs("  ", g->table.file);
         gpumbi_paint(g, "2");
@@ -8268,7 +8273,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
     }
     gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
     if (r->time.count >= 6)
-        gpumbi_print(stdout, ", 95 %% in %s ... %s", gpumbi_write_time(r->time.ci_lo).text,
+        gpumbi_print(stdout, ", 95 %% in %s ... %s",
+                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
                      gpumbi_write_time(r->time.ci_hi).text);
     gpumbi_print(stdout, ", %llu samples", (unsigned long long)r->time.count);
     if (r->batch > 1)

@@ -222,7 +222,8 @@ static void floor_result(gpumb *g)
         GPUMB_MEASURE(g, "spin")
             GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
         const double wall = host_now() - began;
-        if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK)
+        if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK ||
+            gpumb_last_result(g)->time.count < 6) /* no interval */
             continue;
         double medians[50]; /* the long run: results over and over */
         for (int i = 0; i < repetitions; i++) {

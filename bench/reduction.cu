@@ -258,10 +258,10 @@ static int find_extremes(gpumb *g, const char *bench, const char *axis, int64_t 
     return e->rows > 1 && !((e->low->flags | e->high->flags) & GPUMB_FLAG_NOISY);
 }
 
-/* 1: the interval of a is below that of b. */
+/* 1: both have an interval, and that of a is below that of b. */
 static int is_faster(const gpumb_result *a, const gpumb_result *b)
 {
-    return a->time.ci_hi < b->time.ci_lo;
+    return a->time.ci_hi > 0 && a->time.ci_hi < b->time.ci_lo;
 }
 
 /* ---- geometry -------------------------------------------------------------------------------- */

@@ -2034,6 +2034,37 @@ static void test_undecided()
     CHECK_STR(column("ratio_lo", 1).c_str(), "");
 }
 
+// A missing interval is not shown as numbers, nor is the end of one that would be below zero.
+static void test_missing_intervals()
+{
+    for (uint64_t rounds : {5u, 6u}) {
+        const std::string text = printed([&] {
+            gpumb_settings s = settings();
+            s.warmup_s = -1;
+            s.quiet = 0;
+            s.min_samples = s.max_samples = rounds;
+            gpumb *g = open(s);
+            GPUMB_INTERLEAVE(g) {
+                GPUMB_MEASURE(g, "base") {
+                    fake_run(1e-3);
+                }
+                GPUMB_MEASURE(g, "other") {
+                    fake_run(drawn(1e-3, 0.01));
+                }
+            }
+            const gpumb_result *r = gpumb_last_result(g);
+            CHECK_INT(r->comparison.hi > 0, rounds == 6);
+            gpumb_print_result(r);
+            close(g, 0);
+        });
+        CHECK_INT(times_in(text, " x base (no interval)"), rounds == 5);
+        CHECK_INT(times_in(text, " ... "), rounds == 5 ? 0 : 2);
+        CHECK_INT(times_in(text, "0.0000"), 0);
+        CHECK_INT(column("ratio_lo", 1).empty(), rounds == 5);
+        CHECK_INT(column("ci_hi_s", 1).empty(), rounds == 5);
+    }
+}
+
 enum trouble { FINE, WRONG, WRONG_AT_LAST, SKIPPED, BAD_TIMES, LATE_BAD_TIME };
 
 static void test_troubled_rounds()
@@ -2348,6 +2379,7 @@ int main()
     test_order_ends_early();
     test_each_flag();
     test_explain();
+    test_missing_intervals();
     test_series();
     test_sensors();
     test_sensors_in_turn();
