@@ -45,6 +45,7 @@ FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, b
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
 FAKE_UNUSED int fake_devices;             /* how many there are */
+FAKE_UNUSED int fake_multiprocessors;     /* kernels that fill, compare and check launch so many */
 FAKE_UNUSED int fake_warp_size;           /* goes with gpumb_cpu_set_warp_size() */
 FAKE_UNUSED const char *fake_backend;     /* "cpu" makes the engine do without events */
 FAKE_UNUSED double fake_peak_gbps;        /* 0: unknown */
@@ -201,6 +202,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_free = NULL;
     fake_free_count = 0;
     fake_devices = 1;
+    fake_multiprocessors = 100;
     fake_warp_size = 32;
     fake_backend = "fake";
     fake_peak_gbps = 1000;
@@ -326,7 +328,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *device)
     snprintf(device->backend, sizeof device->backend, "%s", fake_backend);
     snprintf(device->arch, sizeof device->arch, "fk_90");
     device->ordinal = ordinal;
-    device->multiprocessors = 100;
+    device->multiprocessors = fake_multiprocessors;
     device->warp_size = fake_warp_size;
     device->max_block = 1024;
     device->max_threads = 2048;

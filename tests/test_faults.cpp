@@ -341,6 +341,7 @@ static void remove_files(void)
 static outcome run(int (*body)(void))
 {
     outcome o;
+    fake_multiprocessors = 1; /* what the emulation runs is a few words each */
     remove_files();
     lines.clear();
     results.clear();
