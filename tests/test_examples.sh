@@ -47,7 +47,7 @@ has() { grep -qE -e "$1" "$2"; }
 # options SOURCE: what makes it quick, if it has a command line
 options() {
     if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$1"; then
-        echo --quick --budget 0.5 --warmup 0.01 --samples 6:100
+        echo --quick --budget 100 --warmup 0.01 --samples 6:6
     fi
 }
 
@@ -70,7 +70,9 @@ run() {
     check "$1: colours in a pipe" not grep -q "$(printf '\033')" "$tmp/out"
     if measures "$2"; then
         check "$1: no time with a unit" has "$number ?$unit\\b" "$tmp/out"
-        check "$1: no interval" has "$interval" "$tmp/out"
+        # without options, a busy machine may have been too slow for 6 samples: the row says so
+        few=$([ "$(options "$2")" ] || echo '|few-samples')
+        check "$1: no interval" has "$interval$few" "$tmp/out"
         if [ "$backend" = cpu ] && grep -q 'GPUMB_MEASURE(' "$2"; then
             check "$1: does not say that it is no GPU's result" has 'emulated' "$tmp/out"
         fi

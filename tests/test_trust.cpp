@@ -2365,6 +2365,7 @@ static void test_progress()
 
 int main()
 {
+    signal(SIGINT, SIG_DFL); // what a script starts in the background is deaf to it
     csv_path = "/tmp/test_trust." + std::to_string((long)getpid()) + ".csv";
     json_path = csv_path + ".json";
     test_automatic_way();
