@@ -36,7 +36,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
 HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-QUICKLY := -O1 # tests on the fake device compile in a third of the time that -O3 takes
+QUICKLY := -O1 # tests compile in a third of the time that -O3 takes, and run as long
+QUICKLY_cpu := $(QUICKLY)
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(QUICKLY)
 AARCH64_CXX := aarch64-linux-gnu-g++
 
@@ -58,7 +59,8 @@ HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-SCRIPTS := $(wildcard tests/test_*.sh)
+THOROUGH := tests/test_coverage.sh tests/test_isa.sh
+SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
 ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
@@ -82,11 +84,17 @@ bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/;
 	    build/cpu/$$b >results/$$b.txt || status=1; tail -n 1 results/$$b.txt; \
 	done; exit $$status
 
+check: ## runs all checks: test, rest, matrix, lint and mutate
+	@sh tests/check.sh test rest matrix lint mutate
+
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
 
 lint: ## checks formatting, names, exported symbols and versions
 	@sh tests/lint.sh
+
+mutate: ## breaks the header in many small ways, each of which a test must see
+	@sh tests/mutate.sh
 
 clean: ## removes build/
 	rm -rf build
@@ -95,13 +103,13 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench test plots figures matrix lint clean help always
+.PHONY: all run bench test rest check plots figures matrix lint mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 # ---- programs; flags.* change when a command does, so that another ARCH builds anew ----
 $(B)/flags.kernels: always
-	@mkdir -p $(@D); echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
+	@mkdir -p $(@D); echo '$(COMPILE) $(QUICKLY)' | cmp -s - $@ || echo '$(COMPILE) $(QUICKLY)' > $@
 
 build/cpu/flags.host: always
 	@mkdir -p $(@D); echo '$(HOST_FLAGS)' | cmp -s - $@ || echo '$(HOST_FLAGS)' > $@
@@ -129,7 +137,7 @@ $(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
-	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(QUICKLY_$(BACKEND)) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 build/cpu/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -155,23 +163,28 @@ build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 	@mkdir -p $(@D)
 	$(AARCH64_CXX) -I. -static -std=c++17 -O2 -pthread $(WARNINGS) $< -o $@
 
-# ---- test: what this machine can't run is named and counted as skipped ----
-ifneq ($(filter test,$(MAKECMDGOALS)),)
+# ---- test and rest: what this machine can't run is named and counted as skipped ----
+ifneq ($(filter test rest,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 SANITIZER := $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
                $(CXX) $(SANITIZE) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
-RUN := $(HOST_TESTS)
-SKIP :=
-run_if = $(eval $(if $(1),RUN += $(2),SKIP += $(foreach t,$(2),'$(t): $(3)')))
-$(call run_if,$(DEVICE),$(KERNEL_TESTS) $(SCRIPTS),no $(BACKEND) device)
-$(call run_if,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
-$(call run_if,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
+# Those that take longest first.
+test_RUN :=
+rest_RUN := $(THOROUGH)
+run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
+$(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
+$(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
+$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
+test_RUN += $(HOST_TESTS)
 
-test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(RUN) ## builds and runs the tests
-	@sh tests/run.sh $(RUN) -- $(SKIP)
+test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds everything and runs the tests
+	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
+
+rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
+	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # ---- plots: with a matplotlib of its own where python3 has none ----
 has_matplotlib = $(1) -c 'import matplotlib' 2>/dev/null

@@ -1,9 +1,8 @@
 #!/bin/sh
 # Runs tests from the top of the tree and adds up their closing lines.
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
-# As many at a time as there are cores: their clock is scripted, or they check no times. Programs
-# of build/cpu-asan come after the others, for both write to the same files. One at a time runs
-# what needs a GPU, and test_cli.sh, which wants verdicts on times of a machine that is at rest.
+# As many at a time as there are cores: their clock is scripted, or they check no times. What needs
+# a GPU runs one at a time.
 #     tests/run.sh --one DIRECTORY TEST     prints the test's counts and where its report is
 limit=600 # seconds for a test
 
@@ -72,10 +71,9 @@ trap 'stop 143' TERM
 tests=0
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     case $1,${TEST_BUILD:-build/cpu} in
-    tests/test_cli.sh,* | build/cuda/* | build/hip/*) list=3 ;;
-    build/cpu-asan/* | *.sh,build/cpu) list=2 ;;
-    *.sh,*) list=3 ;;
-    *) list=1 ;;
+    build/cuda/* | build/hip/*) list=2 ;;
+    *.sh,build/cpu | build/*) list=1 ;;
+    *) list=2 ;;
     esac
     echo "$1" >>"$tmp/list$list"
     tests=$((tests + 1))
@@ -84,9 +82,9 @@ done
 
 # In the background, for a shell that waits hears signals at once.
 cores=$(nproc 2>/dev/null || echo 2)
-for list in 1 2 3; do
+for list in 1 2; do
     [ -e "$tmp/list$list" ] || continue
-    [ $list -lt 3 ] || cores=1
+    [ $list -lt 2 ] || cores=1
     xargs -P "$cores" -n 1 sh "$0" --one "$tmp" <"$tmp/list$list" |
         while read -r p f s report; do
             cat "$report"

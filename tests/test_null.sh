@@ -400,7 +400,7 @@ if ! ${CXX:-c++} -std=c++17 -O0 -w -pthread -I. -I"$tmp" ${CXXFLAGS-} "$tmp/null
 fi
 timeout 300 "$tmp/null" >"$tmp/out" 2>"$tmp/err"
 status=$?
-cat "$tmp/out" | sed '$d' | head -n 40
+sed "\$d" "$tmp/out" | head -n 40
 counts=$(tail -n 1 "$tmp/out")
 if [ $status -gt 1 ] || ! grep -q "^$functions functions\$" "$tmp/out" || [ "$functions" -lt 50 ]; then
     echo "test_null.sh: failed: status $status after $functions functions: $(tail -n 3 "$tmp/err")"
