@@ -7578,9 +7578,6 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
         if (!(value > 0) && f->known == GPUMBI_IF_NOT_NEGATIVE)
             return "none";
         return gpumbi_bit_names((unsigned)value, f->names, f->name_count, text, GPUMBI_CELL);
-    case GPUMBI_IS_INT:
-        gpumbi_format(text, GPUMBI_CELL, "%d", (int)value);
-        break;
     case GPUMBI_IS_COUNT:
         memcpy(&count, at, sizeof count); /* a double holds 53 bits of it */
         gpumbi_format(text, GPUMBI_CELL, "%llu", (unsigned long long)count);

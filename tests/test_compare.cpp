@@ -21,6 +21,7 @@ static void hear(const char *text)
 #include <algorithm>
 #include <fcntl.h>
 #include <math.h>
+#include <time.h>
 #include <vector>
 
 // ---- verdicts ----
@@ -289,6 +290,17 @@ static void test_processes()
                1e-9);
     CHECK_NEAR(gpumbi_process_width(&e1, &e1, z95, 0.02), z95 * 0.02 * sqrt(2), 1e-9);
 
+    // known from five on, on both sides
+    for (int count = 3; count < 7; count++) {
+        gpumbi_estimate few = around(1, 0), five_of = around(1, 0);
+        few.processes = count;
+        five_of.processes = 5;
+        few.variance = five_of.variance = 0;
+        const double expected = count < 5 ? z95 * 0.02 * sqrt(2) : 0;
+        CHECK_NEAR(gpumbi_process_width(&few, &five_of, z95, 0.02), expected, 1e-9);
+        CHECK_NEAR(gpumbi_process_width(&five_of, &few, z95, 0.02), expected, 1e-9);
+    }
+
     // files that have least and largest only
     static const int old[] = {2, 3, 4, 5, 7, 10, 20, 100};
     for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
@@ -305,6 +317,10 @@ static void test_processes()
     CHECK_NEAR(gpumbi_process_width(&range5, &e1, z95, 1e-9), 0.010965625 * sqrt(2), 1e-9);
     CHECK_NEAR(gpumbi_process_width(&e2, &range5, 2 * z95, 1e-9),
                hypot(gpumbi_student(2 * z95, 1) * 1e-2, 2 * 0.010965625), 1e-9);
+    const gpumbi_estimate alone = spread_over(around(1, 0.01), 5, 1, 1); // its median is of one
+    judge(alone, alone, 1, 0.01, 1e-9, ratio);
+    CHECK_NEAR(log(ratio[2]), hypot(log(1.01), log(0.99)), 1e-9);
+    CHECK_NEAR(log(ratio[1]), -log(ratio[2]), 1e-9);
     const gpumbi_estimate a = around(1, 0.001), b = around(1.05, 0.001);
     CHECK_INT(judge(a, b, 1, 0.01), GPUMB_VERDICT_SLOWER);
     CHECK_INT(judge(spread_over(a, 5, 0.95, 1.05), b, 1, 0.01), GPUMB_VERDICT_UNDECIDED);
@@ -433,6 +449,16 @@ static void test_csv()
     CHECK_STR(show(head + "\n" + std::string("b,\0,", 4)).c_str(),
               "line 2: not a text: it has a byte 0");
     CHECK_STR(show(std::string(2000, ',') + "\n").c_str(), "line 1: too many columns");
+
+    // integers, as they are and as spreadsheets write them
+    static gpumbi_line l;
+    const gpumbi_field *seed = &gpumbi_row_fields[GPUMBI_COLUMN_seed];
+    CHECK(gpumbi_read_field(seed, &l, "18446744073709551615") && l.result.seed == UINT64_MAX);
+    CHECK(gpumbi_read_field(seed, &l, "9007199254740993"));
+    CHECK(l.result.seed == 9007199254740993u); // 2^53 + 1 is no double
+    CHECK(gpumbi_read_field(seed, &l, "1.5E+10") && l.result.seed == 15000000000u);
+    CHECK(gpumbi_read_field(seed, &l, "1e30") && l.result.seed == UINT64_MAX);
+    CHECK(!gpumbi_read_field(seed, &l, "-1") && !gpumbi_read_field(seed, &l, "7x"));
 }
 
 static const std::string row = "{\"bench\": \"b\", \"kernel\": \"k\", \"status\": \"ok\", "
@@ -466,6 +492,7 @@ static void test_json()
         {"\\u001f", "\x1f"},
         {"\\u007f", "\x7f"},
         {"\\u0080", "\xc2\x80"},
+        {"\\u00Aa", "\xc2\xaa"},
         {"\\u07ff", "\xdf\xbf"},
         {"\\u0800", "\xe0\xa0\x80"},
         {"\\ud7ff", "\xed\x9f\xbf"},
@@ -800,6 +827,73 @@ static void test_real_rows()
         gpumbi_free_records(t);
         at = end;
     }
+}
+
+// The medians of other processes, as if they had run, in the order in which they did; that of one
+// is missing in the second row.
+static void test_other_processes()
+{
+    static const double medians[] = {3e-4, 2e-4, 4e-4};
+    fake_reset();
+    gpumb_settings s = gpumb_settings_default();
+    s.quiet = 1;
+    gpumb *g = gpumb_open_settings("others", &s);
+    g->settings.processes = 4;
+    for (int i = 0; i < 3; i++) {
+        const std::string median = std::to_string(medians[i]) + ",,\n";
+        gpumbi_records *t = read_text(head + "\nothers,one,ok," + median +
+                                      (i == 1 ? "" : "others,two,ok," + median));
+        CHECK_STR(t->wrong, "");
+        gpumbi_index(g, t, NULL);
+        t->next = g->comparison.others;
+        g->comparison.others = t;
+    }
+    GPUMB_MEASURE(g, "one") {
+        fake_run(1e-4);
+    }
+    GPUMB_MEASURE(g, "two") {
+        fake_run(1e-4);
+    }
+    for (size_t row_number = 0; row_number < 2; row_number++) {
+        const gpumb_result *r = gpumb_row(g, row_number);
+        const int count = row_number ? 3 : 4;
+        CHECK_INT(r->processes, count);
+        if (!CHECK(r->process_medians_s != NULL))
+            continue;
+        CHECK_NEAR(r->process_medians_s[0], 3e-4, 0);
+        CHECK_NEAR(r->process_medians_s[1], row_number ? 4e-4 : 2e-4, 0);
+        CHECK_NEAR(r->process_medians_s[count - 2], 4e-4, 0);
+        CHECK_NEAR(r->process_medians_s[count - 1], r->time.median, 0);
+        CHECK_NEAR(r->process_lo_s, r->time.median, 0);
+        CHECK_NEAR(r->process_hi_s, 4e-4, 0);
+    }
+    CHECK_INT(gpumb_close(g), 0);
+}
+
+// Processor time of reading a text with so many escapes; the least of three, in clock ticks.
+static clock_t escapes_take(size_t count)
+{
+    std::string text;
+    clock_t least = 0;
+    for (size_t i = 0; i < count; i++)
+        text += "\\u00e9";
+    text = json(row + ", \"axes\": {\"m\": \"" + text + "\"}}");
+    for (int i = 0; i < 3; i++) {
+        const clock_t start = clock();
+        gpumbi_records *t = read_text(text);
+        const clock_t spent = clock() - start;
+        CHECK_INT(t->count, 1);
+        gpumbi_free_records(t);
+        least = i && least < spent ? least : spent;
+    }
+    return least;
+}
+
+// Eight times the escapes take eight times as long, not 64 times.
+static void test_escapes()
+{
+    const clock_t few = escapes_take(20000), many = escapes_take(160000);
+    CHECK_CASE(many < 32 * few + CLOCKS_PER_SEC / 20, "%ld and %ld ticks", (long)few, (long)many);
 }
 
 // A hundred thousand rows, all different or all alike: no time that grows with the square.
@@ -1169,6 +1263,8 @@ int main()
     test_json();
     test_round_trip();
     test_real_rows();
+    test_escapes();
+    test_other_processes();
     test_many();
     test_keys();
     CHECK_INT(gpumb_close(reader), 0);
