@@ -451,8 +451,9 @@ typedef struct gpumb_stats {
  * quartiles are interpolated order statistics (type 7 of Hyndman & Fan 1996). The interval is the
  * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
- * autocorrelation time where values hang together (Geyer, Stat. Sci. 7, 1992).
- * O(n log n), and some 200 n for the correlation, at most 0.5 million multiplications. */
+ * autocorrelation time where values hang together (Geyer, Stat. Sci. 7, 1992), all of them or every
+ * second, third or fourth. O(n log n), and some 800 n, at most 15 million steps, for the
+ * correlation. */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
 /* What a series does, as far as it is more than `precision` of its median. */
@@ -484,8 +485,11 @@ typedef struct gpumb_comparison {
 } gpumb_comparison;
 
 /* Compares times that were measured in rounds, base[i] and other[i] in round i: what slows down a
- * whole round leaves their ratio alone. `delta` is the difference that matters, 0.01 for 1 %. Of
- * several comparisons with one base, each has its share of the 5 % of error (Bonferroni). */
+ * whole round leaves their ratio alone. So does what is taken from one and given to the other in
+ * the next, as when they take turns in being first: from 60 rounds on, where neighbours differ far
+ * more often than not, ratios are taken over two rounds. `delta` is the difference that matters,
+ * 0.01 for 1 %. Of several comparisons with one base, each has its share of the 5 % of error
+ * (Bonferroni). */
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons);
 
@@ -652,8 +656,9 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
          gpumbi_region_next(gpumbi_region);)                                                       \
         for (; gpumbi_region_body(gpumbi_region);)
 
-/* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that
- * rotates from round to round, so that drifting clocks and temperatures meet all of them alike.
+/* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that is
+ * drawn from the seed, so that drifting clocks, what comes at intervals, and what each of them does
+ * to the next meet all alike. A round in which a time is zero is left out of all.
  * Ends when each has its precision and the ratios to the first are decided, or a budget is used up.
  * Where one can't be timed as the others would be, those that may choose follow it; what is timed
  * another way all the same is not compared, and a line says so. Up to 16 regions. */
@@ -4063,6 +4068,9 @@ struct gpumb {
         int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
         int met, lanes;                     /* regions met in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
+        int order[GPUMBI_INTERLEAVED];      /* in which lanes take turns, drawn anew ... */
+        uint64_t draws;                     /* ... so often: numbers drawn in this context */
+        uint64_t rounds, dropped;           /* sampled, and left out since a time was bad */
         uint64_t next_look;                 /* at the ratios */
         gpumbi_sampler *lane;
     } interleave;
@@ -4789,6 +4797,7 @@ enum {
     GPUMBI_BLOCKS = 1024,  /* most blocks of a series: keeps correlations below a millisecond */
     GPUMBI_SEGMENTS = 9,   /* of a series that is classified */
     GPUMBI_NEAR = 120,     /* newest values that are searched for jumps */
+    GPUMBI_PHASES = 4,     /* levels that a series may take turns between */
     GPUMBI_CLASSIFIED = 30 /* fewer values than this tell no shape from noise */
 };
 
@@ -4816,12 +4825,12 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
     return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-/* The value of 0-based rank `rank`, leaving the order alone: halves the range until two
- * neighbouring doubles are left, about 50 times, at most 1100. */
-static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
+/* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
+ * range until two neighbouring doubles are left, about 50 times, at most 1100. */
+static double gpumbi_select_of(const double *values, uint64_t count, uint64_t step, uint64_t rank)
 {
     double lo = values[0], hi = values[0];
-    for (uint64_t i = 1; i < count; i++) {
+    for (uint64_t i = step; i < count; i += step) {
         lo = values[i] < lo ? values[i] : lo;
         hi = values[i] > hi ? values[i] : hi;
     }
@@ -4829,7 +4838,7 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
         const double halfway = lo / 2 + hi / 2;
         const double middle = halfway > lo && halfway < hi ? halfway : lo;
         uint64_t up_to = 0;
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = 0; i < count; i += step)
             up_to += values[i] <= middle;
         if (up_to > rank)
             hi = middle;
@@ -4837,6 +4846,11 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
             lo = middle > lo ? middle : hi;
     }
     return hi;
+}
+
+static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
+{
+    return gpumbi_select_of(values, count, 1, rank);
 }
 
 /* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least `level`;
@@ -4856,45 +4870,52 @@ static uint64_t gpumbi_median_rank(uint64_t n, double level)
     return l;
 }
 
-/* Clips to -1 ... 1 at `scale` from the centre; without a scale only the sign counts. */
+/* Clips to -1 ... 1 at `scale` from the centre; without a scale only the sign counts. Values take
+ * turns between `phases` centres and scales, and blocks are less the mean of their phase. */
 static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint64_t count,
-                               double center, double scale)
+                               int phases, const double *center, const double *scale)
 {
     const uint64_t size = (count + GPUMBI_BLOCKS - 1) / GPUMBI_BLOCKS;
-    double sum = 0, squares = 0;
+    double squares = 0;
     b->count = (int)(count / size);
     b->size = (double)size;
-    const double used = b->size * b->count;
     for (int i = 0; i < b->count; i++) {
         b->sum[i] = 0;
         for (uint64_t j = 0; j < size; j++) {
-            const double d = *values++ - center;
-            const double y = scale > 0 ? fmax(-1, fmin(d / scale, 1)) : (d > 0) - (d < 0);
+            const uint64_t at = (uint64_t)i * size + j, phase = at % (uint64_t)phases;
+            const double d = values[at] - center[phase];
+            const double y =
+                scale[phase] > 0 ? fmax(-1, fmin(d / scale[phase], 1)) : (d > 0) - (d < 0);
             b->sum[i] += y;
             squares += y * y;
         }
-        sum += b->sum[i];
     }
-    for (int i = 0; i < b->count; i++)
-        b->sum[i] -= sum / used * b->size;
-    b->variance = squares / used - sum / used * (sum / used);
+    for (int phase = 0; phase < phases; phase++) {
+        double sum = 0, members = 0;
+        for (int i = phase; i < b->count; i += phases, members++)
+            sum += b->sum[i];
+        for (int i = phase; i < b->count; i += phases)
+            b->sum[i] -= sum / members;
+        squares -= sum * sum / (members * b->size);
+    }
+    b->variance = squares / (b->size * b->count);
 }
 
 /* Integrated autocorrelation time of y, of mean 0: by how much more the variance of its mean is
- * than without correlation. Sums pairs of lags while they are positive (Geyer, Practical Markov
- * Chain Monte Carlo, Stat. Sci. 7, 1992: initial positive sequence). Also the correlation of
- * neighbours; and, where wanted, by how much correlations rise again behind their lowest. */
-static double gpumbi_correlation(const double *y, int count, double *first, double *rise)
+ * than without correlation, as far as lags that are multiples of `step` tell. Sums pairs of lags
+ * while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992: initial
+ * positive sequence). Also the correlation at the first lag; and, where wanted, by how much
+ * correlations rise again behind their lowest. */
+static double gpumbi_correlation(const double *y, int count, int step, double *first, double *rise)
 {
     double time = 0, variance = 0, least = 0, most = 0;
     int positive = 1;
-    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2) {
+    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2 * step) {
         double even = 0, odd = 0;
-        for (int i = lag + 1; i < count; i++) {
+        for (int i = lag; i < count; i++) {
             even += y[i] * y[i - lag];
-            odd += y[i] * y[i - lag - 1];
+            odd += i < lag + step ? 0 : y[i] * y[i - lag - step];
         }
-        even += y[lag] * y[0];
         if (lag == 0) {
             variance = least = even;
             *first = variance > 0 ? odd / variance : 0;
@@ -4925,33 +4946,55 @@ static double gpumbi_slope(const double *y, int count, double *error)
         rest[i] = y[i] - mean - (i - middle) * slope;
         left += rest[i] * rest[i];
     }
-    left *= fmax(1, gpumbi_correlation(rest, count, &first, NULL));
+    left *= fmax(1, gpumbi_correlation(rest, count, 1, &first, NULL));
     *error = sqrt(left / (n - 2) / squares);
     return slope;
 }
 
-/* By how much more samples are needed for the median than if they were independent; at least 1.
- * Deviations count up to a quarter of the quartiles' distance: the median feels little more than
- * their signs (whose correlation is what counts for it: Bahadur 1966), which alone are noisier. */
-static double gpumbi_correlation_time(const double *series, uint64_t count)
+/* The same for the median of a series whose values take turns between `phases` levels. Deviations
+ * from the median of their phase count up to a quarter of its quartiles' distance: the median feels
+ * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
+ * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
+ * rest; the values in between count as correlated as those are, which they are at most. */
+static double gpumbi_phased_time(const double *series, uint64_t count, int phases)
 {
     gpumbi_block_sums b;
-    double first = 0;
-    const uint64_t quarter = count / 4;
-    const double center =
-        (gpumbi_select(series, count, (count - 1) / 2) + gpumbi_select(series, count, count / 2)) /
-        2;
-    const double spread =
-        gpumbi_select(series, count, count - 1 - quarter) - gpumbi_select(series, count, quarter);
-    gpumbi_make_blocks(&b, series, count, center, spread / 4);
-    const double time = gpumbi_correlation(b.sum, b.count, &first, NULL);
-    /* Most independent series pass as such: 0.6 standard errors of a correlation. */
-    if (b.variance <= 0 || first < 0.6 / sqrt((double)b.count))
-        return 1;
-    double squares = 0;
-    for (int i = 0; i < b.count; i++)
+    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first, squares = 0, pairs = 0;
+    const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
+    for (int i = 0; i < phases; i++) {
+        const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
+        const uint64_t quarter = (last + 1) / 4;
+        const double *from = series + i;
+        center[i] = (gpumbi_select_of(from, rest, step, last / 2) +
+                     gpumbi_select_of(from, rest, step, (last + 1) / 2)) /
+                    2;
+        scale[i] = (gpumbi_select_of(from, rest, step, last - quarter) -
+                    gpumbi_select_of(from, rest, step, quarter)) /
+                   4;
+    }
+    gpumbi_make_blocks(&b, series, count, phases, center, scale);
+    const double time = phases * gpumbi_correlation(b.sum, b.count, phases, &first, NULL);
+    for (int i = 0; i < b.count; i++) {
+        const double pair = i % 2 ? b.sum[i] + b.sum[i - 1] : 0;
         squares += b.sum[i] * b.sum[i];
-    return fmax(1, time * squares / b.count / (b.size * b.variance));
+        pairs += pair * pair;
+    }
+    /* Most independent series pass as such, by the first correlation in standard errors. And where
+     * neighbours mirror each other, the median stays. */
+    if (b.variance <= 0 || first < (phases > 2 ? 1 : 0.6) / sqrt((double)b.count) ||
+        (phases > 1 && pairs < 0.1 * squares))
+        return 1;
+    return (time - phases + 1) * squares / b.count / (b.size * b.variance);
+}
+
+/* By how much more samples are needed for the median than if they were independent; at least 1.
+ * Something that comes back every second, third or fourth time hides no correlation. */
+static double gpumbi_correlation_time(const double *series, uint64_t count)
+{
+    double time = 1;
+    for (int phases = 1; phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
+        time = fmax(time, gpumbi_phased_time(series, count, phases));
+    return time;
 }
 
 /* The value at a 1-based, fractional rank. Beyond the ends it goes on with the mean spacing: a
@@ -5149,10 +5192,10 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     /* fast cycles in the newest values, slow ones in all of them */
     const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
     const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
-    gpumbi_make_blocks(&b, series + (count - newest), newest, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &again_near);
-    gpumbi_make_blocks(&b, series, count, median, scale);
-    gpumbi_correlation(b.sum, b.count, &first, &again);
+    gpumbi_make_blocks(&b, series + (count - newest), newest, 1, &median, &scale);
+    gpumbi_correlation(b.sum, b.count, 1, &first, &again_near);
+    gpumbi_make_blocks(&b, series, count, 1, &median, &scale);
+    gpumbi_correlation(b.sum, b.count, 1, &first, &again);
     again = fmax(again, again_near);
     const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
 
@@ -5172,7 +5215,7 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         b.sum[i] -= level[i * GPUMBI_SEGMENTS / b.count];
         within += b.sum[i] * b.sum[i] / (b.count - GPUMBI_SEGMENTS);
     }
-    within *= fmax(1, gpumbi_correlation(b.sum, b.count, &first, NULL));
+    within *= fmax(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
 
     const double range = fmax(rise, fall);
     if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
@@ -5198,13 +5241,32 @@ static gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
                                        : GPUMB_VERDICT_UNDECIDED;
 }
 
+/* Ratios of two rounds each, where neighbours lie on different sides of the median in by far more
+ * than half of the pairs (two standard errors of a sign test): whoever comes first has the better,
+ * or the worse, of it, and that cancels. Returns how many there are now. */
+static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
+{
+    const uint64_t pairs = rounds / 2;
+    double opposite = 0;
+    if (pairs < 30) /* from fewer, correlation does not show */
+        return rounds;
+    const double median = gpumbi_select(ratios, rounds, rounds / 2);
+    for (uint64_t i = 0; i < pairs; i++)
+        opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
+    if (opposite <= (double)pairs / 2 + sqrt((double)pairs))
+        return rounds;
+    for (uint64_t i = 0; i < pairs; i++)
+        ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
+    return pairs;
+}
+
 /* From the ratios of all rounds, in order; sorts them. Each of several comparisons has its share of
  * the 5 % (Bonferroni): unlike Holm's steps it gives intervals, and one may stop before others. */
 static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
                                               int comparisons)
 {
     const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    const gpumb_stats s = gpumbi_summarize(ratios, rounds, level, 1);
+    const gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, 1);
     gpumb_comparison c;
     c.rounds = rounds;
     c.ratio = s.median;
@@ -5924,7 +5986,7 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         r->stop = GPUMB_STOP_SAMPLES;
     if (r->stop == GPUMB_STOP_NONE && s->samples.spent_s >= wanted->budget_s)
         r->stop = GPUMB_STOP_BUDGET;
-    if (!s->samples.count && s->samples.bad >= 1000)
+    if (!s->samples.count && s->samples.bad >= (g->interleave.open ? 30 : 1000))
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
     if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {
         gpumbi_state state;
@@ -5933,12 +5995,16 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     }
 }
 
-/* What the long graph takes more than the short one. Which is first takes turns. */
+/* What the long graph takes more than the short one. Which is first takes turns within two samples,
+ * and is drawn anew for each two, so as not to fall in step with what comes at intervals. */
 static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
+    const uint64_t two = s->samples.count / 2;
+    const uint64_t first =
+        s->samples.count + gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, two);
     for (int i = 0; i < 2; i++) {
-        const int which = (i + (int)(s->samples.count % 2)) % 2;
+        const int which = (int)((first + (unsigned)i) % 2);
         if (gpumbi_time_launches(g, s->graphs.graph[which], 0, &seconds[which]))
             break;
     }
@@ -6240,6 +6306,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g->interleave.turn = g->interleave.target = -1;
     g->interleave.lanes = g->interleave.rounds_suffice = 0;
     g->interleave.sampling_round = -1;
+    g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.next_look = g->settings.min_samples;
     if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g)) {
         g->interleave.lane =
@@ -6308,10 +6375,8 @@ static int gpumbi_compare_lanes(gpumb *g)
         const uint64_t rounds =
             s->samples.count < base->samples.count ? s->samples.count : base->samples.count;
         s->result.compared_with[0] = 0;
-        if (!rounds || s->samples.bad ||
-            base->samples.bad || /* a time was left out: rounds don't match */
-            s->result.status != GPUMB_STATUS_OK || base->result.status != GPUMB_STATUS_OK ||
-            !gpumbi_alike(&s->result, &base->result))
+        if (!rounds || s->result.status != GPUMB_STATUS_OK ||
+            base->result.status != GPUMB_STATUS_OK || !gpumbi_alike(&s->result, &base->result))
             continue;
         for (uint64_t k = 0; k < rounds; k++)
             s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
@@ -6326,18 +6391,36 @@ static int gpumbi_compare_lanes(gpumb *g)
     return decided;
 }
 
-static void gpumbi_say_not_compared(const gpumb *g)
+/* What there is to say of the rounds, all being measured. */
+static void gpumbi_judge_rounds(gpumb *g)
 {
-    const gpumb_result *base = &g->interleave.lane[0].result;
+    gpumbi_sampler *first = &g->interleave.lane[0];
+    const gpumb_result *base = &first->result;
+    if (g->interleave.dropped)
+        gpumbi_say("%s: in %llu of %llu rounds a clock showed a time of zero or less; they are "
+                   "left out of all regions of this GPUMB_INTERLEAVE",
+                   base->kernel, (unsigned long long)g->interleave.dropped,
+                   (unsigned long long)(g->interleave.dropped + g->interleave.rounds));
     for (int i = 1; i < g->interleave.lanes; i++) {
-        const gpumb_result *r = &g->interleave.lane[i].result;
-        if (r->status == GPUMB_STATUS_OK && base->status == GPUMB_STATUS_OK &&
-            !gpumbi_alike(r, base))
+        gpumb_result *r = &g->interleave.lane[i].result;
+        const gpumb_comparison *c = &r->comparison;
+        if (r->compared_with[0] && c->hi > 0) {
+            const gpumb_stats times = gpumbi_statistics_now(first);
+            const gpumb_stats now = gpumbi_statistics_now(&g->interleave.lane[i]);
+            if (c->lo * times.ci_lo > now.ci_hi || c->hi * times.ci_hi < now.ci_lo)
+                gpumbi_say("%s: round by round it takes %.4f times as long as %s (%.4f ... %.4f), "
+                           "but its median is %.4f times that one's: noise that is skewed does "
+                           "that; look at the quartiles, and report both",
+                           r->kernel, c->ratio, base->kernel, c->lo, c->hi,
+                           now.median / times.median);
+        } else if (!r->compared_with[0] && r->status == GPUMB_STATUS_OK &&
+                   base->status == GPUMB_STATUS_OK && !gpumbi_alike(r, base)) {
             gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
                        "(%s); let gpumb_set_timing() say the same for both",
                        r->kernel, base->kernel, gpumbi_timing_name[r->timing],
                        gpumbi_meaning_name(r), gpumbi_timing_name[base->timing],
                        gpumbi_meaning_name(base));
+        }
     }
 }
 
@@ -6374,9 +6457,48 @@ static int gpumbi_rounds_end(gpumb *g)
     return g->interleave.rounds_suffice;
 }
 
-/* A pass for each lane and round, the first lane of a round rotating, until all lanes have stopped
- * and the ratios between them are known; then one pass each for the last check. No lane samples
- * before all are warm, so that the k-th samples of all are of one round. */
+/* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
+ * round. */
+static void gpumbi_round_end(gpumb *g)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < g->interleave.lanes; i++) {
+        const gpumbi_sampler *s = &g->interleave.lane[i];
+        least = s->phase == GPUMBI_SAMPLE && s->samples.count < least ? s->samples.count : least;
+    }
+    if (least > g->interleave.rounds) {
+        g->interleave.rounds++;
+        return;
+    }
+    g->interleave.dropped++;
+    for (int i = 0; i < g->interleave.lanes; i++)
+        if (g->interleave.lane[i].phase == GPUMBI_SAMPLE)
+            g->interleave.lane[i].samples.count = least;
+}
+
+/* Whose turn it is. The order is drawn anew after as many rounds as there are lanes, since a fixed
+ * one would fall in step with whatever comes at regular intervals. In between, each round begins
+ * with the lane that the last one ended with: so each lane is in each place equally often, and
+ * follows each, itself included, almost equally often, in case that one leaves the device in
+ * another state (a crossover trial: Williams, Aust. J. Sci. Res. A 2, 1949). */
+static int gpumbi_whose_turn(gpumb *g)
+{
+    const int lanes = g->interleave.lanes, turn = g->interleave.turn - 1;
+    const int since = g->interleave.sampling_round < 0 ? 0 : g->interleave.sampling_round;
+    const int place = turn % lanes, round = (turn / lanes - since) % lanes;
+    for (int i = 0; i < lanes && place == 0 && round == 0; i++) {
+        const uint64_t word =
+            gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, g->interleave.draws++);
+        const int other = (int)(word % ((unsigned)i + 1));
+        g->interleave.order[i] = g->interleave.order[other];
+        g->interleave.order[other] = i;
+    }
+    return g->interleave.order[(place - round + lanes) % lanes];
+}
+
+/* A pass for each lane and round, until all lanes have stopped and the ratios between them are
+ * known; then one pass each for the last check. No lane samples before all are warm, so that the
+ * k-th samples of all are of one round. */
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
@@ -6394,7 +6516,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     const int lanes = g->interleave.lanes;
     for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
         const int round = (g->interleave.turn - 1) / lanes;
-        gpumbi_sampler *s = &g->interleave.lane[(g->interleave.turn - 1 + round) % lanes];
+        const int begins = (g->interleave.turn - 1) % lanes == 0;
         int sampling = 0, unfinished = 0, warming = 0;
         for (int i = 0; i < lanes; i++) {
             const gpumbi_sampler *lane = &g->interleave.lane[i];
@@ -6404,12 +6526,15 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         }
         if (!unfinished)
             break;
-        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
-            s->phase = GPUMBI_RECHECK;
+        if (begins && g->interleave.sampling_round >= 0 && round > g->interleave.sampling_round)
+            gpumbi_round_end(g);
         if (!warming && g->interleave.sampling_round < 0) {
-            g->interleave.sampling_round = round + ((g->interleave.turn - 1) % lanes != 0);
+            g->interleave.sampling_round = round + !begins;
             gpumbi_align_lanes(g);
         }
+        gpumbi_sampler *s = &g->interleave.lane[gpumbi_whose_turn(g)];
+        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
+            s->phase = GPUMBI_RECHECK;
         const int waits =
             s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
                                           s->samples.count >= g->settings.max_samples);
@@ -6422,7 +6547,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     gpumbi_dev_state(g->sensors, &state);
     if (lanes && gpumbi_working(g)) {
         gpumbi_compare_lanes(g);
-        gpumbi_say_not_compared(g);
+        gpumbi_judge_rounds(g);
     }
     for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
         if (g->interleave.lane[i].phase == GPUMBI_FINISHED) {

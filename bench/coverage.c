@@ -4,7 +4,7 @@
  *
  *     coverage [SCALE [PARTS]]
  *
- * SCALE multiplies the repetitions (default 1: about a minute). PARTS selects some of v(alue),
+ * SCALE multiplies the repetitions (default 1: about three minutes). PARTS selects some of v(alue),
  * k(ind), r(atio) and f(ile). Exit code 1 if a demand is not met. Shares have a simulation error:
  * one standard error is 0.6 % of 2000 repetitions at 92 %, 1.2 % of 500; a figure close to a limit
  * needs a larger SCALE. bench/results/coverage.txt has the output.
@@ -170,6 +170,76 @@ static void coverage(void)
     for (kind = AR_3; kind <= AR_9; kind++)
         for (a = 0; a < sizeof budgets / sizeof budgets[0]; a++)
             coverage_of((enum noise)kind, 0.05, budgets[a], repetitions(2000));
+}
+
+/* ---- what comes back every second, third or fourth time -------------------------------------- */
+
+/* Median 1; `turns` AR(1) series take turns, and so do the levels of a pattern. */
+static const struct {
+    const char *name;
+    double phi, sd;
+    int turns, period;
+    double pattern[4];
+} periodic[] = {
+    {"+-5 % on AR(1) 0.9 of 5 %", 0.9, 0.05, 1, 2, {0.05, -0.05}},
+    {"+-2 % on AR(1) 0.9 of 2 %", 0.9, 0.02, 1, 2, {0.02, -0.02}},
+    {"+-4 % on AR(1) 0.9 of 2 %", 0.9, 0.02, 1, 2, {0.04, -0.04}},
+    {"+-3 % on AR(1) 0.6 of 3 %", 0.6, 0.03, 1, 2, {0.03, -0.03}},
+    {"+-2 % on normal of 5 %", 0, 0.05, 1, 2, {0.02, -0.02}},
+    {"even, odd: AR(1) 0.9 of 5 %", 0.9, 0.05, 2, 1, {0}},
+    {"even, odd: AR(1) 0.9 of 2 %", 0.9, 0.02, 2, 1, {0}},
+    {"even, odd: AR(1) 0.7 of 2 %", 0.7, 0.02, 2, 1, {0}},
+    {"+5, -5, 0 % on AR(1) 0.9 of 5 %", 0.9, 0.05, 1, 3, {0.05, -0.05, 0}},
+    {"+5, -5, -5, +5 %, the same", 0.9, 0.05, 1, 4, {0.05, -0.05, -0.05, 0.05}},
+};
+
+static void periods(void)
+{
+    static const uint64_t budgets[] = {75, 300, MOST};
+    size_t k, a;
+    printf("\nSERIES WITH A PERIOD, stopping as above\n\n"
+           "series                           most  reps   samples   width  coverage  demand\n");
+    for (k = 0; k < sizeof periodic / sizeof periodic[0]; k++)
+        for (a = 0; a < sizeof budgets / sizeof budgets[0]; a++) {
+            const int reps = repetitions(budgets[a] > 1000 ? 200 : 1000);
+            const int white = periodic[k].phi <= 0;
+            /* patterns of three and four can't be told from chance in so few */
+            const int asked = periodic[k].period < 3 || budgets[a] > 75;
+            int r, held = 0;
+            double samples = 0, width = 0;
+            random_state = k * 1000 + budgets[a];
+            for (r = 0; r < reps; r++) {
+                double state[2] = {0, 0};
+                uint64_t count = 0, look = 30;
+                gpumb_stats s;
+                for (;;) {
+                    look = look < budgets[a] ? look : budgets[a];
+                    for (; count < look; count++) {
+                        double *now = &state[count % (uint64_t)periodic[k].turns];
+                        const double phi =
+                            count < (uint64_t)periodic[k].turns ? 0 : periodic[k].phi;
+                        *now = phi * *now + sqrt(1 - phi * phi) * random_normal();
+                        series[count] =
+                            1 + periodic[k].sd * *now +
+                            periodic[k]
+                                .pattern[(count + (uint64_t)r) % (uint64_t)periodic[k].period];
+                    }
+                    s = stats_of(count, count < budgets[a]);
+                    if (gpumbi_half_width(&s) <= precision || count >= budgets[a])
+                        break;
+                    look = gpumbi_next_look(look);
+                }
+                held += s.ci_lo <= 1 && 1 <= s.ci_hi;
+                samples += (double)count / reps;
+                width += 100 * gpumbi_half_width(&s) / reps;
+            }
+            printf("%-31s %5llu %5d  %8.0f  %5.2f %%  %6.1f %%  %s\n", periodic[k].name,
+                   (unsigned long long)budgets[a], reps, samples, width, 100.0 * held / reps,
+                   !asked  ? "none"
+                   : white ? demand(held >= 0.92 * reps && held <= 0.98 * reps)
+                           : demand(held >= 0.92 * reps));
+            fflush(stdout);
+        }
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -539,6 +609,170 @@ static void comparisons(void)
         }
 }
 
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* In rounds of two, each first in turn, the second is slower. */
+static void order_effects(void)
+{
+    static const struct {
+        const char *name;
+        double phi, sd[2], effect;
+        int decides; /* it can be, within 3000 rounds */
+    } cases[] = {
+        {"2 % on AR(1) 0.97 of 1 %, both", 0.97, {0.01, 0.01}, 0.02, 0},
+        {"2 % on AR(1) 0.97 of 1 %, one", 0.97, {0, 0.01}, 0.02, 0},
+        {"1 % on AR(1) 0.97 of 1 %, one", 0.97, {0, 0.01}, 0.01, 0},
+        {"4 % on AR(1) 0.95 of 0.7 %, both", 0.95, {0.007, 0.007}, 0.04, 0},
+        {"2 % on AR(1) 0.9 of 0.5 %, both", 0.9, {0.005, 0.005}, 0.02, 1},
+        {"2 % on normal of 0.2 %, both", 0, {0.002, 0.002}, 0.02, 1},
+        {"2 % on normal of 1 %, both", 0, {0.01, 0.01}, 0.02, 1},
+    };
+    static const double ratios[] = {1, 1.005, 1.02};
+    const double delta = 0.01;
+    static double base[MOST];
+    size_t k, q;
+    printf(
+        "\nORDER EFFECTS: whoever is second in a round, in turn, is slower; until decided or 3000 "
+        "rounds\n\neffect                            ratio   reps  rounds  faster slower  same "
+        "undec.  holds it           verdicts\n");
+    for (k = 0; k < sizeof cases / sizeof cases[0]; k++)
+        for (q = 0; q < sizeof ratios / sizeof ratios[0]; q++) {
+            const int reps = repetitions(400);
+            int seen[4] = {0}, held = 0, r, i;
+            double rounds = 0;
+            random_state = k * 10 + q + 1;
+            for (r = 0; r < reps; r++) {
+                gpumb_comparison c;
+                double state[2] = {0, 0};
+                uint64_t count = 0, look = 30;
+                for (;;) {
+                    look = look < 3000 ? look : 3000;
+                    for (; count < look; count++) {
+                        double time[2];
+                        for (i = 0; i < 2; i++) {
+                            const double phi = count ? cases[k].phi : 0;
+                            const int which = (i + (int)(count % 2)) % 2;
+                            state[which] =
+                                phi * state[which] + sqrt(1 - phi * phi) * random_normal();
+                            time[which] =
+                                (1 + cases[k].sd[which] * state[which]) * (1 + i * cases[k].effect);
+                        }
+                        base[count] = time[0];
+                        series[count] = ratios[q] * time[1];
+                    }
+                    c = gpumb_compare_rounds(base, series, count, delta, 1);
+                    if (gpumbi_decided(&c, delta) || count >= 3000)
+                        break;
+                    look = gpumbi_next_look(look);
+                }
+                seen[c.verdict]++;
+                held += c.lo <= ratios[q] && ratios[q] <= c.hi;
+                rounds += (double)count / reps;
+            }
+            const int wrong = seen[GPUMB_VERDICT_FASTER] +
+                              (q < 2 ? seen[GPUMB_VERDICT_SLOWER] : seen[GPUMB_VERDICT_SAME]);
+            const int right = q < 2 ? seen[GPUMB_VERDICT_SAME] : seen[GPUMB_VERDICT_SLOWER];
+            printf("%-32s  %5.3f  %5d  %6.0f  %5.1f  %5.1f  %5.1f  %5.1f  %5.1f %% >=92 %-8s "
+                   "wrong <=5 %s",
+                   cases[k].name, ratios[q], reps, rounds, 100.0 * seen[1] / reps,
+                   100.0 * seen[2] / reps, 100.0 * seen[3] / reps, 100.0 * seen[0] / reps,
+                   100.0 * held / reps, demand(held >= 0.92 * reps), demand(wrong <= 0.05 * reps));
+            if (cases[k].decides)
+                printf(", right >=95 %s", demand(right >= 0.95 * reps));
+            printf("\n");
+            fflush(stdout);
+        }
+}
+
+/* Lanes in the order of GPUMB_INTERLEAVE. One of them slows down whatever runs next, itself
+ * included, or every so many-th run takes longer. The last one is `ratio` times as slow as the
+ * others, which are alike. */
+static void lanes(int lane_count, int who, double effect, int every, double height, double ratio)
+{
+    enum { LANES = 8, ROUNDS = 3000 };
+    static double time[LANES][ROUNDS], ratios[ROUNDS];
+    static gpumb g;
+    const double delta = 0.01, sd = 0.003;
+    const int reps = repetitions(100);
+    int seen[4] = {0}, wrong = 0, right = 0, all = 0, r, i;
+    double rounds = 0;
+    random_state = (uint64_t)(lane_count * 100 + every) + (uint64_t)(ratio * 1000);
+    for (r = 0; r < reps; r++) {
+        uint64_t count = 0, look = 30, run = random_state % 997;
+        int before = -1, decided = 0;
+        memset(&g, 0, sizeof g);
+        g.settings.seed = (uint64_t)r + 1;
+        g.interleave.lanes = lane_count;
+        while (!decided && count < ROUNDS) {
+            look = look < ROUNDS ? look : ROUNDS;
+            for (; count < look; count++)
+                for (i = 0; i < lane_count; i++) {
+                    g.interleave.turn++;
+                    const int lane = gpumbi_whose_turn(&g);
+                    time[lane][count] = (lane == lane_count - 1 ? ratio : 1) *
+                                            (1 + sd * random_normal()) *
+                                            (before == who ? 1 + effect : 1) +
+                                        (every && ++run % (uint64_t)every == 0 ? height : 0);
+                    before = lane;
+                }
+            decided = 1;
+            for (i = 1; i < lane_count; i++) {
+                for (uint64_t k = 0; k < count; k++)
+                    ratios[k] = time[i][k] / time[0][k];
+                const gpumb_comparison c =
+                    gpumbi_compare_ratios(ratios, count, delta, lane_count - 1);
+                decided &= gpumbi_decided(&c, delta);
+                if (i + 1 == lane_count)
+                    look = gpumbi_next_look(look);
+            }
+        }
+        for (i = 1; i < lane_count; i++) {
+            const int slower = i == lane_count - 1 && ratio > 1 + delta;
+            const gpumb_comparison c =
+                gpumb_compare_rounds(time[0], time[i], count, delta, lane_count - 1);
+            seen[c.verdict]++;
+            wrong += c.verdict == GPUMB_VERDICT_FASTER ||
+                     c.verdict == (slower ? GPUMB_VERDICT_SAME : GPUMB_VERDICT_SLOWER);
+            right += c.verdict == (slower ? GPUMB_VERDICT_SLOWER : GPUMB_VERDICT_SAME);
+            all++;
+        }
+        rounds += (double)count / reps;
+    }
+    printf("%5d  ", lane_count);
+    if (every)
+        printf("1 run in %d takes %2.0f %% more           ", every, 100 * height);
+    else
+        printf("lane %d slows down the next by %2.0f %%    ", who, 100 * effect);
+    printf("%5.3f  %5d  %6.0f  %5.1f  %5.1f  %5.1f  %5.1f  wrong <=5 %-8s", ratio, reps, rounds,
+           100.0 * seen[1] / all, 100.0 * seen[2] / all, 100.0 * seen[3] / all,
+           100.0 * seen[0] / all, demand(wrong <= 0.05 * all));
+    if (every || lane_count > 2) /* of two, the one that slows down the other meets itself less */
+        printf(" right >=95 %s", demand(right >= 0.95 * all));
+    printf("\n");
+    fflush(stdout);
+}
+
+static void orders(void)
+{
+    static const double ratios[] = {1.005, 1.02};
+    size_t q;
+    int n, every;
+    order_effects();
+    printf(
+        "\nLANES in the order of GPUMB_INTERLEAVE, noise 0.3 %%, until decided or 3000 rounds\n\n"
+        "lanes  what disturbs them                   ratio   reps  rounds  faster slower  same "
+        "undec.\n");
+    for (n = 2; n <= 8; n = n < 4 ? n + 1 : 2 * n)
+        for (q = 0; q < sizeof ratios / sizeof ratios[0]; q++) {
+            lanes(n, n > 2, 0.02, 0, 0, ratios[q]);
+            if (n > 2)
+                lanes(n, 0, 0.05, 0, 0, ratios[q]);
+            for (every = 3; every <= 9; every += every == 5 ? 4 : 1)
+                lanes(n, -1, 0, every, 0.5, ratios[q]);
+            lanes(n, -1, 0, 4, 0.03, ratios[q]);
+        }
+}
+
 /* ---- against a file -------------------------------------------------------------------------- */
 
 /* One code in so many processes, whose medians differ by `between`, or, if that is negative, in 30
@@ -598,12 +832,16 @@ int main(int argc, char **argv)
     scale = argc > 1 ? atof(argv[1]) : 1;
     if (!(scale > 0))
         return fprintf(stderr, "usage: coverage [SCALE [PARTS, of v, k, r, f]]\n"), 2;
-    if (strchr(only, 'v'))
+    if (strchr(only, 'v')) {
         coverage();
+        periods();
+    }
     if (strchr(only, 'k'))
         classes(), few_values();
-    if (strchr(only, 'r'))
+    if (strchr(only, 'r')) {
         comparisons();
+        orders();
+    }
     if (strchr(only, 'f'))
         files();
     printf("\n%d of %d demands met\n", met, demands);

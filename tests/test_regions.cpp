@@ -687,10 +687,11 @@ static void test_interleave()
     if (CHECK(trace.size() > 3 * 60)) {
         std::string samples = trace.substr(trace.size() - 3 * 51, 3 * 48);
         std::string joined = trace.substr(trace.size() - 3 * 48);
-        int neighbours = 0, most = 0, position[3][3] = {{0}};
+        int neighbours = 0, most = 0, position[3][3] = {{0}}, after[3][3] = {{0}};
         for (size_t i = 1, same = 1; i < joined.size(); i++) {
             same = joined[i] == joined[i - 1] ? same + 1 : 1;
             neighbours += same > 1;
+            after[joined[i - 1] - 'a'][joined[i] - 'a']++;
             most = (int)same > most ? (int)same : most;
         }
         if (!CHECK(most <= 2)) // the last of a round may be the first of the next
@@ -713,7 +714,12 @@ static void test_interleave()
                 if (!CHECK(position[i][j] >= 14 && position[i][j] <= 18))
                     printf("    %c is number %d of the round %d times\n", 'a' + j, i + 1,
                            position[i][j]);
-        (void)neighbours;
+        // each follows each, itself included, in 48 / 3 of its runs or not much more or less
+        CHECK_CASE(neighbours >= 24, "%d of 144 follow themselves", neighbours);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                CHECK_CASE(after[i][j] >= 6 && after[i][j] <= 28, "%c follows %c %d times", 'a' + j,
+                           'a' + i, after[i][j]);
     }
 }
 

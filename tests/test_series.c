@@ -49,37 +49,75 @@ static double naive_at(const double *sorted, int n, double rank)
     }
 }
 
-/* No more than 1024 values, for blocks of one. */
+/* Order statistic of the values i, i + step ..., by counting. */
+static double naive_of(const double *series, int n, int first, int step, int rank)
+{
+    int i, j;
+    for (i = first; i < n; i += step) {
+        int below = 0, up_to = 0;
+        for (j = first; j < n; j += step) {
+            below += series[j] < series[i];
+            up_to += series[j] <= series[i];
+        }
+        if (below <= rank && rank < up_to)
+            return series[i];
+    }
+    return -1;
+}
+
+/* How much longer the series has to be than one without correlation, if its values take turns
+ * between so many levels. No more than 1024 values, for blocks of one. */
+static double naive_time(const double *series, int n, int phases)
+{
+    static double y[1024], rho[2048];
+    double time = 0, squares, pairs = 0;
+    int i, k, phase;
+    for (phase = 0; phase < phases; phase++) {
+        const int members = (n - phase + phases - 1) / phases, quarter = members / 4;
+        const double center = (naive_of(series, n, phase, phases, (members - 1) / 2) +
+                               naive_of(series, n, phase, phases, members / 2)) /
+                              2;
+        const double spread = naive_of(series, n, phase, phases, members - 1 - quarter) -
+                              naive_of(series, n, phase, phases, quarter);
+        double mean = 0;
+        for (i = phase; i < n; i += phases) {
+            y[i] = (series[i] - center) / (spread / 4);
+            y[i] = y[i] < -1 ? -1 : y[i] > 1 ? 1 : y[i];
+            mean += y[i] / members;
+        }
+        for (i = phase; i < n; i += phases)
+            y[i] -= mean;
+    }
+    for (k = 0; k < n + phases; k++) {
+        rho[k] = 0;
+        for (i = k; i < n; i++)
+            rho[k] += y[i] * y[i - k];
+    }
+    squares = rho[0];
+    for (k = n + phases - 1; k >= 0; k--)
+        rho[k] /= squares;
+    for (i = 1; i < n; i += 2)
+        pairs += (y[i] + y[i - 1]) * (y[i] + y[i - 1]);
+    if (rho[phases] < (phases > 2 ? 1 : 0.6) / sqrt(n) || (phases > 1 && pairs < 0.1 * squares))
+        return 1;
+    for (k = 0; k < n / 2 && rho[k] + rho[k + phases] > 0; k += 2 * phases)
+        time += 2 * (rho[k] + rho[k + phases]);
+    return phases * (time - 2) + 1;
+}
+
 static void naive_interval(const double *series, int n, int stopped, double *lo, double *hi,
                            double *effective)
 {
-    static double sorted[1024], y[1024], rho[1024];
-    double mean = 0, median, half, time = 1, covered = 0, choose = 1;
+    static double sorted[1024];
+    double time = 1, covered = 0, choose = 1;
     int i, j, k, rank = 0;
     for (i = 0; i < n; i++) { /* insertion sort */
         for (j = i; j > 0 && sorted[j - 1] > series[i]; j--)
             sorted[j] = sorted[j - 1];
         sorted[j] = series[i];
     }
-    median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-    half = (sorted[n - 1 - n / 4] - sorted[n / 4]) / 4;
-    for (i = 0; i < n; i++) {
-        y[i] = (series[i] - median) / half;
-        y[i] = y[i] < -1 ? -1 : y[i] > 1 ? 1 : y[i];
-        mean += y[i] / n;
-    }
-    for (k = 0; k < n; k++) {
-        rho[k] = 0;
-        for (i = k; i < n; i++)
-            rho[k] += (y[i] - mean) * (y[i - k] - mean);
-    }
-    for (k = n - 1; k >= 0; k--)
-        rho[k] /= rho[0];
-    if (rho[1] >= 0.6 / sqrt(n)) {
-        for (time = -1, k = 0; k < n / 2 && rho[k] + rho[k + 1] > 0; k += 2)
-            time += 2 * (rho[k] + rho[k + 1]);
-        time = fmax(1, time);
-    }
+    for (k = 1; k <= 4 && k * 6 <= n; k++)
+        time = fmax(time, naive_time(series, n, k));
     /* outside of rank k: 2 P(B < k) <= 5 % */
     for (k = 0; k < n / 2; k++) {
         covered += 2 * choose / pow(2, n);
@@ -110,13 +148,16 @@ static void test_interval(void)
 {
     int n, kind, stopped, i;
     for (n = 6; n <= 500; n = n < 40 ? n + 1 : n * 3 / 2)
-        for (kind = 0; kind < 4; kind++) {
-            double lo, hi, effective, state = 0;
+        for (kind = 0; kind < 6; kind++) {
+            double lo, hi, effective, state = 0, turns[2] = {0, 0};
             gpumb_stats s;
             for (i = 0; i < n; i++) {
                 state = (kind == 1 ? 0.5 : kind == 2 ? 0.9 : 0) * state + uniform();
                 values[i] =
-                    kind == 3 ? 5 + 0.1 * i + uniform() : 100 + state; /* the last: a ramp */
+                    kind == 3 ? 5 + 0.1 * i + uniform() : 100 + state; /* the third: a ramp */
+                turns[i % 2] = 0.9 * turns[i % 2] + uniform();
+                if (kind >= 4) /* two levels, or two series, take turns */
+                    values[i] = 100 + (kind == 4 ? turns[0] + 2 * (i % 2) : turns[i % 2]);
             }
             for (stopped = 0; stopped < 2; stopped++) {
                 naive_interval(values, n, stopped, &lo, &hi, &effective);
@@ -129,6 +170,43 @@ static void test_interval(void)
                            stopped, s.ci_lo, s.ci_hi, lo, hi);
             }
         }
+}
+
+/* How many of 200 intervals hold the median, 0, of AR(1) 0.9 with two levels in turn, or of two such
+ * series in turn; and of `period` levels. */
+static int held_of(int n, int series, int period, double height)
+{
+    int held = 0, r, i;
+    for (r = 0; r < 200; r++) {
+        double state[2] = {0, 0};
+        gpumb_stats s;
+        for (i = 0; i < n; i++) {
+            double *now = &state[i % series], fresh = -6;
+            int j;
+            for (j = 0; j < 12; j++) /* nearly normal, of variance 1 */
+                fresh += uniform();
+            *now = i < series ? fresh : 0.9 * *now + sqrt(1 - 0.81) * fresh;
+            /* levels 1, -1; 1, -1, 0; 1, -1, -1, 1 */
+            values[i] = 100 + *now +
+                        height * ((i % period == 0 || i % period == 3) -
+                                  (i % period == 1 || (period == 4 && i % 4 == 2)));
+        }
+        s = stats_of(values, (size_t)n);
+        held += s.ci_lo <= 100 && 100 <= s.ci_hi;
+    }
+    return held;
+}
+
+/* What comes back every second time, or third, or fourth, hides no correlation. */
+static void test_periods(void)
+{
+    int n;
+    for (n = 100; n <= 400; n *= 2) {
+        CHECK_CASE(held_of(n, 1, 2, 1) >= 184, "alternating, %d", n);
+        CHECK_CASE(held_of(n, 2, 1, 0) >= 184, "two series, %d", n);
+        CHECK_CASE(held_of(n, 1, 3, 1) >= 184, "three levels, %d", n);
+        CHECK_CASE(held_of(n, 1, 4, 1) >= 184, "four levels, %d", n);
+    }
 }
 
 static void test_small(void)
@@ -353,6 +431,23 @@ static void test_comparisons(void)
     CHECK_NEAR(c.hi, 0.9, 1e-12);
     CHECK_INT(c.verdict, GPUMB_VERDICT_FASTER);
 
+    /* whoever is first has the better of it: from 60 rounds on that cancels */
+    for (i = 0; i < 60; i++) {
+        values[i] = 1;
+        other[i] = 1.003 * (1 + 0.0001 * (double)(i % 7)) * (i % 2 ? 1.02 : 1 / 1.02);
+    }
+    c = gpumb_compare_rounds(values, other, 60, 0.01, 1);
+    CHECK_INT(c.rounds, 60);
+    CHECK_NEAR(c.ratio, 1.0033, 1e-3);
+    CHECK(c.lo > 1.002 && c.hi < 1.005);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_SAME);
+    c = gpumb_compare_rounds(values, other, 59, 0.01, 1);
+    CHECK(c.lo < 0.99 && c.hi > 1.01);
+    for (i = 0; i < 60; i++) /* pairs of rounds that agree are left alone: 30 and 30 */
+        other[i] = i % 4 < 2 ? 1.02 : 0.98;
+    c = gpumb_compare_rounds(values, other, 60, 0.01, 1);
+    CHECK(c.lo < 0.99 && c.hi > 1.01);
+
     /* undecided: until the ratio is known to a quarter of delta */
     c.verdict = GPUMB_VERDICT_UNDECIDED;
     c.lo = 1.007, c.hi = 1.0119;
@@ -366,6 +461,7 @@ int main(void)
     test_select();
     test_small();
     test_interval();
+    test_periods();
     test_classes();
     test_verdicts();
     test_comparisons();

@@ -1840,7 +1840,7 @@ static void test_verdict_columns()
 }
 
 // Samples with the same number are of the same round, whatever the ways of timing and however long
-// each takes to warm up; and rounds begin with each region in turn.
+// each takes to warm up; and rounds begin with each region equally often.
 static void test_rounds()
 {
     enum { EVENTS, MIXED, HOSTS, CASES };
@@ -1945,6 +1945,115 @@ static void test_bonferroni()
         }
         CHECK(regions == 2 ? fabs(wider) < 1e-8 : wider > 1e-4);
         close(g, 0);
+    }
+}
+
+// Verdicts on all regions but the first, which are as fast as it, or the last of them `factor` times
+// as slow, where one slows down what runs next, or every so many-th run takes half as long again.
+static void disturbed(int regions, int who, int every, double factor, int *wrong, int *right)
+{
+    *wrong = *right = 0;
+    for (int seed = 1; seed <= 20; seed++) {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        s.seed = (uint64_t)seed;
+        s.csv = NULL;
+        gpumb *g = open(s);
+        random_state = (uint64_t)seed * 104729 + 12345;
+        int before = -1, runs = seed;
+        GPUMB_INTERLEAVE(g) {
+            for (int i = 0; i < regions; i++) {
+                gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                GPUMB_MEASURE(g, std::string(1, (char)('a' + i)).c_str()) {
+                    double seconds = 1e-3 * exp(0.003 * random_normal());
+                    seconds *= (i == regions - 1 ? factor : 1) * (before == who ? 1.02 : 1);
+                    fake_run(seconds + (every && ++runs % every == 0 ? 0.5e-3 : 0));
+                    before = i;
+                }
+            }
+        }
+        for (int i = 1; i < regions && CHECK_INT(gpumb_row_count(g), regions); i++) {
+            const int slower = factor > 1.01 && i == regions - 1;
+            const int verdict = gpumb_row(g, (size_t)i)->comparison.verdict;
+            *right += verdict == (slower ? GPUMB_VERDICT_SLOWER : GPUMB_VERDICT_SAME);
+            *wrong += verdict == GPUMB_VERDICT_FASTER ||
+                      verdict == (slower ? GPUMB_VERDICT_SAME : GPUMB_VERDICT_SLOWER);
+        }
+        close(g, 0);
+    }
+}
+
+// Neither what regions do to each other nor what comes at intervals makes a verdict wrong.
+static void test_drawn_rounds()
+{
+    for (int regions = 2; regions <= 4; regions++) {
+        const int all = 20 * (regions - 1);
+        int wrong, right;
+        for (int who = 0; who < 2 && regions > 2; who++) {
+            disturbed(regions, who, 0, 1, &wrong, &right);
+            CHECK_CASE(wrong == 0 && right >= 0.95 * all,
+                       "%d regions, %d slows down the next: %d wrong, %d right of %d", regions, who,
+                       wrong, right, all);
+        }
+        for (int every = 3; every <= 5; every++)
+            for (double factor : {1.005, 1.02}) {
+                disturbed(regions, -1, every, factor, &wrong, &right);
+                CHECK_CASE(wrong <= 0.05 * all && right >= 0.9 * all,
+                           "%d regions, a spike every %d, %g: %d wrong, %d right of %d", regions,
+                           every, factor, wrong, right, all);
+            }
+    }
+}
+
+// Which of the two graphs is first takes turns within two samples, and not at equal intervals.
+static void test_drawn_graphs()
+{
+    gpumb_settings s = settings();
+    s.warmup_s = -1;
+    s.min_samples = s.max_samples = 60;
+    gpumb *g = open(s);
+    std::vector<uint64_t> runs;
+    on_graph = [&](const fake_graph *graph) { runs.push_back(graph->runs); };
+    GPUMB_MEASURE(g, "graph") {
+        known_run(20e-6);
+    }
+    close(g, 0);
+    if (!CHECK(runs.size() >= 120))
+        return;
+    runs.erase(runs.begin(), runs.end() - 120);
+    int long_first = 0, again = 0;
+    for (size_t i = 0; i < 120; i += 4) {
+        const bool first = runs[i] > runs[i + 1];
+        CHECK(runs[i] != runs[i + 1] && first == (runs[i + 3] > runs[i + 2]));
+        long_first += first;
+        again += i > 0 && first == (runs[i - 4] > runs[i - 3]);
+    }
+    CHECK_CASE(long_first >= 7 && long_first <= 23, "the long one is first in %d of 30",
+               long_first);
+    CHECK_CASE(again >= 7 && again <= 23, "as before in %d of 29", again);
+}
+
+// The ratio of the rounds is not that of the medians where noise is skewed: a line says so.
+static void test_skewed_rounds()
+{
+    for (int skewed = 0; skewed < 2; skewed++) {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        s.min_samples = s.max_samples = 3000;
+        s.budget_s = 60;
+        gpumb *g = open(s);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "base") {
+                fake_run(1e-3 * exp(0.3 * random_normal()));
+            }
+            GPUMB_MEASURE(g, "other") {
+                const double x = random_normal();
+                fake_run(1e-3 * exp(skewed ? 0.4 * x * x : 0.3 * x));
+            }
+        }
+        close(g, 0);
+        CHECK_INT(times_in(heard, "other: round by round it takes 1."), skewed);
+        CHECK_INT(times_in(heard, "round by round"), skewed);
     }
 }
 
@@ -2106,10 +2215,15 @@ static void test_troubled_rounds()
             CHECK(fake_clean());
             CHECK_INT(rows(), 3);
             const int failed_before = check_failed;
+            // what is left out of one is left out of all, and a line says so
+            CHECK_INT(times_in(heard, "showed a time of zero"), what >= BAD_TIMES);
+            CHECK(what != LATE_BAD_TIME || times_in(heard, "a: in 1 of ") == 1);
+            for (int row = 1; row < 3 && what >= BAD_TIMES; row++) // the budget may split a round
+                CHECK_NEAR(number("samples", row), number("samples", 0), 1);
             for (int row = 0; row < 3; row++) {
                 CHECK_STR(column("status", row).c_str(), status[row == where ? what : FINE]);
                 CHECK_INT(flagged("bad-time", row), row == where && what >= BAD_TIMES);
-                if (row == 0 || row == where || where == 0) {
+                if (row == 0 || (what < BAD_TIMES && (row == where || where == 0))) {
                     check_not_compared(row);
                 } else {
                     CHECK_STR(column("compared_with", row).c_str(), "a");
@@ -2388,6 +2502,9 @@ int main()
     test_verdict_columns();
     test_rounds();
     test_bonferroni();
+    test_drawn_rounds();
+    test_drawn_graphs();
+    test_skewed_rounds();
     test_undecided();
     test_troubled_rounds();
     test_progress();
