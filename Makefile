@@ -36,9 +36,10 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
 HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
 QUICKLY := -O1 # tests compile in a third of the time that -O3 takes, and run as long
 QUICKLY_cpu := $(QUICKLY)
-HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(QUICKLY)
+HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
@@ -65,6 +66,7 @@ KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
 ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
                 tests/test_*.c tests/test_*.cpp tests/test_*.cu)))
+TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h)
@@ -159,6 +161,14 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_C) $(SANITIZE) $< -o $@ -lm
 
+build/cpu-tsan/tests/%: tests/%.cu $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(RACES) -x c++ $< -o $@
+
+build/cpu-tsan/tests/%: tests/%.cpp $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(RACES) $< -o $@
+
 build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 	@mkdir -p $(@D)
 	$(AARCH64_CXX) -I. -static -std=c++17 -O2 -pthread $(WARNINGS) $< -o $@
@@ -166,8 +176,10 @@ build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 # ---- test and rest: what this machine can't run is named and counted as skipped ----
 ifneq ($(filter test rest,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
-SANITIZER := $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
-               $(CXX) $(SANITIZE) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
+has_sanitizer = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
+                $(CXX) $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
+SANITIZER := $(call has_sanitizer,$(SANITIZE))
+RACE_DETECTOR := $(call has_sanitizer,$(RACES))
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
@@ -178,6 +190,7 @@ run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): 
 $(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 $(call run_if,rest,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
+$(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 
 test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds everything and runs the tests

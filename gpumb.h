@@ -4860,8 +4860,14 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double x = (double)n, k = (double)l;
-    double p = exp(lgamma(x + 1) - lgamma(k + 1) - lgamma(x - k + 1) - x * log(2.0));
+    const double k = (double)l;
+    double p = 1; /* of l: lgamma() would be simpler, but writes to a global */
+    if (l < 100)
+        for (uint64_t i = 1; i <= l; i++)
+            p *= (double)(2 * i - 1) / (double)(2 * i);
+    else
+        p = (1 - (1 - (1 + 5 / (8 * k)) / (16 * k)) / (8 * k)) / sqrt(3.14159265358979 * k);
+    p *= n % 2 ? (double)n / (double)(n + 1) : 1;
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
         p *= (double)l / (double)(n - l + 1);
@@ -10790,6 +10796,28 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
     return x;
 }
 
+/* What blocks hand to each other, fences aside: volatile is enough on GPUs, C++ of the host asks for
+ * atomics. */
+template <class Type> static __device__ __forceinline__ Type gpumbi_get(const Type *from)
+{
+#if defined(GPUMB_BACKEND_CPU)
+    Type x;
+    __atomic_load(from, &x, __ATOMIC_RELAXED);
+    return x;
+#else
+    return *(const volatile Type *)from;
+#endif
+}
+
+template <class Type> static __device__ __forceinline__ void gpumbi_put(Type *to, Type x)
+{
+#if defined(GPUMB_BACKEND_CPU)
+    __atomic_store(to, &x, __ATOMIC_RELAXED);
+#else
+    *(volatile Type *)to = x;
+#endif
+}
+
 /* Leaves a block's result in `partials` and draws a ticket. 1 in all threads of the block that has
  * drawn the last one: it finds the results of all of them there. The ticket wraps around to 0, for
  * the next launch. */
@@ -10798,7 +10826,7 @@ static __device__ __forceinline__ int gpumbi_is_last_block(Type x, Type *partial
 {
     int last = 0;
     if (threadIdx.x == 0) {
-        *(volatile Type *)&partials[blockIdx.x] = x;
+        gpumbi_put(&partials[blockIdx.x], x);
         __threadfence();
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
     }
@@ -10816,7 +10844,7 @@ static __device__ void gpumbi_atomic_swap(Type *out, Type x)
         Word bits;
     } old, next;
     Word *word = (Word *)(void *)out, seen;
-    old.value = *(volatile Type *)out;
+    old.value = gpumbi_get(out);
     do {
         seen = old.bits;
         next.value = gpumbi_apply<operation>(old.value, x);
@@ -10897,7 +10925,7 @@ static __global__ void __launch_bounds__(1024)
             Type load[GPUMBI_LOADS];
             for (unsigned k = 0; k < GPUMBI_LOADS; k++) {
                 const uint64_t at = i + k * blockDim.x;
-                load[k] = at < gridDim.x ? *((volatile Type *)partials + at) : neutral;
+                load[k] = at < gridDim.x ? gpumbi_get((const Type *)partials + at) : neutral;
             }
             for (unsigned k = 0; k < GPUMBI_LOADS; k++)
                 x = gpumbi_apply<operation>(x, load[k]);
@@ -11072,7 +11100,7 @@ static __device__ __forceinline__ Type gpumbi_from_slot(unsigned long long bits)
  * until none is empty: were each lane to loop until it has its own, they would part ways, and small
  * n would take 0.3 us more (H200). */
 template <int operation, unsigned at_once, class Type>
-static __device__ __forceinline__ Type gpumbi_collect(Type x, volatile unsigned long long *slot,
+static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long *slot,
                                                       unsigned count, unsigned threads)
 {
     const unsigned long long empty = ~0ull;
@@ -11089,13 +11117,13 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, volatile unsigned 
             missing = 0;
             for (unsigned k = 0; k < at_once; k++)
                 if (bits[k] == empty)
-                    bits[k] = slot[first + k * threads + t];
+                    bits[k] = gpumbi_get(&slot[first + k * threads + t]);
             for (unsigned k = 0; k < at_once; k++)
                 missing |= bits[k] == empty;
         } while (GPUMBI_ANY(lanes, missing));
         for (unsigned k = 0; k < at_once; k++)
             if (first + k * threads + t < count) {
-                slot[first + k * threads + t] = empty;
+                gpumbi_put(&slot[first + k * threads + t], empty);
                 x = gpumbi_apply<operation>(x, gpumbi_from_slot<Type>(bits[k]));
             }
     }
@@ -11109,7 +11137,7 @@ static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_
                           int per_thread)
 {
     unsigned long long *total = (unsigned long long *)(void *)ticket + 1;
-    volatile unsigned long long *slot = (volatile unsigned long long *)slots;
+    unsigned long long *slot = (unsigned long long *)slots;
     const unsigned t = threadIdx.x, threads = block_size ? block_size : blockDim.x,
                    last = gridDim.x - 1;
     const int counts = operation == GPUMB_SUM && (Type)1 / (Type)2 == (Type)0;
@@ -11134,12 +11162,12 @@ static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_
         const unsigned long long before = atomicAdd(total, mine | 1u);
         if ((unsigned)before == last) {
             *out = (Type)(unsigned)((before + mine) >> 32);
-            *total = 0;
+            gpumbi_put(total, 0ull);
         }
     } else if (blockIdx.x == last) {
         *out = x;
     } else {
-        slot[blockIdx.x] = gpumbi_to_slot(x);
+        gpumbi_put(&slot[blockIdx.x], gpumbi_to_slot(x));
     }
 }
 
