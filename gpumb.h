@@ -21,7 +21,7 @@ CONTENTS (search for the words in capitals)
         CLOCK               calibration: quantum, floor, ceiling
         SAMPLING            warm-up, batches, the stopping rule
         REGIONS             the state machine behind GPUMB_MEASURE
-        SWEEPS              enumerate first, then one configuration a pass
+        SWEEPS              enumerate first, then one configuration per pass
         ROWS                derived figures and flags
         SINKS               terminal, CSV, JSON, Markdown
         COMPARISON          rows of earlier runs, and of other processes
@@ -61,11 +61,11 @@ zero times included, so it must be repeatable and do nothing but launch or copy 
 `continue` and `break` end one run of the body. Leaving it by `return` is an error that the next
 call reports.
 
-For each region: poison the outputs; run once and keep that first time apart (module load, page
-faults); check the result; warm up until times have settled; sample until the 95 % interval of the
-median is within the wanted precision; poison, run and check once more; write a row.
+For each region: poison the outputs; run once and report that first time separately (module load,
+page faults); check the result; warm up until times have settled; sample until the 95 % interval of
+the median is as narrow as wanted; poison, run and check once more; write a row.
 
-Every time has a way (`timing`) and a meaning (`meaning`):
+Every time has a method (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
     graph   for runs below half a millisecond: what one more run adds to a graph of many, less the
             gap between two launches in a graph (`overhead_s`): the span of the work, its first
@@ -77,13 +77,13 @@ Every time has a way (`timing`) and a meaning (`meaning`):
     profiler  on request: the time stamps of NVIDIA's profiler, less those of an empty kernel: the
             span, one run at a time; a yardstick for the others
 
-Regions in a GPUMB_INTERLEAVE take turns, a sample each in every round, and are compared with the
-first of them: ratio, interval, verdict. What disturbs a whole round leaves the ratio alone.
+Regions in a GPUMB_INTERLEAVE take turns, one sample each per round, and are compared with the first
+of them: ratio, interval, verdict. What disturbs a whole round leaves the ratio alone.
 
 A *sweep* runs its body once for every combination of its axes. The outermost sweep first walks
 through all combinations with regions skipped, so that every axis is known before the first output;
-then it runs one combination a pass. Code in a sweep therefore runs more often than it seems to:
-keep it to allocation, filling and the region. `continue` and `break` end one configuration.
+then it runs one combination per pass. So code in a sweep runs more often than it looks: keep it to
+allocating, filling and the region. `continue` and `break` end one configuration.
 
 Trouble with one configuration (no memory, launch refused, wrong result) stays in its row and the
 sweep goes on. Trouble with everything (bad option, disk full, device lost) stays in the context:
@@ -107,7 +107,7 @@ A context belongs to one thread.
  *                                  before, sets it; the variable HIP_PLATFORM alone defines none
  *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
  *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
- *                                  compile these families of kernels too: each takes its time
+ *                                  compile these families of kernels too: each costs compile time
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
@@ -157,7 +157,7 @@ A context belongs to one thread.
 
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 
-/* What macros leave in the user's source is to please the user's warnings. */
+/* What macros leave in the user's source has to pass the user's warnings. */
 #ifdef __cplusplus
 #define GPUMBI_CAST(type, x) static_cast<type>(x)
 #define GPUMBI_NULL nullptr
@@ -166,9 +166,9 @@ A context belongs to one thread.
 #define GPUMBI_NULL NULL
 #endif
 
-/* Between these two stands C++ of the host that is left unoptimised, so that a file compiles in
- * half the time: nothing of it runs inside a timed stretch but launches, a few tens of ns each, and
- * the countdown of a batch. */
+/* Host C++ between these two is left unoptimised, which halves the time a file takes to compile:
+ * inside a timed stretch it does nothing but launch, a few tens of ns each, and count down a
+ * batch. */
 #if !defined(__cplusplus) || !defined(__GNUC__) || defined(__HIP_DEVICE_COMPILE__)
 #define GPUMBI_UNOPTIMIZED
 #define GPUMBI_OPTIMIZED
@@ -220,11 +220,11 @@ enum {
     GPUMB_EXIT_INTERRUPTED = 130 /* Ctrl-C */
 };
 
-/* What the command line sets. Zero in a field means its default. Texts have to live until
+/* What the command line sets. Zero in a field means its default. Strings must live until
  * gpumb_close(). */
 typedef struct gpumb_settings {
-    double precision;     /* wanted half-width of the 95 % interval over the median; 0.01. On a GPU
-                           * less than 0.0015 can't be had: see gpumb_result */
+    double precision;     /* half-width of the 95 % interval to reach, relative to the median; 0.01.
+                           * On a GPU less than 0.0015 is out of reach: see gpumb_result */
     double budget_s;      /* most seconds of sampling for a row; 2 */
     double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
     uint64_t min_samples; /* 30 */
@@ -241,7 +241,7 @@ typedef struct gpumb_settings {
     const char *json;
     const char *markdown;
     const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
-    double delta;           /* smaller differences are none; 0.01 */
+    double delta;           /* smaller differences count as none; 0.01 */
     double spread;          /* standard deviation between processes where it is unknown; 0.02 */
     int processes;          /* to run the program in, one after the other; 1, at most 100 */
     int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
@@ -260,8 +260,8 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
 /* 1 while the context works; 0 after an error, an interrupt, or --help. */
 GPUMB_API int gpumb_ok(const gpumb *g);
 
-/* Completes the files, prints the summary, frees everything. Returns the exit code, with which
- * main() is to end: if the program ends without, what is open is closed all the same, and a line
+/* Completes the files, prints the summary, frees everything. Returns the exit code for main() to
+ * return: a program that ends without this call has what is open closed all the same, and a line
  * says which code was lost. */
 GPUMB_API int gpumb_close(gpumb *g);
 
@@ -300,7 +300,7 @@ typedef struct gpumb_device {
     int multiprocessors; /* compute units; cores on the CPU */
     int warp_size;       /* 32 or 64 */
     int max_block;       /* threads in a block */
-    int max_threads;     /* resident threads on a multiprocessor */
+    int max_threads;     /* resident threads per multiprocessor */
     int bus_width_bits;  /* 0: unknown */
     int ecc;             /* 1 on, 0 off, -1 unknown */
     uint64_t memory_bytes;
@@ -308,7 +308,7 @@ typedef struct gpumb_device {
     uint64_t l2_bytes; /* of the device; on the CPU the last-level cache */
     double sm_clock_hz;
     double memory_clock_hz;
-    double peak_bytes_per_s;    /* 2 transfers a clock x bus width, or --peak; 0: unknown */
+    double peak_bytes_per_s;    /* 2 transfers per clock x bus width, or --peak; 0: unknown */
     double peak_flop_per_s;     /* fp32, a multiply-add counted as 2; 0: unknown */
     double quantum_s;           /* smallest difference that the event clock shows */
     double floor_s;             /* an empty event pair */
@@ -322,9 +322,9 @@ typedef struct gpumb_device {
 GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g);
 
 /* The stream that everything runs on: cudaStream_t or hipStream_t as a pointer. The context has one
- * of its own, ordered with the legacy default stream; gpumb_set_stream() hands in another of the
- * same device, which stays the caller's; NULL is the legacy stream itself. What a region does on
- * streams that this one does not wait for is not in its time: its row fails and says so. */
+ * of its own, ordered with the legacy default stream; gpumb_set_stream() passes in another of the
+ * same device, which remains the caller's; NULL is the legacy stream itself. Work of a region on
+ * streams that this one does not wait for is missing from its time: its row fails and says so. */
 GPUMB_API void *gpumb_stream(gpumb *g);
 GPUMB_API void gpumb_set_stream(gpumb *g, void *stream);
 
@@ -338,12 +338,11 @@ typedef enum gpumb_fill_kind {
 } gpumb_fill_kind;
 
 /* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
- * Returns NULL while a sweep enumerates, or when it does not fit; then all regions are skipped with
- * the reason until the sweep's pass, the benchmark or the context ends in which that happened.
- * Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes the next
- * region `skipped`, too. Freed at the end of
- * the sweep's pass, of the benchmark or of the context in which it was allocated, or before; what
- * is freed already is left alone. */
+ * Returns NULL while a sweep enumerates, or when it does not fit; all regions are then skipped,
+ * with the reason, until the end of the sweep's pass, the benchmark or the context in which that
+ * happened. Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes
+ * the next region `skipped`, too. Freed at the end of the sweep's pass, the benchmark or the
+ * context in which it was allocated, or earlier; what is already freed is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
@@ -362,8 +361,8 @@ GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
- * and, unless NULL, the offset of the first. A call that could not compare, or a buffer that has
- * fewer bytes, counts all as different. */
+ * and, unless NULL, the offset of the first. Where it can't compare, or a buffer has fewer bytes,
+ * all count as different. */
 GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
                                  uint64_t bytes, uint64_t *first);
 
@@ -375,7 +374,7 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
                           uint64_t bytes);
 
 /* The vendor's copy from device to device on the context's stream, asynchronous (on the CPU: memcpy
- * on all cores). A yardstick, and allowed in a region. */
+ * on all cores). A reference to compare with; allowed in a region. */
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes);
 
 /* ---- describing the next region -------------------------------------------------------------- */
@@ -386,49 +385,49 @@ typedef void (*gpumb_hook)(gpumb *g, void *user);
 typedef enum gpumb_timing {
     GPUMB_TIMING_AUTO,  /* the span; by events, graphs when short; the host's clock on the CPU */
     GPUMB_TIMING_EVENT, /* an event pair around one run */
-    GPUMB_TIMING_BATCH, /* an event pair around many, one behind the other in the stream */
+    GPUMB_TIMING_BATCH, /* an event pair around many, one after the other in the stream */
     GPUMB_TIMING_GRAPH, /* the interval: what one more run adds to a graph of many */
     GPUMB_TIMING_HOST,  /* the host's clock around a run and the wait for its end */
     /* The profiler's time stamps of one run, first start to last end, less those of an empty
-     * kernel; a yardstick for the other ways. NVIDIA's library, CUPTI, of the CUDA Toolkit, is
-     * opened for the region, in 20 ms; kernels run one after the other under it, on all streams.
-     * Where there is none, AMD's devices included, a line says so, and it is as AUTO. */
+     * kernel; a reference for the other methods. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the
+     * region, which takes 20 ms; it serialises the kernels of all streams. Where there is none, as
+     * on AMD's devices, a line says so, and this is the same as AUTO. */
     GPUMB_TIMING_PROFILER
 } gpumb_timing;
 
 typedef enum gpumb_cache {
-    GPUMB_CACHE_HOT, /* as the run before has left the caches */
-    GPUMB_CACHE_COLD /* each sample is one run, before which another buffer was read that is larger
-                        than the caches: nothing of the region's data is left in them, and nothing
-                        that it would have to write back */
+    GPUMB_CACHE_HOT, /* as the previous run left the caches */
+    GPUMB_CACHE_COLD /* each sample is one run, after reading another buffer that is larger than the
+                      * caches: none of the region's data is left in them, and nothing that it would
+                      * have to write back */
 } gpumb_cache;
 
-/* These describe the next region alone, in a GPUMB_INTERLEAVE each its own: bytes read and written
- * by one run of the body, floating-point operations in it, and the bytes that it touches, which
- * give the `cache` column, with the bytes moved. 0 says nothing; what is negative, NaN or infinite
- * makes a row `failed`. */
+/* These describe the next region only, also within a GPUMB_INTERLEAVE: bytes read and written by
+ * one run of the body, floating-point operations in it, and the bytes that it touches, which
+ * together with the bytes moved decide the `cache` column. 0 says nothing; what is negative, NaN or
+ * infinite makes a row `failed`. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
-/* What a model expects of the region: a share of a reference rate, neither negative. The rate is
+/* What a model predicts for the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
  * 13.1 %", both of the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
 
-/* Outputs (up to 8) are poisoned before the first run and before a last one; then the reset hook is
- * called, then the body runs, then the check, which is to return 1 if all is right. `user` has to
- * live until the region ends; in a GPUMB_INTERLEAVE, until this pass of it does. */
+/* Outputs (up to 8) are poisoned before the first run and before a last one; then come the reset
+ * hook, the body and the check, which returns 1 if all is right. `user` must live until the region
+ * ends; in a GPUMB_INTERLEAVE, until this pass of it does. */
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 
-/* An untimed hook before each run, for a body that changes its own input. A sample is one run
- * then. */
+/* An untimed hook before each run, for a body that changes its own input. Each sample is then a
+ * single run. */
 GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user);
 
-/* Skips the next region, or the one that runs, with a reason. */
+/* Skips the next region, or the one under way, with a reason. */
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...) GPUMBI_PRINTF(2, 3);
 
 /* Called by a check: says what is wrong. */
@@ -440,8 +439,9 @@ typedef struct gpumb_stats {
     uint64_t count;
     double median, ci_lo, ci_hi; /* 95 % interval of the median; count < 6: both 0 */
     double min, q1, q3, max, mean, sd, mad;
-    double effective; /* independent samples that tell as much about the median; <= count */
-    /* Values outside the quartiles by more than 3 times their distance ("far out": Tukey,
+    double effective; /* the number of independent samples that would say as much about the median;
+                       * <= count */
+    /* Values outside the quartiles by more than 3 times the interquartile range ("far out": Tukey,
      * Exploratory Data Analysis, 1977): counted, never dropped. Where both quartiles are one value,
      * all that differ from it. */
     uint64_t outliers;
@@ -451,27 +451,27 @@ typedef struct gpumb_stats {
  * quartiles are interpolated order statistics (type 7 of Hyndman & Fan 1996). The interval is the
  * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
- * autocorrelation time where values hang together (Geyer, Stat. Sci. 7, 1992), all of them or every
- * second, third or fourth. O(n log n), and some 800 n, at most 15 million steps, for the
+ * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
+ * every second, third or fourth. O(n log n), and some 800 n, at most 15 million steps, for the
  * correlation. */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
 /* What a series does, as far as it is more than `precision` of its median. */
 typedef enum gpumb_series {
     GPUMB_SERIES_STEADY,
-    GPUMB_SERIES_WARMING_UP,   /* times fall, and hold for the last four ninths at least */
-    GPUMB_SERIES_SLOWING_DOWN, /* times rise, and hold for the last four ninths at least */
+    GPUMB_SERIES_WARMING_UP,   /* times fall, then hold for at least the last four ninths */
+    GPUMB_SERIES_SLOWING_DOWN, /* times rise, then hold for at least the last four ninths */
     GPUMB_SERIES_TWO_LEVELS,   /* times jump between two levels, all along */
-    GPUMB_SERIES_UNSTEADY      /* a cycle, a drift to the end, a few steps to and fro */
+    GPUMB_SERIES_UNSTEADY      /* a cycle, a drift to the end, a few steps up and down */
 } gpumb_series;
 
-/* Classifies values in the order in which they were measured. Fewer than 30 tell no shape from
- * noise and are steady. bench/coverage.c shows how often it is right, for which lengths and
+/* Classifies values in the order in which they were measured. Fewer than 30 can't tell a shape from
+ * noise, and count as steady. bench/coverage.c shows how often it is right, for which lengths and
  * amplitudes. O(n), at most a million multiplications. */
 GPUMB_API gpumb_series gpumb_classify(const double *values, uint64_t count, double precision);
 
 typedef enum gpumb_verdict {
-    GPUMB_VERDICT_UNDECIDED, /* the interval reaches across a limit: more rounds might tell */
+    GPUMB_VERDICT_UNDECIDED, /* the interval contains a limit: more rounds might decide */
     GPUMB_VERDICT_FASTER,    /* all of the interval is below 1 / (1 + delta) */
     GPUMB_VERDICT_SLOWER,    /* all of the interval is above 1 + delta */
     GPUMB_VERDICT_SAME       /* all of the interval is between these two */
@@ -488,8 +488,7 @@ typedef struct gpumb_comparison {
  * whole round leaves their ratio alone. So does what is taken from one and given to the other in
  * the next, as when they take turns in being first: from 60 rounds on, where neighbours differ far
  * more often than not, ratios are taken over two rounds. `delta` is the difference that matters,
- * 0.01 for 1 %. Of several comparisons with one base, each has its share of the 5 % of error
- * (Bonferroni). */
+ * 0.01 for 1 %. Several comparisons with one base share the 5 % of error (Bonferroni). */
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons);
 
@@ -507,7 +506,7 @@ typedef enum gpumb_stop {
 } gpumb_stop;
 
 /* What makes a figure suspicious: name, what it means, and what to do (--explain shows both). The
- * names stand in the `flags` column. */
+ * names are those in the `flags` column. */
 #define GPUMB_FLAGS(X)                                                                             \
     X(UNVERIFIED, "unverified", "no check was set: the kernel may compute anything",               \
       "Set one with gpumb_set_verify(), and name what the kernel writes with gpumb_set_output(): " \
@@ -582,8 +581,8 @@ typedef struct gpumb_result {
     int verified;     /* 1 right, 0 wrong, -1 not checked */
     gpumb_timing timing;
     gpumb_stop stop;
-    uint64_t batch;   /* runs in one sample */
-    gpumb_stats time; /* with 0.15 % in the interval of what a GPU's clocks and caches do slowly */
+    uint64_t batch;        /* runs in one sample */
+    gpumb_stats time;      /* includes 0.15 % for slow changes of a GPU's clocks and caches */
     double first_launch_s; /* the first run, by the host's clock */
     double overhead_s;     /* subtracted from each sample: the cost of launching; 0: nothing */
     double bytes, flop;    /* of one run, as stated; 0: not stated */
@@ -595,19 +594,19 @@ typedef struct gpumb_result {
     char cache[8];    /* the level that holds the footprint; "cold" */
     int registers;    /* of the first kernel launched by GPUMB_LAUNCH; -1: unknown */
     double occupancy; /* 0 ... 1; -1: unknown */
-    double sm_clock_hz, memory_clock_hz; /* behind the samples; 0: unknown */
+    double sm_clock_hz, memory_clock_hz; /* after the samples; 0: unknown */
     char fill[16];
     uint64_t seed;
     gpumb_series series;
     double sm_clock_before_hz, memory_clock_before_hz; /* before the samples; 0: unknown */
-    double temperature_before_c, temperature_c;        /* before and behind; 0: unknown */
+    double temperature_before_c, temperature_c;        /* before and after; 0: unknown */
     double power_w;                                    /* while sampling; 0: unknown */
     double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
     int others;             /* other processes on the device, at least; -1: unknown */
     char compared_with[64]; /* the first region of its GPUMB_INTERLEAVE; "": not compared */
     gpumb_comparison comparison;
-    int processes;                     /* that measured it, this one counted; 0: this one alone */
+    int processes;                     /* that measured it, this one included; 0: this one alone */
     double process_lo_s, process_hi_s; /* least and largest of their medians */
     const double *process_medians_s;   /* all, its own last; valid until gpumb_close(); or NULL */
     unsigned flags;
@@ -624,8 +623,8 @@ enum {
 /* The last row that was finished; NULL if there is none. Rows are valid until gpumb_close(). */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
-/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions behind a sweep, and the value of an
- * axis in one: that of a named value counts from 0; -1: the row has no such axis. There are none
+/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep, and the value of an
+ * axis in one: a named value's is its index, from 0; -1: the row has no such axis. There are none
  * while a sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
@@ -658,10 +657,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that is
  * drawn from the seed, so that drifting clocks, what comes at intervals, and what each of them does
- * to the next meet all alike. A round in which a time is zero is left out of all.
- * Ends when each has its precision and the ratios to the first are decided, or a budget is used up.
- * Where one can't be timed as the others would be, those that may choose follow it; what is timed
- * another way all the same is not compared, and a line says so. Up to 16 regions. */
+ * to the next affect all alike. A round in which a time is zero is left out of all. Ends when each
+ * has its precision and the ratios to the first are decided, or a budget is used up. Where one
+ * can't be timed like the others, those that are free to choose follow it; what is still timed
+ * differently is not compared, and a line says so. Up to 16 regions. */
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g);
 GPUMB_API int gpumbi_interleave_next(gpumb *g);
 #define GPUMB_INTERLEAVE(g)                                                                        \
@@ -691,8 +690,8 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
  *     GPUMB_SWEEP_NAMES(g, form, "naive", "fast")   0, 1; the sinks show the names
  *     GPUMB_SWEEP_STRINGS(g, form, names, count)    the same from an array of strings
  * `--axis block=96,192` replaces the values, by 1 and more, or down to the smallest in the source
- * if that is less. The names of named values can be chosen from, not extended. Nested sweeps have
- * different names, and none has that of a column. */
+ * if that is less. The names of named values can be chosen from, not extended. Nested sweeps must
+ * have different names, none of them that of a column. */
 #define GPUMB_SWEEP_POW2(g, axis, lo, hi) GPUMB_SWEEP_FACTOR(g, axis, lo, hi, 2)
 #define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                \
     GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
@@ -723,9 +722,9 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
 
 #if !defined(GPUMB_STATIC) || !defined(GPUMB_NO_KERNELS)
 
-/* What one access of a warp asks of the memory: bytes that the lanes want, and the distinct aligned
- * pieces in which these lie. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors
- * of 32 bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
+/* What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
+ * pieces that hold them. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors of 32
+ * bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
 typedef struct gpumb_coalescing {
     uint64_t bytes;    /* wanted; what several lanes want counts once */
     uint64_t sectors;  /* distinct pieces of `sector` bytes */
@@ -739,8 +738,8 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
                                           int line);
 
 /* The same for a large grid whose threads access element offset + i * stride: its warps start at
- * different places of a sector, so bytes, sectors and lines are sums over as many warps as it takes
- * until the pattern repeats, and `efficiency` is that of the sums. `warp` at most 64. */
+ * different offsets in a sector, so bytes, sectors and lines are sums over as many warps as it
+ * takes until the pattern repeats, and `efficiency` is that of the sums. `warp` at most 64. */
 GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
                                                   int warp, int sector, int line);
 
@@ -768,8 +767,8 @@ typedef enum gpumb_mode { GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ } gpumb_mode
 /* Does nothing. */
 GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block);
 
-/* out[i] = in[i], one element a thread. `elem` 1, 2, 4, 8, 16 or 32. Bytes: 2 * n * elem.
- * The naive form launches ceil(n / block) blocks. The fastest form moves the same bytes in 16-byte
+/* out[i] = in[i], one element per thread. `elem` 1, 2, 4, 8, 16 or 32. Bytes: 2 * n * elem. The
+ * naive form launches ceil(n / block) blocks. The fastest form moves the same bytes in 16-byte
  * words with a geometry of its own, and ignores `block` when it is 0. */
 GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int block, const void *in,
                          void *out);
@@ -797,7 +796,7 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
 
 /* The next three are compiled with GPUMB_STRIDED defined before the implementation.
  *
- * out[i * stride] = in[i * stride] for i < n, one element a thread. `elem` 1, 2, 4, 8 or 16. The
+ * out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
  * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
  * fetches; gpumb_coalesce_strided() says how much that is. */
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
@@ -839,22 +838,23 @@ typedef enum gpumb_combine {
 /* How the blocks combine theirs. */
 typedef enum gpumb_finish {
     GPUMB_FINISH_TWO_LAUNCHES, /* a second launch of one block */
-    GPUMB_FINISH_ATOMIC,       /* an atomic a block, on an output that a launch before has set */
-    GPUMB_FINISH_LAST_BLOCK    /* one launch; the block that comes last does it */
+    GPUMB_FINISH_ATOMIC,       /* one atomic per block, on an output that an earlier launch has
+                                * set */
+    GPUMB_FINISH_LAST_BLOCK    /* one launch; the last block to finish does it */
 } gpumb_finish;
 
 /* Reduces n elements of `in`, any number from 0 up, to one in `out`. Sums of integers wrap around;
- * a NaN makes a sum NaN, and is never the smallest or largest; of no elements the result is the
- * operation's neutral one (0, or the largest or smallest value of the type, infinity for floats).
+ * a NaN makes a sum NaN, and is never the smallest or largest; for no elements the result is the
+ * operation's identity (0, or the largest or smallest value of the type, infinity for floats).
  * Bytes: n elements.
  *
- * The naive form does as `combine` and `finish` say. Each warp takes warp_size * per_thread
+ * The naive form does what `combine` and `finish` say. Each warp takes warp_size * per_thread
  * consecutive elements at a time, in turn over the grid until all are done. The fastest form is one
  * launch that reads words of 16 bytes, to which `in` is aligned, with all loads of a thread in
  * flight, and ignores `combine`, `finish` and `per_thread`. Zeros in `block`, `blocks` and
  * `per_thread` are chosen by n.
  *
- * Only what is listed before the implementation is compiled, since each kernel takes its time:
+ * Only what is listed before the implementation is compiled, since each kernel costs compile time:
  *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
  * or all of them: #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X). */
 typedef struct gpumb_reduction {
@@ -865,13 +865,13 @@ typedef struct gpumb_reduction {
     gpumb_finish finish;
     int block;       /* threads, up to 1024 */
     uint64_t blocks; /* grid */
-    int per_thread;  /* elements that a thread takes in a turn */
+    int per_thread;  /* elements that a thread takes per turn */
 } gpumb_reduction;
 
 GPUMB_API gpumb_reduction gpumb_reduction_default(void); /* fp32 sum, fastest form */
 
-/* What gpumb_reduce() needs beside input and output: a buffer, allocated and set up, for reductions
- * like this one of at most n elements, one at a time. */
+/* What gpumb_reduce() needs besides input and output: a buffer, allocated and set up, for
+ * reductions like this one of at most n elements, one at a time. */
 GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n);
 GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
                            void *out, gpumb_buffer *workspace);
@@ -903,7 +903,7 @@ typedef enum gpumb_rsqrt {
 
 /* All-pairs gravity with Plummer softening: body i, at (x, y, z) with mass w, is accelerated by
  *     a_i = sum over j of w_j d / (|d|^2 + softening^2)^(3/2),  d = r_j - r_i.
- * The gravitational constant is in the masses. By convention 20 FLOP an interaction, and n * n of
+ * The gravitational constant is in the masses. By convention 20 FLOP per interaction, and n * n of
  * those (Nyland, Harris & Prins, GPU Gems 3, ch. 31), however many a form carries out.
  *
  * The plain form: a block of `block` threads with `bodies` bodies each walks over all others, tile
@@ -912,7 +912,7 @@ typedef enum gpumb_rsqrt {
  * Pairs: each pair is met once and serves both (Newton's third law), which halves the work; sums
  * leave through atomics, so that their last bits differ from run to run.
  *
- * Only the forms listed before the implementation are compiled; a good handful is
+ * Only the forms listed before the implementation are compiled, for example
  *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)    (bodies, unroll, rsqrt)
  *     #define GPUMB_NBODY_PAIRS(X) X(8, 1)                                  (bodies, unroll) */
 typedef struct gpumb_nbody {
@@ -941,16 +941,16 @@ GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64
 
 /* `steps` steps of the leapfrog (kick - drift - kick), from accelerations that belong to the
  * positions. Velocities (x, y, z, 0) are those at the positions' time, before and after. n * n
- * interactions a step. */
+ * interactions per step. */
 GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, int steps, float dt,
                                 void *positions, void *velocities, void *accelerations,
                                 gpumb_buffer *workspace);
 
-/* Check of accelerations: up to `samples` bodies (0: 64) against fp64 sums on the host. What may be
- * off is (6 sqrt(h) + 20) u sum |terms|: h additions one after the other (their roundings, taken as
- * independent, stay below with a probability of 1 - 3e-8: Higham & Mary, SIAM J. Sci. Comput. 41,
- * 2019), 20 for the roundings within a term, and 3 times the root's own error on top where that is
- * larger (5e-6 with GPUMB_RSQRT_INTEGER). */
+/* Check of accelerations: up to `samples` bodies (0: 64) against fp64 sums on the host. The
+ * tolerance is (6 sqrt(h) + 20) u sum |terms|: h additions one after the other (their roundings,
+ * taken as independent, stay below with a probability of 1 - 3e-8: Higham & Mary, SIAM J. Sci.
+ * Comput. 41, 2019), 20 for the roundings within a term, and 3 times the root's own error on top
+ * where that is larger (5e-6 with GPUMB_RSQRT_INTEGER). */
 typedef struct gpumb_nbody_check {
     const gpumb_nbody *how;
     const gpumb_buffer *positions, *accelerations;
@@ -964,8 +964,8 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check);
 
 /* ---- the CPU backend ------------------------------------------------------------------------- */
 
-/* Threads that run blocks: 1 ... 4096; 0: one for each core. And 32 or 64 threads a warp. Without
- * effect on GPUs. The current number of workers (0 on a GPU). */
+/* OS threads that run blocks: 1 ... 4096; 0: one per core. And 32 or 64 threads per warp. Neither
+ * has an effect on GPUs. The current number of workers (0 on a GPU). */
 GPUMB_API void gpumb_cpu_set_workers(int workers);
 GPUMB_API int gpumb_cpu_workers(void);
 GPUMB_API int gpumb_cpu_set_warp_size(int warp_size); /* 0, or -1 for another size */
@@ -1032,7 +1032,8 @@ enum {
     GPUMBI_BARRIERS = GPUMBI_SYNCWARP
 };
 
-/* __thread and not thread_local: C++ reaches a thread_local of another unit through a wrapper. */
+/* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
+ * wrapper. */
 #ifdef GPUMB_STATIC
 static __thread gpumbi_emulated_thread gpumbi_self;
 static int gpumbi_warp_size = 32;
@@ -1225,8 +1226,8 @@ GPUMBI_SHUFFLE(__shfl_up_sync, GPUMBI_SHFL_UP)
 GPUMBI_SHUFFLE(__shfl_down_sync, GPUMBI_SHFL_DOWN)
 GPUMBI_SHUFFLE(__shfl_xor_sync, GPUMBI_SHFL_XOR)
 
-/* Atomics: relaxed like CUDA's, returning the old value. Type comes from the pointer alone, so that
- * atomicAdd(&counter, 1) means the counter's type. */
+/* Atomics: relaxed like CUDA's, returning the old value. The type comes from the pointer alone, so
+ * that atomicAdd(&counter, 1) uses the counter's. */
 template <class Type> struct gpumbi_same {
     typedef Type type;
 };
@@ -1272,7 +1273,7 @@ static inline Type atomicCAS(Type *p, typename gpumbi_same<Type>::type expected,
     return expected;
 }
 
-/* Arithmetic and bits. glibc 2.42 brings rsqrt of its own, with C linkage: ours would clash. */
+/* Arithmetic and bits. glibc 2.42 has an rsqrt of its own, with C linkage: ours would clash. */
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 42)
 #include <math.h>
 #else
@@ -1363,7 +1364,7 @@ typedef struct gpumbi_shape {
 } gpumbi_shape;
 
 /* Not inlined: on the CPU a kernel becomes one flat function with all that it calls, and one that
- * launches another would have all of the library in it. */
+ * launches another would pull in the whole library. */
 #define GPUMBI_NOINLINE __attribute__((noinline))
 
 GPUMBI_NOINLINE GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape,
@@ -1573,8 +1574,8 @@ extern "C" {
 /* ================================================================================================
  * TEXT
  *
- * Owns the length of the line that shows what runs. Numbers are written and read with a point, in
- * locales with a comma, too.
+ * Owns the length of the progress line. Numbers are written and read with a decimal point, also in
+ * locales that use a comma.
  */
 
 GPUMBI_PRINTF(3, 4)
@@ -1586,7 +1587,7 @@ static void gpumbi_format(char *to, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
-/* What is too long is cut, not inside a character of UTF-8. */
+/* A text that is too long is cut, but never inside a UTF-8 character. */
 static void gpumbi_copy_text(char *to, size_t size, const char *from)
 {
     from = from ? from : "";
@@ -1600,8 +1601,8 @@ static void gpumbi_copy_text(char *to, size_t size, const char *from)
 
 #define GPUMBI_NO_CHARACTER UINT32_MAX
 
-/* The length of the character of UTF-8 at `text`, and its code (RFC 3629); of a byte that is in
- * none, 1 and GPUMBI_NO_CHARACTER. */
+/* The length of the UTF-8 character at `text`, and its code point (RFC 3629); for a byte that
+ * belongs to none, 1 and GPUMBI_NO_CHARACTER. */
 static size_t gpumbi_character(const char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -1645,8 +1646,8 @@ static void gpumbi_copy_line(char *to, size_t size, const char *from)
 
 enum { GPUMBI_LINE = 5000 }; /* holds a path and some words */
 
-/* All that people read is written here, but for messages, which gpumbi_say() filters alike, and for
- * constants. Line breaks are those at the ends of `format`. */
+/* Everything that people read is written here, except for messages, which gpumbi_say() filters in
+ * the same way, and for constants. Line breaks are those at the ends of `format`. */
 GPUMBI_PRINTF(2, 3)
 static void gpumbi_print(FILE *file, const char *format, ...)
 {
@@ -1678,7 +1679,7 @@ static uint64_t gpumbi_hash(uint64_t hash, const char *text)
     return hash ^ hash >> 29;
 }
 
-static __thread int gpumbi_progress_length; /* of the line that shows what runs */
+static __thread int gpumbi_progress_length; /* of the progress line */
 
 static void gpumbi_progress_clear(void)
 {
@@ -1704,7 +1705,7 @@ typedef struct gpumbi_number {
     char text[32];
 } gpumbi_number;
 
-/* `digits` significant ones, or with `fixed` so many after the point. */
+/* `digits` significant ones, or with `fixed` that many after the point. */
 static gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
 {
     gpumbi_number n;
@@ -1825,23 +1826,23 @@ typedef enum gpumbi_direction {
     GPUMBI_ON_DEVICE
 } gpumbi_direction;
 
-/* What the device's sensors tell of this moment. Where it is divided (MIG, compute partitions),
- * power, energy and processes are those of the whole and stay unknown. */
+/* What the device's sensors say right now. Where it is partitioned (MIG, compute partitions),
+ * power, energy and processes would be those of the whole device, and stay unknown. */
 typedef struct gpumbi_state {
     double sm_clock_hz, memory_clock_hz, temperature_c; /* 0: unknown */
-    int throttle; /* GPUMB_THROTTLE_..., now or since the state before; -1: unknown */
+    int throttle; /* GPUMB_THROTTLE_..., now or since the previous reading; -1: unknown */
     int others;   /* other processes that compute on the device, at least; -1: unknown */
 } gpumbi_state;
 
 /* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
  * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
- * nobody reads here, up to 18 ms, for the sum of what power shows. */
+ * nothing here reads, up to 18 ms, to say what the sum of the power readings says. */
 static void *gpumbi_dev_sensors_open(int ordinal);
 static void gpumbi_dev_sensors_close(void *sensors);
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state);
 static double gpumbi_dev_power(void *sensors); /* watts, newest reading; 0: unknown */
 
-/* The profiler stays attached until as many calls have detached it; 1: there is none. A look says
+/* The profiler stays attached until it has been detached as often; 1: there is none. A look says
  * how many kernels, copies and fills have ended since the last one, and the seconds from the start
  * of the first to the end of the last. On an H200 attaching takes 15 ms, detaching 3 ms, a look 40
  * us. */
@@ -1882,7 +1883,7 @@ static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
 #elif defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
 
-/* The two runtimes differ in their prefix only, save for what is spelled out below. */
+/* The two runtimes differ only in their prefix, except for what is spelled out below. */
 #if defined(GPUMB_BACKEND_CUDA)
 #define GPUMBI_RT(name) cuda##name
 typedef cudaError_t gpumbi_rt_error;
@@ -1921,7 +1922,7 @@ static int gpumbi_dev_count(int *count)
 static int gpumbi_fp32_lanes(const gpumb_device *device)
 {
     static const struct {
-        const char *arch; /* begins with this; the first that fits counts */
+        const char *arch; /* begins with this; the first match counts */
         int lanes;
     } table[] = {{"sm_3", 192}, {"sm_5", 128},  {"sm_60", 64},  {"sm_6", 128},  {"sm_7", 64},
                  {"sm_80", 64}, {"sm_", 128},   {"gfx94", 128}, {"gfx95", 128}, {"gfx9", 64},
@@ -1955,7 +1956,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->bus_width_bits = gpumbi_rt_attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth);
     d->l2_bytes = (uint64_t)gpumbi_rt_attribute(ordinal, cudaDevAttrL2CacheSize);
     d->ecc = gpumbi_rt_attribute(ordinal, cudaDevAttrEccEnabled);
-    /* L1 and shared memory are one: what a multiprocessor can carve out at most is its size. */
+    /* L1 and shared memory are one array: its size is the most that can be carved out of it. */
     d->l1_bytes =
         (uint64_t)gpumbi_rt_attribute(ordinal, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 #else
@@ -2077,7 +2078,7 @@ static int gpumbi_dev_last_error(void)
     return (int)GPUMBI_RT(GetLastError)();
 }
 
-/* Relaxed: what other threads of the program do at the time is theirs. */
+/* Relaxed: what other threads of the program do meanwhile is their own business. */
 static int gpumbi_dev_capture_begin(void *stream)
 {
     return (int)GPUMBI_RT(StreamBeginCapture)((gpumbi_stream)stream,
@@ -2096,7 +2097,7 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
         error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
     if (captured)
         (void)GPUMBI_RT(GraphDestroy)(captured);
-    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture says so more than once */
+    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
     *graph = ready;
     return (int)error;
 }
@@ -2187,8 +2188,8 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 }
 
 /* ---- libraries ---------------------------------------------------------------------------------
- * Of the vendors, opened if they are there; they stay loaded. Their functions are declared here by
- * the types of the vendor's header, enums as int; all return 0 when they succeed. */
+ * The vendors' own, opened if they are there; they stay loaded. Their functions are declared here
+ * by the types of the vendor's header, enums as int; all return 0 when they succeed. */
 
 typedef struct gpumbi_symbol {
     const char *name;
@@ -2298,11 +2299,11 @@ static int gpumbi_sensors_load(gpumbi_sensors *s)
     return gpumbi_load(s, name, table);
 }
 
-/* How many processes other than this one are in a list. In a container this one may bear a number
- * that it does not know, while the list has that of the host: then one of the list is it. An empty
- * list is blind, for this process computes on the device. Processes of other containers may be
- * missing: os_find_ns_pid() in NVIDIA's open kernel modules leaves them out. A process that is in
- * the list twice counts once. */
+/* How many processes other than this one are in a list. In a container, this process may be in the
+ * list under a number of the host that it does not know itself: then one of the list is it. An
+ * empty list tells nothing, since this process computes on the device. Processes of other
+ * containers may be missing: os_find_ns_pid() in NVIDIA's open kernel modules leaves them out. A
+ * process that is in the list twice counts once. */
 static int gpumbi_count_others(const gpumbi_process *list, unsigned count)
 {
     const unsigned self = (unsigned)getpid();
@@ -2331,7 +2332,7 @@ static int gpumbi_nvml_read(const gpumbi_sensors *s, unsigned id, unsigned long 
 }
 
 /* NVML_FI_DEV_POWER_INSTANT, from CUDA 12 on. Not nvmlDeviceGetPowerUsage(): from Ampere on that is
- * the mean of a second (nvml.h). */
+ * the mean over a second (nvml.h). */
 static double gpumbi_dev_power(void *sensors)
 {
     const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
@@ -2528,9 +2529,9 @@ static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 
 /* ---- profiler ----------------------------------------------------------------------------------
  * Owns gpumbi_profiler, one for the process, as CUPTI is. Attached, CUPTI adds 0.4 us to a kernel
- * in a graph even when it records nothing (H200, CUDA 13.0): it is detached as soon as nobody
- * looks. AMD's has to be there before the runtime starts (rocprofiler-sdk, "Tool
- * registration"), which is before a region asks for it. */
+ * in a graph even when it records nothing (H200, CUDA 13.0): it is detached as soon as nobody needs
+ * it. AMD's has to be there before the runtime starts (rocprofiler-sdk, "Tool registration"), which
+ * is before a region asks for it. */
 
 #if defined(GPUMBI_NVIDIA)
 
@@ -2562,7 +2563,7 @@ static void gpumbi_profiler_unlock(void)
     __atomic_store_n(&gpumbi_profiler.locked, 0, __ATOMIC_RELEASE);
 }
 
-/* Without room records are dropped, and the next look misses them. */
+/* Without room, records are dropped, and the next look misses them. */
 static void gpumbi_profiler_need(uint8_t **buffer, size_t *bytes, size_t *records)
 {
     *bytes = (size_t)1 << 16;
@@ -2756,7 +2757,7 @@ static int gpumbi_dev_alloc(void **p, uint64_t bytes)
 {
     const size_t huge_page = (size_t)1 << 21;
     const int failed = posix_memalign(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
-    /* The compiler must take the memory as known to others, or it drops stores to it. */
+    /* The compiler must assume that others see the memory, or it drops stores to it. */
     __asm__ volatile("" : : "r"(*p) : "memory");
     return failed ? GPUMBI_CPU_NO_MEMORY : 0;
 }
@@ -3021,7 +3022,8 @@ typedef void *gpumbi_registers; /* the stack pointer; everything else lies on th
 
 void gpumbi_registers_switch(gpumbi_registers *from, gpumbi_registers to);
 
-/* One symbol a program, also when several units bring it; none that is seen from outside. */
+/* One symbol per program, even if several translation units define it, and none that is visible
+ * outside. */
 #if defined(GPUMB_STATIC)
 #define GPUMBI_SWITCH_LINKAGE ""
 #else
@@ -3127,7 +3129,7 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
 #define GPUMBI_CONTEXT_SWITCH(from, to) swapcontext(&(from), &(to))
 #endif
 
-/* The sanitizers keep books on stacks and want to be told. */
+/* The sanitizers keep track of stacks and have to be told. */
 #ifdef GPUMBI_ASAN
 void __sanitizer_start_switch_fiber(void **fake, const void *low, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size);
@@ -3142,8 +3144,8 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 /* ---- CPU emulation: fibers ---------------------------------------------------------------------
  * Owns the threads of a block: one fiber each, all on one worker. A thread that has to wait
  * switches straight to the next one that is ready; there is no scheduler to pass through. The last
- * to arrive at a barrier makes the others ready and simply carries on. Fibers are made anew for
- * each launch and go round from block to block within it.
+ * to arrive at a barrier makes the others ready and simply carries on. Fibers are made for each
+ * launch, and reused from block to block within it.
  *
  * Only waiting switches: a thread that spins until another one stores something hangs. */
 enum {
@@ -3380,7 +3382,7 @@ static void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group 
     *g = w->group[(warp << w->shift) + --w->group_count[warp]];
 }
 
-/* CUDA's rules: what would come from outside the segment of `width` lanes stays the own value,
+/* CUDA's rules: what would come from outside the segment of `width` lanes is the lane's own value,
  * except that an xor may reach into lower segments. */
 static unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, unsigned width)
 {
@@ -3594,8 +3596,8 @@ GPUMB_API int gpumb_cpu_workers(void)
     return wanted > 0 ? wanted : gpumbi_cores();
 }
 
-/* Waits until *word is `value` (or no longer is it): spins first, for a hand-off through the
- * operating system takes longer than many kernels, but never when workers share cores. */
+/* Waits until *word is `value` (or no longer is): spins first, since a hand-off through the
+ * operating system takes longer than many kernels, but not when workers share cores. */
 static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 {
     uint64_t now;
@@ -4023,7 +4025,7 @@ enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_SINKS };
 
 typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
 
-/* A context. Each struct in it belongs to the section that is named; others read it at most, and
+/* A context. Each struct in it belongs to the section that is named; others at most read it, and
  * change it through the functions of that section. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
@@ -4167,8 +4169,8 @@ static void gpumbi_on_interrupt(int signal)
     gpumbi_interrupted = 1; /* a second Ctrl-C ends the process: SA_RESETHAND */
 }
 
-/* At exit: completes what the program has left open. The program's exit code is fixed by now: to
- * change it by _exit() would cut off what the program, and other libraries, have to do yet. */
+/* At exit: completes what the program has left open. The program's exit code is fixed by now:
+ * changing it by _exit() would cut off what the program, and other libraries, still have to do. */
 static void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_opener == getpid()) {
@@ -4277,7 +4279,7 @@ static void gpumbi_leave_body(gpumb *g)
     }
 }
 
-/* Nothing is allocated, launched or measured: regions and axes are only met. */
+/* Nothing is allocated, launched or measured: regions and axes are only registered. */
 static int gpumbi_dry(const gpumb *g)
 {
     return g->sweep.enumerating || g->sweep.listing;
@@ -4299,13 +4301,13 @@ static void gpumbi_next_region(gpumb *g)
     gpumbi_copy_text(g->region.next.skip, sizeof g->region.next.skip, g->memory.missing);
 }
 
-/* Why the region under way, or else the next one, has to be skipped; "" if it has not. */
+/* Why the region under way, or else the next one, has to be skipped; "" if it need not. */
 static char *gpumbi_trouble(gpumb *g)
 {
     return g->region.active ? g->region.active->about.skip : g->region.next.skip;
 }
 
-/* Files an error of a verb. Returns 0 for no error. */
+/* Records an error of a verb. Returns 0 for no error. */
 static int gpumbi_try(gpumb *g, int error, const char *what)
 {
     gpumbi_severity severity;
@@ -4604,7 +4606,7 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
  * BUFFERS
  *
  * Owns device memory. Behind each buffer lies a guard zone of known bytes: a kernel that writes
- * past the end is found out when its result is checked.
+ * past the end is caught when its result is checked.
  */
 
 static gpumb_buffer *gpumbi_try_alloc(gpumb *g, uint64_t bytes)
@@ -4798,7 +4800,7 @@ enum {
     GPUMBI_SEGMENTS = 9,   /* of a series that is classified */
     GPUMBI_NEAR = 120,     /* newest values that are searched for jumps */
     GPUMBI_PHASES = 4,     /* levels that a series may take turns between */
-    GPUMBI_CLASSIFIED = 30 /* fewer values than this tell no shape from noise */
+    GPUMBI_CLASSIFIED = 30 /* fewer values than this can't tell a shape from noise */
 };
 
 /* A series as sums of neighbouring values, each value clipped so that outliers don't dominate. */
@@ -4993,7 +4995,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
     return (time - phases + 1) * squares / b.count / (b.size * b.variance);
 }
 
-/* By how much more samples are needed for the median than if they were independent; at least 1.
+/* How many times as many samples the median needs as if they were independent; at least 1.
  * Something that comes back every second, third or fourth time hides no correlation. */
 static double gpumbi_correlation_time(const double *series, uint64_t count)
 {
@@ -5023,7 +5025,7 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
  * 200/n, and 10 where n is small, intervals hold 93 ... 98 % from 30 samples on. To have `stopped`
  * at the first narrow interval picks those where t is lowest: k stays 10 there, with the same
  * outcome. No reach is longer than n ranks, half the range beyond the ends: that halves the widths
- * of short series that hang together, and as many hold the median (bench/coverage.c). */
+ * for short autocorrelated series, and as many intervals hold the median (bench/coverage.c). */
 static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level, int stopped)
 {
     gpumb_stats s;
@@ -5149,8 +5151,8 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least,
 }
 
 /* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
- * three quarters of all neighbours differ by at most. Of independent normal noise that is 5 standard
- * deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
+ * three quarters of all neighbours differ by at most. Of independent normal noise that is 5
+ * standard deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
 static int gpumbi_jumps(const double *v, uint64_t count, double least)
 {
     double step[GPUMBI_NEAR];
@@ -5169,11 +5171,11 @@ static int gpumbi_jumps(const double *v, uint64_t count, double least)
     return 0;
 }
 
-/* Compares the means of nine segments with what the rest of the series lets one expect of them,
- * its correlation included (one-way analysis of variance, the error variance being Geyer's; the
- * limit, from 9 on, is far above the F quantile: short segments hide part of the correlation), and
- * looks for jumps, and for lags at which values are opposite before others at which they are alike:
- * noise of AR(1) kind hardly has those, a cycle has. */
+/* Compares the means of nine segments with what the rest of the series, its autocorrelation
+ * included, lets one expect of them (one-way analysis of variance, the error variance being
+ * Geyer's; the limit, from 9 on, is far above the F quantile: short segments hide part of the
+ * correlation), and looks for jumps, and for lags at which values are opposite before others at
+ * which they are alike: AR(1) noise hardly has those, a cycle has. */
 GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
     const int last = GPUMBI_SEGMENTS - 1;
@@ -5266,8 +5268,9 @@ static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     return pairs;
 }
 
-/* From the ratios of all rounds, in order; sorts them. Each of several comparisons has its share of
- * the 5 % (Bonferroni): unlike Holm's steps it gives intervals, and one may stop before others. */
+/* From the ratios of all rounds, in order; sorts them. Several comparisons share the 5 %
+ * (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop before the
+ * others. */
 static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
                                               int comparisons)
 {
@@ -5295,9 +5298,10 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
     return c;
 }
 
-/* No more rounds are wanted: the verdict is clear, or the ratio known to a quarter of delta, so
- * that it is close to a limit and would take very many more. A verdict counts from an interval of
- * delta to either side on: taken from a wider one, early looks would add up their false alarms. */
+/* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so
+ * that it is close to a limit and would take very many more. A verdict counts only once the
+ * interval reaches no further than delta to either side: from wider ones, the false alarms of early
+ * looks would add up. */
 static int gpumbi_decided(const gpumb_comparison *c, double delta)
 {
     const double width = c->lo > 0 ? c->hi - c->lo : HUGE_VAL;
@@ -5350,7 +5354,7 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
     }
     (void)gpumbi_dev_last_error();
     if (tried <= rounds) {
-        g->region.next.skip[0] = 0; /* that there are no graphs is no trouble */
+        g->region.next.skip[0] = 0; /* that there are no graphs is no error */
         return 0;
     }
     return (gpumb_statistics(seconds[1] + 1, rounds).median -
@@ -5396,8 +5400,8 @@ static void gpumbi_calibrate(gpumb *g)
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
 
 /* Makes the buffer whose reading empties the caches, of 2.5 times their size, and times an empty
- * kernel behind that. What regions wrote is written back meanwhile; and as the device is busy, what
- * follows is queued and starts without the gaps of launching. */
+ * kernel behind that. Meanwhile, what regions wrote is written back; and since the device is busy,
+ * what follows is queued and starts without launch gaps. */
 static void gpumbi_prepare_eviction(gpumb *g)
 {
     enum { rounds = 15 };
@@ -5421,8 +5425,8 @@ static void gpumbi_prepare_eviction(gpumb *g)
     }
 }
 
-/* The rate of the vendor's copy on buffers well above the caches, once per context. On a GPU an
- * event pair stands around several copies: around one it would add more than 1 %. */
+/* The rate of the vendor's copy on buffers well above the caches, once per context. On a GPU one
+ * event pair encloses several copies: around a single one it would add more than 1 %. */
 static void gpumbi_measure_ceiling(gpumb *g)
 {
     enum { rounds = 7 };
@@ -5469,16 +5473,16 @@ static void gpumbi_measure_ceiling(gpumb *g)
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
  * capture into a graph differs. Results of one kernel in one process spread by 0.03 ... 0.09 %
  * (standard deviation on an H200, bench/floor.cu), however narrow their intervals are; those of 1.5
- * us by up to 0.13 %, 2 ns, since the gap that is subtracted differs. So much of the median, and of
- * the gap, is in every interval besides, as an uncertainty of type B, by the root of the sum of
- * squares (JCGM 100:2008, Guide to the expression of uncertainty in measurement, 5.1.2). */
+ * us by up to 0.13 %, 2 ns, since the gap that is subtracted differs. That share of the median, and
+ * of the gap, is added to every interval in quadrature, as an uncertainty of type B (JCGM 100:2008,
+ * Guide to the expression of uncertainty in measurement, 5.1.2). */
 #define GPUMBI_REPRODUCIBLE 0.0015
 #define GPUMBI_REPRODUCIBLE_GAP 0.007
 
 /* Nor do samples show what a coarse clock hides: the median of readings is a reading, off by up to
- * half a quantum to either side, of which the standard uncertainty is 1/sqrt(12) (ibid., 4.3.7); two
- * of these. With 100 ... 150 quanta to a sample, 92 ... 100 % of the intervals hold then, in place
- * of 78 ... 96 (tests/test_engine.cpp has such clocks). */
+ * half a quantum to either side, of which the standard uncertainty is 1/sqrt(12) (ibid., 4.3.7);
+ * two of these. With 100 ... 150 quanta to a sample, 92 ... 100 % of the intervals hold then, in
+ * place of 78 ... 96 (tests/test_engine.cpp has such clocks). */
 #define GPUMBI_QUANTA 0.58
 
 static void gpumbi_widen(double at, double by, double *lo, double *hi)
@@ -5487,7 +5491,7 @@ static void gpumbi_widen(double at, double by, double *lo, double *hi)
     *hi = at + hypot(*hi - at, by);
 }
 
-/* Of a ratio of regions that take turns, a third of it is left: what captures differ by. */
+/* For the ratio of regions that take turns, a third of it remains: what captures differ by. */
 static void gpumbi_widen_ratio(gpumb_comparison *c, double delta)
 {
     if (c->hi <= 0) /* there is no interval */
@@ -5515,7 +5519,7 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 
 /* Whether the power is to be read at `now_s`, of a device that a region has kept busy since
  * `since_s`. A reading is the mean of a window of up to 100 ms that ended up to 100 ms ago (seen on
- * an H200), so that the first 0.2 s tell of what was before. Every 20 ms is often enough, and a
+ * an H200), so that the first 0.2 s describe what came before. Every 20 ms is often enough, and a
  * reading of AMD's sensors is not free. */
 static int gpumbi_power_due(const gpumbi_power *p, double since_s, double now_s)
 {
@@ -5532,7 +5536,7 @@ static void gpumbi_power_add(gpumbi_power *p, double now_s, double power_w)
 }
 
 /* Joules of one run, of `energy_j` in the `seconds` that `runs` runs of `run_s` each took with the
- * gaps between them; 0: not to be told. The gaps count as part of the runs. They draw less than a
+ * gaps between them; 0: can't be told. The gaps count as part of the runs. They draw less than a
  * run, so that the figure is at most as much too high as they are long: 1/9 of the runs. */
 static double gpumbi_energy_per_run(double energy_j, double runs, double run_s, double seconds)
 {
@@ -5550,7 +5554,7 @@ static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
     s->result.others = state.others;
 }
 
-/* And as it ends. Power is not read of interleaved regions: it would be everybody's. */
+/* And as it ends. Power is not read for interleaved regions: it would be that of all of them. */
 static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -5609,7 +5613,7 @@ static double gpumbi_profiled_seconds(const gpumbi_sampler *s)
     return seen >= s->kernel.launches ? seconds : 0;
 }
 
-/* What the profiler shows of an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
+/* What the profiler shows for an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
  * us of the kernel itself. */
 static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 {
@@ -5881,8 +5885,8 @@ static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
 }
 
 /* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
- * Else what the library has seen launched is captured; other code might not stand being captured,
- * and has to ask for it. */
+ * Else what the library has seen launched is captured; other code might not survive capture, and
+ * has to ask for it. */
 static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     if (!s->use_events || gpumbi_one_run(s))
@@ -5957,9 +5961,10 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 /* ---- samples: until the interval is narrow enough -------------------------------------------- */
 
 /* Stopping at the first good moment would favour lucky intervals: it is looked at only when the
- * count is on a fixed schedule, each half as much again as the one before. An interleaved region
- * that was precise goes on with the others, and is looked at again. Samples that still move are
- * part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence only. */
+ * count is on a fixed schedule, each entry half as much again as the one before. An interleaved
+ * region that was precise goes on with the others, and is looked at again. Samples that still move
+ * are part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence
+ * only. */
 static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
@@ -6026,9 +6031,9 @@ static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
         gpumbi_sample_add(g, s, seconds);
 }
 
-/* Both graphs are there. Where they take less than half of what the stream took, launches set
- * aside, a part of the work went elsewhere and was not captured. Where they take longer, graphs do
- * it in another way (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
+/* Both graphs are there. Where they take less than half of what the stream took, launches aside,
+ * part of the work went elsewhere and was not captured. Where they take longer, graphs do the work
+ * differently (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
 static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
@@ -6052,7 +6057,7 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 }
 
 /* A body that can't be captured, or launches nothing on the stream, is timed another way; so is one
- * whose launches fail: then they do so again, where they are looked at. */
+ * whose launches fail: they will fail again where it is noticed. */
 static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
@@ -6122,7 +6127,7 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
-/* Fails a region of which something was said that can't be, and forgets it. No result needs more
+/* Fails a region that was described by something impossible, and forgets it. No result needs more
  * than 1e30, and rates stay finite. */
 static void gpumbi_judge_description(gpumbi_sampler *s)
 {
@@ -6323,9 +6328,9 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 }
 
 /* Times that hold different things can't be compared: a span, and an interval with its gap between
- * launches. Where lanes have not all come to one way, those that may choose leave graphs, and take
- * the profiler's stamps if one of them has those, or batches, or event pairs if one of them can't
- * have batches. Cold ones stay as they are: spans. */
+ * launches. Where lanes have come to different methods, those that are free to choose leave graphs,
+ * and take the profiler's stamps if one of them has those, or batches, or event pairs if one of
+ * them can't have batches. Cold ones stay as they are: spans. */
 static void gpumbi_align_lanes(gpumb *g)
 {
     int differ = 0, single = 0, profiled = 0;
@@ -6360,7 +6365,8 @@ static void gpumbi_align_lanes(gpumb *g)
     }
 }
 
-/* Whether two times mean the same. Intervals do only if launched in one way; spans have no gap. */
+/* Whether two times mean the same. Intervals do only if launched in the same way; spans have no
+ * gap. */
 static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
 {
     const char *meaning = gpumbi_meaning_name(a);
@@ -6430,8 +6436,9 @@ static void gpumbi_judge_rounds(gpumb *g)
     }
 }
 
-/* Whether rounds have been enough for the ratios, or can't go on. Looks on the schedule of the
- * samples. At a limit between two looks, a lane may have lost the precision of the last one. */
+/* Whether there have been enough rounds for the ratios, or there can be no more. Looks on the
+ * schedule of the samples. At a limit between two looks, a lane may have lost the precision of the
+ * last one. */
 static int gpumbi_rounds_end(gpumb *g)
 {
     gpumb_stop limit = GPUMB_STOP_NONE;
@@ -6846,7 +6853,7 @@ static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t
 
 static void gpumbi_write_waiting(gpumb *g);
 
-/* What tempts to leave a body in the first pass. */
+/* What tempts one to leave a body in the first pass. */
 static const char *gpumbi_why_left(const gpumb *g)
 {
     return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
@@ -6966,7 +6973,7 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
     }
 }
 
-/* The same for named values, which can be chosen only. */
+/* The same for named values, which can only be selected. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *text = option + strlen(g->sweep.column[a->column]) + 1;
@@ -7206,9 +7213,9 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
 }
 
 /* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
- * taken together, and whether that is a cache. Where nothing is said of it, each byte is taken to
- * be moved once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a
- * kernel starts (PTX ISA, "Cache Operators"). */
+ * taken together, and whether that is a cache. Where it is not stated, each byte is taken to be
+ * moved once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a kernel
+ * starts (PTX ISA, "Cache Operators"). */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
     const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
@@ -7377,7 +7384,7 @@ static int gpumbi_row_order(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* At the end of a sweep in a drawn order: its rows, in their natural one. */
+/* At the end of a shuffled sweep: its rows, in their natural order. */
 static void gpumbi_write_waiting(gpumb *g)
 {
     if (!g->sweep.drawn)
@@ -7404,9 +7411,9 @@ static void gpumbi_write_waiting(gpumb *g)
 /* ---- fields ------------------------------------------------------------------------------------
  *
  * What a row, a device and the settings are in files stands in tables, from which they are written
- * and read. Numbers have the digits that bring them back, 15 to 17; in units other than the
- * struct's the point is shifted in the text, which loses nothing. A text that names nothing known
- * is read as unknown: a later version may have written it.
+ * and read. Numbers have as many digits as bring back the same value, 15 to 17; in units other than
+ * the struct's the point is shifted in the text, which loses nothing. A text that names nothing
+ * known is read as unknown: a later version may have written it.
  */
 
 enum { GPUMBI_SCHEMA = 3, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
@@ -7458,7 +7465,7 @@ typedef struct gpumbi_line {
     int median_count;
 } gpumbi_line;
 
-/* What stands before the rows of a JSON file. */
+/* What comes before the rows of a JSON file. */
 typedef struct gpumbi_head {
     gpumb_device device;
     gpumb_settings settings;
@@ -7987,7 +7994,7 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 {
     gpumbi_number n;
     n.text[0] = 0;
-    if (t->count >= 6 && gpumbi_half_width(t) > 1) /* samples that hang together tell little */
+    if (t->count >= 6 && gpumbi_half_width(t) > 1) /* autocorrelated samples say little */
         gpumbi_copy_text(n.text, sizeof n.text, "+- >100 %");
     else if (t->count >= 6)
         gpumbi_format(n.text, sizeof n.text, "+-%s %%",
@@ -8427,8 +8434,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
  * --processes runs. Both are read in place, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
- * that this run has are the same; what has these in common is matched in its order. Columns that
- * nobody knows stand in the name of the record only: they are axes of other benchmarks, or notes.
+ * that this run has are the same; what has these in common is matched in its order. Unknown columns
+ * are part of the record's name only: they are axes of other benchmarks, or notes.
  *
  * Another process is this program once more, with the same arguments. In its environment,
  * GPUMB_PROCESS=PARENT:ROWS:TOKEN makes it write JSON into the pipe ROWS and nothing else; the pipe
@@ -8902,7 +8909,7 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* Stands for bench, kernel and axes in any order; with a context, for those axes only that this run
+/* Stands for bench, kernel and axes in any order; with a context, only for those axes that this run
  * has. Two of a million names collide with a probability of 3e-8. */
 static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel,
                            const gpumbi_cell *axis, size_t axes)
@@ -8988,9 +8995,9 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What the estimate of a mean is away from it at most, in standard errors, where m such statements
- * are all to hold at 95 % together (Bonferroni): the normal quantile of 1 - 0.05 / 2m (Abramowitz &
- * Stegun 26.2.23, error below 4.5e-4). */
+/* How far the estimate of a mean is from it at most, in standard errors, if m such statements are
+ * to hold at 95 % together (Bonferroni): the normal quantile of 1 - 0.05 / 2m (Abramowitz & Stegun
+ * 26.2.23, error below 4.5e-4). */
 static double gpumbi_family_quantile(uint64_t m)
 {
     const double t = sqrt(-2 * log(0.025 / fmax((double)m, 1)));
@@ -9268,7 +9275,7 @@ static void gpumbi_compare_open(gpumb *g)
                    path, wrong);
 }
 
-/* Says in what the base, or a part of it, comes from elsewhere. Of schemas, older ones are read as
+/* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
  * they were meant. */
 static void gpumbi_compare_origin(gpumb *g)
 {
@@ -9442,8 +9449,8 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
 }
 
-/* The program runs in other processes before it does in this, with the arguments that this one was
- * started with: gpumb_open() may have seen only some. */
+/* The program runs in other processes before it runs in this one, with the arguments that this one
+ * was started with: gpumb_open() may have seen only some. */
 static void gpumbi_run_processes(gpumb *g)
 {
     size_t length = 0, count = (size_t)g->options.argc;
@@ -9986,7 +9993,7 @@ static void gpumbi_summary(gpumb *g)
                    strerror(errno ? errno : EIO));
 }
 
-/* Sweeps that are still open have been left. */
+/* Sweeps that are still open were left early. */
 static void gpumbi_close_sweeps(gpumb *g)
 {
     if (g->sweep.here.depth && gpumbi_working(g)) {
@@ -10295,11 +10302,11 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
  * KERNELS
  *
  * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
- * the implementation; then the functions that launch it. A C unit has the fill and the comparison
- * as loops, and no other kernel. Families on request are templates over what must be known at
- * compile time, made into kernels by the lists of their macros.
+ * the implementation; then the functions that launch it. A C translation unit has the fill and the
+ * comparison as loops, and no other kernel. Families on request are templates over what must be
+ * known at compile time, made into kernels by the lists of their macros.
  */
-#if defined(GPUMB_BACKEND_CPU) /* there the kernels are code of the host */
+#if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
 GPUMBI_OPTIMIZED
 #endif
 
@@ -10409,9 +10416,8 @@ typedef struct gpumbi_32_bytes {
     }
 GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_KERNEL)
 
-/* A store that the reader will not come back to. On the CPU it goes around the caches: a plain
- * store first reads the line that it overwrites, half as much traffic again. GPUs write sectors
- * whole. */
+/* A store of what nobody will read again soon. On the CPU it goes around the caches: a plain store
+ * first reads the line that it overwrites, half as much traffic again. GPUs write sectors whole. */
 static __device__ __forceinline__ void gpumbi_stream_store(uint4 *to, uint4 value)
 {
 #if defined(GPUMB_BACKEND_CPU) && defined(__SSE2__)
@@ -10423,10 +10429,10 @@ static __device__ __forceinline__ void gpumbi_stream_store(uint4 *to, uint4 valu
 #endif
 }
 
-/* Copy, fastest form: the same bytes in words of 16, one a thread in blocks of 128 (1024 on the
+/* Copy, fastest form: the same bytes in words of 16, one per thread in blocks of 128 (1024 on the
  * CPU). Blocks start in order, so that all multiprocessors work in one narrow window of memory;
- * that gains 6 % over a grid-stride loop of resident blocks (H200). The last thread copies the
- * odd bytes. */
+ * that gains 6 % over a grid-stride loop of resident blocks (H200). The last thread copies the odd
+ * bytes. */
 static __global__ void gpumbi_copy_fastest(const uint4 *__restrict__ in, uint4 *__restrict__ out,
                                            uint64_t bytes)
 {
@@ -10495,8 +10501,8 @@ static __device__ __forceinline__ unsigned gpumbi_sum_words(gpumbi_32_bytes x)
 
 enum { GPUMBI_SUMS = 1024 };
 
-/* Adds up what the threads of a block have read. One atomic a thread would slow down grids of many
- * short-lived threads by a third: a warp adds up first. AMD's compiler does that by itself. */
+/* Adds up what the threads of a block have read. One atomic per thread would slow down grids of
+ * many short-lived threads by a third: a warp adds up first. AMD's compiler does that by itself. */
 static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
 {
 #if defined(__CUDA_ARCH__)
@@ -10796,8 +10802,8 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
     return x;
 }
 
-/* What blocks hand to each other, fences aside: volatile is enough on GPUs, C++ of the host asks for
- * atomics. */
+/* What blocks hand to each other, fences aside: volatile is enough on GPUs, C++ of the host asks
+ * for atomics. */
 template <class Type> static __device__ __forceinline__ Type gpumbi_get(const Type *from)
 {
 #if defined(GPUMB_BACKEND_CPU)
@@ -10879,7 +10885,7 @@ template <int operation, class Type> static __device__ void gpumbi_atomic(Type *
 enum { GPUMBI_FINISH_STORE = 16 }; /* beside gpumb_finish: each block stores its result */
 
 /* The naive reduction: elements are taken as they come, four loads before the first of them is used
- * (H200, one block of 64 threads a multiprocessor: two at a time take 1.8 times as long); what
+ * (H200, one block of 64 threads per multiprocessor: two at a time take 1.8 times as long); what
  * happens to those of a block, and to those of the grid, can be chosen. The bound lets nvcc use
  * registers for loads: without, it spares them in case that blocks are small. */
 template <class Type, int operation>
@@ -10938,7 +10944,7 @@ static __global__ void __launch_bounds__(1024)
 }
 
 /* The fastest reduction: a thread has four loads of 16 bytes in flight before it adds anything up,
- * as Little's law asks of few resident blocks (H200: 97 % of peak; one element a load 60 %); and
+ * as Little's law asks of few resident blocks (H200: 97 % of peak; one element per load 60 %); and
  * blocks join in one launch, at the price of one trip to the L2, not three (H200, 2^16 elements:
  * 1.4 us instead of 2.2). Sums of integers: one 64-bit atomic adds a block's sum, above, and counts
  * it, below; who completes the count has the sum. Others: each block leaves its result in a slot
@@ -10979,8 +10985,8 @@ static __device__ __forceinline__ Type gpumbi_fold_16(const gpumbi_16_bytes<Type
     return result;
 }
 
-/* What one thread makes of its share: whole tiles of GPUMBI_LOADS loads a thread, then what is left
- * of the last one, then the elements that fill no load. */
+/* What one thread makes of its share: whole tiles of GPUMBI_LOADS loads per thread, then what is
+ * left of the last one, then the elements that fill no load. */
 template <int operation, unsigned block_size, class Type>
 static __device__ __forceinline__ Type gpumbi_fold_share(const Type *in, uint64_t n, Type neutral)
 {
@@ -11290,11 +11296,11 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
     return i < n ? bodies[i] : make_float4(0, 0, 0, 0); /* no mass, no effect */
 }
 
-/* All pairs, tile by tile. One body a thread and no unrolling is the textbook form. More bodies a
- * thread share each load from shared memory: 13 + 1 / bodies instructions an interaction. Unrolling
- * takes away the loop's own. What then bounds it is the issue of instructions, of which a root
- * takes the time of four (H200: 42.8 of 51.0 TFLOP/s). One resident block is enough: registers are
- * for the bodies. */
+/* All pairs, tile by tile. One body per thread and no unrolling is the textbook form. More bodies
+ * per thread share each load from shared memory: 13 + 1 / bodies instructions per interaction.
+ * Unrolling takes away the loop's own. What then bounds it is the issue of instructions, of which a
+ * root takes the time of four (H200: 42.8 of 51.0 TFLOP/s). One resident block is enough: registers
+ * are for the bodies. */
 template <int bodies, int unroll, int kind>
 static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     gpumbi_nbody(const void *positions, void *accelerations, unsigned n, unsigned share,
@@ -11370,10 +11376,10 @@ static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float
 }
 
 /* Each pair once: one root and 17 instructions serve two interactions. A warp holds a group of
- * lanes * bodies bodies, and meets chunks of a body a lane, of its own group and of the half of all
- * groups that follow, in a circle: so each two groups meet once, and all warps work alike. In step
- * s lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the wrap; the
- * sums for the chunk's bodies travel along, to the next lane after each step. */
+ * lanes * bodies bodies, and meets chunks of one body per lane, of its own group and of the half of
+ * all groups that follow, in a circle: so each two groups meet once, and all warps work alike. In
+ * step s lane l meets body (l + s) of the chunk, which lies twice in shared memory to save the
+ * wrap; the sums for the chunk's bodies travel along, to the next lane after each step. */
 template <int bodies, int unroll>
 static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     gpumbi_nbody_pairs(const void *positions, void *accelerations, unsigned n, unsigned share,
@@ -11493,8 +11499,8 @@ __attribute__((unused)) static const gpumbi_nbody_form *gpumbi_nbody_list(int *c
 
 /* ---- references for checks ------------------------------------------------------------------- */
 
-/* Reference results for the check, in the plainest way, a word a step: how many words of a written
- * buffer are wrong, or the sum of the words of one that is read. */
+/* Reference results for the check, in the plainest way, one word per step: how many words of a
+ * written buffer are wrong, or the sum of the words of one that is read. */
 static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
                                            gpumbi_difference *found)
 {
@@ -11647,7 +11653,7 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
 /* Kernels that differ in the type of their elements alone are launched in one place: each further
- * one would cost the compiler 5 ms. The CPU needs them apart, to inline them. */
+ * launch would cost the compiler 5 ms. The CPU needs them apart, to inline them. */
 #if defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
     GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n)
@@ -11927,9 +11933,9 @@ static uint64_t gpumbi_size_of(gpumb_type type)
     return type == GPUMB_F64 ? 8 : 4;
 }
 
-/* Found by search on an H200: up to 32 KiB one block; then one a tile, up to two a multiprocessor
- * or what the last one collects in a go; from 32 MiB on four resident blocks of 512. A CPU has no
- * use for more threads than cores. */
+/* Found by search on an H200: up to 32 KiB one block; then one per tile, up to two per
+ * multiprocessor or what the last block collects at once; from 32 MiB on four resident blocks of
+ * 512. A CPU has no use for more threads than cores. */
 static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
 {
     const uint64_t bytes = n * gpumbi_size_of(r->type), load = GPUMBI_LOADS * 16;
@@ -12226,7 +12232,7 @@ static int gpumbi_lanes(const gpumb *g)
 
 /* How a form is launched for n bodies. */
 typedef struct gpumbi_nbody_launch {
-    uint64_t blocks, shared_bytes, share; /* of the walk: tiles, or chunks of a body a lane */
+    uint64_t blocks, shared_bytes, share; /* of the walk: tiles, or chunks of one body per lane */
     int block, splits;
 } gpumbi_nbody_launch;
 
@@ -12243,8 +12249,8 @@ static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbo
     const uint64_t walk =
         how->pairs ? (groups / 2 + 1) * (uint64_t)bodies : gpumbi_ceil_div(n, (uint64_t)l.block);
     l.splits = how->splits;
-    if (!l.splits) { /* eight blocks a multiprocessor even out how long each of them takes; a split
-                        has at least a tile, or two chunks, to do */
+    if (!l.splits) { /* eight blocks per multiprocessor even out how long each of them takes; a
+                      * split has at least a tile, or two chunks, to do */
         const uint64_t wanted = gpumbi_ceil_div(gpumbi_blocks(g) / 2, l.blocks ? l.blocks : 1);
         const uint64_t most = how->pairs ? walk / 2 + 1 : walk + 1;
         l.splits = (int)(wanted < most ? wanted : most);
@@ -12526,5 +12532,5 @@ GPUMBI_OPTIMIZED
  *
  * LICENCE
  *
- * Choose one: MIT, or public domain (Unlicense). Both stand in the file LICENSE.
+ * Choose one: MIT, or public domain (Unlicense). Both are in the file LICENSE.
  */
