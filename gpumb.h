@@ -1644,6 +1644,60 @@ static void gpumbi_copy_line(char *to, size_t size, const char *from)
     gpumbi_plain(to);
 }
 
+/* How many columns of a terminal a text takes: none for what joins the character before it, two for
+ * what is wide (Unicode 15: EastAsianWidth.txt, W and F; categories Mn, Me and Cf, of the scripts
+ * that are most used). */
+static int gpumbi_width(const char *text)
+{
+    static const uint32_t none[][2] = {
+        /* the first of a range, and how many follow */
+        {0x300, 111}, {0x483, 6},   {0x591, 44},    {0x5bf, 0},   {0x5c1, 1},  {0x5c4, 1},
+        {0x5c7, 0},   {0x610, 10},  {0x64b, 20},    {0x670, 0},   {0x6d6, 6},  {0x6df, 5},
+        {0x6e7, 1},   {0x6ea, 3},   {0x93a, 0},     {0x93c, 0},   {0x941, 7},  {0x94d, 0},
+        {0x951, 6},   {0x962, 1},   {0xe31, 0},     {0xe34, 6},   {0xe47, 7},  {0x1160, 159},
+        {0x1ab0, 79}, {0x1dc0, 63}, {0x200b, 2},    {0x20d0, 32}, {0x302a, 3}, {0x3099, 1},
+        {0xfe00, 15}, {0xfe20, 15}, {0xe0100, 239},
+    };
+    static const uint32_t wide[][2] = {
+        {0x1100, 95},     {0x231a, 1},      {0x2329, 1},    {0x23e9, 3},     {0x23f0, 0},
+        {0x23f3, 0},      {0x25fd, 1},      {0x2614, 1},    {0x2648, 11},    {0x267f, 0},
+        {0x2693, 0},      {0x26a1, 0},      {0x26aa, 1},    {0x26bd, 1},     {0x26c4, 1},
+        {0x26ce, 0},      {0x26d4, 0},      {0x26ea, 0},    {0x26f2, 1},     {0x26f5, 0},
+        {0x26fa, 0},      {0x26fd, 0},      {0x2705, 0},    {0x270a, 1},     {0x2728, 0},
+        {0x274c, 0},      {0x274e, 0},      {0x2753, 2},    {0x2757, 0},     {0x2795, 2},
+        {0x27b0, 0},      {0x27bf, 0},      {0x2b1b, 1},    {0x2b50, 0},     {0x2b55, 0},
+        {0x2e80, 446},    {0x3041, 518},    {0x3250, 7023}, {0x4e00, 22214}, {0xa960, 28},
+        {0xac00, 11171},  {0xf900, 473},    {0xfe10, 9},    {0xfe30, 59},    {0xff01, 95},
+        {0xffe0, 6},      {0x16fe0, 17179}, {0x1f004, 0},   {0x1f0cf, 0},    {0x1f18e, 0},
+        {0x1f191, 9},     {0x1f200, 288},   {0x1f32d, 8},   {0x1f337, 69},   {0x1f37e, 21},
+        {0x1f3a0, 42},    {0x1f3cf, 4},     {0x1f3e0, 16},  {0x1f3f4, 0},    {0x1f3f8, 70},
+        {0x1f440, 0},     {0x1f442, 186},   {0x1f4ff, 62},  {0x1f54b, 3},    {0x1f550, 23},
+        {0x1f57a, 0},     {0x1f595, 1},     {0x1f5a4, 0},   {0x1f5fb, 84},   {0x1f680, 69},
+        {0x1f6cc, 0},     {0x1f6d0, 2},     {0x1f6d5, 10},  {0x1f6eb, 1},    {0x1f6f4, 8},
+        {0x1f7e0, 16},    {0x1f90c, 46},    {0x1f93c, 9},   {0x1f947, 184},  {0x1fa70, 134},
+        {0x20000, 70474},
+    };
+    int width = 0;
+    uint32_t code;
+    for (size_t length; *text; text += length) {
+        length = gpumbi_character(text, &code);
+        int columns = 1;
+        for (size_t i = 0; code >= 0x1100 && i < sizeof wide / sizeof wide[0]; i++)
+            columns = code - wide[i][0] <= wide[i][1] ? 2 : columns;
+        for (size_t i = 0; code >= 0x300 && i < sizeof none / sizeof none[0]; i++)
+            columns = code - none[i][0] <= none[i][1] ? 0 : columns;
+        width += columns;
+    }
+    return width;
+}
+
+/* What is left of `width` columns, or 0. */
+static int gpumbi_blank(int width, const char *text)
+{
+    const int wide = gpumbi_width(text);
+    return width > wide ? width - wide : 0;
+}
+
 enum { GPUMBI_LINE = 5000 }; /* holds a path and some words */
 
 /* Everything that people read is written here, except for messages, which gpumbi_say() filters in
@@ -1714,6 +1768,24 @@ static gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
         if (*c == ',')
             *c = '.';
     return n;
+}
+
+/* So many digits after the point, but at least two significant ones: 0.04 is not 0.0. */
+static gpumbi_number gpumbi_write_short(double value, int places)
+{
+    static const double least[] = {9.95, 0.995, 0.0995, 0.00995, 0.000995};
+    const int small = value > 0 && value < least[places];
+    return gpumbi_write_number(value, small ? 2 : places, !small);
+}
+
+/* "1 row", "2 rows", "0 processes" */
+static gpumbi_number gpumbi_count(uint64_t n, const char *noun)
+{
+    gpumbi_number text;
+    const char *plural = noun[strlen(noun) - 1] == 's' ? "es" : "s";
+    gpumbi_format(text.text, sizeof text.text, "%llu %s%s", (unsigned long long)n, noun,
+                  n == 1 ? "" : plural);
+    return text;
 }
 
 /* 1.234 ms: four significant digits and a unit. */
@@ -4122,6 +4194,7 @@ struct gpumb {
         gpumbi_point point; /* whose axes the heading shows */
         char bench[64];
         const char *unit;
+        int at, end; /* columns of the line that are written, and that the cells so far have */
     } table;
 
     struct { /* SINKS: the line that shows what runs */
@@ -4727,7 +4800,7 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
         return -1;
     }
     if (offset > b->bytes || bytes > b->bytes - offset) {
-        gpumb_skip(g, "%llu bytes at %llu are outside a buffer of %llu", (unsigned long long)bytes,
+        gpumb_skip(g, "%s at %llu: outside a buffer of %llu", gpumbi_count(bytes, "byte").text,
                    (unsigned long long)offset, (unsigned long long)b->bytes);
         return -1;
     }
@@ -4777,8 +4850,8 @@ static int gpumbi_guards_intact(gpumb *g)
             return 0;
         for (int i = 0; i < GPUMBI_GUARD; i++)
             if (guard[i] != GPUMBI_GUARD_BYTE) {
-                gpumb_reason(g, "wrote past the end of a buffer of %llu bytes, at offset %llu",
-                             (unsigned long long)b->bytes,
+                gpumb_reason(g, "wrote past the end of a buffer of %s, at offset %llu",
+                             gpumbi_count(b->bytes, "byte").text,
                              (unsigned long long)b->bytes + (unsigned long long)i);
                 gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD,
                                g->stream); /* the next row starts clean */
@@ -6614,11 +6687,12 @@ static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
 static void gpumbi_list_benchmark(gpumb *g)
 {
     const gpumb_benchmark *benchmark = g->selection.benchmark;
-    gpumbi_progress_clear();
-    if (benchmark && g->selection.head_listed != g->selection.listed)
-        gpumbi_print(stdout, "%-20s %s\n", g->bench,
-                     benchmark->description ? benchmark->description : "");
+    if (!benchmark || g->selection.head_listed == g->selection.listed)
+        return;
     g->selection.head_listed = g->selection.listed;
+    gpumbi_progress_clear();
+    gpumbi_print(stdout, "%s%*s %s\n", g->bench, gpumbi_blank(20, g->bench), "",
+                 benchmark->description ? benchmark->description : "");
 }
 
 /* Shows an axis for --list. */
@@ -7986,7 +8060,7 @@ static gpumbi_number gpumbi_or_empty(double value)
 {
     gpumbi_number n;
     n.text[0] = 0;
-    return value > 0 ? gpumbi_write_number(value, 1, 1) : n;
+    return value > 0 ? gpumbi_write_short(value, 1) : n;
 }
 
 /* "+-0.3 %", or "" without an interval. */
@@ -7998,7 +8072,7 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
         gpumbi_copy_text(n.text, sizeof n.text, "+- >100 %");
     else if (t->count >= 6)
         gpumbi_format(n.text, sizeof n.text, "+-%s %%",
-                      gpumbi_write_number(100 * gpumbi_half_width(t), 2, 1).text);
+                      gpumbi_write_short(100 * gpumbi_half_width(t), 2).text);
     return n;
 }
 
@@ -8051,12 +8125,13 @@ static void gpumbi_table_device(gpumb *g)
     FILE *t = g->table.file;
     gpumbi_print(t, "gpumb %s on %s (%s, %s)\n", GPUMB_VERSION, d->name, d->backend, d->arch);
     if (!strcmp(d->backend, "cpu"))
-        gpumbi_print(t, "  cpu backend: emulated, not a GPU result; %d workers\n",
-                     d->multiprocessors);
+        gpumbi_print(t, "  cpu backend: emulated, not a GPU result; %s\n",
+                     gpumbi_count((uint64_t)d->multiprocessors, "worker").text);
     else
-        gpumbi_print(t, "  %d multiprocessors at %s MHz, fp32 peak %s TFLOP/s, ECC %s\n",
-                     d->multiprocessors, gpumbi_write_number(d->sm_clock_hz / 1e6, 0, 1).text,
-                     gpumbi_write_number(d->peak_flop_per_s / 1e12, 1, 1).text,
+        gpumbi_print(t, "  %s at %s MHz, fp32 peak %s TFLOP/s, ECC %s\n",
+                     gpumbi_count((uint64_t)d->multiprocessors, "multiprocessor").text,
+                     gpumbi_write_short(d->sm_clock_hz / 1e6, 0).text,
+                     gpumbi_write_short(d->peak_flop_per_s / 1e12, 1).text,
                      d->ecc < 0 ? "unknown"
                      : d->ecc   ? "on"
                                 : "off");
@@ -8065,11 +8140,11 @@ static void gpumbi_table_device(gpumb *g)
                  gpumbi_write_size(d->l2_bytes).text);
     if (g->settings.peak_gbps > 0)
         gpumbi_print(t, ", peak %s GB/s (--peak)\n",
-                     gpumbi_write_number(g->settings.peak_gbps, 0, 1).text);
+                     gpumbi_write_short(g->settings.peak_gbps, 0).text);
     else if (d->peak_bytes_per_s > 0)
         gpumbi_print(t, ", peak %s GB/s (%s MHz x 2 x %d bit)\n",
-                     gpumbi_write_number(d->peak_bytes_per_s / 1e9, 0, 1).text,
-                     gpumbi_write_number(d->memory_clock_hz / 1e6, 0, 1).text, d->bus_width_bits);
+                     gpumbi_write_short(d->peak_bytes_per_s / 1e9, 0).text,
+                     gpumbi_write_short(d->memory_clock_hz / 1e6, 0).text, d->bus_width_bits);
     else
         gpumbi_print(t, ", peak unknown (state it with --peak)\n");
     gpumbi_print(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s",
@@ -8092,6 +8167,32 @@ static void gpumbi_table_device(gpumb *g)
         "  GB/s = 1e9 byte/s, bytes read + written; +- is half the 95 %% interval of the median\n");
 }
 
+/* The first cell of a line, at the left. */
+static void gpumbi_table_begin(gpumb *g, const char *text)
+{
+    gpumbi_print(g->table.file, "%s", text);
+    g->table.at = gpumbi_width(text);
+    g->table.end = 22;
+}
+
+/* The next one, at the right of its column: one that is too wide takes room from those after it. */
+static void gpumbi_table_cell(gpumb *g, int width, const char *text)
+{
+    g->table.end += 1 + width;
+    const int blank = 1 + gpumbi_blank(g->table.end - g->table.at - 1, text);
+    gpumbi_print(g->table.file, "%*s%s", blank, "", text);
+    g->table.at += blank + gpumbi_width(text);
+}
+
+static void gpumbi_table_cells(gpumb *g, const char *median, const char *interval, const char *rate,
+                               const char *share)
+{
+    gpumbi_table_cell(g, 10, median);
+    gpumbi_table_cell(g, 8, interval);
+    gpumbi_table_cell(g, 9, rate);
+    gpumbi_table_cell(g, 8, share);
+}
+
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
@@ -8105,10 +8206,12 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
     gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
     memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
     g->table.unit = unit;
-    gpumbi_print(g->table.file, "\n%-22s", row->result.bench);
+    fputc('\n', g->table.file);
+    gpumbi_table_begin(g, row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
-        gpumbi_print(g->table.file, " %10s", g->sweep.column[row->point.at[i].column]);
-    gpumbi_print(g->table.file, " %10s %8s %9s %8s\n", "median", "+-", unit, "% peak");
+        gpumbi_table_cell(g, 10, g->sweep.column[row->point.at[i].column]);
+    gpumbi_table_cells(g, "median", "+-", unit, "% peak");
+    fputc('\n', g->table.file);
 }
 
 static void gpumbi_paint(const gpumb *g, const char *color)
@@ -8124,10 +8227,9 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     char flags[300];
     gpumbi_table_heading(g, row);
     gpumbi_number number;
-    gpumbi_print(g->table.file, "%-22s", r->kernel);
+    gpumbi_table_begin(g, r->kernel);
     for (int i = 0; i < row->point.depth; i++)
-        gpumbi_print(g->table.file, " %10s",
-                     gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
+        gpumbi_table_cell(g, 10, gpumbi_axis_text(&row->point, row->point.at[i].column, &number));
     if (r->status != GPUMB_STATUS_OK) {
         fputc(' ', g->table.file);
         gpumbi_paint(g, "31");
@@ -8136,10 +8238,10 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         fputc('\n', g->table.file);
         return;
     }
-    gpumbi_print(g->table.file, " %10s %8s %9s %8s", gpumbi_write_time(r->time.median).text,
-                 gpumbi_write_interval(&r->time).text,
-                 gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
-                 gpumbi_or_empty(r->pct_peak).text);
+    gpumbi_table_cells(g, gpumbi_write_time(r->time.median).text,
+                       gpumbi_write_interval(&r->time).text,
+                       gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
+                       gpumbi_or_empty(r->pct_peak).text);
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
@@ -8149,16 +8251,16 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         gpumbi_print(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
     if (r->measured_pct > 0)
         gpumbi_print(g->table.file, "  expected %s %%, measured %s %%",
-                     gpumbi_write_number(r->expected_pct, 1, 1).text,
-                     gpumbi_write_number(r->measured_pct, 1, 1).text);
+                     gpumbi_write_short(r->expected_pct, 1).text,
+                     gpumbi_write_short(r->measured_pct, 1).text);
     if (r->compared_with[0]) {
         const gpumb_comparison *c = &r->comparison;
         gpumbi_print(g->table.file, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
-                     gpumbi_write_number(c->ratio, 4, 1).text, r->compared_with);
+                     gpumbi_write_short(c->ratio, 4).text, r->compared_with);
         if (c->hi > 0) /* the lower end may be 0: too little is known for one */
             gpumbi_print(g->table.file, "%s ... %s)",
-                         c->lo > 0 ? gpumbi_write_number(c->lo, 4, 1).text : "?",
-                         gpumbi_write_number(c->hi, 4, 1).text);
+                         c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
+                         gpumbi_write_short(c->hi, 4).text);
         else
             fputs("no interval)", g->table.file);
     }
@@ -8192,8 +8294,8 @@ static void gpumbi_progress_dry(gpumb *g)
     if (now < g->progress.next_s)
         return;
     g->progress.next_s = now + 0.25;
-    gpumbi_format(text, sizeof text, "[%llu regions found so far] %.40s",
-                  (unsigned long long)g->selection.met, g->bench);
+    gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
+                  gpumbi_count(g->selection.met, "region").text, g->bench);
     gpumbi_show_progress(text);
 }
 
@@ -8411,18 +8513,18 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
         gpumbi_print(stdout, ", 95 %% in %s ... %s",
                      r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
                      gpumbi_write_time(r->time.ci_hi).text);
-    gpumbi_print(stdout, ", %llu samples", (unsigned long long)r->time.count);
+    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
     if (r->batch > 1)
-        gpumbi_print(stdout, " of %llu runs", (unsigned long long)r->batch);
+        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
     gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
     if (r->gbps > 0)
-        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_number(r->gbps, 1, 1).text);
+        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
     if (r->gflops > 0)
-        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_number(r->gflops, 1, 1).text);
+        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
     if (r->measured_pct > 0)
         gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
-                     gpumbi_write_number(r->expected_pct, 1, 1).text,
-                     gpumbi_write_number(r->measured_pct, 1, 1).text);
+                     gpumbi_write_short(r->expected_pct, 1).text,
+                     gpumbi_write_short(r->measured_pct, 1).text);
     gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
     gpumbi_flag_names(r->flags, flags, sizeof flags);
     gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
@@ -9109,7 +9211,7 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     if (!g->table.file)
         return verdict;
     gpumbi_row_key(g, row, g, label);
-    gpumbi_print(g->table.file, "%-*s ", label_width, label);
+    gpumbi_print(g->table.file, "%s%*s ", label, gpumbi_blank(label_width, label), "");
     if (!timed) {
         const char *here = gpumbi_status_name[now->status];
         if (r && r->ok && now->status == GPUMB_STATUS_OK)
@@ -9126,12 +9228,10 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
         return verdict;
     }
     if (ratio[1] > 0)
-        gpumbi_format(interval, sizeof interval, "%7s ... %s",
-                      gpumbi_write_number(ratio[1], 3, 1).text,
-                      gpumbi_write_number(ratio[2], 3, 1).text);
+        gpumbi_format(interval, sizeof interval, "%7s ... %s", gpumbi_write_short(ratio[1], 3).text,
+                      gpumbi_write_short(ratio[2], 3).text);
     gpumbi_print(g->table.file, "%10s %10s %7s  %-19s ", gpumbi_write_time(r->time.at).text,
-                 gpumbi_write_time(time.at).text, gpumbi_write_number(ratio[0], 3, 1).text,
-                 interval);
+                 gpumbi_write_time(time.at).text, gpumbi_write_short(ratio[0], 3).text, interval);
     gpumbi_paint(g, color[verdict]);
     fputs(gpumbi_verdict_name[(gpumb_verdict)verdict], g->table.file);
     gpumbi_paint(g, "0");
@@ -9151,8 +9251,9 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
             continue;
         gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
                      t->axes + r->first_axis, r->axes);
-        gpumbi_print(g->table.file, "%-*s only in %s%s%s\n", width, label, g->settings.compare,
-                     r->ok ? "" : ", ", r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
+        gpumbi_print(g->table.file, "%s%*s only in %s%s%s\n", label, gpumbi_blank(width, label), "",
+                     g->settings.compare, r->ok ? "" : ", ",
+                     r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
     }
     return rest;
 }
@@ -9161,17 +9262,17 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
                                    uint64_t lost, uint64_t assumed)
 {
     gpumb_note(g,
-               "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %llu rows "
+               "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %s "
                "not compared",
                g->settings.compare, (unsigned long long)count[GPUMB_VERDICT_FASTER],
                (unsigned long long)count[GPUMB_VERDICT_SLOWER],
                (unsigned long long)count[GPUMB_VERDICT_SAME],
                (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
-               (unsigned long long)(rest + count[GPUMBI_VERDICTS]));
+               gpumbi_count(rest + count[GPUMBI_VERDICTS], "row").text);
     if (g->table.file) {
-        gpumbi_print(
-            g->table.file, "  delta %s %%; 95 %% for all %llu ratios together (Bonferroni)\n",
-            gpumbi_write_number(100 * g->settings.delta, 4, 0).text, (unsigned long long)matched);
+        gpumbi_print(g->table.file, "  delta %s %%; 95 %% for %s together (Bonferroni)\n",
+                     gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
+                     gpumbi_count(matched, "ratio").text);
         if (assumed)
             gpumbi_print(g->table.file,
                          "  spread between processes: %s %% assumed (--spread); both sides with "
@@ -9193,8 +9294,8 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
     if (!g->settings.fail_on_regression || (matched && !lost && !count[GPUMB_VERDICT_SLOWER]))
         return;
     if (matched || lost)
-        gpumbi_say("--fail-on-regression: %llu rows are slower than in %s, %llu are no longer ok",
-                   (unsigned long long)count[GPUMB_VERDICT_SLOWER], g->settings.compare,
+        gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok",
+                   gpumbi_count(count[GPUMB_VERDICT_SLOWER], "row").text, g->settings.compare,
                    (unsigned long long)lost);
     gpumbi_not_well(g);
 }
@@ -9212,7 +9313,7 @@ static void gpumbi_compare_rows(gpumb *g)
         const gpumb_result *now = &g->rows.at[i]->result;
         const gpumbi_record *r = found[i] =
             gpumbi_take(t, gpumbi_row_key(g, g->rows.at[i], g, label));
-        const int length = (int)strlen(label);
+        const int length = gpumbi_width(label);
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
         if (gpumbi_comparable(r, now)) {
@@ -9679,7 +9780,14 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
             gpumbi_bad_value(g, option, value, "is one axis too many");
         else if (!strchr(value, '=') || value[0] == '=' || !strchr(value, '=')[1])
             gpumbi_bad_value(g, option, value, "is not name=values");
-        else
+        for (int i = 0; i < g->options.axes && !g->done; i++)
+            if (!strncmp(g->options.axis[i], value, strcspn(value, "=") + 1) &&
+                strcmp(g->options.axis[i], value))
+                gpumbi_end(g, GPUMB_EXIT_USAGE,
+                           "--axis %s: there is --axis %s before it; give all values in one, for "
+                           "example --axis block=64,128",
+                           value, g->options.axis[i]);
+        if (!g->done)
             g->options.axis[g->options.axes++] = value;
         break;
     case GPUMBI_OPTION_DEVICE: {
@@ -9761,8 +9869,21 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     }
 }
 
+/* Of two values for an option that takes one, neither is chosen silently. */
+static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given, const char *value)
+{
+    if (*given && strcmp(*given, value) && option != GPUMBI_OPTION_FILTER &&
+        option != GPUMBI_OPTION_AXIS)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: there is --%s %s before it; choose one",
+                   gpumbi_option_text[option][0], value, gpumbi_option_text[option][0], *given);
+    *given = value;
+    if (!g->done)
+        gpumbi_one_option(g, option, value);
+}
+
 static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
 {
+    const char *given[GPUMBI_OPTION_COUNT] = {NULL};
     for (int i = 1; i < argc && argv[i] && !g->done; i++) {
         const char *word = argv[i];
         const size_t length = strcspn(word, "=");
@@ -9783,9 +9904,9 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
             else
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
-            gpumbi_one_option(g, (gpumbi_option)option, word + length + 1);
+            gpumbi_one_value(g, (gpumbi_option)option, &given[option], word + length + 1);
         } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
-            gpumbi_one_option(g, (gpumbi_option)option, argv[++i]);
+            gpumbi_one_value(g, (gpumbi_option)option, &given[option], argv[++i]);
         } else {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", text[0],
                        text[0], text[1]);
@@ -9912,8 +10033,10 @@ static void gpumbi_start(gpumb *g)
         to_stdout = options[i];
     }
     g->table.file = s->quiet ? NULL : to_stdout ? stderr : stdout;
-    g->progress.shown = g->table.file && isatty(2);
-    g->table.color = g->table.file && !s->no_color && isatty(fileno(g->table.file)) &&
+    const char *terminal = getenv("TERM");
+    const int dumb = terminal && !strcmp(terminal, "dumb"); /* knows no escapes, nor \r */
+    g->progress.shown = g->table.file && !dumb && isatty(2);
+    g->table.color = g->table.file && !dumb && !s->no_color && isatty(fileno(g->table.file)) &&
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
     if (!g->done && !g->sweep.listing)
         gpumbi_compare_open(g);
@@ -9983,8 +10106,8 @@ static void gpumbi_summary(gpumb *g)
 {
     const uint64_t rows = g->rows.count;
     if (g->table.header_printed)
-        gpumbi_print(g->table.file, "\n%llu row%s: %llu ok, %llu skipped, %llu failed\n",
-                     (unsigned long long)rows, rows == 1 ? "" : "s", (unsigned long long)g->rows.ok,
+        gpumbi_print(g->table.file, "\n%s: %llu ok, %llu skipped, %llu failed\n",
+                     gpumbi_count(rows, "row").text, (unsigned long long)g->rows.ok,
                      (unsigned long long)g->rows.skipped,
                      (unsigned long long)(rows - g->rows.ok - g->rows.skipped));
     errno = 0;
@@ -10053,8 +10176,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_summary(g);
     const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
     if (interrupted)
-        gpumbi_say("interrupted after %llu row%s", (unsigned long long)g->rows.count,
-                   g->rows.count == 1 ? "" : "s");
+        gpumbi_say("interrupted after %s", gpumbi_count(g->rows.count, "row").text);
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
     if (g->rows.failed || (g->rows.skipped && !g->rows.ok) ||
@@ -11625,8 +11747,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
         return differing;
     }
     if (bytes > a->bytes || bytes > b->bytes) {
-        gpumb_reason(g, "%llu bytes are to be compared, of buffers of %llu and %llu",
-                     (unsigned long long)bytes, (unsigned long long)a->bytes,
+        gpumb_reason(g, "gpumb_compare: %s of buffers of %llu and %llu",
+                     gpumbi_count(bytes, "byte").text, (unsigned long long)a->bytes,
                      (unsigned long long)b->bytes);
         return differing;
     }
@@ -11692,8 +11814,7 @@ static int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int lea
                                    int block, uint64_t n)
 {
     if (elem < least || elem > most || (elem & (elem - 1))) {
-        gpumb_skip(g,
-                   "%s has no kernel for elements of %d bytes, only for powers of 2 in %d ... %d",
+        gpumb_skip(g, "%s has no kernel for elem %d: it can be a power of 2 in %d ... %d (bytes)",
                    name, elem, least, most);
         return -1;
     }
@@ -11817,8 +11938,8 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
         return -1;
     if (lanes < 1 || block % lanes || iterations < 1) {
         gpumb_skip(g,
-                   "subdomains: %d threads in groups of %d, %d iterations: whole groups, at "
-                   "least 1 of each",
+                   "subdomains: block %d, lanes %d, iterations %d: at least 1 of each, and whole "
+                   "groups of lanes in a block",
                    block, lanes, iterations);
         return -1;
     }
@@ -11861,7 +11982,8 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
     if (gpumbi_difference_end(g, result, &found))
         return 0;
     if (found.count)
-        gpumb_reason(g, "%llu wrong bytes, the first at byte %llu", found.count, found.first);
+        gpumb_reason(g, "%s, the first at byte %llu", gpumbi_count(found.count, "wrong byte").text,
+                     found.first);
     return found.count == 0;
 }
 
@@ -12284,7 +12406,7 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
         form++;
     if (form == end) {
         gpumb_skip(g,
-                   "no n-body of %d bodies a thread, unrolled by %d, with that root: list it in "
+                   "no n-body has bodies %d, unroll %d and that root: list it in "
                    "GPUMB_NBODY_%s",
                    how->bodies, how->unroll, how->pairs ? "PAIRS" : "FORMS");
         return NULL;
@@ -12507,8 +12629,10 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
             return gpumbi_check_sums(g, c, &found);
     }
     if (found.count && !g->region.why[0])
-        gpumb_reason(g, "%llu wrong %s, the first at byte %llu", found.count,
-                     c->mode == GPUMB_WRITE ? "words" : "bytes", found.first);
+        gpumb_reason(
+            g, "%s, the first at byte %llu",
+            gpumbi_count(found.count, c->mode == GPUMB_WRITE ? "wrong word" : "wrong byte").text,
+            found.first);
     return found.count == 0;
 }
 

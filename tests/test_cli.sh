@@ -177,6 +177,15 @@ done
 check "--list has no descriptions" has "one element a thread" "$tmp/out"
 check "--list writes to stderr" not test -s "$tmp/err"
 
+with 0 --filter zcopy --list
+check "--filter with --list" has '^zcopy  .*grid-stride' "$tmp/out"
+check "--filter with --list: axes" has 'axis   form = naive fastest' "$tmp/out"
+check "--filter with --list: what is not selected" not has '^copy|^odd|trouble|axis   n|\| with' \
+    "$tmp/out"
+check "--list has each line once" test -z "$(sort "$tmp/out" | uniq -d)"
+with 2 --filter nosuch --list
+check "--filter with --list shows something" not test -s "$tmp/out"
+
 # ---- what is wrong -------------------------------------------------------------------------------
 
 refused 2 '--axis.*block.*\b0\b' --axis block=0
@@ -242,8 +251,12 @@ refused 2 '(--quick.*--full|--full.*--quick)' --full --quick
 refused 2 '--quick' --quick=1
 refused 2 '-x\b' -x
 refused 2 '--csv.*needs a value' --csv --json
-refused 2 '--csv.*name of a file' --csv=
 refused 2 'argument|option|empty|""|'"''" ''
+refused 2 '--csv b.csv.*--csv x.csv' --csv b.csv
+refused 2 '--seed 2.*--seed 1' --seed 1 --quick --seed=2
+refused 2 '--device 1.*--device 0' --device 0 --device 1
+refused 2 '--samples 6:9.*--samples 6:8' --samples 6:8 --samples 6:9
+refused 2 '--axis n=2.*--axis n=1' --axis n=1 --axis n=2
 for option in --filter --axis --device --csv --json --md --precision --budget --samples --warmup \
     --seed --peak --compare --delta --processes --spread; do
     refused 2 "$option" $option
@@ -251,10 +264,14 @@ for option in --filter --axis --device --csv --json --md --precision --budget --
 done
 # the first of two errors is told, in one line
 refused 2 '--seed|--peak' --seed -1 --peak 0
+# the same value twice does no harm
+with 0 --list --seed 3 --seed 3 --axis n=1000 --axis n=1000
+check "an axis that was given twice" has 'axis   n = 1000$' "$tmp/out"
 # a line break in an argument stays out of the message
 refused 2 '--axis' --axis "bl${newline}ock=1"
 
 sinks=
+refused 2 '--csv.*name of a file' --csv=
 mkdir "$tmp/folder"
 refused 2 "--csv.*$tmp/folder" --csv "$tmp/folder"
 example '--csv[= ][^ ]'
@@ -563,7 +580,8 @@ check "Ctrl-C in a long row: says nothing" has 'interrupted' "$tmp/err"
 check "Ctrl-C in a long row: long.csv exists" not test -e "$tmp/long.csv"
 # while it waits for the reader of its rows: they come whole, and it ends as interrupted
 {
-    "$tmp/listen" "$program" $quick --filter copy/ --axis n=1000:1400:+1 --warmup 0 --csv - \
+    "$tmp/listen" "$program" ${quick%--warmup*} --warmup 0 --samples 6:20 --precision 50 \
+        --filter copy/ --axis n=1000:1400:+1 --csv - \
         2>"$tmp/err" &
     echo $! >"$tmp/pid"
     wait $!
@@ -608,7 +626,7 @@ check "no summary" has '0 faster, 2 slower, 0 same, 0 undecided; 0 rows not comp
     "$tmp/out"
 with 1 $calm $one --compare "$tmp/fast.csv" --fail-on-regression --csv "$tmp/x.csv"
 check "--fail-on-regression: the file is not complete" test -e "$tmp/x.csv"
-check "--fail-on-regression: $(cat "$tmp/err")" has '2 rows are slower' "$tmp/err"
+check "--fail-on-regression: $(cat "$tmp/err")" has '2 rows slower' "$tmp/err"
 with 0 $calm $one --compare "$tmp/slow.csv" --fail-on-regression
 check "a million times faster: $(verdicts)" test "$(verdicts)" = "faster faster "
 with 0 $calm $one --compare "$tmp/near.csv" --delta 1000000
@@ -871,6 +889,11 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     terminal "'$program' $quick $one"
     check "an empty NO_COLOR is none (no-color.org)" grep -q "$escape\\[[0-9;]*m" "$tmp/tty"
     unset NO_COLOR
+    terminal "TERM=dumb '$program' $quick $one"
+    check "escapes where the terminal is dumb" not grep -q "$escape" "$tmp/tty"
+    check "progress where the terminal is dumb" not grep -qE '^\[[0-9]+/' "$tmp/tty"
+    check "line feeds only, where the terminal is dumb" \
+        test "$(tr -cd '\r' <"$tmp/tty" | wc -c)" -eq "$(lines "$tmp/tty")"
     terminal "'$program' $quick $one --csv $tmp/x.csv"
     check "colours in the CSV" not grep -q "$escape" "$tmp/x.csv"
     terminal "'$program' --axis nosuch=1 2>'$tmp/err' || true"
@@ -883,7 +906,8 @@ fi
 
 if localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" >/dev/null 2>&1 &&
     [ "$(LOCPATH=$tmp LC_ALL=de_DE.UTF-8 locale decimal_point 2>/dev/null)" = , ]; then
-    LOCPATH=$tmp LC_ALL=de_DE.UTF-8 timeout 60 "$program" $quick $one --peak 1.5 --precision 2.5 \
+    LOCPATH=$tmp LC_ALL=de_DE.UTF-8 timeout 60 "$program" \
+        ${quick%--precision*} $one --peak 1.5 --precision 2.5 \
         --csv "$tmp/x.csv" --json "$tmp/x.json" --md "$tmp/x.md" >"$tmp/out" 2>"$tmp/err"
     code=$?
     check "a decimal comma: exit code $code: $(cat "$tmp/err")" test $code -eq 0

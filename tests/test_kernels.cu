@@ -522,7 +522,7 @@ template <class T> static void test_check_broken(workplace &w, gpumb_mode mode, 
                          GPUMB_PTR(T, out), n, left_out, 0);
         }
         if (left_out < n)
-            CHECK(failed(w.g, mode == GPUMB_WRITE ? "wrong words" : "wrong bytes"));
+            CHECK(failed(w.g, mode == GPUMB_WRITE ? "wrong word" : "wrong byte"));
         else
             CHECK_INT(gpumb_last_result(w.g)->status, GPUMB_STATUS_OK);
     }
