@@ -4982,10 +4982,10 @@ static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint6
     b->variance = squares / (b->size * b->count);
 }
 
-/* Integrated autocorrelation time of y, of mean 0: by how much more the variance of its mean is
- * than without correlation, as far as lags that are multiples of `step` tell. Sums pairs of lags
- * while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992: initial
- * positive sequence). Also the correlation at the first lag; and, where wanted, by how much
+/* Integrated autocorrelation time of y, of mean 0: the factor by which the variance of its mean
+ * exceeds that of independent values, judging by lags that are multiples of `step`. Sums pairs of
+ * lags while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992:
+ * initial positive sequence). Also the correlation at the first lag; and, where wanted, by how much
  * correlations rise again behind their lowest. */
 static double gpumbi_correlation(const double *y, int count, int step, double *first, double *rise)
 {
@@ -5068,8 +5068,8 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
     return (time - phases + 1) * squares / b.count / (b.size * b.variance);
 }
 
-/* How many times as many samples the median needs as if they were independent; at least 1.
- * Something that comes back every second, third or fourth time hides no correlation. */
+/* How many times as many samples the median needs as if they were independent; at least 1. A
+ * component of period 2, 3 or 4 does not hide the rest. */
 static double gpumbi_correlation_time(const double *series, uint64_t count)
 {
     double time = 1;
@@ -5323,8 +5323,8 @@ static gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
 }
 
 /* Ratios of two rounds each, where neighbours lie on different sides of the median in by far more
- * than half of the pairs (two standard errors of a sign test): whoever comes first has the better,
- * or the worse, of it, and that cancels. Returns how many there are now. */
+ * than half of the pairs (two standard errors of a sign test): being first helps, or hurts, and
+ * over two rounds that cancels. Returns how many there are now. */
 static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
 {
     const uint64_t pairs = rounds / 2;
