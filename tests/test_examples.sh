@@ -160,6 +160,54 @@ if [ -e README.md ]; then
         compile "README.md, $(basename "$block") ($(grep . "$block" | head -n 1))" "$block"
     done
     check "README.md: no complete program" test $found -ge 1
+
+    # the first program on a machine without a device, and as it would be without gpumb_close()
+    first=$(grep -l 'int main' "$tmp"/block*.cpp | head -n 1)
+    for closes in yes no; do
+        {
+            echo '#define GPUMB_BACKEND_CPU'
+            echo '#define GPUMB_BACKEND_FAKE'
+            if [ $closes = yes ]; then cat "$first"; else
+                sed 's/return gpumb_close(NULL);/return 0;/' "$first"
+            fi
+            echo '#include "tests/fake.h"' # has no device, unless it is told to
+        } >"$tmp/no_device.cu"
+        check "README.md, without a device: does not compile" $compiler "$tmp/no_device.cu" \
+            -o "$tmp/program"
+        timeout 20 "$tmp/program" >"$tmp/out" 2>"$tmp/err"
+        code=$?
+        check "README.md, without a device: no message" has 'gpumb: no device' "$tmp/err"
+        if [ $closes = yes ]; then
+            check "README.md, without a device: exit code $code" test $code -eq 3
+        else
+            check "README.md, not closed: exit code $code" test $code -eq 0
+            check "README.md, not closed: $(cat "$tmp/err")" \
+                has 'without gpumb_close\(\), which returns exit code 3' "$tmp/err"
+        fi
+    done
+
+    # CMake: as it is where nvcc has a device, else as its comment says
+    cmake_file=$(find "$tmp" -name 'block*.cmake' | head -n 1)
+    check "README.md: no CMakeLists.txt" test -n "$cmake_file"
+    check "README.md: CMakeLists.txt has more than 6 lines" \
+        test "$(grep -c . "$cmake_file")" -le 6
+    mkdir "$tmp/cmake"
+    cp "$first" "$tmp/cmake/scale.cu"
+    ln -s "$PWD" "$tmp/cmake/gpumb"
+    if [ "$backend" = cuda ]; then cat "$cmake_file"; else
+        sed 's/LANGUAGES CUDA/LANGUAGES CXX/; s/cuda_std/cxx_std/; s/^# set/set/' "$cmake_file"
+    fi >"$tmp/cmake/CMakeLists.txt"
+    if ! command -v cmake >/dev/null 2>&1; then
+        skip "no cmake"
+    elif [ "$backend" = hip ]; then
+        skip "CMake: its languages are CUDA and CXX"
+    else
+        options="-DCMAKE_CUDA_ARCHITECTURES=native -DCMAKE_CUDA_COMPILER=${NVCC:-nvcc}"
+        [ "$backend" = cuda ] || options="-DCMAKE_CXX_COMPILER=${CXX:-c++}"
+        check "cmake" cmake -S "$tmp/cmake" -B "$tmp/cmake/build" $options
+        check "cmake --build" cmake --build "$tmp/cmake/build"
+        run "README.md, built with CMake" "$first" "$tmp/cmake/build/scale"
+    fi
     for block in "$tmp"/block*.sh "$tmp"/block*.bash "$tmp"/block*.console; do
         [ -e "$block" ] || continue
         sed -n 's/#.*//; s/^ *\(\$ \)\{0,1\}make\( .*\)\{0,1\}$/\2/p' "$block" | tr ' ' '\n' |

@@ -2408,6 +2408,28 @@ static void test_progress()
         true);
     CHECK_STR(screen(on_terminal, NULL).c_str(), "");
 
+    // the search for configurations is no silence, and leaves nothing behind
+    play(
+        [] {
+            gpumb *g = open(loud());
+            fake_clock_cost = 1e-3;
+            GPUMB_SWEEP_RANGE(g, size, 1, 1000, 1) {
+                if (!gpumbi_dry(g))
+                    g->done = 1;
+                GPUMB_MEASURE(g, "never") {
+                    fake_run(1);
+                }
+            }
+            gpumb_close(g);
+        },
+        true);
+    shown.clear();
+    CHECK_STR(screen(on_terminal, &shown).c_str(), "");
+    const long found = std::count_if(shown.begin(), shown.end(), [](const std::string &line) {
+        return line.find(" regions found so far] test_trust") != std::string::npos;
+    });
+    CHECK_CASE(found == 3, "%ld lines in a second", found); // each quarter, but for the first
+
     // a row outside the sweep counts too
     play([] { progressing(loud(), 1); }, true);
     shown.clear();
