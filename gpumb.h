@@ -8493,7 +8493,8 @@ static void gpumbi_sink_close(gpumb *g, int kind)
     if (failed && !g->done)
         gpumbi_sink_check(g, sink, 1);
     else if (sink->part[0] && g->done)
-        gpumbi_say("%llu finished rows are in %s", (unsigned long long)sink->rows, sink->part);
+        gpumbi_say("%s %s in %s", gpumbi_count(sink->rows, "finished row").text,
+                   sink->rows == 1 ? "is" : "are", sink->part);
 }
 
 GPUMB_API void gpumb_print_result(const gpumb_result *r)

@@ -445,7 +445,7 @@ static void check_message(const outcome &o, const char *cause, bool remedy)
     std::vector<std::string> messages;
     for (const std::string &line : o.log) {
         CHECK(line.find('\n') == std::string::npos);
-        if (line.find("finished rows are in") == std::string::npos)
+        if (line.find("finished row") == std::string::npos)
             messages.push_back(line);
     }
     if (!CHECK_INT(messages.size(), 1)) {

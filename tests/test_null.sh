@@ -16,7 +16,11 @@ trap 'exit 1' HUP INT TERM
 sed '/^#if defined(GPUMB_IMPLEMENTATION) && !defined(GPUMB_IMPLEMENTATION_DONE)/q' gpumb.h |
     awk '/^GPUMB_API/ { text = ""; on = 1 }
          on { text = text " " $0 }
-         on && /;/ { on = 0; if (match(text, /gpumb_[a-z0-9_]*\(/)) print substr(text, RSTART, RLENGTH - 1) }' |
+         on && /;/ {
+             on = 0
+             if (match(text, /gpumb_[a-z0-9_]*\(/))
+                 print substr(text, RSTART, RLENGTH - 1)
+         }' |
     sort -u >"$tmp/names"
 sed 's/.*/    CALL(&),/' "$tmp/names" >"$tmp/functions.h"
 
@@ -309,7 +313,8 @@ static void test_reasons()
     for (const auto &r : refuse) {
         const unsigned all = (1u << r.pointers) - 1;
         for (unsigned given = 0; given < all; given++) {
-            CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number), r.name + 6) && strstr(reason, "NULL"),
+            CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number), r.name + 6) &&
+                           strstr(reason, "NULL"),
                        "%s, pointers 0x%x: \"%s\"", r.name, given, reason);
             CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number, NO_ROOM), "more memory"),
                        "%s, pointers 0x%x of a buffer that does not fit: \"%s\"", r.name, given,
@@ -335,7 +340,8 @@ static void test_reasons()
                                  {b, NULL, 8, GPUMB_WRITE},      {NULL, b, 8, GPUMB_READ}};
     gpumb_stride_check strides[] = {{b, NULL, 4, 1, 1, 0, 0}, {NULL, b, 4, 1, 1, 0, 0}};
     gpumb_reduction_check reductions[] = {{NULL, b, b, 1}, {&how, NULL, b, 1}, {&how, b, NULL, 1}};
-    gpumb_nbody_check walks[] = {{NULL, b, b, 1, 0}, {&walk, NULL, b, 1, 0}, {&walk, b, NULL, 1, 0}};
+    gpumb_nbody_check walks[] = {{NULL, b, b, 1, 0}, {&walk, NULL, b, 1, 0},
+                                 {&walk, b, NULL, 1, 0}};
     for (gpumb_copy_check &c : copies)
         CHECK(!gpumb_check_copy(g, &c) && strstr(g->region.why, "NULL"));
     for (gpumb_stride_check &c : strides)
@@ -402,7 +408,8 @@ timeout 300 "$tmp/null" >"$tmp/out" 2>"$tmp/err"
 status=$?
 sed "\$d" "$tmp/out" | head -n 40
 counts=$(tail -n 1 "$tmp/out")
-if [ $status -gt 1 ] || ! grep -q "^$functions functions\$" "$tmp/out" || [ "$functions" -lt 50 ]; then
+if [ $status -gt 1 ] || [ "$functions" -lt 50 ] ||
+    ! grep -q "^$functions functions\$" "$tmp/out"; then
     echo "test_null.sh: failed: status $status after $functions functions: $(tail -n 3 "$tmp/err")"
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
