@@ -9621,48 +9621,65 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
  * what is wrong and an example of what is right.
  */
 
-/* name, example of a value ("" for none), help */
-#define GPUMBI_OPTION_LIST(X)                                                                      \
-    X(HELP, "help", "", "this text")                                                               \
-    X(LIST, "list", "", "the benchmarks with their kernels and axes")                              \
-    X(FILTER, "filter", "NAME", "only what has NAME in bench/kernel; may be repeated")             \
-    X(AXIS, "axis", "block=64,128", "values of an axis: a,b,c or lo:hi:+step or lo:hi:*factor")    \
-    X(DEVICE, "device", "0", "number of the device")                                               \
-    X(CSV, "csv", "results.csv", "write rows as CSV; - is standard output")                        \
-    X(JSON, "json", "results.json", "write context and rows as JSON")                              \
-    X(MARKDOWN, "md", "results.md", "write a Markdown table")                                      \
-    X(COMPARE, "compare", "base.csv", "compare with a CSV or JSON file of an earlier run")         \
-    X(DELTA, "delta", "1", "per cent; smaller differences count as the same")                      \
-    X(PROCESSES, "processes", "5", "run the program so many times; the spread goes to the rows")   \
-    X(SPREAD, "spread", "2",                                                                       \
-      "standard deviation between processes, per cent, where fewer than 5 ran")                    \
-    X(FAIL, "fail-on-regression", "",                                                              \
-      "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
-    X(PRECISION, "precision", "1",                                                                 \
-      "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
-    X(BUDGET, "budget", "2", "most seconds of sampling for a row")                                 \
-    X(SAMPLES, "samples", "30:10000", "least and most samples, within the budget")                 \
-    X(WARMUP, "warmup", "0.5", "most seconds of warm-up for a row; 0: none")                       \
-    X(QUICK, "quick", "", "the quick profile of each benchmark (default)")                         \
-    X(FULL, "full", "", "the full profile")                                                        \
-    X(COLD, "cold", "", "caches emptied before each sample")                                       \
-    X(SHUFFLE, "shuffle", "", "configurations in an order drawn from the seed")                    \
-    X(SEED, "seed", "1", "of the random data, and of --shuffle")                                   \
-    X(PEAK, "peak", "4800", "theoretical memory bandwidth, GB/s")                                  \
-    X(NO_COLOR, "no-color", "", "no colours on the terminal")                                      \
-    X(EXPLAIN, "explain", "noisy", "what a flag means and what to do; all: every one")             \
-    X(VERSION, "version", "", "version of gpumb")
+/* What a value is, and so where it goes: most into a member of the settings. */
+enum {
+    GPUMBI_VALUE_OWN,      /* gpumbi_one_option() says */
+    GPUMBI_VALUE_FLAG,     /* int: none, sets it to 1 */
+    GPUMBI_VALUE_TEXT,     /* const char * */
+    GPUMBI_VALUE_POSITIVE, /* double ... */
+    GPUMBI_VALUE_PERCENT   /* ... of which the member is a hundredth */
+};
 
-#define GPUMBI_OPTION_ENUM(id, name, example, help) GPUMBI_OPTION_##id,
+/* name, example of a value ("" for none), kind, member (of OWN any), help */
+#define GPUMBI_OPTION_LIST(X)                                                                      \
+    X(HELP, "help", "", OWN, full, "this text")                                                    \
+    X(LIST, "list", "", OWN, full, "the benchmarks with their kernels and axes")                   \
+    X(FILTER, "filter", "NAME", OWN, full, "only what has NAME in bench/kernel; may be repeated")  \
+    X(AXIS, "axis", "block=64,128", OWN, full,                                                     \
+      "values of an axis: a,b,c or lo:hi:+step or lo:hi:*factor")                                  \
+    X(DEVICE, "device", "0", OWN, device, "number of the device")                                  \
+    X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
+    X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
+    X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
+    X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
+      "compare with a CSV or JSON file of an earlier run")                                         \
+    X(DELTA, "delta", "1", PERCENT, delta, "per cent; smaller differences count as the same")      \
+    X(PROCESSES, "processes", "5", OWN, processes,                                                 \
+      "run the program so many times, to see how processes differ")                                \
+    X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
+      "standard deviation between processes, per cent, where fewer than 5 ran")                    \
+    X(FAIL, "fail-on-regression", "", FLAG, fail_on_regression,                                    \
+      "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
+    X(PRECISION, "precision", "1", PERCENT, precision,                                             \
+      "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
+    X(BUDGET, "budget", "2", POSITIVE, budget_s, "seconds of sampling per row, at most")           \
+    X(SAMPLES, "samples", "30:10000", OWN, min_samples,                                            \
+      "least and most samples, within the budget")                                                 \
+    X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
+    X(QUICK, "quick", "", OWN, full, "the quick profile of each benchmark (default)")              \
+    X(FULL, "full", "", OWN, full, "the full profile")                                             \
+    X(COLD, "cold", "", FLAG, cold, "caches emptied before each sample")                           \
+    X(SHUFFLE, "shuffle", "", FLAG, shuffle, "configurations in an order drawn from the seed")     \
+    X(SEED, "seed", "1", OWN, seed, "of the random data, and of --shuffle")                        \
+    X(PEAK, "peak", "4800", POSITIVE, peak_gbps, "theoretical memory bandwidth, GB/s")             \
+    X(NO_COLOR, "no-color", "", FLAG, no_color, "no colours on the terminal")                      \
+    X(EXPLAIN, "explain", "noisy", OWN, full, "what a flag means and what to do; all: every one")  \
+    X(VERSION, "version", "", OWN, full, "version of gpumb")
+
+#define GPUMBI_OPTION_ENUM(id, name, example, kind, member, help) GPUMBI_OPTION_##id,
 typedef enum gpumbi_option {
     GPUMBI_OPTION_LIST(GPUMBI_OPTION_ENUM) GPUMBI_OPTION_COUNT
 } gpumbi_option;
 #undef GPUMBI_OPTION_ENUM
 
-static const char *const gpumbi_option_text[][3] = {
-#define GPUMBI_OPTION_TEXT(id, name, example, help) {name, example, help},
-    GPUMBI_OPTION_LIST(GPUMBI_OPTION_TEXT)
-#undef GPUMBI_OPTION_TEXT
+static const struct {
+    const char *name, *example, *help;
+    unsigned short at, kind;
+} gpumbi_options[] = {
+#define GPUMBI_OPTION_ENTRY(id, name, example, kind, member, help)                                 \
+    {name, example, help, offsetof(gpumb_settings, member), GPUMBI_VALUE_##kind},
+    GPUMBI_OPTION_LIST(GPUMBI_OPTION_ENTRY)
+#undef GPUMBI_OPTION_ENTRY
 };
 
 GPUMB_API const char *gpumb_help_text(void)
@@ -9671,10 +9688,10 @@ GPUMB_API const char *gpumb_help_text(void)
     text[0] = 0;
     for (int i = 0; i < GPUMBI_OPTION_COUNT; i++) {
         char option[40];
-        gpumbi_format(option, sizeof option, "--%s %s", gpumbi_option_text[i][0],
-                      gpumbi_option_text[i][1]);
+        gpumbi_format(option, sizeof option, "--%s %s", gpumbi_options[i].name,
+                      gpumbi_options[i].example);
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), "  %-26s %s\n", option,
-                      gpumbi_option_text[i][2]);
+                      gpumbi_options[i].help);
     }
     gpumbi_format(
         text + strlen(text), sizeof text - strlen(text),
@@ -9687,9 +9704,8 @@ GPUMB_API const char *gpumb_help_text(void)
 
 static void gpumbi_bad_value(gpumb *g, gpumbi_option option, const char *value, const char *what)
 {
-    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: %s; for example --%s %s",
-               gpumbi_option_text[option][0], value, what, gpumbi_option_text[option][0],
-               gpumbi_option_text[option][1]);
+    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: %s; for example --%s %s", gpumbi_options[option].name,
+               value, what, gpumbi_options[option].name, gpumbi_options[option].example);
 }
 
 static double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *value, int zero)
@@ -9757,6 +9773,17 @@ static void gpumbi_explain(gpumb *g, const char *name)
 static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 {
     gpumb_settings *s = &g->settings;
+    const int kind = gpumbi_options[option].kind, yes = 1;
+    void *const member = (char *)s + gpumbi_options[option].at;
+    if (kind == GPUMBI_VALUE_FLAG)
+        memcpy(member, &yes, sizeof yes);
+    if (kind == GPUMBI_VALUE_TEXT)
+        memcpy(member, &value, sizeof value);
+    if (kind >= GPUMBI_VALUE_POSITIVE) {
+        double number = gpumbi_number_option(g, option, value, 0);
+        number /= kind == GPUMBI_VALUE_PERCENT ? 100 : 1;
+        memcpy(member, &number, sizeof number);
+    }
     switch (option) {
     case GPUMBI_OPTION_HELP:
         gpumbi_print(stdout, "usage: %s [options]\n", g->program);
@@ -9798,24 +9825,6 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         s->device = (int)(number & INT_MAX);
         break;
     }
-    case GPUMBI_OPTION_CSV:
-        s->csv = value;
-        break;
-    case GPUMBI_OPTION_JSON:
-        s->json = value;
-        break;
-    case GPUMBI_OPTION_MARKDOWN:
-        s->markdown = value;
-        break;
-    case GPUMBI_OPTION_COMPARE:
-        s->compare = value;
-        break;
-    case GPUMBI_OPTION_DELTA:
-        s->delta = gpumbi_number_option(g, option, value, 0) / 100;
-        break;
-    case GPUMBI_OPTION_SPREAD:
-        s->spread = gpumbi_number_option(g, option, value, 0) / 100;
-        break;
     case GPUMBI_OPTION_PROCESSES: {
         const uint64_t number = gpumbi_integer_option(g, option, value);
         if (number < 1 || number > 100)
@@ -9823,15 +9832,6 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         s->processes = (int)(number % 101);
         break;
     }
-    case GPUMBI_OPTION_FAIL:
-        s->fail_on_regression = 1;
-        break;
-    case GPUMBI_OPTION_PRECISION:
-        s->precision = gpumbi_number_option(g, option, value, 0) / 100;
-        break;
-    case GPUMBI_OPTION_BUDGET:
-        s->budget_s = gpumbi_number_option(g, option, value, 0);
-        break;
     case GPUMBI_OPTION_SAMPLES:
         gpumbi_samples_option(g, value);
         break;
@@ -9845,12 +9845,6 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--quick and --full: choose one; for example --full");
         s->full = option == GPUMBI_OPTION_FULL ? 1 : -1;
         break;
-    case GPUMBI_OPTION_COLD:
-        s->cold = 1;
-        break;
-    case GPUMBI_OPTION_SHUFFLE:
-        s->shuffle = 1;
-        break;
     case GPUMBI_OPTION_EXPLAIN:
         gpumbi_explain(g, value);
         break;
@@ -9859,13 +9853,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         if (!s->seed)
             gpumbi_bad_value(g, option, value, "must be 1 or more");
         break;
-    case GPUMBI_OPTION_PEAK:
-        s->peak_gbps = gpumbi_number_option(g, option, value, 0);
-        break;
-    case GPUMBI_OPTION_NO_COLOR:
-        s->no_color = 1;
-        break;
-    case GPUMBI_OPTION_COUNT:
+    default: /* has gone to its member */
         break;
     }
 }
@@ -9876,7 +9864,7 @@ static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given,
     if (*given && strcmp(*given, value) && option != GPUMBI_OPTION_FILTER &&
         option != GPUMBI_OPTION_AXIS)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: there is --%s %s before it; choose one",
-                   gpumbi_option_text[option][0], value, gpumbi_option_text[option][0], *given);
+                   gpumbi_options[option].name, value, gpumbi_options[option].name, *given);
     *given = value;
     if (!g->done)
         gpumbi_one_option(g, option, value);
@@ -9890,18 +9878,18 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
         const size_t length = strcspn(word, "=");
         int option = 0;
         while (option < GPUMBI_OPTION_COUNT &&
-               (strncmp(word, "--", 2) || strlen(gpumbi_option_text[option][0]) != length - 2 ||
-                strncmp(word + 2, gpumbi_option_text[option][0], length - 2)))
+               (strncmp(word, "--", 2) || strlen(gpumbi_options[option].name) != length - 2 ||
+                strncmp(word + 2, gpumbi_options[option].name, length - 2)))
             option++;
         if (!strcmp(word, "-h"))
             option = GPUMBI_OPTION_HELP;
-        const char *const *text = gpumbi_option_text[option % GPUMBI_OPTION_COUNT];
+        const char *name = gpumbi_options[option % GPUMBI_OPTION_COUNT].name;
+        const char *example = gpumbi_options[option % GPUMBI_OPTION_COUNT].example;
         if (option == GPUMBI_OPTION_COUNT) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: no such option; see --help", word);
-        } else if (!text[1][0]) {
+        } else if (!example[0]) {
             if (word[length])
-                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word,
-                           text[0]);
+                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word, name);
             else
                 gpumbi_one_option(g, (gpumbi_option)option, "");
         } else if (word[length]) {
@@ -9909,8 +9897,8 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
         } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
             gpumbi_one_value(g, (gpumbi_option)option, &given[option], argv[++i]);
         } else {
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", text[0],
-                       text[0], text[1]);
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", name, name,
+                       example);
         }
     }
 }
