@@ -98,13 +98,15 @@ static int repetitions(int usual)
 static gpumb_stats stats_of(uint64_t count, int stopped)
 {
     memcpy(scratch, series, (size_t)count * sizeof *series);
-    return gpumbi_summarize(scratch, count, 0.95, stopped);
+    gpumb_stats s = gpumbi_summarize(scratch, count, 0.95, stopped);
+    gpumbi_widen_few(scratch, &s);
+    return s;
 }
 
 /* Samples as the engine does. Returns the count. */
 static uint64_t sample(enum noise kind, double sd, uint64_t most, gpumb_stats *s)
 {
-    uint64_t count = 0, look = 30;
+    uint64_t count = 0, look = most < 30 ? GPUMBI_FEW : 30;
     for (;;) {
         look = look < most ? look : most;
         for (; count < look; count++)
@@ -138,7 +140,7 @@ static void coverage_of(enum noise kind, double sd, uint64_t most, int reps)
     }
     {
         const double share = 100.0 * held / reps;
-        const int bounded = kind != TIES; /* they make it wider, which is right */
+        const int bounded = kind != TIES && most >= 30; /* ties make it wider, which is right */
         printf("%-14s %5.2f %%  %5llu %5d  %8.0f %8.0f  %6.2f %%  %6.1f %%  %s %-8s %6.1f %%",
                noise_names[kind], 100 * sd, (unsigned long long)most, reps, samples, effective,
                width, share, bounded ? "92...98" : "92...  ",
@@ -155,7 +157,7 @@ static void coverage_of(enum noise kind, double sd, uint64_t most, int reps)
 static void coverage(void)
 {
     static const double sds[] = {0.001, 0.005, 0.02, 0.05, 0.2};
-    static const uint64_t budgets[] = {30, 50, 100, 300, 1000};
+    static const uint64_t budgets[] = {30, 50, 100, 300, 1000}, few[] = {6, 8, 12, 16, 20, 24, 29};
     int kind;
     size_t a;
     printf(
@@ -170,6 +172,11 @@ static void coverage(void)
     for (kind = AR_3; kind <= AR_9; kind++)
         for (a = 0; a < sizeof budgets / sizeof budgets[0]; a++)
             coverage_of((enum noise)kind, 0.05, budgets[a], repetitions(2000));
+    printf("\nSlow kernels, of which the budget holds fewer than 30: looked at from 8 on\n\n");
+    for (kind = 0; kind < NOISES; kind++)
+        for (a = 0; a < sizeof few / sizeof few[0]; a++)
+            for (size_t b = 0; b < 4; b++)
+                coverage_of((enum noise)kind, sds[b], few[a], repetitions(2000));
 }
 
 /* ---- what comes back every second, third or fourth time -------------------------------------- */
