@@ -227,7 +227,7 @@ typedef struct gpumb_settings {
                            * On a GPU less than 0.0015 is out of reach: see gpumb_result */
     double budget_s;      /* most seconds of sampling for a row; 2 */
     double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
-    uint64_t min_samples; /* 30 */
+    uint64_t min_samples; /* 30; where the budget holds fewer, 8 may be enough */
     uint64_t max_samples; /* 10000; at most 10 million */
     uint64_t seed;        /* of random data; 1 */
     double peak_gbps;     /* theoretical memory bandwidth; what the device reports */
@@ -5160,8 +5160,8 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 
 /* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
  * of a correlated series look narrow, and below some 20 values no less independent than others.
- * Where they do, that is taken back from 14 to 24 values. With it 93 % hold of AR(1) 0.9, in place of
- * 59 ... 93 (bench/coverage.c). */
+ * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9, in
+ * place of 59 ... 95 (bench/coverage.c). */
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
     const double n = (double)s->count, middle = (n + 1) / 2;
