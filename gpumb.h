@@ -1028,8 +1028,7 @@ enum {
     GPUMBI_BALLOT,
     GPUMBI_ANY,
     GPUMBI_ALL,
-    GPUMBI_WAITS,
-    GPUMBI_BARRIERS = GPUMBI_SYNCWARP
+    GPUMBI_WAITS
 };
 
 /* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
@@ -1044,7 +1043,7 @@ extern int gpumbi_warp_size;
 
 GPUMB_API const char *gpumbi_cpu_take_fault(void);
 GPUMB_API void gpumbi_cpu_shutdown(void);
-GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate);
+GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int line);
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width);
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 
@@ -1150,23 +1149,26 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z)
     return uint3{x, y, z};
 }
 
-/* Barriers, votes and shuffles. Masks have 64 bits, for warps of 64 lanes. */
-static inline void __syncthreads()
+/* Barriers, votes and shuffles. Masks have 64 bits, for warps of 64 lanes. Barriers learn where in
+ * the text they are called: those of a block are told apart by that. */
+#define GPUMBI_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+static inline void __syncthreads(GPUMBI_HERE)
 {
-    gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS, 0);
+    gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS, 0, file, line);
 }
-static inline int __syncthreads_count(int predicate)
+static inline int __syncthreads_count(int predicate, GPUMBI_HERE)
 {
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_COUNT, predicate);
+    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_COUNT, predicate, file, line);
 }
-static inline int __syncthreads_and(int predicate)
+static inline int __syncthreads_and(int predicate, GPUMBI_HERE)
 {
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_AND, predicate);
+    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_AND, predicate, file, line);
 }
-static inline int __syncthreads_or(int predicate)
+static inline int __syncthreads_or(int predicate, GPUMBI_HERE)
 {
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_OR, predicate);
+    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_OR, predicate, file, line);
 }
+#undef GPUMBI_HERE
 
 static inline uint64_t gpumbi_vote(int wait, uint64_t mask, int predicate)
 {
@@ -3039,6 +3041,10 @@ static void gpumbi_dev_date(char text[32])
  * Owns what happens in a launch on the CPU: faults, contexts, fibers and the pool of workers. Knows
  * nothing of gpumb contexts.
  */
+
+/* The sinks keep it: what the report of a crash says of the files. */
+static char gpumbi_crash_files[1200];
+
 #if defined(GPUMB_BACKEND_CPU)
 GPUMBI_OPTIMIZED
 
@@ -3050,7 +3056,8 @@ int gpumbi_warp_size = 32;
 #endif
 
 static pthread_mutex_t gpumbi_fault_lock = PTHREAD_MUTEX_INITIALIZER;
-static char gpumbi_fault_text[512];
+static char gpumbi_fault_text[512], gpumbi_note_text[384];
+static int gpumbi_noted;                           /* 1: to be said, 2: said; once a program */
 static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
 static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
 
@@ -3222,7 +3229,7 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
  * Only waiting switches: a thread that spins until another one stores something hangs. */
 enum {
     GPUMBI_MAX_THREADS = 1024, GPUMBI_MAX_SHARED = 1 << 20,
-    GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32,
+    GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32, GPUMBI_SIGNAL_STACK = 1 << 15,
     GPUMBI_HOME = GPUMBI_MAX_THREADS, /* the fiber that is the worker's own stack */
     /* Low end of a stack: bytes to spill over into without harm to the neighbour, then the canary.
      * The odd number of cache lines on top keeps equal depths in different cache sets. */
@@ -3235,10 +3242,16 @@ static const char *const gpumbi_wait_names[GPUMBI_WAITS] = {
     "__syncwarp",      "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
     "__shfl_xor_sync", "__ballot_sync",       "__any_sync",        "__all_sync"};
 
+/* What a thread waits at. Barriers of a block have a place in the text, too. */
+typedef struct gpumbi_place {
+    int wait, line;
+    const char *file;
+} gpumbi_place;
+
 typedef struct gpumbi_fiber {
     gpumbi_registers context;
     gpumbi_uint3 index;
-    int wait;
+    gpumbi_place place;
     unsigned source;             /* the lane whose value this one wants ... */
     uint64_t given[2], taken[2]; /* ... and what it gave and got in the last warp operation */
 #ifdef GPUMBI_ASAN
@@ -3265,11 +3278,14 @@ typedef struct gpumbi_worker {
     unsigned threads, shift; /* of a block; log2 of the warp size */
     unsigned current, previous, alive_count;
     int abandoned, outcome;
-    unsigned arrived[GPUMBI_BARRIERS], tally[GPUMBI_BARRIERS];
+    gpumbi_place barrier;    /* of the block, where the first of `arrived` threads waits */
+    int elsewhere;           /* and others wait at another one */
+    unsigned arrived, tally; /* the tally is of predicates */
     unsigned group_count[GPUMBI_MAX_WARPS];
     uint64_t present[GPUMBI_MAX_WARPS], alive[GPUMBI_MAX_WARPS], ready[GPUMBI_MAX_WARPS];
     gpumbi_group group[GPUMBI_MAX_THREADS]; /* those of a warp start at its first thread */
     gpumbi_fiber fiber[GPUMBI_MAX_THREADS + 1];
+    char signal_stack[GPUMBI_SIGNAL_STACK];
 } gpumbi_worker;
 
 static struct {
@@ -3315,21 +3331,51 @@ __attribute__((noinline, format(printf, 2, 3))) static void gpumbi_block_fault(g
                      text);
 }
 
-/* Nobody can go on, yet some have not finished: say who waits where, and for whom. */
+static int gpumbi_same_place(const gpumbi_place *a, const gpumbi_place *b)
+{
+    return a->wait == b->wait && a->line == b->line &&
+           (a->file == b->file || !strcmp(a->file, b->file));
+}
+
+static const char *gpumbi_file_of(const gpumbi_place *p)
+{
+    const char *slash = strrchr(p->file, '/');
+    return slash ? slash + 1 : p->file;
+}
+
+/* Nobody can go on, yet some have not finished: say who waits where, and for whom. Places in the
+ * text are named where they make the difference. */
 GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 {
-    unsigned count[GPUMBI_WAITS] = {0}, warp, i;
+    enum {MOST = 6};
+    const gpumbi_place *place[MOST];
+    unsigned count[MOST], places = 0, warp, i, k;
     char text[320] = "";
     size_t n = 0;
-    for (i = 0; i < w->threads; i++)
-        if (w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i))
-            count[w->fiber[i].wait]++;
-    for (i = 0; i < GPUMBI_WAITS && n < sizeof text; i++) {
-        const char *verb = n ? "" : count[i] == 1 ? "thread waits " : "threads wait ";
-        if (count[i]) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %sat %s()", n ? ", " : "",
-                                  count[i], verb, gpumbi_wait_names[i]);
+    int wait, alike = 0;
+    for (wait = 0; wait < GPUMBI_WAITS; wait++)
+        for (i = 0; i < w->threads; i++) {
+            const gpumbi_place *p = &w->fiber[i].place;
+            if (p->wait != wait || !(w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i)))
+                continue;
+            for (k = 0; k < places && !gpumbi_same_place(p, place[k]); k++) {
+            }
+            if (k == MOST)
+                continue;
+            if (k == places) {
+                alike |= k && place[k - 1]->wait == wait;
+                place[places++] = p;
+                count[k] = 0;
+            }
+            count[k]++;
         }
+    for (k = 0; k < places && n < sizeof text; k++) {
+        const char *verb = k ? "" : count[k] == 1 ? "thread waits " : "threads wait ";
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %sat %s()", k ? ", " : "", count[k],
+                              verb, gpumbi_wait_names[place[k]->wait]);
+        if (alike && place[k]->line && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, " in %.60s:%d",
+                                  gpumbi_file_of(place[k]), place[k]->line);
     }
     for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {
     }
@@ -3340,6 +3386,22 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
                  (unsigned long long)g->mask);
     }
     gpumbi_block_fault(w, "%s: barrier divergence", text);
+}
+
+/* A barrier that some threads have not reached, since they had ended. They count as arrived, as on
+ * NVIDIA's cards since sm_70 (CUDA Programming Guide, Independent Thread Scheduling). */
+GPUMBI_NOINLINE static void gpumbi_note_ended(const gpumbi_worker *w)
+{
+    pthread_mutex_lock(&gpumbi_fault_lock);
+    if (!gpumbi_noted)
+        snprintf(
+            gpumbi_note_text, sizeof gpumbi_note_text,
+            "kernel %.100s: %u of %u threads of a block end without %s() in %.60s:%d, which the "
+            "others wait at: right since sm_70, undefined before; let all threads reach it",
+            gpumbi_job.launch->name, w->threads - w->alive_count, w->threads,
+            gpumbi_wait_names[w->barrier.wait], gpumbi_file_of(&w->barrier), w->barrier.line);
+    gpumbi_noted |= !gpumbi_noted;
+    pthread_mutex_unlock(&gpumbi_fault_lock);
 }
 
 /* The next ready thread, round robin; lanes of the same warp first, while their stacks are hot. */
@@ -3382,12 +3444,12 @@ static void gpumbi_switch(gpumbi_worker *w, unsigned from, int ended)
 #endif
 }
 
-static void gpumbi_wait(gpumbi_worker *w, int wait)
+static void gpumbi_wait(gpumbi_worker *w, gpumbi_place place)
 {
     /* Past the canary already? Then the neighbours' stacks may be spoilt: resume none of them. */
     if ((char *)__builtin_frame_address(0) < gpumbi_stack_of(w, w->current) + GPUMBI_SPILL)
         gpumbi_block_fault(w, "stack overflow: a thread has %d bytes", GPUMB_CPU_STACK_BYTES);
-    w->fiber[w->current].wait = wait;
+    w->fiber[w->current].place = place;
     gpumbi_switch(w, w->current, 0);
 }
 
@@ -3404,28 +3466,37 @@ static gpumbi_worker *gpumbi_waiting_worker(int wait)
     return w;
 }
 
-static void gpumbi_barrier_complete(gpumbi_worker *w, int wait)
+static void gpumbi_barrier_complete(gpumbi_worker *w)
 {
-    unsigned arrived = w->arrived[wait], tally = w->tally[wait];
-    w->outcome = wait == GPUMBI_SYNCTHREADS_COUNT ? (int)tally
-                 : wait == GPUMBI_SYNCTHREADS_AND ? tally == arrived
-                                                  : tally != 0;
-    w->arrived[wait] = w->tally[wait] = 0;
+    const int wait = w->barrier.wait;
+    w->outcome = wait == GPUMBI_SYNCTHREADS_COUNT ? (int)w->tally
+                 : wait == GPUMBI_SYNCTHREADS_AND ? w->tally == w->arrived
+                                                  : w->tally != 0;
+    w->arrived = w->tally = 0;
     memcpy(w->ready, w->alive, sizeof w->ready);
+    if (w->alive_count < w->threads && !gpumbi_noted)
+        gpumbi_note_ended(w);
 }
 
-/* Barriers count per kind, so that a mix of kinds never completes and is diagnosed. */
-GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate)
+/* All are to wait at the same one: what is at different places never completes and is diagnosed. */
+GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int line)
 {
     gpumbi_worker *w = gpumbi_waiting_worker(wait);
+    gpumbi_place here;
     if (!w)
         return predicate != 0;
-    w->tally[wait] += predicate != 0;
-    if (++w->arrived[wait] == w->alive_count) {
-        gpumbi_barrier_complete(w, wait);
+    here.wait = wait;
+    here.line = line;
+    here.file = file;
+    if (!w->arrived)
+        w->barrier = here;
+    w->elsewhere |= !gpumbi_same_place(&w->barrier, &here);
+    w->tally += predicate != 0;
+    if (++w->arrived == w->alive_count && !w->elsewhere) {
+        gpumbi_barrier_complete(w);
         w->ready[gpumbi_warp_of(w, w->current)] &= ~gpumbi_lane_bit(w, w->current);
     } else {
-        gpumbi_wait(w, wait);
+        gpumbi_wait(w, here);
     }
     return w->outcome; /* the next barrier cannot complete before all have read this */
 }
@@ -3477,6 +3548,7 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
 {
     gpumbi_worker *w = gpumbi_waiting_worker(wait);
     unsigned warp, lane, lanes, size, i;
+    gpumbi_place here;
     gpumbi_fiber *self;
     gpumbi_group *g;
     uint64_t bit;
@@ -3516,7 +3588,10 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
         gpumbi_group_complete(w, warp, g);
         w->ready[warp] &= ~bit;
     } else {
-        gpumbi_wait(w, wait);
+        here.wait = wait;
+        here.line = 0;
+        here.file = "";
+        gpumbi_wait(w, here);
     }
     value[0] = self->taken[0];
     value[1] = self->taken[1];
@@ -3545,9 +3620,8 @@ static void gpumbi_thread_ends(gpumbi_worker *w)
     }
     w->alive[warp] &= ~gpumbi_lane_bit(w, w->current);
     w->alive_count--;
-    for (i = 0; i < GPUMBI_BARRIERS; i++)
-        if (w->arrived[i] && w->arrived[i] == w->alive_count)
-            gpumbi_barrier_complete(w, (int)i);
+    if (w->arrived && w->arrived == w->alive_count && !w->elsewhere)
+        gpumbi_barrier_complete(w);
     for (i = w->group_count[warp]; i-- > 0;) {
         gpumbi_group *g = &w->group[(warp << w->shift) + i];
         if (g->arrived == (g->mask & w->alive[warp]))
@@ -3582,8 +3656,8 @@ static int gpumbi_fibers_make(gpumbi_worker *w)
     }
     memset(w->present, 0, sizeof w->present);
     memset(w->ready, 0, sizeof w->ready);
-    memset(w->arrived, 0, sizeof w->arrived);
-    memset(w->tally, 0, sizeof w->tally);
+    w->arrived = w->tally = 0;
+    w->elsewhere = 0;
     memset(w->group_count, 0, sizeof w->group_count);
     w->abandoned = 0;
     w->shift = gpumbi_warp_size == 64 ? 6 : 5;
@@ -3633,8 +3707,108 @@ static void gpumbi_block_run(gpumbi_worker *w)
         w->current = 0;
         gpumbi_switch(w, GPUMBI_HOME, 0);
     } else {
+        memset(&gpumbi_self.thread_idx, 0, sizeof gpumbi_self.thread_idx); /* for a crash */
         gpumbi_job.run(gpumbi_job.closure);
     }
+}
+
+/* ---- CPU emulation: crashes --------------------------------------------------------------------
+ * Owns the signal handlers of a program that has workers. A kernel that crashes is named, then what
+ * was to happen without us happens: the handler before ours, or the end of the program. */
+static const struct {
+    int signal;
+    const char *meaning;
+} gpumbi_crashes[] = {{SIGSEGV, "SIGSEGV: an address out of bounds, or no stack left"},
+                      {SIGBUS, "SIGBUS: an address out of bounds, or misaligned"},
+                      {SIGFPE, "SIGFPE: an integer division by zero"},
+                      {SIGILL, "SIGILL: a trap, or an instruction that this processor lacks"},
+                      { SIGABRT,
+                        "SIGABRT: abort(), or a failed assertion" }};
+enum {GPUMBI_CRASHES = sizeof gpumbi_crashes / sizeof gpumbi_crashes[0]};
+static struct sigaction gpumbi_before_crash[GPUMBI_CRASHES];
+static char gpumbi_signal_stack[GPUMBI_SIGNAL_STACK]; /* of the thread that starts the workers */
+
+/* What snprintf() does, but safe in a signal handler: appends a text and up to three numbers. */
+static void gpumbi_crash_add(char text[2048], const char *what, const gpumbi_uint3 *numbers)
+{
+    const size_t length = strlen(text), more = strlen(what);
+    const unsigned number[3] = {numbers ? numbers->x : 0, numbers ? numbers->y : 0,
+                                numbers ? numbers->z : 0};
+    char *to = text + length;
+    int i, digits;
+    if (length + more + 40 > 2048)
+        return;
+    memcpy(to, what, more + 1);
+    to += more;
+    for (i = 0; numbers && i < 3; i++) {
+        unsigned rest = number[i], scale = 1;
+        for (digits = 1; rest >= 10; rest /= 10, digits++)
+            scale *= 10;
+        *to++ = i ? ',' : '(';
+        for (; digits > 0; digits--, scale /= 10)
+            *to++ = (char)('0' + number[i] / scale % 10);
+    }
+    memcpy(to, numbers ? ")" : "", numbers ? 2 : 1);
+}
+
+/* In a plain launch the compiler may store a thread's index late, where it works on several threads
+ * at a time, but never early. */
+static void gpumbi_crashed(int signal, siginfo_t *info, void *context)
+{
+    static int reported;
+    char text[2048] = "gpumb: kernel ";
+    int i;
+    (void)context;
+    for (i = 0; i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal; i++) {
+    }
+    if (gpumbi_here && !__atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED)) {
+        gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
+        gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
+        gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
+        gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
+        gpumbi_crash_add(text, gpumbi_crashes[i].meaning, NULL);
+        gpumbi_crash_add(text, gpumbi_crash_files, NULL);
+        gpumbi_crash_add(text, "\n", NULL);
+        if (write(STDERR_FILENO, text, strlen(text)) < 0)
+            text[0] = 0; /* nobody listens */
+    }
+    sigaction(signal, &gpumbi_before_crash[i], NULL);
+    if (info->si_code <= 0) /* sent; an instruction that failed will fail again */
+        raise(signal);
+}
+
+/* For a kernel that has used up its stack. */
+static void gpumbi_signal_stack_set(char *stack)
+{
+    stack_t s;
+    if (sigaltstack(NULL, &s) || !(s.ss_flags & SS_DISABLE))
+        return;
+    memset(&s, 0, sizeof s);
+    s.ss_sp = stack;
+    s.ss_size = GPUMBI_SIGNAL_STACK;
+    sigaltstack(&s, NULL);
+}
+
+static void gpumbi_crashes_watch(int watch)
+{
+    struct sigaction ours, now;
+    int i;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = gpumbi_crashed;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    for (i = 0; i < GPUMBI_CRASHES; i++) {
+        const int signal = gpumbi_crashes[i].signal;
+        int is_ours;
+        sigaction(signal, NULL, &now);
+        is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
+        if (watch && !is_ours) /* a forked child has it already */
+            sigaction(signal, &ours, &gpumbi_before_crash[i]);
+        else if (!watch && is_ours)
+            sigaction(signal, &gpumbi_before_crash[i], NULL);
+    }
+    if (watch)
+        gpumbi_signal_stack_set(gpumbi_signal_stack);
 }
 
 /* ---- CPU emulation: launches -------------------------------------------------------------------
@@ -3768,6 +3942,7 @@ static void *gpumbi_worker_main(void *argument)
 {
     gpumbi_worker *w = (gpumbi_worker *)argument;
     uint64_t ticket = 0, workers;
+    gpumbi_signal_stack_set(w->signal_stack);
     for (;;) {
         ticket = gpumbi_await(&gpumbi_ticket, ticket, 0);
         workers = ticket & 0xffff;
@@ -3815,6 +3990,8 @@ static void gpumbi_pool_stop(void)
         free(w->shared);
         free(w);
     }
+    if (gpumbi_pool_size)
+        gpumbi_crashes_watch(0);
     free(gpumbi_pool);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
@@ -3832,6 +4009,7 @@ static int gpumbi_pool_start(void)
     if (!watching_forks)
         watching_forks = pthread_atfork(NULL, NULL, gpumbi_pool_forget) == 0;
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
+    gpumbi_crashes_watch(1);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
     for (i = 0; gpumbi_pool && i < wanted; i++) {
         gpumbi_worker *w = (gpumbi_worker *)calloc(1, sizeof *w);
@@ -3909,6 +4087,10 @@ GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *),
     if (workers > 1)
         gpumbi_await(&gpumbi_running, 0, 1);
     failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
+    if (gpumbi_noted == 1) {
+        gpumbi_noted = 2;
+        gpumbi_say("%s", gpumbi_note_text);
+    }
     pthread_mutex_unlock(&gpumbi_launch_lock);
     return failed ? -1 : 0;
 }
@@ -8349,6 +8531,15 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* For the report of a kernel that crashes. */
+static void gpumbi_crash_file(const char *part)
+{
+    const size_t n = strlen(gpumbi_crash_files);
+    gpumbi_format(gpumbi_crash_files + n, sizeof gpumbi_crash_files - n, "%s%s",
+                  n ? " and " : "; finished rows are in ", part);
+    gpumbi_plain(gpumbi_crash_files);
+}
+
 /* Ends the context if a sink can't be written. */
 static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
 {
@@ -8473,7 +8664,8 @@ static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
             gpumbi_sink_check(g, sink, 1);
             break;
         }
-        sink->rows++;
+        if (!sink->rows++ && sink->part[0])
+            gpumbi_crash_file(sink->part);
         gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
     }
     if (g->table.file && !g->sinks.broken) {
@@ -10188,6 +10380,7 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_say("interrupted after %s", gpumbi_count(g->rows.count, "row").text);
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
+    gpumbi_crash_files[0] = 0;
     if (g->rows.failed || (g->rows.skipped && !g->rows.ok) ||
         (g->region.skipped && !g->region.warmed))
         gpumbi_not_well(g);

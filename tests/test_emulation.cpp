@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 // ---- faults: a launch files them as the trouble of the next region ----
@@ -294,6 +295,45 @@ static __global__ void two_kinds()
 {
     threadIdx.x % 2 ? __syncthreads() : (void)__syncthreads_count(1);
 }
+static __global__ void branch_each(int *out)
+{
+    if (threadIdx.x % 4 == 0)
+        __syncthreads();
+    else
+        __syncthreads();
+    out[threadIdx.x] = 1;
+}
+static __global__ void first_half_only(int *out)
+{
+    if (threadIdx.x < 16)
+        __syncthreads();
+    out[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = 2;
+}
+static __device__ void sync_all()
+{
+    __syncthreads();
+}
+// Right, though the barrier's place is reached on two ways, and the warp's operations are at two.
+static __global__ void same_place(int *out)
+{
+    if (threadIdx.x < 16)
+        sync_all();
+    else
+        sync_all();
+    for (unsigned i = 0; i < 3; i++)
+        if (threadIdx.x < 16)
+            out[threadIdx.x] = __shfl_sync(0xffffffff, (int)threadIdx.x, 31);
+        else
+            out[threadIdx.x] = __shfl_sync(0xffffffff, (int)threadIdx.x, 0);
+}
+static __global__ void half_ends(int *out)
+{
+    if (threadIdx.x < 16)
+        __syncthreads();
+    out[threadIdx.x] = 3;
+}
 static __global__ void missing_lane()
 {
     threadIdx.x < 31 ? __syncwarp() : __syncthreads();
@@ -351,6 +391,24 @@ static void test_faults()
         faulted("16 threads wait at __syncthreads(), 16 at __shfl_down_sync()", "kernel diverge"));
     GPUMB_LAUNCH_BARRIER(two_kinds, 1, 64, 0);
     CHECK(faulted("32 threads wait at __syncthreads(), 32 at __syncthreads_count()", "divergence"));
+    for (int &x : out)
+        x = 0;
+    GPUMB_LAUNCH_BARRIER(branch_each, 1, 32, 0, out);
+    CHECK(faulted("kernel branch_each, block (0,0,0): 8 threads wait at __syncthreads() in "
+                  "test_emulation.cpp:",
+                  ", 24 at __syncthreads() in test_emulation.cpp:"));
+    CHECK_INT(out[0] + out[1], 0); // nobody has passed
+    GPUMB_LAUNCH_BARRIER(first_half_only, 1, 48, 0, out);
+    CHECK(faulted("16 threads wait at __syncthreads() in test_emulation.cpp:",
+                  ", 32 at __syncthreads() in test_emulation.cpp:"));
+    CHECK_INT(out[0] + out[47], 1);
+    GPUMB_LAUNCH_BARRIER(same_place, 1, 32, 0, out);
+    CHECK_NO_FAULT();
+    CHECK_INT(out[0], 31);
+    CHECK_INT(out[31], 0);
+    GPUMB_LAUNCH_BARRIER(half_ends, 1, 32, 0, out);
+    CHECK_NO_FAULT();
+    CHECK_INT(out[0] + out[31], 6);
     GPUMB_LAUNCH_BARRIER(missing_lane, 1, 32, 0);
     CHECK(faulted("1 thread waits at __syncthreads(), 31 at __syncwarp()", "lanes 0x80000000"));
     GPUMB_LAUNCH_BARRIER(not_named, 1, 32, 0);
@@ -743,6 +801,195 @@ static void test_fork_and_restart()
     CHECK_NO_FAULT();
 }
 
+// ---- crashes, and what is said once: in a child each, whose standard error is read ----
+
+static __global__ void out_of_bounds(volatile int *x, unsigned bad)
+{
+    if (blockIdx.x == 2 && blockIdx.y == 1 && threadIdx.x == bad && threadIdx.y == 1)
+        *x = 1;
+}
+static __global__ void out_of_bounds_later(volatile int *x, unsigned bad)
+{
+    __syncthreads();
+    if (blockIdx.x == 2 && blockIdx.y == 1 && threadIdx.x == bad && threadIdx.y == 1)
+        *x = 1;
+}
+static __global__ void divide(volatile int *x, int by)
+{
+    if (blockIdx.x == 9 && threadIdx.x == 3)
+        *x = by ? 1 / by : (raise(SIGFPE), 0);
+}
+static __global__ void aborts(int thread)
+{
+    if (threadIdx.x == (unsigned)thread)
+        abort();
+}
+#if !defined(GPUMBI_ASAN) && !defined(GPUMBI_TSAN)
+__attribute__((noinline)) static int deep(volatile char *above, int depth)
+{
+    volatile char room[4096];
+    room[0] = above[0];
+    return depth ? deep(room, depth - 1) + room[0] : 0;
+}
+static __global__ void no_stack()
+{
+    volatile char x = 0;
+    if (blockIdx.x == 1)
+        deep(&x, 1 << 20);
+}
+#endif
+
+static int *const nowhere = reinterpret_cast<int *>(16);
+
+// Runs `what` in a child: its standard error, and how it ended.
+template <class What> static std::string child_says(int *status, What what)
+{
+    int ends[2];
+    std::string said;
+    char text[512];
+    if (!CHECK(pipe(ends) == 0))
+        return said;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        gpumb_cpu_set_workers(1); // qemu forgets how to make threads
+        what();
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t n; (n = read(ends[0], text, sizeof text)) > 0;)
+        said.append(text, static_cast<size_t>(n));
+    close(ends[0]);
+    CHECK(waitpid(child, status, 0) == child);
+    return said;
+}
+
+// One line, and the signal ends the child as if nobody had looked. Sanitizers end it their way.
+template <class What> static void check_crash(int signal, const char *line, What what)
+{
+    int status = 0;
+    const std::string said = child_says(&status, what);
+    const bool right = said.compare(0, strlen(line), line) == 0;
+    CHECK(right);
+    if (!right)
+        printf("    expected \"%s\", got \"%s\"\n", line, said.c_str());
+#if !defined(GPUMBI_ASAN) && !defined(GPUMBI_TSAN)
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+    CHECK(said.find("gpumb:", 1) == std::string::npos);
+#else
+    CHECK(status != 0);
+    (void)signal;
+#endif
+}
+
+static void test_crashes()
+{
+    check_crash(SIGSEGV,
+                "gpumb: kernel out_of_bounds, block (2,1,0), thread (5,1,0) or a later one: "
+                "SIGSEGV: an address out of bounds, or no stack left\n",
+                [] { GPUMB_LAUNCH(out_of_bounds, dim3(3, 2), dim3(8, 2), 0, nowhere, 5); });
+    check_crash(
+        SIGSEGV, "gpumb: kernel out_of_bounds_later, block (2,1,0), thread (13,1,0): SIGSEGV",
+        [] { GPUMB_LAUNCH_BARRIER(out_of_bounds_later, dim3(3, 2), dim3(16, 2), 0, nowhere, 13); });
+    check_crash(SIGFPE,
+                "gpumb: kernel divide, block (9,0,0), thread (3,0,0) or a later one: "
+                "SIGFPE: an integer division by zero\n",
+                [] {
+                    int x = 0;
+                    GPUMB_LAUNCH(divide, 10, 8, 0, &x, 0);
+                });
+    check_crash(SIGABRT, "gpumb: kernel aborts, block (0,0,0), thread (7,0,0)",
+                [] { GPUMB_LAUNCH(aborts, 1, 8, 0, 7); });
+#if !defined(GPUMBI_ASAN) && !defined(GPUMBI_TSAN)
+    check_crash(SIGSEGV, "gpumb: kernel no_stack, block (1,0,0), thread (0,0,0)", [] {
+        const struct rlimit limit = {1 << 23, 1 << 23};
+        setrlimit(RLIMIT_STACK, &limit);
+        GPUMB_LAUNCH(no_stack, 2, 1, 0);
+    });
+
+    // Behind ours comes the program's own handler; outside of kernels we say nothing.
+    int status = 0;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = [](int) { _exit(3); };
+    std::string said = child_says(&status, [&] {
+        gpumbi_cpu_shutdown();
+        sigaction(SIGSEGV, &action, NULL);
+        GPUMB_LAUNCH(out_of_bounds, dim3(3, 2), dim3(8, 2), 0, nowhere, 5);
+    });
+    CHECK(said.find("kernel out_of_bounds") != std::string::npos);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    said = child_says(&status, [] {
+        gpumbi_self = {{0, 1, 0}, {2, 1, 0}, {8, 2, 1}, {3, 2, 1}, NULL};
+        out_of_bounds(nowhere, 0);
+    });
+    CHECK(said.find("gpumb:") == std::string::npos);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+
+    // Handlers leave with the workers.
+    struct sigaction now;
+    sigaction(SIGSEGV, NULL, &now);
+    CHECK(now.sa_flags & SA_SIGINFO);
+    gpumbi_cpu_shutdown();
+    sigaction(SIGSEGV, NULL, &now);
+    CHECK(now.sa_handler == SIG_DFL);
+#endif
+}
+
+// The rows so far are in the part, and the report says so.
+static void test_crash_with_files()
+{
+    std::string name = "/tmp/gpumb_crash_" + std::to_string(getpid()) + ".csv";
+    const std::string part = name + ".part";
+    int status = 0;
+    const std::string said = child_says(&status, [&] {
+        gpumb_settings settings = gpumb_settings_default();
+        settings.quiet = 1;
+        settings.csv = name.c_str();
+        settings.min_samples = settings.max_samples = 6;
+        gpumb *g = gpumb_open_settings("crash", &settings);
+        GPUMB_MEASURE(g, "fine")
+            gpumb_empty(g, 1, 32);
+        GPUMB_MEASURE(g, "crashes")
+            GPUMB_LAUNCH(out_of_bounds, dim3(3, 2), dim3(8, 2), 0, nowhere, 5);
+        gpumb_close(g);
+    });
+    CHECK(said.find("kernel out_of_bounds, block (2,1,0)") != std::string::npos);
+    CHECK(said.find("; finished rows are in " + part + "\n") != std::string::npos);
+    CHECK(access(name.c_str(), F_OK) != 0);
+    FILE *file = fopen(part.c_str(), "r");
+    if (CHECK(file != NULL)) {
+        char line[4096] = "";
+        for (int i = 0; i < 2; i++)
+            CHECK(fgets(line, sizeof line, file) != NULL);
+        CHECK(strstr(line, ",fine,") != NULL);
+        fclose(file);
+    }
+    remove(part.c_str());
+}
+
+// A thread that ends before a barrier is arrived: a line says once that older cards differ.
+static void test_note()
+{
+    int status = 0;
+    const std::string said = child_says(&status, [] {
+        int out[32] = {0};
+        gpumbi_noted = 0;
+        for (int i = 0; i < 2; i++)
+            GPUMB_LAUNCH_BARRIER(half_ends, 2, 32, 0, out);
+        _exit(out[0] == 3 ? 0 : 1);
+    });
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const char *note = "gpumb: kernel half_ends: 16 of 32 threads of a block end without "
+                       "__syncthreads() in test_emulation.cpp:";
+    CHECK(said.find(note) == 0);
+    CHECK(said.find("undefined before") != std::string::npos);
+    CHECK(said.find('\n') + 1 == said.size()); // once
+}
+
 int main()
 {
     gpumb_settings settings = gpumb_settings_default();
@@ -769,6 +1016,13 @@ int main()
     test_many_launches();
     test_threads();
     test_fork_and_restart();
+    if (why_no_fork() && strcmp(why_no_fork(), "fork: not under qemu")) {
+        SKIP(why_no_fork());
+    } else {
+        test_crashes();
+        test_crash_with_files();
+        test_note();
+    }
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED); // every row was to be refused
     gpumbi_cpu_shutdown();
     return CHECK_SUMMARY();
