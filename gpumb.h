@@ -1776,8 +1776,8 @@ static gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
 static gpumbi_number gpumbi_write_short(double value, int places)
 {
     static const double least[] = {9.95, 0.995, 0.0995, 0.00995, 0.000995};
-    const int small = value > 0 && value < least[places];
-    return gpumbi_write_number(value, small ? 2 : places, !small);
+    const int tiny = value > 0 && value < least[places];
+    return gpumbi_write_number(value, tiny ? 2 : places, !tiny);
 }
 
 /* "1 row", "2 rows", "0 processes" */
@@ -5223,7 +5223,7 @@ static double gpumbi_slope(const double *y, int count, double *error)
 static double gpumbi_phased_time(const double *series, uint64_t count, int phases)
 {
     gpumbi_block_sums b;
-    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first, squares = 0, pairs = 0;
+    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first = 0, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
     for (int i = 0; i < phases; i++) {
         const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
@@ -9616,9 +9616,11 @@ static void gpumbi_compare_origin(gpumb *g)
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
+GPUMBI_OPTIMIZED /* for _FORTIFY_SOURCE, as above */
+    /* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
-static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
+    static int
+    gpumbi_is_process(gpumb *g, const char *where, int *fd)
 {
     struct stat rows, token;
     char text[64] = "";
@@ -9639,6 +9641,7 @@ static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
     fcntl(*fd, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
     return 1;
 }
+GPUMBI_UNOPTIMIZED
 
 /* A process that gpumbi_start_process() has started says what it measures, to its parent only. */
 static void gpumbi_be_process(gpumb *g)
