@@ -1,8 +1,9 @@
 /* How good the measuring itself is. floor/span: spin kernels of known length, timed in each way,
  * against the span that their own clock shows. floor/result: how long a result takes, and how far
  * it is off. floor/coverage: how many intervals hold the median. floor/compare: verdicts on the
- * same code, on 2 % more work, and under a load that comes and goes. floor/idle: the first result
- * of a device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
+ * same code, on 2 % more work, and under a load that comes and goes. floor/equal: verdicts and
+ * intervals of three regions of the same code, down to 1.5 us. floor/idle: the first result of a
+ * device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
  * coverage.c. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -364,6 +365,65 @@ static void floor_compare(gpumb *g)
     }
 }
 
+/* ---- floor/equal ----------------------------------------------------------------------------- */
+
+/* Each lane has a capture of its own, and each capture differs: of three regions of one code, are
+ * verdicts `same`, and do intervals hold 1, also where a launch takes longer than the kernel? */
+static void floor_equal(gpumb *g)
+{
+    static const struct {
+        const char *name;
+        double share; /* of arithmetic, in about 1.5, 5 and 20 us on an H200; 0: a copy */
+        uint64_t mib;
+    } work[] = {{"arithmetic, short", 0.0011, 0},
+                {"arithmetic, medium", 0.004, 0},
+                {"arithmetic, long", 0.016, 0},
+                {"copy of 4 MiB", 0, 4},
+                {"copy of 32 MiB", 0, 32}};
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 70 : 5) : 2;
+    const uint64_t most = (uint64_t)32 << 20;
+    gpumb_buffer *out = arithmetic_output(g), *from = gpumb_alloc(g, most),
+                 *to = gpumb_alloc(g, most);
+    gpumb_fill(g, from, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    for (const auto &w : work) {
+        const uint64_t bytes = w.mib << 20;
+        const size_t before = gpumb_row_count(g);
+        GPUMB_SWEEP_RANGE(g, trial, 1, trials, 1) {
+            GPUMB_INTERLEAVE(g) {
+                for (int i = 0; i < 3; i++) {
+                    gpumb_set_bytes(g, 2.0 * (double)bytes);
+                    GPUMB_MEASURE(g, w.name) {
+                        if (bytes)
+                            gpumb_copy(g, GPUMB_FORM_FASTEST, 16, bytes / 16, 0, gpumb_data(from),
+                                       gpumb_data(to));
+                        else
+                            do_arithmetic(g, w.share, out);
+                    }
+                }
+            }
+        }
+        int all = 0, same = 0, holds = 0;
+        double seconds = 0;
+        for (size_t row = before; row < gpumb_row_count(g); row++) {
+            const gpumb_result *r = gpumb_row(g, row);
+            if (!r->compared_with[0])
+                continue;
+            all++;
+            same += r->comparison.verdict == GPUMB_VERDICT_SAME;
+            holds += r->comparison.lo <= 1 && 1 <= r->comparison.hi;
+            seconds += r->time.median;
+        }
+        if (all)
+            gpumb_note(g,
+                       "%s, %.2f us, with itself: of %d comparisons %.1f %% are the same, %.1f %% "
+                       "of the intervals hold 1%s",
+                       w.name, seconds / all * 1e6, all, 100.0 * same / all, 100.0 * holds / all,
+                       !is_gpu(g)                                  ? ""
+                       : same >= 0.92 * all && holds >= 0.92 * all ? "; 92 % is met"
+                                                                   : "; 92 % IS NOT MET");
+    }
+}
+
 /* ---- floor/idle ------------------------------------------------------------------------------ */
 
 static void floor_idle(gpumb *g)
@@ -416,6 +476,7 @@ static const gpumb_benchmark benchmarks[] = {
     {"floor/result", "how long a result of +-1 % takes, and how far it is off", floor_result},
     {"floor/coverage", "how many 95 % intervals hold the median", floor_coverage},
     {"floor/compare", "verdicts on the same code and on 2 % more work, interleaved", floor_compare},
+    {"floor/equal", "verdicts and intervals of three regions of the same code", floor_equal},
     {"floor/idle", "the first result of an idle device against the steady one", floor_idle},
     {"floor/cache", "a read of 16 MiB, hot and cold", floor_cache},
 };

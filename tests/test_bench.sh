@@ -73,6 +73,7 @@ bench floor 1 us 1 --filter floor/result --axis us=1000
 bench floor 6 trial 3 --filter floor/compare --axis trial=1
 check "floor: not compared with the first of two" test "$(
     grep -cE ',first,([0-9.e+-]+,){3}(undecided|faster|slower|same),' "$tmp/bench.csv")" -eq 3
+bench floor 15 trial 5 --filter floor/equal --axis trial=1
 bench floor 2 '' 1 --filter floor/idle
 bench floor 2 '' 1 --filter floor/cache
 bench nbody 6 form,splits,n 1 --filter nbody/size --axis splits=0 --axis n=2048,4096
