@@ -12332,7 +12332,7 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
                            void *out, gpumb_buffer *workspace)
 {
     g = gpumbi_context(g);
-    if (!how || !out || !workspace || (n && !in))
+    if (!how || !out || (n && !in))
         return gpumbi_null(g, "gpumb_reduce");
     const gpumbi_reduction *compiled = gpumbi_find_reduction(g, how);
     if (how->block < 0 || how->per_thread < 0)
