@@ -368,7 +368,8 @@ static void test_refusals(workplace &w)
         CHECK(refused(gpumb_copy(g, form, 1, UINT64_MAX, 128, in, out), "n is too large"));
         for (gpumb_mode mode : modes) {
             for (int elem : {0, -4, 1, 2, 3, 24, 64})
-                CHECK(refused(gpumb_zcopy(g, form, mode, elem, 8, 1, 128, in, out), "no kernel for elem"));
+                CHECK(refused(gpumb_zcopy(g, form, mode, elem, 8, 1, 128, in, out),
+                              "no kernel for elem"));
             for (int block : {-1, 1025})
                 CHECK(refused(gpumb_zcopy(g, form, mode, 4, 8, 1, block, in, out), ": block"));
             CHECK(refused(gpumb_zcopy(g, form, mode, 4, 8, 1ull << 31, 128, in, out), "refused"));
