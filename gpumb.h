@@ -6254,7 +6254,8 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     gpumbi_pace_add(g, s, now_s, seconds / (double)r->batch, 0);
     /* the least count is not to be had: what is slow is looked at before */
     if (s->samples.count == GPUMBI_FEW && s->samples.next_look == wanted->min_samples &&
-        s->samples.spent_s * (double)wanted->min_samples > GPUMBI_FEW * wanted->budget_s)
+        s->samples.spent_s * (double)wanted->min_samples >
+            (double)s->samples.count * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
