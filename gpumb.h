@@ -9566,6 +9566,9 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
     return NULL;
 }
 
+/* For _FORTIFY_SOURCE, as above. */
+GPUMBI_OPTIMIZED
+
 /* Reads the base before anything runs. */
 static void gpumbi_compare_open(gpumb *g)
 {
@@ -9589,6 +9592,7 @@ static void gpumbi_compare_open(gpumb *g)
                    "base.csv",
                    path, wrong);
 }
+GPUMBI_UNOPTIMIZED
 
 /* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
  * they were meant. */
@@ -9617,11 +9621,12 @@ static void gpumbi_compare_origin(gpumb *g)
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-GPUMBI_OPTIMIZED /* for _FORTIFY_SOURCE, as above */
-    /* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
+/* For _FORTIFY_SOURCE, as above. */
+GPUMBI_OPTIMIZED
+
+/* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
-    static int
-    gpumbi_is_process(gpumb *g, const char *where, int *fd)
+static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
 {
     struct stat rows, token;
     char text[64] = "";
@@ -9676,6 +9681,9 @@ static void gpumbi_be_process(gpumb *g)
         pipe_name[0] = 0;
     }
 }
+
+/* For _FORTIFY_SOURCE, as above. */
+GPUMBI_OPTIMIZED
 
 /* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
  * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
@@ -9766,6 +9774,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
         code = ended;
     gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
 }
+GPUMBI_UNOPTIMIZED
 
 /* The program runs in other processes before it runs in this one, with the arguments that this one
  * was started with: gpumb_open() may have seen only some. */
