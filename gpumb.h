@@ -217,7 +217,9 @@ enum {
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
-    GPUMB_EXIT_INTERRUPTED = 130 /* Ctrl-C */
+    GPUMB_EXIT_HUNG_UP = 129, /* SIGHUP: the terminal is gone */
+    GPUMB_EXIT_INTERRUPTED = 130, /* SIGINT: Ctrl-C */
+    GPUMB_EXIT_TERMINATED = 143   /* SIGTERM: batch systems send it before the time limit */
 };
 
 /* What the command line sets. Zero in a field means its default. Strings must live until
@@ -1535,6 +1537,7 @@ GPUMBI_OPTIMIZED
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #if defined(__linux__)
@@ -4121,6 +4124,7 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
  * Owns the structs of the implementation, the current context, its errors and the interrupt flag.
  */
 
+enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum {
     GPUMBI_OPTIONS = 32,
@@ -4268,11 +4272,17 @@ typedef struct gpumbi_row {
 } gpumbi_row;
 
 typedef struct gpumbi_sink {
-    const char *option, *path;
-    FILE *file;
-    char part[520]; /* name until complete; empty: not a regular file, written straight through */
-    int columns;    /* axes in the header already written */
-    uint64_t rows;
+    const char *option, *path; /* as they were given */
+    char name[GPUMBI_PATH];    /* behind all links; "": a device, or standard output */
+    int straight;              /* not a regular file: written without a part */
+    int fd;                    /* of the part, or of what is written straight; -1: none */
+    int replaces;              /* a file, with this mode and owner */
+    mode_t mode;
+    uid_t user;
+    gid_t group;
+    int columns;   /* axes in the header already written */
+    uint64_t rows; /* all of them whole, up to ... */
+    off_t end;
 } gpumbi_sink;
 
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_SINKS };
@@ -4287,7 +4297,8 @@ struct gpumb {
     char program[64], bench[64];
     int done;      /* nothing more happens: after an error, an interrupt, --help */
     int exit_code; /* then */
-    int catches_interrupt;
+    int catches_signals;
+    pid_t process; /* that opened it: in a fork it is dead */
     gpumb_device device;
     void *sensors, *stream, *own_stream;
 
@@ -4412,31 +4423,42 @@ static __thread gpumb *gpumbi_fallback; /* the default context */
 static __thread gpumb
     *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
-static pid_t gpumbi_opener; /* the process that registered gpumbi_close_all() */
 static pid_t gpumbi_parent; /* that has started this process by --processes; 0: none */
-static volatile sig_atomic_t gpumbi_interrupted;
-static int gpumbi_catching; /* contexts that catch Ctrl-C */
-static struct sigaction gpumbi_old_interrupt;
 
-static void gpumbi_on_interrupt(int signal)
+/* Signals that end the measurement, not the program, while a context is open that has a table. */
+static const int gpumbi_signals[] = {SIGHUP, SIGINT, SIGTERM};
+static const char *const gpumbi_signal_name[] = {"hung up", "interrupted", "terminated"};
+enum { GPUMBI_SIGNALS = 3 };
+static struct sigaction gpumbi_old_action[GPUMBI_SIGNALS];
+static volatile sig_atomic_t gpumbi_interrupted; /* the signal */
+static volatile double gpumbi_interrupted_s;     /* when */
+static int gpumbi_catching;                      /* contexts that catch them */
+
+/* The second one ends the process, but for its echo: timeout(1) and many launchers send a signal to
+ * the program and again to its group. */
+static void gpumbi_on_signal(int number)
 {
-    (void)signal;
-    gpumbi_interrupted = 1; /* a second Ctrl-C ends the process: SA_RESETHAND */
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double now_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (!gpumbi_interrupted) {
+        gpumbi_interrupted_s = now_s;
+        gpumbi_interrupted = number;
+    } else if (now_s > gpumbi_interrupted_s + 0.05) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes when this returns */
+    }
 }
 
 /* At exit: completes what the program has left open. The program's exit code is fixed by now:
- * changing it by _exit() would cut off what the program, and other libraries, still have to do. */
+ * changing it by _exit() would cut off what the program, and other libraries, still have to do. A
+ * fork inherits this and the contexts, which are not its own. */
 static void gpumbi_close_all(void)
 {
-    while (gpumbi_newest && gpumbi_opener == getpid()) {
-        const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
-        const int exit_code = gpumb_close(gpumbi_newest);
-        if (exit_code)
-            gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
-                       "end main() by return gpumb_close(NULL)",
-                       exit_code);
-        else if (rows)
+    while (gpumbi_newest && gpumbi_newest->process == getpid()) {
+        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count)
             gpumbi_say("the program ends without gpumb_close()");
+        gpumb_close(gpumbi_newest);
     }
 }
 
@@ -4484,10 +4506,10 @@ static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 static int gpumbi_working(gpumb *g)
 {
     if (gpumbi_parent && getppid() != gpumbi_parent) /* it has ended, and nobody reads on */
-        gpumbi_interrupted = 1;
+        gpumbi_interrupted = SIGHUP;
     if (gpumbi_interrupted && !g->done) {
         g->done = 1;
-        g->exit_code = GPUMB_EXIT_INTERRUPTED;
+        g->exit_code = 128 + (int)gpumbi_interrupted; /* GPUMB_EXIT_INTERRUPTED ... */
     }
     return !g->done;
 }
@@ -7598,7 +7620,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 }
 
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
-static void gpumbi_write_row(gpumb *g, const gpumbi_row *row);
+static void gpumbi_write_rows(gpumb *g);
 
 /* Says once that a row has no rate where others before it have one. */
 static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
@@ -7649,8 +7671,7 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     gpumbi_say_unstated(g, &row->result);
     g->rows.ok += row->result.status == GPUMB_STATUS_OK;
     g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
-    if (!g->sweep.drawn)
-        gpumbi_write_row(g, row);
+    gpumbi_write_rows(g);
 }
 
 static int gpumbi_row_order(const void *a, const void *b)
@@ -7671,18 +7692,25 @@ static void gpumbi_write_waiting(gpumb *g)
     if (g->rows.count > g->rows.written)
         qsort(g->rows.at + g->rows.written, g->rows.count - g->rows.written, sizeof *g->rows.at,
               gpumbi_row_order);
-    while (g->rows.written < g->rows.count) {
-        if (g->rows.at[g->rows.written]->number == g->rows.count)
-            g->rows.last = g->rows.written;
-        gpumbi_write_row(g, g->rows.at[g->rows.written]);
-    }
+    for (size_t i = g->rows.written; i < g->rows.count; i++)
+        if (g->rows.at[i]->number == g->rows.count)
+            g->rows.last = i;
+    gpumbi_write_rows(g);
 }
 
 /* ================================================================================================
  * SINKS
  *
- * Owns the table and the files. A file is written as NAME.part, a row at a time, and gets its name
- * when all is done; what is not a regular file ("-", a pipe) is written straight through.
+ * Owns the table and the files. NAME is resolved first: a link stays, and the file that it leads to
+ * is replaced. What is no regular file (standard output, a pipe) is written straight through. A
+ * file is written as NAME.part, made anew before the device is opened, exclusively and locked
+ * (flock) as long as the run: whoever has locked the file that stands at NAME.part owns the name,
+ * another run ends. A part that nobody holds is a dead run's: it is renamed to a free NAME.part.1,
+ * .2 ..., or removed if nothing is in it. Each row is one write; what was written in part is cut
+ * off again. Where a header widens, or drawn rows get their natural order, a fresh file, locked
+ * too, takes the place of the part. When all is done the part is flushed to the disk and renamed to
+ * NAME, with mode and owner of the file that it replaces. Where a file system has no locks, any
+ * part that is already there ends the run.
  */
 
 /* ---- fields ------------------------------------------------------------------------------------
@@ -8210,11 +8238,11 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
           file);
 }
 
-static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row, int first)
+static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     gpumbi_line line;
     gpumbi_fill_line(g, &row->result, &line);
-    fputs(first ? "\n" : ",\n", file);
+    fputs(g->sinks.sink[GPUMBI_JSON].rows ? ",\n" : "\n", file);
     gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++) {
@@ -8541,175 +8569,401 @@ static void gpumbi_crash_file(const char *part)
     gpumbi_plain(gpumbi_crash_files);
 }
 
-/* Ends the context if a sink can't be written. */
-static void gpumbi_sink_check(gpumb *g, gpumbi_sink *sink, int failed)
+static int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
-    if (!failed && !(sink->file && ferror(sink->file)))
-        return;
+    struct stat ours, named;
+    return !fstat(fd, &ours) && !(behind_links ? stat(path, &named) : lstat(path, &named)) &&
+           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+/* Finds out where a sink writes to: to standard output, by whatever name, straight to what is no
+ * regular file, or to a name in a folder without links, since the program may change its own.
+ * Returns what is wrong. */
+static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
+{
+    char path[GPUMBI_PATH], link[GPUMBI_PATH];
+    struct stat about;
+    const int there = !stat(sink->path, &about);
+    if (there && S_ISDIR(about.st_mode))
+        return "is a directory, not a file";
+    sink->straight = there && !S_ISREG(about.st_mode);
+    for (int fd = 1; fd <= 2; fd++)
+        if ((fd == 1 && !strcmp(sink->path, "-")) ||
+            (strcmp(sink->path, "/dev/null") && gpumbi_is_at(fd, sink->path, 1))) {
+            sink->straight = 1;
+            sink->fd = fd;
+            gpumbi_format(sink->name, sizeof sink->name, "-%d", fd);
+            return NULL;
+        }
+    errno = ENAMETOOLONG;
+    gpumbi_copy_text(path, sizeof path, sink->path);
+    for (int links = 0; links < 40 && strlen(path) < GPUMBI_PATH - 32; links++) {
+        char *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        if (slash)
+            *slash = 0;
+        char *folder = realpath(slash == path ? "/" : slash ? path : ".", NULL);
+        if (!folder)
+            return errno == ENOENT ? "there is no such folder, make it first" : strerror(errno);
+        gpumbi_format(sink->name, GPUMBI_PATH - 32, "%s/%s", folder[1] ? folder : "", name);
+        free(folder);
+        if (lstat(sink->name, &about))
+            return errno == ENOENT ? NULL : strerror(errno);
+        if (!S_ISLNK(about.st_mode) || sink->straight) {
+            if (S_ISCHR(about.st_mode)) /* anybody may write there */
+                sink->name[0] = 0;
+            sink->replaces = !sink->straight;
+            sink->mode = about.st_mode & 0777;
+            sink->user = about.st_uid;
+            sink->group = about.st_gid;
+            return access(sink->path, W_OK) ? strerror(errno) : NULL;
+        }
+        const ssize_t end = readlink(sink->name, link, sizeof link - 1);
+        link[end < 0 ? 0 : end] = 0;
+        *(strrchr(sink->name, '/') + 1) = 0;
+        gpumbi_format(path, sizeof path, "%s%s", link[0] == '/' ? "" : sink->name, link);
+        errno = ELOOP;
+    }
+    return strerror(errno);
+}
+
+static void gpumbi_sink_part(const gpumbi_sink *sink, char part[GPUMBI_PATH])
+{
+    gpumbi_format(part, GPUMBI_PATH, "%s.part", sink->name);
+}
+
+/* A new file, with mode and owner of the one that it will replace; where the group can't be kept,
+ * its permissions go. Returns -1 if there is anything of that name. */
+static int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
+{
+    const int fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, sink->replaces ? 0600 : 0666);
+    if (fd >= 0 && sink->replaces) {
+        const int lost = fchown(fd, sink->user, sink->group) && fchown(fd, (uid_t)-1, sink->group);
+        fchmod(fd, lost ? sink->mode & 0707 : sink->mode);
+    }
+    return fd;
+}
+
+/* The same of a free name NAME.part.1, .2 ... */
+static int gpumbi_spare_file(const gpumbi_sink *sink, char path[GPUMBI_PATH])
+{
+    int fd = -1;
+    errno = EEXIST;
+    for (int n = 1; fd < 0 && errno == EEXIST && n < 10000; n++) {
+        gpumbi_format(path, GPUMBI_PATH, "%s.part.%d", sink->name, n);
+        fd = gpumbi_new_file(sink, path);
+    }
+    return fd;
+}
+
+/* Keeps what a dead run has left, which is locked now. Returns 0 if it can't be. */
+static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
+{
+    char kept[GPUMBI_PATH];
+    struct stat about;
+    if (!fstat(fd, &about) && !about.st_size)
+        return !unlink(part);
+    const int spare = gpumbi_spare_file(sink, kept);
+    if (spare < 0)
+        return 0;
+    close(spare);
+    if (rename(part, kept)) {
+        unlink(kept);
+        return 0;
+    }
+    gpumbi_say("%s %s: what a run left that ended early is kept as %s", sink->option, sink->path,
+               kept);
+    return 1;
+}
+
+/* Makes the part and locks it. Returns what is wrong. Two runs that meet here lock the same file,
+ * or one finds another file at the path than the one it has locked, and begins again. */
+static const char *gpumbi_make_part(gpumbi_sink *sink)
+{
+    char part[GPUMBI_PATH];
+    struct stat about;
+    gpumbi_sink_part(sink, part);
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = gpumbi_new_file(sink, part);
+        const int made = fd >= 0;
+        if (!made && errno == EEXIST && !lstat(part, &about) && !S_ISREG(about.st_mode))
+            return "its .part is a link, a folder or a device: remove it, or choose another name";
+        if (!made && errno == EEXIST)
+            fd = open(part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT)
+            continue;
+        if (fd < 0)
+            return strerror(errno);
+        const int refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        const int there = gpumbi_is_at(fd, part, 0);
+        sink->fd = fd;
+        if (made && there && refused != EWOULDBLOCK)
+            return NULL;
+        const int kept = made || !there || refused || gpumbi_set_aside(sink, fd, part);
+        const int error = errno;
+        sink->fd = -1;
+        close(fd);
+        if (!made && there && refused)
+            return refused == EWOULDBLOCK
+                       ? "another run is writing it: wait for its end, or choose another name"
+                       : "its .part may be another run's, for there are no locks on this file "
+                         "system: remove it if none runs";
+        if (!kept)
+            return strerror(error);
+    }
+    return "its .part comes and goes";
+}
+
+/* Whether another sink's file is this one, its part, or what would be kept of that. */
+static int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
+{
+    const size_t length = strlen(sink->name);
+    const char *rest = other->name + length;
+    return length && !strncmp(other->name, sink->name, length) &&
+           (!rest[0] || (!strncmp(rest, ".part", 5) && (!rest[5] || rest[5] == '.')));
+}
+
+/* Opens the files, all or none: the second pass makes them. Returns whether one is standard
+ * output. */
+static int gpumbi_sinks_open(gpumb *g)
+{
+    static const char *const option[] = {"--csv", "--json", "--md"};
+    const char *const path[] = {g->settings.csv, g->settings.json, g->settings.markdown};
+    int to_stdout = 0;
+    for (int i = 0; i < 2 * GPUMBI_SINKS && !g->done; i++) {
+        const int kind = i % GPUMBI_SINKS, makes = i >= GPUMBI_SINKS;
+        gpumbi_sink *sink = &g->sinks.sink[kind];
+        const char *wrong = NULL;
+        sink->option = option[kind];
+        sink->path = path[kind];
+        if (!sink->path)
+            continue;
+        errno = 0;
+        if (makes && !sink->straight)
+            wrong = gpumbi_make_part(sink);
+        else if (makes && sink->fd < 0 &&
+                 (sink->fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC)) < 0)
+            wrong = strerror(errno);
+        else if (!makes)
+            wrong = sink->path[0] ? gpumbi_sink_resolve(sink) : "needs the name of a file";
+        for (int k = 0; k < kind && !makes && !wrong && !g->done; k++) {
+            const gpumbi_sink *other = &g->sinks.sink[k];
+            if (gpumbi_sink_has(sink, other) || gpumbi_sink_has(other, sink))
+                gpumbi_end(g, GPUMB_EXIT_USAGE,
+                           "%s %.2000s and %s %.2000s: are one file, or the .part of one; for "
+                           "example %s results.%s",
+                           other->option, other->path, sink->option, sink->path, sink->option,
+                           sink->option + 2);
+        }
+        const int usage = errno == EACCES || errno == EROFS || errno == ENAMETOOLONG;
+        if (wrong)
+            gpumbi_end(g, makes && !usage ? GPUMB_EXIT_ERROR : GPUMB_EXIT_USAGE,
+                       "%s %.4200s: %s; for example %s results.%s", sink->option, sink->path, wrong,
+                       sink->option, sink->option + 2);
+        to_stdout |= sink->fd == 1;
+    }
+    return to_stdout;
+}
+
+/* Ends the context: a sink can't be written. */
+static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
+{
     g->sinks.broken = 1;
     gpumbi_end(g, GPUMB_EXIT_ERROR,
                "%s %s: can't write: %s; free some space or choose another file", sink->option,
                sink->path, strerror(errno ? errno : EIO));
 }
 
-static void gpumbi_sink_open(gpumb *g, gpumbi_sink *sink)
+static void gpumbi_json_end(gpumb *g, FILE *file)
 {
-    struct stat about;
-    if (!strcmp(sink->path, "-")) {
-        sink->file = stdout;
-    } else if (!lstat(sink->path, &about) && !S_ISREG(about.st_mode)) { /* links stay links */
-        sink->file = fopen(sink->path, "w");
-    } else {
-        gpumbi_format(sink->part, sizeof sink->part, "%s.part", sink->path);
-        sink->file = fopen(sink->part, "w");
+    fputs("\n],\n\"notes\": [", file);
+    for (const gpumbi_text *note = g->sinks.notes; note; note = note->next) {
+        gpumbi_json_string(file, note->text);
+        fputs(note->next ? ",\n" : "", file);
     }
-    gpumbi_sink_check(g, sink, !sink->file);
+    fputs("]}\n", file);
 }
 
-/* The folder of a path, and the name in it. */
-static const char *gpumbi_split_path(const char *path, char *folder, size_t size)
+static void gpumbi_markdown_end(gpumb *g, FILE *file)
 {
-    const char *slash = strrchr(path, '/');
-    gpumbi_format(folder, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    if (slash == path)
-        gpumbi_copy_text(folder, size, "/");
-    return slash ? slash + 1 : path;
+    fputs(g->sinks.notes ? "\n" : "", file);
+    for (const gpumbi_text *note = g->sinks.notes; note; note = note->next)
+        gpumbi_print(file, "- %s\n", note->text);
 }
 
-/* Whether a file can be made there, found out before anything runs and without making it. */
-static void gpumbi_sink_prepare(gpumb *g, int kind, const char *option, const char *path)
+/* Writes a row, with the header if it is the first, or the end of the file: all of it or, in a
+ * regular file, nothing. Returns 0 if it can't. */
+static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
 {
-    struct stat about, other;
-    char folder[520];
-    g->sinks.sink[kind].option = option;
-    g->sinks.sink[kind].path = path;
-    if (!path || !strcmp(path, "-"))
-        return;
-    const int taken = !stat(path, &about), special = taken && !S_ISREG(about.st_mode);
-    const char *name = gpumbi_split_path(path, folder, sizeof folder), *wrong = NULL;
-    if (!path[0])
-        wrong = "needs the name of a file";
-    else if (strlen(path) > sizeof folder - 8)
-        wrong = "the name is too long";
-    else if (!name[0] || (taken && S_ISDIR(about.st_mode)))
-        wrong = "is a directory, not a file";
-    else if (stat(folder, &about) || !S_ISDIR(about.st_mode))
-        wrong = "there is no such folder, make it first";
-    else if (access(special ? path : folder, W_OK))
-        wrong = "no permission to write there";
-    for (int i = 0; i < kind && !wrong; i++) {
-        char other_folder[520];
-        const char *other_path = g->sinks.sink[i].path;
-        if (other_path &&
-            !strcmp(name, gpumbi_split_path(other_path, other_folder, sizeof folder)) &&
-            !stat(other_folder, &other) && other.st_ino == about.st_ino &&
-            other.st_dev == about.st_dev && strncmp(path, "/dev/", 5))
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "%s %s and %s %s: are one file; for example %s results.%s",
-                       g->sinks.sink[i].option, other_path, option, path, option, option + 2);
+    static const struct {
+        void (*header)(gpumb *g, FILE *file);
+        void (*row)(gpumb *g, FILE *file, const gpumbi_row *row);
+        void (*end)(gpumb *g, FILE *file);
+    } format[] = {{gpumbi_csv_header, gpumbi_csv_row, NULL},
+                  {gpumbi_json_header, gpumbi_json_row, gpumbi_json_end},
+                  {gpumbi_markdown_header, gpumbi_markdown_row, gpumbi_markdown_end}};
+    gpumbi_sink *sink = &g->sinks.sink[kind];
+    char *text = NULL;
+    size_t length = 0, done = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        return 0;
+    if (row && !sink->rows)
+        format[kind].header(g, file);
+    if (row)
+        format[kind].row(g, file, row);
+    else if (format[kind].end)
+        format[kind].end(g, file);
+    int right = !fclose(file);
+    if (sink->fd == 1) /* behind what the program itself has printed */
+        fflush(stdout);
+    while (right && done < length) {
+        const ssize_t wrote = write(sink->fd, text + done, length - done);
+        done += wrote > 0 ? (size_t)wrote : 0;
+        right = wrote > 0 || errno == EINTR;
     }
-    if (wrong)
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "%s %s: %s; for example %s results.%s", option, path, wrong,
-                   option, option + 2);
+    free(text);
+    if (right) {
+        sink->end += (off_t)length;
+        sink->rows += row != NULL;
+    } else if (!sink->straight) {
+        const int error = errno;
+        if (!ftruncate(sink->fd, sink->end))
+            lseek(sink->fd, sink->end, SEEK_SET);
+        errno = error;
+    }
+    return right;
 }
 
-/* A format with a column for each axis. A later axis makes it begin again, with a wider header. */
-static void gpumbi_write_columns(gpumb *g, gpumbi_sink *sink, const gpumbi_row *row,
-                                 void (*write_header)(gpumb *, FILE *),
-                                 void (*write_row)(gpumb *, FILE *, const gpumbi_row *))
+/* Brings a sink up to date. */
+static int gpumbi_sink_write_rows(gpumb *g, int kind)
 {
-    if (!sink->rows) {
-        write_header(g, sink->file);
-    } else if (sink->columns != g->sweep.columns && !sink->part[0]) {
-        g->sinks.broken = 1;
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "%s %s: axis %s came after the header was sent; write to a file, for example "
-                   "%s results.%s",
-                   sink->option, sink->path, g->sweep.column[g->sweep.columns - 1], sink->option,
-                   sink->option + 2);
-        return;
-    } else if (sink->columns != g->sweep.columns) {
-        sink->file = freopen(sink->part, "w", sink->file);
-        if (!sink->file)
-            return;
-        write_header(g, sink->file);
-        for (size_t i = 0; i < g->rows.written; i++)
-            write_row(g, sink->file, g->rows.at[i]);
-    }
+    gpumbi_sink *sink = &g->sinks.sink[kind];
+    int right = 1;
     sink->columns = g->sweep.columns;
-    write_row(g, sink->file, row);
+    while (right && sink->rows < g->rows.count)
+        right = gpumbi_sink_write(g, kind, g->rows.at[sink->rows]);
+    return right;
 }
 
-static void gpumbi_write_row(gpumb *g, const gpumbi_row *row)
+/* Lets a finished file take the place of another, which may have been removed or replaced. Data is
+ * on the disk before the name is; a folder is flushed where the file system can. */
+static int gpumbi_take_place(int fd, const char *from, const char *to)
 {
+    char folder[GPUMBI_PATH];
+    int lost;
+    do
+        lost = fsync(fd) && errno != EINVAL && errno != ENOTSUP; /* there is no disk */
+    while (lost && errno == EINTR);
+    if (lost)
+        return 0;
+    errno = ENOENT;
+    if (!gpumbi_is_at(fd, from, 0) || rename(from, to))
+        return 0;
+    gpumbi_format(folder, sizeof folder, "%.*s", (int)(strrchr(to, '/') + 1 - to), to);
+    const int above = open(folder, O_RDONLY | O_CLOEXEC);
+    if (above >= 0) {
+        fsync(above);
+        close(above);
+    }
+    return 1;
+}
+
+/* Writes the part anew, with the columns and in the order of now. At any time one of both is there,
+ * with all rows that were, and locked. */
+static int gpumbi_sink_renew(gpumb *g, int kind)
+{
+    char part[GPUMBI_PATH], fresh[GPUMBI_PATH];
+    gpumbi_sink *sink = &g->sinks.sink[kind];
+    const gpumbi_sink before = *sink;
+    gpumbi_sink_part(sink, part);
+    sink->fd = gpumbi_spare_file(sink, fresh);
+    sink->rows = 0;
+    sink->end = 0;
+    if (sink->fd >= 0) {
+        flock(sink->fd, LOCK_EX | LOCK_NB);
+        if (gpumbi_sink_write_rows(g, kind) && gpumbi_is_at(before.fd, part, 0) &&
+            gpumbi_take_place(sink->fd, fresh, part)) {
+            close(before.fd);
+            return 1;
+        }
+        const int error = errno;
+        close(sink->fd);
+        unlink(fresh);
+        errno = error;
+    }
+    *sink = before;
+    return 0;
+}
+
+/* Shows the finished rows in all sinks. While those of a drawn order are to come, only files get
+ * them as they are, since they can be written anew when all are there. */
+static void gpumbi_write_rows(gpumb *g)
+{
+    const int waiting = g->sweep.drawn != NULL;
     gpumbi_progress_clear();
     for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks.broken; kind++) {
         gpumbi_sink *sink = &g->sinks.sink[kind];
-        if (!sink->path)
+        if (sink->fd < 0 || (waiting && sink->straight))
             continue;
+        const int wider = kind != GPUMBI_JSON && sink->rows && sink->columns != g->sweep.columns;
+        const int drawn = !waiting && sink->rows > g->rows.written, before = sink->rows > 0;
         errno = 0;
-        if (!sink->file)
-            gpumbi_sink_open(g, sink);
-        if (!sink->file)
-            break;
-        if (kind == GPUMBI_CSV) {
-            gpumbi_write_columns(g, sink, row, gpumbi_csv_header, gpumbi_csv_row);
-        } else if (kind == GPUMBI_MARKDOWN) {
-            gpumbi_write_columns(g, sink, row, gpumbi_markdown_header, gpumbi_markdown_row);
-        } else {
-            if (!sink->rows)
-                gpumbi_json_header(g, sink->file);
-            gpumbi_json_row(g, sink->file, row, !sink->rows);
+        if (wider && sink->straight) {
+            g->sinks.broken = 1;
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "%s %s: axis %s came after the header was sent; write to a file, for "
+                       "example %s results.%s",
+                       sink->option, sink->path, g->sweep.column[g->sweep.columns - 1],
+                       sink->option, sink->option + 2);
+        } else if (!(wider || drawn ? gpumbi_sink_renew(g, kind)
+                                    : gpumbi_sink_write_rows(g, kind))) {
+            gpumbi_sink_failed(g, sink);
         }
-        if (!sink->file) {
-            gpumbi_sink_check(g, sink, 1);
-            break;
+        char part[GPUMBI_PATH];
+        if (!before && !sink->straight && !g->sinks.broken) {
+            gpumbi_sink_part(sink, part);
+            gpumbi_crash_file(part);
         }
-        if (!sink->rows++ && sink->part[0])
-            gpumbi_crash_file(sink->part);
-        gpumbi_sink_check(g, sink, fflush(sink->file) != 0);
     }
-    if (g->table.file && !g->sinks.broken) {
+    for (; !waiting && !g->sinks.broken && g->rows.written < g->rows.count; g->rows.written++) {
+        if (!g->table.file)
+            continue;
         if (!g->table.header_printed)
             gpumbi_table_device(g);
         g->table.header_printed = 1;
-        gpumbi_table_row(g, row);
+        gpumbi_table_row(g, g->rows.at[g->rows.written]);
         fflush(g->table.file);
     }
-    g->rows.written++;
 }
 
-/* Completes a file. It takes its name only if nothing went wrong. */
+/* Completes a file. It takes its name only if nothing went wrong, and there is none without rows. */
 static void gpumbi_sink_close(gpumb *g, int kind)
 {
+    char part[GPUMBI_PATH];
     gpumbi_sink *sink = &g->sinks.sink[kind];
-    if (!sink->file)
+    if (sink->fd < 0 || g->process != getpid())
         return;
+    gpumbi_sink_part(sink, part);
     errno = 0;
-    const gpumbi_text *note = g->sinks.notes;
-    if (kind == GPUMBI_JSON) {
-        for (fputs("\n],\n\"notes\": [", sink->file); note; note = note->next) {
-            gpumbi_json_string(sink->file, note->text);
-            fputs(note->next ? ",\n" : "", sink->file);
-        }
-        fputs("]}\n", sink->file);
+    int right = !sink->rows || gpumbi_sink_write(g, kind, NULL);
+    if (sink->straight)
+        right &= sink->fd <= 2 || !close(sink->fd);
+    else if (!sink->rows && gpumbi_is_at(sink->fd, part, 0))
+        unlink(part);
+    else if (sink->rows && right && !g->done)
+        right = gpumbi_take_place(sink->fd, part, sink->name);
+    if (!right)
+        gpumbi_sink_failed(g, sink);
+    if (!sink->straight) {
+        if (g->done && sink->rows && gpumbi_is_at(sink->fd, part, 0))
+            gpumbi_say("%s %s in %s", gpumbi_count(sink->rows, "finished row").text,
+                       sink->rows == 1 ? "is" : "are", part);
+        close(sink->fd);
     }
-    if (kind == GPUMBI_MARKDOWN)
-        for (fputs(note ? "\n" : "", sink->file); note; note = note->next)
-            gpumbi_print(sink->file, "- %s\n", note->text);
-    int failed = fflush(sink->file) != 0 || ferror(sink->file);
-    if (sink->file != stdout)
-        failed |= fclose(sink->file) != 0;
-    sink->file = NULL;
-    if (!failed && sink->part[0] && !g->done)
-        failed = rename(sink->part, sink->path) != 0;
-    if (failed && !g->done)
-        gpumbi_sink_check(g, sink, 1);
-    else if (sink->part[0] && g->done)
-        gpumbi_say("%s %s in %s", gpumbi_count(sink->rows, "finished row").text,
-                   sink->rows == 1 ? "is" : "are", sink->part);
+    sink->fd = -1;
 }
-
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
     char flags[300];
@@ -9758,7 +10012,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
     t->next = g->comparison.others;
     g->comparison.others = t;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-        gpumbi_interrupted = 1;
+        gpumbi_interrupted = SIGINT;
     if (!gpumbi_working(g))
         return;
     const int ended = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
@@ -9923,7 +10177,7 @@ GPUMB_API const char *gpumb_help_text(void)
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
         "Exit codes: 0 all well, 1 a check failed, nothing was measured, or a regression with\n"
         "--fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
-        "130 interrupted.\n");
+        "129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
@@ -10201,20 +10455,22 @@ static void gpumbi_open_device(gpumb *g)
         g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
 }
 
-/* From now on Ctrl-C ends the measurement, not the program; a quiet context leaves it alone. */
-static void gpumbi_catch_interrupt(gpumb *g)
+/* A quiet context leaves signals alone, and all do those that are ignored, as in the background of
+ * a script or under nohup. */
+static void gpumbi_catch_signals(gpumb *g)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = gpumbi_on_interrupt;
-    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-    if (g->catches_interrupt || g->settings.quiet)
+    action.sa_handler = gpumbi_on_signal;
+    action.sa_flags = SA_RESTART;
+    if (g->settings.quiet)
         return;
-    g->catches_interrupt = 1;
-    if (!__atomic_fetch_add(&gpumbi_catching, 1, __ATOMIC_RELAXED) &&
-        !sigaction(SIGINT, &action, &gpumbi_old_interrupt) &&
-        gpumbi_old_interrupt.sa_handler == SIG_IGN) /* as in the background of a script */
-        sigaction(SIGINT, &gpumbi_old_interrupt, NULL);
+    g->catches_signals = 1;
+    if (!__atomic_fetch_add(&gpumbi_catching, 1, __ATOMIC_RELAXED))
+        for (int i = 0; i < GPUMBI_SIGNALS; i++)
+            if (!sigaction(gpumbi_signals[i], NULL, &gpumbi_old_action[i]) &&
+                gpumbi_old_action[i].sa_handler != SIG_IGN)
+                sigaction(gpumbi_signals[i], &action, NULL);
 }
 
 /* Everything after the settings are known. */
@@ -10223,11 +10479,9 @@ static gpumb gpumbi_no_memory; /* a context that can do nothing */
 static void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
+    static int registered; /* a fork inherits that too */
     gpumbi_be_process(g);
-    const char *paths[] = {s->csv, s->json, s->markdown};
-    static const char *const options[] = {"--csv", "--json", "--md"};
-    const char *to_stdout = NULL;
-    if (__atomic_exchange_n(&gpumbi_opener, getpid(), __ATOMIC_RELAXED) != getpid())
+    if (!__atomic_exchange_n(&registered, 1, __ATOMIC_RELAXED))
         atexit(gpumbi_close_all);
     if (g != &gpumbi_no_memory) {
         g->previous = gpumbi_newest;
@@ -10236,38 +10490,28 @@ static void gpumbi_start(gpumb *g)
     gpumbi_current = g;
     gpumbi_complete_settings(&g->settings);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
-    for (int i = 0; i < GPUMBI_SINKS && !g->done; i++) {
-        gpumbi_sink_prepare(g, i, options[i], paths[i]);
-        if (!paths[i] || (strcmp(paths[i], "-") && strcmp(paths[i], "/dev/stdout")))
-            continue;
-        if (to_stdout)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "%s - and %s -: both on standard output; for example %s results.%s",
-                       to_stdout, options[i], options[i], options[i] + 2);
-        to_stdout = options[i];
-    }
+    const int measures = !g->sweep.listing;
+    if (!g->done && measures)
+        gpumbi_compare_open(g);
+    const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
     g->table.file = s->quiet ? NULL : to_stdout ? stderr : stdout;
     const char *terminal = getenv("TERM");
     const int dumb = terminal && !strcmp(terminal, "dumb"); /* knows no escapes, nor \r */
     g->progress.shown = g->table.file && !dumb && isatty(2);
     g->table.color = g->table.file && !dumb && !s->no_color && isatty(fileno(g->table.file)) &&
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
-    if (!g->done && !g->sweep.listing)
-        gpumbi_compare_open(g);
-    if (!g->done && !g->sweep.listing && s->processes > 1) {
-        gpumbi_catch_interrupt(g);
+    if (!g->done && measures)
+        gpumbi_catch_signals(g);
+    if (!g->done && measures && s->processes > 1)
         gpumbi_run_processes(g);
-    }
     if (gpumbi_working(g))
         gpumbi_open_device(g);
-    if (!g->done && !g->sweep.listing)
+    if (!g->done && measures)
         gpumbi_calibrate(g);
     if (!g->done)
         gpumbi_compare_origin(g);
     if (!g->done && g->region.next.skip[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->region.next.skip);
-    if (!g->done)
-        gpumbi_catch_interrupt(g);
 }
 
 static gpumb *gpumbi_new(const char *program)
@@ -10282,6 +10526,9 @@ static gpumb *gpumbi_new(const char *program)
                    gpumbi_write_size(sizeof *g).text);
     }
     g->selection.listed = 1;
+    g->process = getpid();
+    for (int i = 0; i < GPUMBI_SINKS; i++)
+        g->sinks.sink[i].fd = -1;
     const char *slash = program ? strrchr(program, '/') : NULL;
     gpumbi_copy_text(g->program, sizeof g->program,
                      slash     ? slash + 1
@@ -10388,9 +10635,10 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
     gpumbi_summary(g);
-    const int interrupted = gpumbi_interrupted && g->exit_code == GPUMB_EXIT_INTERRUPTED;
-    if (interrupted)
-        gpumbi_say("interrupted after %s", gpumbi_count(g->rows.count, "row").text);
+    for (int i = 0; i < GPUMBI_SIGNALS; i++)
+        if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
+            gpumbi_say("%s after %s", gpumbi_signal_name[i],
+                       gpumbi_count(g->rows.count, "row").text);
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
     gpumbi_crash_files[0] = 0;
@@ -10408,8 +10656,9 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
-    if (g->catches_interrupt && __atomic_fetch_sub(&gpumbi_catching, 1, __ATOMIC_RELAXED) == 1) {
-        sigaction(SIGINT, &gpumbi_old_interrupt, NULL);
+    if (g->catches_signals && __atomic_fetch_sub(&gpumbi_catching, 1, __ATOMIC_RELAXED) == 1) {
+        for (int i = 0; i < GPUMBI_SIGNALS; i++)
+            sigaction(gpumbi_signals[i], &gpumbi_old_action[i], NULL);
         gpumbi_interrupted = 0;
     }
     for (size_t i = 0; i < g->sweep.text_slots; i++)

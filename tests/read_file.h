@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 #include <string>
+#include <unistd.h>
 
-static std::string read_file(const char *name)
+static inline std::string read_file(const char *name)
 {
     std::string text;
     char piece[4096];
@@ -15,6 +16,15 @@ static std::string read_file(const char *name)
     if (f)
         fclose(f);
     return text;
+}
+
+/* Removes a file, its .part and what was kept of that. */
+static inline void remove_file(const std::string &name)
+{
+    unlink(name.c_str());
+    unlink((name + ".part").c_str());
+    for (int n = 1; !unlink((name + ".part." + std::to_string(n)).c_str()); n++)
+        continue;
 }
 
 #endif

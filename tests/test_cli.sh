@@ -560,12 +560,27 @@ with 0 $quick $one --csv "$tmp/int.csv"
 check "the .part of an earlier run is left" not test -e "$tmp/int.csv.part"
 parse --csv "$tmp/int.csv" --rows 2
 
+# as a batch system does before the time limit, by way of timeout(1), which sends it twice
+slow term
+kill -TERM $pid
+kill -TERM $pid
+finished
+check "SIGTERM: exit code $code, not 143" test $code -eq 143
+rows=$(($(lines "$tmp/term.csv.part") - 1))
+check "SIGTERM: $(cat "$tmp/err")" has "terminated after $rows rows" "$tmp/err"
+parse --csv "$tmp/term.csv.part" --json "$tmp/term.json.part" --md "$tmp/term.md.part" \
+    --rows $rows --part
+
 slow kill
 kill -9 $pid
 finished
 check "kill -9: exit code $code" test $code -eq 137
 check "kill -9: kill.csv exists" not test -e "$tmp/kill.csv"
+printf ']}' >>"$tmp/kill.json.part" # as the README says
 parse --csv "$tmp/kill.csv.part" --part
+if command -v python3 >/dev/null 2>&1; then
+    check "kill -9: JSON" python3 -m json.tool "$tmp/kill.json.part"
+fi
 
 # in the middle of a long row
 "$tmp/listen" "$program" --budget 100 --precision 0.000001 --samples 10:10000000 \

@@ -680,7 +680,7 @@ static gpumbi_records *through(const gpumbi_line *l, int as_json)
     one.result = l->result;
     if (as_json) {
         gpumbi_json_header(reader, file);
-        gpumbi_json_row(reader, file, &one, 1);
+        gpumbi_json_row(reader, file, &one);
         fputs("]}", file);
     } else {
         gpumbi_csv_header(reader, file);

@@ -2,6 +2,7 @@
  * can fail, and every host allocation. Whatever fails: no crash, nothing left behind, no rate from
  * a call that failed, files whole or absent, the right exit code and one line that says why. */
 #include "allocations.h"
+#include "no_disk.h"
 static void log_line(const char *text);
 #define GPUMB_LOG(text) log_line(text)
 #define GPUMB_BACKEND_CPU
@@ -10,6 +11,7 @@ static void log_line(const char *text);
 #include "../gpumb.h"
 
 #include "check.h"
+#include "read_file.h"
 #define gpumbi_dev_capture_begin fake_verb_capture_begin /* the tests look on, see below */
 #define gpumbi_dev_capture_end fake_verb_capture_end
 #include "fake.h"
@@ -206,19 +208,6 @@ static bool exists(const char *name)
     return lstat(name, &s) == 0;
 }
 
-static std::string read_file(const char *name)
-{
-    std::string text;
-    char piece[4096];
-    FILE *f = fopen(name, "rb");
-    if (!f)
-        return text;
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        text.append(piece, n);
-    fclose(f);
-    return text;
-}
-
 typedef std::map<std::string, std::string> row;
 
 /* The rows of a CSV file (RFC 4180). False if it is not one, or its last line is not whole. */
@@ -331,10 +320,8 @@ static void crashed(int signal)
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"x.csv",      "x.json",      "x.md",
-                                        "x.csv.part", "x.json.part", "x.md.part"};
-    for (const char *name : names)
-        unlink(name);
+    for (const char *name : {"x.csv", "x.json", "x.md"})
+        remove_file(name);
 }
 
 /* Runs a program; its standard output goes to the file `out`. The fault has been set. */

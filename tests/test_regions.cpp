@@ -8,6 +8,7 @@ static void hear(const char *text);
 #include "fake.h"
 
 #include "check.h"
+#include "read_file.h"
 #include <math.h>
 #include <string>
 #include <vector>
@@ -1098,6 +1099,6 @@ int main()
     test_cut_names();
     test_stream();
     test_elsewhere();
-    remove(csv_path);
+    remove_file(csv_path);
     return CHECK_SUMMARY();
 }

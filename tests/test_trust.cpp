@@ -1,5 +1,6 @@
 // test_trust.cpp - what makes a figure trustworthy, on a scripted clock: the way of timing, cold
 // caches, drawn orders, every flag, the device's state, regions compared in rounds, progress.
+#include "no_disk.h"
 #include <string>
 static std::string heard; // what gpumb.h has said
 static void hear(const char *text)
@@ -2530,8 +2531,7 @@ int main()
     test_undecided();
     test_troubled_rounds();
     test_progress();
-    unlink(csv_path.c_str());
-    unlink((csv_path + ".part").c_str());
+    remove_file(csv_path);
     unlink(json_path.c_str());
     return CHECK_SUMMARY();
 }
