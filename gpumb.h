@@ -3396,14 +3396,15 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 GPUMBI_NOINLINE static void gpumbi_note_ended(const gpumbi_worker *w)
 {
     pthread_mutex_lock(&gpumbi_fault_lock);
-    if (!gpumbi_noted)
+    if (!gpumbi_noted) {
         snprintf(
             gpumbi_note_text, sizeof gpumbi_note_text,
-            "kernel %.100s: %u of %u threads of a block end without %s() in %.60s:%d, which the "
-            "others wait at: right since sm_70, undefined before; let all threads reach it",
+            "kernel %.100s: %u of %u threads of a block end without %s() in %.60s:%d, which "
+            "the others wait at: right since sm_70, undefined before; let all threads reach it",
             gpumbi_job.launch->name, w->threads - w->alive_count, w->threads,
             gpumbi_wait_names[w->barrier.wait], gpumbi_file_of(&w->barrier), w->barrier.line);
-    gpumbi_noted |= !gpumbi_noted;
+        __atomic_store_n(&gpumbi_noted, 1, __ATOMIC_RELAXED);
+    }
     pthread_mutex_unlock(&gpumbi_fault_lock);
 }
 
@@ -3477,7 +3478,7 @@ static void gpumbi_barrier_complete(gpumbi_worker *w)
                                                   : w->tally != 0;
     w->arrived = w->tally = 0;
     memcpy(w->ready, w->alive, sizeof w->ready);
-    if (w->alive_count < w->threads && !gpumbi_noted)
+    if (w->alive_count < w->threads && !__atomic_load_n(&gpumbi_noted, __ATOMIC_RELAXED))
         gpumbi_note_ended(w);
 }
 
@@ -4091,7 +4092,7 @@ GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *),
         gpumbi_await(&gpumbi_running, 0, 1);
     failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
     if (gpumbi_noted == 1) {
-        gpumbi_noted = 2;
+        __atomic_store_n(&gpumbi_noted, 2, __ATOMIC_RELAXED);
         gpumbi_say("%s", gpumbi_note_text);
     }
     pthread_mutex_unlock(&gpumbi_launch_lock);
