@@ -8570,6 +8570,9 @@ static void gpumbi_crash_file(const char *part)
     gpumbi_plain(gpumbi_crash_files);
 }
 
+/* For _FORTIFY_SOURCE, as above. */
+GPUMBI_OPTIMIZED
+
 static int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
     struct stat ours, named;
@@ -8716,6 +8719,29 @@ static const char *gpumbi_make_part(gpumbi_sink *sink)
     return "its .part comes and goes";
 }
 
+/* Lets a finished file take the place of another, which may have been removed or replaced. Data is
+ * on the disk before the name is; a folder is flushed where the file system can. */
+static int gpumbi_take_place(int fd, const char *from, const char *to)
+{
+    char folder[GPUMBI_PATH];
+    int lost;
+    do
+        lost = fsync(fd) && errno != EINVAL && errno != ENOTSUP; /* there is no disk */
+    while (lost && errno == EINTR);
+    if (lost)
+        return 0;
+    errno = ENOENT;
+    if (!gpumbi_is_at(fd, from, 0) || rename(from, to))
+        return 0;
+    gpumbi_format(folder, sizeof folder, "%.*s", (int)(strrchr(to, '/') + 1 - to), to);
+    const int above = open(folder, O_RDONLY | O_CLOEXEC);
+    if (above >= 0) {
+        fsync(above);
+        close(above);
+    }
+    return 1;
+}
+
 /* Whether another sink's file is this one, its part, or what would be kept of that. */
 static int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
 {
@@ -8766,6 +8792,8 @@ static int gpumbi_sinks_open(gpumb *g)
     }
     return to_stdout;
 }
+
+GPUMBI_UNOPTIMIZED
 
 /* Ends the context: a sink can't be written. */
 static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
@@ -8846,29 +8874,6 @@ static int gpumbi_sink_write_rows(gpumb *g, int kind)
     while (right && sink->rows < g->rows.count)
         right = gpumbi_sink_write(g, kind, g->rows.at[sink->rows]);
     return right;
-}
-
-/* Lets a finished file take the place of another, which may have been removed or replaced. Data is
- * on the disk before the name is; a folder is flushed where the file system can. */
-static int gpumbi_take_place(int fd, const char *from, const char *to)
-{
-    char folder[GPUMBI_PATH];
-    int lost;
-    do
-        lost = fsync(fd) && errno != EINVAL && errno != ENOTSUP; /* there is no disk */
-    while (lost && errno == EINTR);
-    if (lost)
-        return 0;
-    errno = ENOENT;
-    if (!gpumbi_is_at(fd, from, 0) || rename(from, to))
-        return 0;
-    gpumbi_format(folder, sizeof folder, "%.*s", (int)(strrchr(to, '/') + 1 - to), to);
-    const int above = open(folder, O_RDONLY | O_CLOEXEC);
-    if (above >= 0) {
-        fsync(above);
-        close(above);
-    }
-    return 1;
 }
 
 /* Writes the part anew, with the columns and in the order of now. At any time one of both is there,
