@@ -87,6 +87,20 @@ static __global__ void early_return(int *out, unsigned leaving)
         out[t] = value[t + 1];
 }
 
+// Those who wait at any kind of barrier are let go by the last one that ends instead of arriving.
+static __global__ void last_leaves(int *out, int kind)
+{
+    const int t = static_cast<int>(threadIdx.x);
+    if (t == 63)
+        return;
+    if (kind == 0)
+        __syncthreads();
+    out[t] = kind == 1   ? __syncthreads_count(t < 10)
+             : kind == 2 ? 10 * __syncthreads_and(t < 63)
+             : kind == 3 ? 10 * __syncthreads_or(t == 5)
+                         : 10;
+}
+
 static __global__ void count(int *out)
 {
     const int t = static_cast<int>(threadIdx.x);
@@ -117,6 +131,14 @@ static void test_barriers()
         for (unsigned t = 0; t < 250; t++)
             wrong += next[t] != (t % 3 == (leaving + 1) % 3 ? static_cast<int>(t + 1) : 0);
         CHECK_INT(wrong, 0);
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        int after[64] = {0};
+        right = 0;
+        GPUMB_LAUNCH_BARRIER(last_leaves, 1, 64, 0, after, kind);
+        for (int v : after)
+            right += v == 10;
+        CHECK_INT(right, 63);
     }
     GPUMB_LAUNCH_BARRIER(count, 1, 100, 0, out);
     right = 0;

@@ -417,12 +417,12 @@ static int right(gpumb *, void *)
     return 1;
 }
 
-// One byte behind a buffer is enough; the last one inside is not.
+// One byte behind a buffer is enough, the first or the last of the zone; the last one inside is not.
 static void test_guard()
 {
     static const uint64_t sizes[] = {1, 255, 256, 1000, 4096, 1000003};
     for (int i = 0; i < 6; i++)
-        for (int beyond = 0; beyond < 2; beyond++)
+        for (int beyond : {0, 1, (int)GPUMBI_GUARD})
             for (int output = 0; output < 2; output++) {
                 gpumb *g = open(settings());
                 gpumb_buffer *b = gpumb_alloc(g, sizes[i]), *next = gpumb_alloc(g, 64);

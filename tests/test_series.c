@@ -372,6 +372,8 @@ static void test_verdicts(void)
                  {1, 1, GPUMB_VERDICT_SAME},
                  {0.995, 0.999, GPUMB_VERDICT_SAME},
                  {1.002, 1.008, GPUMB_VERDICT_SAME},
+                 {0.95, 0.99005, GPUMB_VERDICT_FASTER}, /* 1/1.01 is 0.990099 */
+                 {0.95, 0.9902, GPUMB_VERDICT_UNDECIDED},
                  {0.94, 0.999, GPUMB_VERDICT_UNDECIDED}, /* certain to differ, not by how much */
                  {1.001, 1.03, GPUMB_VERDICT_UNDECIDED},
                  {1.005, 1.02, GPUMB_VERDICT_UNDECIDED},
@@ -454,6 +456,46 @@ static void test_comparisons(void)
     CHECK(gpumbi_decided(&c, 0.01));
     c.hi = 1.0121;
     CHECK(!gpumbi_decided(&c, 0.01));
+    /* a verdict: from an interval of delta to either side on */
+    c.verdict = GPUMB_VERDICT_SLOWER;
+    c.lo = 1.03, c.hi = 1.0499;
+    CHECK(gpumbi_decided(&c, 0.01));
+    c.hi = 1.0501;
+    CHECK(!gpumbi_decided(&c, 0.01));
+}
+
+/* What samples don't show is in the interval: 0.15 % of the time, 0.7 % of the gap subtracted, and
+ * 0.58 quanta over the runs of a sample. */
+static void test_widening(void)
+{
+    static const double parts[][3] = {/* time, gap, quantum */
+                                      {1, 0, 0},
+                                      {1e-6, 0.5, 0},
+                                      {1e-6, 0, 0.1},
+                                      {1, 0.5, 0.1}};
+    gpumbi_sampler s;
+    size_t i, k;
+    for (k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        gpumb_stats now;
+        const double gap = 0.007 * parts[k][1], coarse = 0.58 * parts[k][2] / 4;
+        const double by = sqrt(pow(0.0015 * parts[k][0], 2) + gap * gap + coarse * coarse);
+        memset(&s, 0, sizeof s);
+        s.samples.values = values;
+        s.samples.scratch = other;
+        s.samples.count = 30;
+        s.use_events = 1;
+        s.result.batch = 4;
+        s.result.overhead_s = parts[k][1];
+        s.quantum_s = parts[k][2];
+        for (i = 0; i < 30; i++)
+            values[i] = parts[k][0];
+        now = gpumbi_statistics_now(&s);
+        CHECK_NEAR(now.ci_hi - now.median, by, 1e-9 * by);
+        CHECK_NEAR(now.ci_lo, now.median > by ? now.median - by : 0, 1e-9 * by);
+        s.use_events = 0; /* on the host every sample wanders by more */
+        now = gpumbi_statistics_now(&s);
+        CHECK_NEAR(now.ci_hi - now.median, coarse, 1e-9 * by);
+    }
 }
 
 int main(void)
@@ -465,5 +507,6 @@ int main(void)
     test_classes();
     test_verdicts();
     test_comparisons();
+    test_widening();
     return CHECK_SUMMARY();
 }
