@@ -7,12 +7,13 @@
  *     SKIP("no device");                 something that this machine can't check
  *     return CHECK_SUMMARY();            at the end of main()
  *
- * A check that fails says so and the program goes on. Each is an expression: 1 right, 0 wrong.
+ * A check that fails says so and the program goes on, unless CHECK_STOP is in the environment. Each is an expression: 1 right, 0 wrong.
  */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CHECK(condition) check_count((condition) ? 1 : 0, __FILE__, __LINE__, #condition, "")
@@ -33,6 +34,8 @@ static inline int check_count(int right, const char *file, int line, const char 
     if (!right)
         printf("%s:%d: failed: %s%s\n", file, line, expression, values);
     fflush(stdout); /* should the program crash later */
+    if (!right && getenv("CHECK_STOP"))
+        exit(1);
     return right;
 }
 

@@ -1,0 +1,173 @@
+"""Breaks gpumb.h in small ways, one at a time, and demands that a test of that section fails.
+
+    tests/mutate.py [NUMBER ...]    all mutations, or these
+
+Each replaces one piece of text that stands in the header exactly once: else the header has changed,
+and the table below is to follow. What is broken is a copy in build/mutate, and of the tests only the
+one that is named is built, without optimising. First each of these runs on the header as it is.
+"""
+
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "mutate"
+SECONDS = 120  # for a test; a hang is a failure, too
+
+# test, text, what takes its place
+MUTATIONS = [
+    # ---- text ----
+    ("golden", "u < 3 && value >= 999.95", "u < 3 && value >= 1000"),
+    ("sweeps", "power < 0 || power > 62", "power < 0 || power > 61"),
+    ("sweeps", "sum > INT64_MAX / suffix[s].factor", "sum > INT64_MAX"),
+    ("trust", "(from[length] & 0xC0) == 0x80;)", "(from[length] & 0xC0) == 0x40;)"),
+    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
+    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
+    ("files", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
+    ("files", "value > 0x10ffff;", "value >= 0x10ffff;"),
+    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
+    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x20 || code - 0x7f < 0x20"),
+    # ---- emulation ----
+    (
+        "emulation",
+        "for (i = 0; i < GPUMBI_BARRIERS; i++)\n        if (w->arrived[i] && w->arrived[i] == w",
+        "for (i = 0; i < GPUMBI_BARRIERS - 1; i++)\n        if (w->arrived[i] && w->arrived[i] == w",
+    ),
+    ("emulation", "return x <= at ? lane - x : lane;", "return x < at ? lane - x : lane;"),
+    ("emulation", "return x < width - at ? lane + x", "return x <= width - at ? lane + x"),
+    ("emulation", "return base + (x & (width - 1));", "return base + x;"),
+    ("emulation", "if (!(mask & bit)) {", "if (!mask) {"),
+    # ---- buffers ----
+    ("regions", "i < GPUMBI_GUARD; i++)\n            if (guard", "i < GPUMBI_GUARD - 1; i++)\n            if (guard"),
+    ("regions", "i < GPUMBI_GUARD; i++)\n            if (guard", "i < 1; i++)\n            if (guard"),
+    # ---- statistics ----
+    ("statistics", "n % 2 ? 2 * p : p", "2 * p"),
+    ("statistics", "(double)l / (double)(n - l + 1)", "(double)l / (double)(n - l)"),
+    ("statistics", "count > 4 ? 3 * (s.q3 - s.q1)", "count > 4 ? 2.9 * (s.q3 - s.q1)"),
+    ("statistics", "count > 4 ? 3 * (s.q3 - s.q1)", "count > 3 ? 3 * (s.q3 - s.q1)"),
+    ("statistics", "count % 2 ? last : (previous + last) / 2", "last"),
+    ("statistics", "squares / (double)(count - 1)", "squares / (double)count"),
+    ("series", "stopped ? 10 :", "stopped ? 9 :"),
+    ("series", "fmin(10, 2 + 200 / n)", "fmin(9, 2 + 200 / n)"),
+    ("series", "fmin(sqrt(time), 4.5)", "sqrt(time)"),
+    ("series", "* (1 + short_of), n);", "* (1 + short_of), 2 * n);"),
+    ("series", "look + look / 2 + 1", "look + look / 4 + 1"),
+    ("series", "GPUMBI_CLASSIFIED = 30", "GPUMBI_CLASSIFIED = 31"),
+    ("series", "fabs(late) / 2 > 0.125 * range", "fabs(late) / 2 > 0.25 * range"),
+    ("series", "fmin(rise, fall) > 0.35 * range", "fmin(rise, fall) > 1.35 * range"),
+    ("series", "least = 1 / most;", "least = 1 - delta;"),
+    ("series", "return lo > most ", "return lo >= 1 "),
+    ("series", "delta / 2 : 2 * delta);", "delta / 2 : 4 * delta);"),
+    ("series", "delta / 2 : 2 * delta);", "delta : 2 * delta);"),
+    ("series", "1 - 0.05 / (comparisons > 1 ? comparisons : 1)", "1 - 0.05"),
+    # ---- clock, sampling ----
+    ("trust", "free_bytes / 4 < bytes", "free_bytes / 2 < bytes"),
+    ("trust", "2 * (double)bytes * copies / median", "(double)bytes * copies / median"),
+    ("series", "GPUMBI_REPRODUCIBLE_GAP 0.007", "GPUMBI_REPRODUCIBLE_GAP 0"),
+    ("series", "GPUMBI_REPRODUCIBLE 0.0015", "GPUMBI_REPRODUCIBLE 0.001"),
+    ("series", "GPUMBI_QUANTA 0.58", "GPUMBI_QUANTA 0.29"),
+    ("trust", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),
+    ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
+    # ---- sweeps ----
+    ("sweeps", "a->count > 1000000)", "a->count > 1000001)"),
+    ("sweeps", "value > INT64_MAX - step", "value >= INT64_MAX - step"),
+    # ---- rows ----
+    ("trust", "r->bytes >= 2 * footprint", "r->bytes > 2 * footprint"),
+    ("trust", "r->time.median < 20 * d->interval_s", "r->time.median < 10 * d->interval_s"),
+    ("trust", "sample_s < 20 * d->empty_kernel_s", "sample_s < 10 * d->empty_kernel_s"),
+    ("trust", "sample_s < 100 * d->quantum_s", "sample_s < 50 * d->quantum_s"),
+    ("trust", "r->pct_peak > 100 ||", "r->pct_peak > 110 ||"),
+    ("trust", "r->pct_ceiling > 500", "r->pct_ceiling > 600"),
+    ("trust", "if (r->time.count < 6)", "if (r->time.count < 5)"),
+    ("trust", "fmin(waves / 16, 1)", "fmin(waves / 8, 1)"),
+    # ---- sinks ----
+    ("files", '",\\"\\r\\n")]', '",\\"\\n")]'),
+    ("files", "        if (*text == '\"')\n            fputc('\"', file);\n", ""),
+    ("files", "else if (code < 0x20 || code == GPUMBI_NO", "else if (code < 0x1f || code == GPUMBI_NO"),
+    ("files", "if (code == '\"' || code == '\\\\')", "if (code == '\"')"),
+    ("golden", "*c == '|' || (*c == '\\\\'", "(*c == '\\\\'"),
+    # ---- command line ----
+    ("golden", "most > 10000000)", "most > 100000000)"),
+    ("golden", "least < 1 || most < least", "least < 0 || most < least"),
+    ("golden", "number < 1 || number > 100)", "number < 1 || number > 101)"),
+    ("golden", "number < 0 || (number == 0 && !zero)", "number < 0"),
+    ("golden", "if (number > INT_MAX)", "if (number > UINT32_MAX)"),
+    # ---- coalescing ----
+    ("coalescing", "(address[lane] % size + elem - 1) / size + 1;", "(address[lane] % size + elem) / size + 1;"),
+    ("coalescing", "block % lanes)", "0)"),
+]
+
+
+def compile_and_run(folder, test):
+    """Builds a test in the folder with its gpumb.h, and runs it: "passed", "failed" or the
+    compiler's words."""
+    source = next((ROOT / "tests").glob(f"test_{test}.c*"))
+    (folder / "tests").mkdir(parents=True, exist_ok=True)
+    for f in [source, *(ROOT / "tests").glob("*.h")]:
+        shutil.copy(f, folder / "tests")
+    is_c = source.suffix == ".c"
+    compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
+    command = [compiler, "-O0", "-pthread", f"-I{folder}", "-std=c99" if is_c else "-std=c++17"]
+    command += ["-x", "c++"] * (source.suffix == ".cu")
+    command += [folder / "tests" / source.name, "-o", folder / "test"] + ["-lm"] * is_c
+    built = subprocess.run(command, capture_output=True, text=True)
+    if built.returncode:
+        return f"does not compile: {built.stderr[:500]}"
+    try:
+        ran = subprocess.run(
+            [folder / "test"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            env={**os.environ, "CHECK_STOP": "1"},
+        )
+    except subprocess.TimeoutExpired:
+        return "failed"
+    return "failed" if ran.returncode else "passed"
+
+
+def attempt(name, test, header):
+    folder = BUILD / name
+    folder.mkdir(parents=True)
+    (folder / "gpumb.h").write_text(header)
+    outcome = compile_and_run(folder, test)
+    shutil.rmtree(folder)
+    return outcome
+
+
+def main():
+    header = (ROOT / "gpumb.h").read_text()
+    wanted = [int(a) for a in sys.argv[1:]] or range(1, len(MUTATIONS) + 1)
+    chosen = [(n, *MUTATIONS[n - 1]) for n in wanted]
+    shutil.rmtree(BUILD, ignore_errors=True)
+    jobs = {}  # what is to come of it
+    failures = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for test in sorted({test for _, test, _, _ in chosen}):
+            jobs[pool.submit(attempt, test, test, header)] = f"{test}, unbroken", "passed"
+        for n, test, old, new in chosen:
+            what = f"{n}: {test}: {' '.join(old.split())} -> {' '.join(new.split())}"
+            if header.count(old) != 1:
+                failures.append(f"{what}: stands in gpumb.h {header.count(old)} times, not once")
+                continue
+            broken = header.replace(old, new)
+            jobs[pool.submit(attempt, str(n), test, broken)] = what, "failed"
+        for job in concurrent.futures.as_completed(jobs):
+            what, expected = jobs[job]
+            if job.result() != expected:
+                failures.append(f"{what}: {job.result()}")
+    for line in sorted(failures):
+        print("FAILED ", line)
+    total = len(chosen) + len({test for _, test, _, _ in chosen})
+    print(f"{total - len(failures)} passed, {len(failures)} failed, 0 skipped")
+    return len(failures) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
