@@ -25,12 +25,12 @@ MUTATIONS = [
     ("sweeps", "power < 0 || power > 62", "power < 0 || power > 61"),
     ("sweeps", "sum > INT64_MAX / suffix[s].factor", "sum > INT64_MAX"),
     ("trust", "(from[length] & 0xC0) == 0x80;)", "(from[length] & 0xC0) == 0x40;)"),
-    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
-    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
-    ("files", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
-    ("files", "value > 0x10ffff;", "value >= 0x10ffff;"),
-    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
-    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x20 || code - 0x7f < 0x20"),
+    ("compare", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
+    ("compare", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
+    ("compare", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
+    ("compare", "value > 0x10ffff;", "value >= 0x10ffff;"),
+    ("compare", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
+    ("compare", "code < 0x20 || code - 0x7f < 0x21", "code < 0x20 || code - 0x7f < 0x20"),
     # ---- emulation ----
     (
         "emulation",
@@ -85,10 +85,10 @@ MUTATIONS = [
     ("trust", "if (r->time.count < 6)", "if (r->time.count < 5)"),
     ("trust", "fmin(waves / 16, 1)", "fmin(waves / 8, 1)"),
     # ---- sinks ----
-    ("files", '",\\"\\r\\n")]', '",\\"\\n")]'),
-    ("files", "        if (*text == '\"')\n            fputc('\"', file);\n", ""),
-    ("files", "else if (code < 0x20 || code == GPUMBI_NO", "else if (code < 0x1f || code == GPUMBI_NO"),
-    ("files", "if (code == '\"' || code == '\\\\')", "if (code == '\"')"),
+    ("compare", '",\\"\\r\\n")]', '",\\"\\n")]'),
+    ("compare", "        if (*text == '\"')\n            fputc('\"', file);\n", ""),
+    ("compare", "else if (code < 0x20 || code == GPUMBI_NO", "else if (code < 0x1f || code == GPUMBI_NO"),
+    ("compare", "if (code == '\"' || code == '\\\\')", "if (code == '\"')"),
     ("golden", "*c == '|' || (*c == '\\\\'", "(*c == '\\\\'"),
     # ---- command line ----
     ("golden", "most > 10000000)", "most > 100000000)"),
