@@ -7563,8 +7563,10 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
     r->peak_gbps = d->peak_bytes_per_s / 1e9;
-    r->reference = s->about.reference;
-    r->expected_pct = 100 * s->about.expected;
+    if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
+        r->reference = s->about.reference;
+        r->expected_pct = 100 * s->about.expected;
+    }
     if (s->kernel.function)
         gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
                           &r->registers, &r->occupancy);

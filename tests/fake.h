@@ -234,6 +234,16 @@ FAKE_UNUSED int fake_clean(void)
            !fake_profilers && !fake_capturing && !fake_misuses;
 }
 
+/* Contexts that were closed within their own regions: these know them until the program ends. */
+FAKE_UNUSED int fake_closed(void)
+{
+    int count = 0;
+    const gpumb *g;
+    for (g = gpumbi_closed; g; g = g->previous)
+        count++;
+    return count;
+}
+
 /* The field in row `row` (0: the first behind the header) and column `column` of a CSV file; "" if
  * there is none. Without line breaks in fields. */
 FAKE_UNUSED const char *fake_csv(const char *path, int row, const char *column)

@@ -79,12 +79,12 @@ static gpumb *open_with(const gpumb_settings &s)
 
 static void check_clean()
 {
-    if (!CHECK(fake_clean()) || !CHECK_INT(live_allocations, 0)) {
+    if (!CHECK(fake_clean()) || !CHECK_INT(live_allocations, fake_closed())) {
         printf("    %d streams, %d events, %d graphs, %d blocks, %d misuses, capture %d\n",
                fake_live_streams, fake_live_events, fake_live_graphs, fake_live_blocks,
                fake_misuses, fake_capturing != NULL);
         fake_live_streams = fake_live_events = fake_live_graphs = 0; // once is enough
-        live_allocations = 0;
+        live_allocations = fake_closed();
         free(fake_capturing);
         fake_capturing = NULL;
     }
@@ -1101,10 +1101,12 @@ static int faulty()
     }
     GPUMB_INTERLEAVE(g) {
         gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+        gpumb_set_bytes(g, 1e6);
         GPUMB_MEASURE(g, "graph") {
             fake_run(50e-6);
         }
         gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+        gpumb_set_bytes(g, 1e6);
         GPUMB_MEASURE(g, "another") {
             fake_run(50e-6);
         }
@@ -1120,7 +1122,7 @@ static void check_fault(unsigned codes, const char *what, uint64_t k)
 {
     const int before = check_failed;
     remove_files();
-    live_allocations = 0;
+    live_allocations = fake_closed();
     const int code = faulty();
     CHECK(code >= 0 && code < 8 && (codes >> code & 1));
     check_clean();
