@@ -6000,10 +6000,10 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     gpumbi_in_trouble(g, s);
 }
 
-/* Work on a stream that the region's does not wait for goes on behind its end, and an event pair
- * shows little of it. A device-wide wait tells: one that takes 20 us and four times as long as the
- * wait behind it, of an idle device, twice in a row, since an interrupt may look like it once.
- * Returns when the device was idle. */
+/* Work on a stream that the region's does not wait for goes on after its end, and an event pair
+ * shows little of it. A device-wide wait tells: one that takes 20 us, four times as long as the
+ * wait after it, for an idle device, and a tenth of the time before it, three times in a row: an
+ * interrupted host looks like that now and then. Returns when the device was idle. */
 static double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
 {
     double at[3];
@@ -6013,8 +6013,9 @@ static double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
         at[i] = gpumbi_dev_clock();
     }
     s->run.looks++;
-    s->run.astray = at[1] - at[0] > 20e-6 + 4 * (at[2] - at[1]) ? s->run.astray + 1 : 0;
-    if (s->run.astray == 2)
+    const double rest_s = at[1] - at[0] - 4 * (at[2] - at[1]);
+    s->run.astray = rest_s > fmax(20e-6, (at[0] - s->run.began_s) / 10) ? s->run.astray + 1 : 0;
+    if (s->run.astray == 3)
         gpumbi_fail(s, GPUMB_STATUS_FAILED,
                     "it works on another stream than gpumb_stream(): launch there, or hand yours "
                     "in by gpumb_set_stream()");
@@ -7529,7 +7530,7 @@ static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 }
 
 /* Whether launching may be more than 5 % of the time shown. What was subtracted of an empty kernel
- * differs from what another adds by some 0.1 us, a fifth of the gap between two launches in a
+ * differs from what another adds by some 0.12 us, a quarter of the gap between two launches in a
  * graph; by more if its blocks are large. Where all blocks are resident at once, they may also all
  * end at once, which takes as long as launching them; with more waves than two that is hidden by
  * the work, and more and more of what was subtracted as well, with 16 all of it (bench/floor.cu
@@ -7550,7 +7551,7 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
     const double gap_s = d->graph_interval_s > 0 ? d->graph_interval_s : r->overhead_s;
     const double least = r->timing == GPUMB_TIMING_EVENT ? 2 * r->overhead_s : 0;
-    return r->time.median < fmax(least, 20 * fmax((0.2 + large + hidden) * gap_s, launch_s));
+    return r->time.median < fmax(least, 20 * fmax((0.25 + large + hidden) * gap_s, launch_s));
 }
 
 static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)

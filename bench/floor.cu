@@ -219,27 +219,28 @@ static void floor_result(gpumb *g)
     GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
         const word ticks = (word)((double)us * 1e-6 / tick_s);
         const size_t before = gpumb_row_count(g);
-        const double began = host_now();
         GPUMB_MEASURE(g, "spin")
             GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
-        const double wall = host_now() - began;
         if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK ||
             gpumb_last_result(g)->time.count < 6) /* no interval */
             continue;
-        double medians[50]; /* the long run: results over and over */
+        double medians[50], wall[50]; /* the long run: results over and over */
         for (int i = 0; i < repetitions; i++) {
             gpumb_result again;
+            const double began = host_now();
             GPUMB_TIME(&again)
                 GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
+            wall[i] = host_now() - began;
             medians[i] = again.time.median;
         }
         const gpumb_result *r = gpumb_last_result(g);
         const double truth = gpumb_statistics(medians, (uint64_t)repetitions).median;
+        const gpumb_stats seconds = gpumb_statistics(wall, (uint64_t)repetitions);
         gpumb_note(g,
-                   "%lld us: +-%.2f %% after %.3f s, warm-up and check included; off by %+.2f %% "
-                   "from the median of %d results",
-                   (long long)us, 50 * (r->time.ci_hi - r->time.ci_lo) / r->time.median, wall,
-                   percent(r->time.median, truth), repetitions);
+                   "%lld us: +-%.2f %%, off by %+.2f %% from the median of %d results, which take "
+                   "%.3f s each, %.3f s at most",
+                   (long long)us, 50 * (r->time.ci_hi - r->time.ci_lo) / r->time.median,
+                   percent(r->time.median, truth), repetitions, seconds.median, seconds.max);
     }
 }
 

@@ -526,8 +526,8 @@ static void test_launch_bound()
 {
     // a single block: the gap is known to 0.1 us, so that 4 gaps are 5 % and more
     CHECK(launch_bound(1.5e-6, 1, 32, 1e-9));
-    CHECK(launch_bound(1.9e-6, 1, 32, 1e-9));
-    CHECK(!launch_bound(2.1e-6, 1, 32, 1e-9));
+    CHECK(launch_bound(2.4e-6, 1, 32, 1e-9));
+    CHECK(!launch_bound(2.6e-6, 1, 32, 1e-9));
     CHECK(!launch_bound(20e-6, 1, 32, 1e-9));
     // 600 blocks of 256 threads are resident on the fake (occupancy 0.75): 0.6 us to launch them
     CHECK(launch_bound(5e-6, 600, 256, 1e-9));
@@ -538,13 +538,13 @@ static void test_launch_bound()
     CHECK(!launch_bound(5e-6, 75, 256, 1e-9));
     CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9));
     // many waves hide it, and so much more of the gap the more there are: 3, 10, 16 and 100
-    CHECK(launch_bound(3.7e-6, 1800, 256, 1e-9));
-    CHECK(!launch_bound(4.1e-6, 1800, 256, 1e-9));
-    CHECK(launch_bound(8.1e-6, 6000, 256, 1e-9));
-    CHECK(!launch_bound(8.5e-6, 6000, 256, 1e-9));
+    CHECK(launch_bound(4.2e-6, 1800, 256, 1e-9));
+    CHECK(!launch_bound(4.6e-6, 1800, 256, 1e-9));
+    CHECK(launch_bound(8.6e-6, 6000, 256, 1e-9));
+    CHECK(!launch_bound(9.0e-6, 6000, 256, 1e-9));
     for (uint64_t waves : {16, 100}) {
-        CHECK(launch_bound(11.5e-6, waves * 600, 256, 1e-9));
-        CHECK(!launch_bound(12.5e-6, waves * 600, 256, 1e-9));
+        CHECK(launch_bound(12.0e-6, waves * 600, 256, 1e-9));
+        CHECK(!launch_bound(13.0e-6, waves * 600, 256, 1e-9));
     }
     // a copy of the vendor's is not timed by graphs, but in a full queue
     CHECK(!launch_bound(400e-6, 0, 0, 0.5e-9));
@@ -554,10 +554,10 @@ static void test_launch_bound()
     CHECK(launch_bound(20e-6, 3200, 32, 0.5e-9));
     CHECK(!launch_bound(20e-6, 6500, 32, 0.5e-9));
     // a large block starts and ends more slowly, by 0.03 us at 512 threads and 0.08 at 1024
-    CHECK(launch_bound(2.4e-6, 1, 512, 0.1e-9));
-    CHECK(!launch_bound(2.6e-6, 1, 512, 0.1e-9));
-    CHECK(launch_bound(3.4e-6, 1, 1024, 0.1e-9));
-    CHECK(!launch_bound(3.6e-6, 1, 1024, 0.1e-9));
+    CHECK(launch_bound(2.9e-6, 1, 512, 0.1e-9));
+    CHECK(!launch_bound(3.1e-6, 1, 512, 0.1e-9));
+    CHECK(launch_bound(3.9e-6, 1, 1024, 0.1e-9));
+    CHECK(!launch_bound(4.1e-6, 1, 1024, 0.1e-9));
     // cold: an event pair, of which as much was subtracted
     CHECK(launch_bound(11e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     CHECK(!launch_bound(13e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
