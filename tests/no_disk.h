@@ -1,5 +1,5 @@
-/* no_disk.h - included before gpumb.h: files are not flushed to the disk, which would take tests with
- * hundreds of them longer than all the rest. */
+/* no_disk.h - included before gpumb.h: files are not flushed to the disk, which would take tests
+ * with hundreds of them longer than all the rest. */
 #ifndef NO_DISK_H
 #define NO_DISK_H
 

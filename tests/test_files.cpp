@@ -15,7 +15,9 @@
 // The system's calls, which the tests look at and let fail.
 static std::string calls;     // "f" a file is flushed, "r" renamed, "d" a folder flushed
 static int no_locks;          // as on some network file systems
+static void (*before_lock)(); // once
 static long disk_left = -1;   // bytes until it is full; -1: never
+static int freed;             // it has room again as soon as that is known
 static int short_writes;      // of 100 bytes at most, every other one interrupted
 static int die_at_rename = 0; // SIGKILL before the so many-th, or after if negative; 0: never
 static int renames;
@@ -41,8 +43,22 @@ static int watched_rename(const char *from, const char *to)
 
 static int watched_flock(int fd, int operation)
 {
+    void (*const before)() = before_lock;
+    before_lock = NULL;
+    if (before)
+        before();
     errno = ENOLCK;
     return no_locks ? -1 : flock(fd, operation);
+}
+
+static mode_t mode_before; // of a file whose mode is set
+
+static int watched_fchmod(int fd, mode_t mode)
+{
+    struct stat about;
+    fstat(fd, &about);
+    mode_before = about.st_mode & 0777;
+    return fchmod(fd, mode);
 }
 
 static ssize_t watched_write(int fd, const void *data, size_t size)
@@ -56,8 +72,11 @@ static ssize_t watched_write(int fd, const void *data, size_t size)
     if (disk_left >= 0 && (long)size > disk_left)
         size = (size_t)disk_left;
     disk_left -= disk_left >= 0 ? (long)size : 0;
+    if (size)
+        return write(fd, data, size);
+    disk_left = freed ? -1 : 0;
     errno = ENOSPC;
-    return size ? write(fd, data, size) : -1;
+    return -1;
 }
 
 static std::vector<std::string> lines; // what was said, without "gpumb: "
@@ -69,11 +88,13 @@ static std::vector<std::string> lines; // what was said, without "gpumb: "
 #define rename watched_rename
 #define flock watched_flock
 #define write watched_write
+#define fchmod watched_fchmod
 #include "../gpumb.h"
 #undef fsync
 #undef rename
 #undef flock
 #undef write
+#undef fchmod
 
 #include "check.h"
 #include "fake.h"
@@ -95,7 +116,7 @@ static std::string printed(const std::function<void()> &body)
     return text;
 }
 
-// ---- runs ----------------------------------------------------------------------------------------
+// ---- runs ---------------------------------------------------------------------------------------
 
 static gpumb_settings settings()
 {
@@ -112,7 +133,7 @@ static void nothing(gpumb *)
 {
 }
 
-// Two rows, `hook` in the middle of the next, and two more with another axis. Returns the exit code.
+// Two rows, `hook` in the middle of the next, and two more with another axis. Returns its code.
 static int measure(const gpumb_settings &s, const std::function<void(gpumb *)> &hook = nothing)
 {
     gpumb *g = gpumb_open_settings("program", &s);
@@ -229,7 +250,7 @@ static bool ends_with(const std::string &text, const std::string &end)
     return text.size() >= end.size() && !text.compare(text.size() - end.size(), end.size(), end);
 }
 
-// ---- texts ---------------------------------------------------------------------------------------
+// ---- texts --------------------------------------------------------------------------------------
 
 // All that a terminal may act upon, and what is no UTF-8: each in brackets.
 static const struct {
@@ -347,7 +368,7 @@ static void test_texts()
     }
 }
 
-// ---- names ---------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 // NAME, what it leads to, and the file that is to get the rows.
 static void test_links()
@@ -572,7 +593,7 @@ static void test_stdout()
     CHECK_STR(listing().c_str(), "");
 }
 
-// ---- parts ---------------------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------
 
 // What others have put where the part is to be: it is not written through, and does not hang.
 static void test_planted()
@@ -650,7 +671,7 @@ static void test_no_rows()
     }
 }
 
-// ---- two runs ------------------------------------------------------------------------------------
+// ---- two runs -----------------------------------------------------------------------------------
 
 static void wait_for(int fd)
 {
@@ -756,6 +777,101 @@ static void test_race()
     }
 }
 
+// The same, in the moments that matter: between a file's making, or its opening, and its lock.
+static int others; // what another run has opened
+
+static void taken_for_dead() // the new part is locked by one that looks for dead runs
+{
+    others = open("x.csv.part", O_RDONLY);
+    flock(others, LOCK_EX);
+}
+
+static void replaced() // it was, and a part is there that is not ours
+{
+    unlink("x.csv.part");
+    store("x.csv.part", "another's\n");
+    taken_for_dead();
+}
+
+static void gone()
+{
+    unlink("x.csv.part");
+}
+
+static void test_moments()
+{
+    for (int what = 0; what < 5; what++) {
+        clean();
+        if (what > 1)
+            store("x.csv.part", "dead\n");
+        const outcome o = run([&] {
+            before_lock = what % 2 ? replaced : what == 4 ? gone : taken_for_dead;
+            return measure(settings());
+        });
+        const bool alone = what == 4;
+        CHECK_CASE(o.code == (alone ? 0 : GPUMB_EXIT_ERROR), "%d: %s", what, o.said.c_str());
+        CHECK(alone || has(o.said, "another run is writing it"));
+        CHECK_STR(listing().c_str(), alone ? "x.csv " : "x.csv.part ");
+        CHECK_STR(read_file("x.csv.part").c_str(), alone       ? ""
+                                                   : what % 2  ? "another's\n"
+                                                   : what == 2 ? "dead\n"
+                                                               : "");
+    }
+    // after the part was written anew it is locked as before
+    clean();
+    outcome o = run([] {
+        const gpumb_settings s = settings();
+        gpumb *g = gpumb_open_settings("program", &s);
+        GPUMB_SWEEP_LIST(g, n, 1, 2) {
+            GPUMB_MEASURE(g, "kernel") {
+                fake_run(1e-3);
+            }
+        }
+        GPUMB_SWEEP_LIST(g, late, 1, 2) {
+            GPUMB_MEASURE(g, "kernel") {
+                fake_run(1e-3);
+            }
+        }
+        others = open("x.csv.part", O_RDONLY);
+        const int free = !flock(others, LOCK_EX | LOCK_NB);
+        return free ? 99 : gpumb_close(g);
+    });
+    CHECK_INT(o.code, 0);
+    // a part that was taken away meanwhile is not looked for, what is there now is not touched
+    for (int late = 0; late < 2; late++) {
+        clean();
+        o = run(settings(), [&](gpumb *) {
+            if (rename("x.csv.part", "moved"))
+                raise(SIGABRT);
+            if (late)
+                store("x.csv.part", "another's\n");
+        });
+        CHECK_INT(o.code, GPUMB_EXIT_ERROR);
+        CHECK_STR(listing().c_str(), late ? "moved x.csv.part " : "moved ");
+        CHECK_INT(rows_of("moved"), 3);
+        CHECK_STR(read_file("x.csv.part").c_str(), late ? "another's\n" : "");
+    }
+}
+
+// A file that stands where the part was is not taken for it at the end.
+static void test_exchanged()
+{
+    clean();
+    const outcome o = run([] {
+        const gpumb_settings s = settings();
+        gpumb *g = gpumb_open_settings("program", &s);
+        GPUMB_MEASURE(g, "kernel") {
+            fake_run(1e-3);
+        }
+        if (rename("x.csv.part", "moved"))
+            return 99;
+        store("x.csv.part", "another's\n");
+        return gpumb_close(g);
+    });
+    CHECK_INT(o.code, GPUMB_EXIT_ERROR);
+    CHECK_STR(listing().c_str(), "moved x.csv.part ");
+}
+
 // A file system without locks: as long as nobody else is there, all is well.
 static void test_no_locks()
 {
@@ -779,6 +895,8 @@ static void test_forks()
         const outcome o = run(settings(), [&](gpumb *g) {
             const pid_t child = fork();
             if (!child) {
+                if (!freopen("said.child", "w", stdout))
+                    _exit(1);
                 if (what == 1) {
                     gpumb_settings s = gpumb_settings_default();
                     gpumb_open_settings("own", &s);
@@ -788,6 +906,8 @@ static void test_forks()
                 exit(0);
             }
             waitpid(child, NULL, 0);
+            if (what < 2 && !read_file("said.child").empty()) // a second summary
+                raise(SIGABRT);
             if (exists("x.csv") || rows_of("x.csv.part") != 2)
                 raise(SIGABRT);
         });
@@ -797,7 +917,7 @@ static void test_forks()
     }
 }
 
-// ---- in the middle -------------------------------------------------------------------------------
+// ---- in the middle ------------------------------------------------------------------------------
 
 static void test_kill()
 {
@@ -859,7 +979,7 @@ static void test_written_anew()
     }
 }
 
-// ---- signals -------------------------------------------------------------------------------------
+// ---- signals ------------------------------------------------------------------------------------
 
 static void pause_ms(long ms)
 {
@@ -940,7 +1060,7 @@ static void test_signals()
     }
 }
 
-// ---- disks ---------------------------------------------------------------------------------------
+// ---- disks --------------------------------------------------------------------------------------
 
 // A disk that is full at any byte: whole rows only, and as many as are said.
 static void test_full_disk()
@@ -955,6 +1075,7 @@ static void test_full_disk()
         clean();
         const outcome o = run([&] {
             disk_left = room;
+            freed = (int)(room % 2);
             return measure(s);
         });
         CHECK_CASE(o.code == GPUMB_EXIT_ERROR, "%ld bytes: %d", room, o.code);
@@ -975,6 +1096,8 @@ static void test_full_disk()
                        rows, told);
             CHECK(text.empty() || ends_with(text, name[2] == 'c' ? "\n" : "}}") ||
                   ends_with(text, "]}\n"));
+            CHECK(text.find('\0') == std::string::npos); // no hole
+            CHECK(!(room % 2) || name[2] == 'c' || text.empty() || ends_with(text, "]}\n"));
             partly += rows > 0;
         }
     }
@@ -1042,6 +1165,8 @@ static void test_modes()
             umask(027);
             return measure(settings(), [&](gpumb *) {
                 struct stat part;
+                if (mode && mode_before != 0600)
+                    raise(SIGABRT);
                 if (stat("x.csv.part", &part) ||
                     (part.st_mode & 0777) != (mode ? (mode_t)mode : 0640))
                     raise(SIGABRT);
@@ -1084,6 +1209,8 @@ int main()
     test_no_rows();
     test_two_runs();
     test_race();
+    test_moments();
+    test_exchanged();
     test_no_locks();
     test_forks();
     test_kill();
