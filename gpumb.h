@@ -4457,9 +4457,14 @@ static void gpumbi_on_signal(int number)
 static void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_newest->process == getpid()) {
-        if (gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count)
+        const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
+        const int exit_code = gpumb_close(gpumbi_newest);
+        if (exit_code)
+            gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
+                       "end main() by return gpumb_close(NULL)",
+                       exit_code);
+        else if (rows)
             gpumbi_say("the program ends without gpumb_close()");
-        gpumb_close(gpumbi_newest);
     }
 }
 
