@@ -5789,12 +5789,14 @@ static void gpumbi_widen(double at, double by, double *lo, double *hi)
     *hi = at + hypot(*hi - at, by);
 }
 
-/* For the ratio of regions that take turns, a third of it remains: what captures differ by. */
-static void gpumbi_widen_ratio(gpumb_comparison *c, double delta)
+/* For the ratio of regions that take turns, a third of it remains, and half of that of the gap,
+ * which is `gap` times as long as a run: what captures differ by (bench/floor.cu, floor/equal). */
+static void gpumbi_widen_ratio(gpumb_comparison *c, double gap, double delta)
 {
     if (c->hi <= 0) /* there is no interval */
         return;
-    gpumbi_widen(c->ratio, GPUMBI_REPRODUCIBLE / 3 * c->ratio, &c->lo, &c->hi);
+    const double besides = hypot(GPUMBI_REPRODUCIBLE / 3, GPUMBI_REPRODUCIBLE_GAP / 2 * gap);
+    gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
     c->verdict = gpumbi_verdict(c->lo, c->hi, delta);
 }
 
@@ -6700,7 +6702,10 @@ static int gpumbi_compare_lanes(gpumb *g)
         s->result.comparison =
             gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
         if (s->use_events)
-            gpumbi_widen_ratio(&s->result.comparison, g->settings.delta);
+            gpumbi_widen_ratio(&s->result.comparison,
+                               s->result.overhead_s /
+                                   gpumbi_select(base->samples.values, rounds, rounds / 2),
+                               g->settings.delta);
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
         decided &= gpumbi_decided(&s->result.comparison, g->settings.delta);
