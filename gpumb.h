@@ -5370,8 +5370,8 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 
 /* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
  * of a correlated series look narrow, and below some 20 values no less independent than others.
- * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9, in
- * place of 59 ... 95 (bench/coverage.c). */
+ * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9,
+ * in place of 59 ... 95 (bench/coverage.c). */
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
     const double n = (double)s->count, middle = (n + 1) / 2;
@@ -8957,7 +8957,7 @@ static void gpumbi_write_rows(gpumb *g)
     }
 }
 
-/* Completes a file. It takes its name only if nothing went wrong, and there is none without rows. */
+/* Completes a file. It takes its name only if nothing went wrong, and has none without rows. */
 static void gpumbi_sink_close(gpumb *g, int kind)
 {
     char part[GPUMBI_PATH];
@@ -10660,7 +10660,8 @@ GPUMB_API int gpumb_close(gpumb *g)
                        gpumbi_count(g->rows.count, "row").text);
     for (int i = 0; i < GPUMBI_SINKS; i++)
         gpumbi_sink_close(g, i);
-    gpumbi_crash_files[0] = 0;
+    if (gpumbi_crash_files[0]) /* else not touched: other threads may have contexts, too */
+        gpumbi_crash_files[0] = 0;
     if (g->rows.failed || (g->rows.skipped && !g->rows.ok) ||
         (g->region.skipped && !g->region.warmed))
         gpumbi_not_well(g);

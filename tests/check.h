@@ -7,7 +7,8 @@
  *     SKIP("no device");                 something that this machine can't check
  *     return CHECK_SUMMARY();            at the end of main()
  *
- * A check that fails says so and the program goes on, unless CHECK_STOP is in the environment. Each is an expression: 1 right, 0 wrong.
+ * A check that fails says so and the program goes on, unless CHECK_STOP is in the environment. Each
+ * is an expression: 1 right, 0 wrong.
  */
 #ifndef CHECK_H
 #define CHECK_H

@@ -31,7 +31,7 @@ static void takes(double us)
     scripted_ns += (long long)(us * (990 + (double)(state >> 16) * 20 / 65536));
 }
 
-/* No room for the copies that find the machine's memory rate: they take longer than all the rest. */
+/* No room for the copies that find the machine's memory rate: they take longest of all. */
 extern "C" int little_memory(void **p, size_t alignment, size_t bytes) throw() /* as libc's */
 {
     return bytes > (size_t)64 << 20 ? ENOMEM : posix_memalign(p, alignment, bytes);

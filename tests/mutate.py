@@ -3,8 +3,8 @@
     tests/mutate.py [NUMBER ...]    all mutations, or these
 
 Each replaces one piece of text that stands in the header exactly once: else the header has changed,
-and the table below is to follow. What is broken is a copy in build/mutate, and of the tests only the
-one that is named is built, without optimising. First each of these runs on the header as it is.
+and the table below is to follow. What is broken is a copy in build/mutate, and of the tests only
+the one that is named is built, without optimising. Each of these also runs on the header as it is.
 """
 
 import concurrent.futures
@@ -21,34 +21,42 @@ SECONDS = 120  # for a test; a hang is a failure, too
 # test, text, what takes its place
 MUTATIONS = [
     # ---- text ----
-    ("golden", "u < 3 && value >= 999.95", "u < 3 && value >= 1000"),
+    ("table", "u < 3 && value >= 999.95", "u < 3 && value >= 1000"),
     ("sweeps", "power < 0 || power > 62", "power < 0 || power > 61"),
     ("sweeps", "sum > INT64_MAX / suffix[s].factor", "sum > INT64_MAX"),
-    ("trust", "(from[length] & 0xC0) == 0x80;)", "(from[length] & 0xC0) == 0x40;)"),
-    ("compare", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
-    ("compare", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
-    ("compare", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
-    ("compare", "value > 0x10ffff;", "value >= 0x10ffff;"),
-    ("compare", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
-    ("compare", "code < 0x20 || code - 0x7f < 0x21", "code < 0x20 || code - 0x7f < 0x20"),
+    ("regions", "(from[length] & 0xC0) == 0x80;)", "(from[length] & 0xC0) == 0x40;)"),
+    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
+    ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
+    ("files", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
+    ("files", "value > 0x10ffff;", "value >= 0x10ffff;"),
+    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
+    ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x20 || code - 0x7f < 0x20"),
     # ---- emulation ----
     (
         "emulation",
-        "for (i = 0; i < GPUMBI_BARRIERS; i++)\n        if (w->arrived[i] && w->arrived[i] == w",
-        "for (i = 0; i < GPUMBI_BARRIERS - 1; i++)\n        if (w->arrived[i] && w->arrived[i] == w",
+        "if (w->arrived && w->arrived == w->alive_count && !w->elsewhere)",
+        "if (w->arrived && w->arrived == w->alive_count && !w->elsewhere && w->barrier.wait < 3)",
     ),
+    ("emulation", "w->tally == w->arrived", "w->tally == w->threads"),
     ("emulation", "return x <= at ? lane - x : lane;", "return x < at ? lane - x : lane;"),
     ("emulation", "return x < width - at ? lane + x", "return x <= width - at ? lane + x"),
     ("emulation", "return base + (x & (width - 1));", "return base + x;"),
     ("emulation", "if (!(mask & bit)) {", "if (!mask) {"),
     # ---- buffers ----
-    ("regions", "i < GPUMBI_GUARD; i++)\n            if (guard", "i < GPUMBI_GUARD - 1; i++)\n            if (guard"),
-    ("regions", "i < GPUMBI_GUARD; i++)\n            if (guard", "i < 1; i++)\n            if (guard"),
+    (
+        "regions",
+        "i < GPUMBI_GUARD; i++)\n            if (guard",
+        "i < GPUMBI_GUARD - 1; i++)\n            if (guard",
+    ),
+    (
+        "regions",
+        "i < GPUMBI_GUARD; i++)\n            if (guard",
+        "i < 1; i++)\n            if (guard",
+    ),
     # ---- statistics ----
     ("statistics", "n % 2 ? 2 * p : p", "2 * p"),
     ("statistics", "(double)l / (double)(n - l + 1)", "(double)l / (double)(n - l)"),
     ("statistics", "count > 4 ? 3 * (s.q3 - s.q1)", "count > 4 ? 2.9 * (s.q3 - s.q1)"),
-    ("statistics", "count > 4 ? 3 * (s.q3 - s.q1)", "count > 3 ? 3 * (s.q3 - s.q1)"),
     ("statistics", "count % 2 ? last : (previous + last) / 2", "last"),
     ("statistics", "squares / (double)(count - 1)", "squares / (double)count"),
     ("series", "stopped ? 10 :", "stopped ? 9 :"),
@@ -73,7 +81,7 @@ MUTATIONS = [
     ("trust", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),
     ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
     # ---- sweeps ----
-    ("sweeps", "a->count > 1000000)", "a->count > 1000001)"),
+    ("scale", "a->count > 1000000)", "a->count > 1000001)"),
     ("sweeps", "value > INT64_MAX - step", "value >= INT64_MAX - step"),
     # ---- rows ----
     ("trust", "r->bytes >= 2 * footprint", "r->bytes > 2 * footprint"),
@@ -87,7 +95,11 @@ MUTATIONS = [
     # ---- sinks ----
     ("compare", '",\\"\\r\\n")]', '",\\"\\n")]'),
     ("compare", "        if (*text == '\"')\n            fputc('\"', file);\n", ""),
-    ("compare", "else if (code < 0x20 || code == GPUMBI_NO", "else if (code < 0x1f || code == GPUMBI_NO"),
+    (
+        "compare",
+        "else if (code < 0x20 || code == GPUMBI_NO",
+        "else if (code < 0x1f || code == GPUMBI_NO",
+    ),
     ("compare", "if (code == '\"' || code == '\\\\')", "if (code == '\"')"),
     ("golden", "*c == '|' || (*c == '\\\\'", "(*c == '\\\\'"),
     ("files", "O_CREAT | O_EXCL |", "O_CREAT |"),
@@ -103,6 +115,13 @@ MUTATIONS = [
     ("files", "rest[5] == '.'", "0"),
     ("files", "now_s > gpumbi_interrupted_s + 0.05", "1"),
     ("files", "gpumbi_old_action[i].sa_handler != SIG_IGN", "1"),
+    # ---- comparison ----
+    ("compare", "+ 4.9 / (j * j * j))", ")"),
+    ("compare", "(0.42 + 2.4 / j", "(0.42 + 2 / j"),
+    ("compare", "z * (8 * freedom + 3) / (8 * freedom + 1)", "z"),
+    ("compare", "log(0.025 / fmax((double)m, 1))", "log(0.05 / fmax((double)m, 1))"),
+    ("compare", "fmin(b, n) < 4 ? z", "fmin(b, n) < 3 ? z"),
+    ("compare", "from[1] == '\\n' ? 2 : 1;", "0 ? 2 : 1;"),
     # ---- command line ----
     ("golden", "most > 10000000)", "most > 100000000)"),
     ("golden", "least < 1 || most < least", "least < 0 || most < least"),
@@ -110,7 +129,11 @@ MUTATIONS = [
     ("golden", "number < 0 || (number == 0 && !zero)", "number < 0"),
     ("golden", "if (number > INT_MAX)", "if (number > UINT32_MAX)"),
     # ---- coalescing ----
-    ("coalescing", "(address[lane] % size + elem - 1) / size + 1;", "(address[lane] % size + elem) / size + 1;"),
+    (
+        "coalescing",
+        "(address[lane] % size + elem - 1) / size + 1;",
+        "(address[lane] % size + elem) / size + 1;",
+    ),
     ("coalescing", "block % lanes)", "0)"),
 ]
 
@@ -122,17 +145,18 @@ def compile_and_run(folder, test):
     (folder / "tests").mkdir(parents=True, exist_ok=True)
     for f in [source, *(ROOT / "tests").glob("*.h")]:
         shutil.copy(f, folder / "tests")
+    shutil.copytree(ROOT / "tests" / "golden", folder / "tests" / "golden", dirs_exist_ok=True)
     is_c = source.suffix == ".c"
     compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
     command = [compiler, "-O0", "-pthread", f"-I{folder}", "-std=c99" if is_c else "-std=c++17"]
     command += ["-x", "c++"] * (source.suffix == ".cu")
-    command += [folder / "tests" / source.name, "-o", folder / "test"] + ["-lm"] * is_c
+    command += [folder / "tests" / source.name, "-o", folder / f"test_{test}"] + ["-lm"] * is_c
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode:
         return f"does not compile: {built.stderr[:500]}"
     try:
         ran = subprocess.run(
-            [folder / "test"],
+            [folder / f"test_{test}"],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -116,8 +116,7 @@ def span(tmp):
     errors = {(p.x, p.row["kernel"]): p.y for p in points}
     wanted = {(2, "event"): 200, (2, "chosen"): -5, (4, "chosen"): 25}
     check(
-        errors.keys() == wanted.keys()
-        and all(math.isclose(errors[k], wanted[k]) for k in wanted),
+        errors.keys() == wanted.keys() and all(math.isclose(errors[k], wanted[k]) for k in wanted),
         f"errors {errors}, not {wanted}",
     )
     ax = figure.axes[0]
@@ -183,12 +182,8 @@ def bands(tmp):
     write(tmp / "zcopy.csv", made)
     figure, _, _ = drawn("zcopy-working-set", tmp / "zcopy.csv")
     ax = figure.axes[0]
-    colors = {
-        h.get_label(): h.lines[0].get_color() for h in ax.containers if hasattr(h, "lines")
-    }
-    named = {
-        k: [t.get_text() for t in ax.texts if t.get_color() == c] for k, c in colors.items()
-    }
+    colors = {h.get_label(): h.lines[0].get_color() for h in ax.containers if hasattr(h, "lines")}
+    named = {k: [t.get_text() for t in ax.texts if t.get_color() == c] for k, c in colors.items()}
     wanted = {
         "read again": ["L1", "L2", "memory"],
         "read again, past L1": ["L2", "memory"],

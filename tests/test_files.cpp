@@ -269,6 +269,7 @@ static const struct {
     {"\xe2\x80\xad\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa", "?\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa"},
     {"\xc0\xaf\xc1\x9b", "????"},                                   // too long for what they are
     {"\xe0\x82\x9b\xf0\x82\x82\x9b", "???????"},                    // the same
+    {"\xe0\x9f\xbf", "???"},                                        // the same of \xdf\xbf
     {"\xed\xa0\x80\xed\xbf\xbf\xed\x9f\xbf", "??????\xed\x9f\xbf"}, // a surrogate is no character
     {"\xf4\x90\x80\x80\xf4\x8f\xbf\xbf", "????\xf4\x8f\xbf\xbf"},   // the last one
     {"\xff\xf8\x88\x80\x80\x80", "??????"},                         // never in UTF-8

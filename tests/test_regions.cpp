@@ -417,7 +417,7 @@ static int right(gpumb *, void *)
     return 1;
 }
 
-// One byte behind a buffer is enough, the first or the last of the zone; the last one inside is not.
+// One byte behind a buffer is enough, the first of the zone or the last; the last inside is not.
 static void test_guard()
 {
     static const uint64_t sizes[] = {1, 255, 256, 1000, 4096, 1000003};

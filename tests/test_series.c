@@ -172,8 +172,8 @@ static void test_interval(void)
         }
 }
 
-/* How many of 200 intervals hold the median, 0, of AR(1) 0.9 with two levels in turn, or of two such
- * series in turn; and of `period` levels. */
+/* How many of 200 intervals hold the median, 0, of AR(1) 0.9 with two levels in turn, or of two
+ * such series in turn; and of `period` levels. */
 static int held_of(int n, int series, int period, double height)
 {
     int held = 0, r, i;

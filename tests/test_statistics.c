@@ -60,6 +60,7 @@ static void test_small(void)
 {
     static const double one[] = {5};
     static const double two[] = {3, 1};
+    static const double four[] = {0, 1, 3, 10};
     static const double five[] = {100, 2, 4, 1, 3};
     static const double six[] = {6, 1, 5, 2, 4, 3};
     static const double seven[] = {11, 4, 5, 2, 9, 4, 7};
@@ -70,6 +71,7 @@ static void test_small(void)
     gpumb_stats s = gpumb_statistics(NULL, 0);
 
     CHECK_STATS(s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    CHECK_NEAR(stats_of(four, 4).mad, 1.5, 0); /* of deviations 1 1 2 8 */
     s = stats_of(one, 1);
     CHECK_STATS(s, 1, 5, 0, 0, 5, 5, 5, 5, 5, 0, 0);
     s = stats_of(two, 2);

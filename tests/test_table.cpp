@@ -203,10 +203,24 @@ static void test_plural()
         }
 }
 
+static void test_times()
+{
+    CHECK_STR(gpumbi_write_time(0).text, "0.000 ns");
+    CHECK_STR(gpumbi_write_time(9.9994e-9).text, "9.999 ns");
+    CHECK_STR(gpumbi_write_time(9.9996e-9).text, "10.00 ns");
+    CHECK_STR(gpumbi_write_time(99.994e-6).text, "99.99 us");
+    CHECK_STR(gpumbi_write_time(99.996e-6).text, "100.0 us");
+    CHECK_STR(gpumbi_write_time(999.94e-9).text, "999.9 ns");
+    CHECK_STR(gpumbi_write_time(999.96e-9).text, "1.000 us");
+    CHECK_STR(gpumbi_write_time(0.99996).text, "1.000 s");
+    CHECK_STR(gpumbi_write_time(12345).text, "12345.0 s");
+}
+
 int main()
 {
     test_straight();
     test_small_figures();
     test_plural();
+    test_times();
     return CHECK_SUMMARY();
 }

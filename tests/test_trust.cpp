@@ -1199,6 +1199,8 @@ static void test_each_flag()
     const auto two_us = [](int) { return 2e-6; };
     check("resolution", {two_us, nullptr, events, 0}, {two_us, nullptr, nullptr, 0});
     check("resolution", {two_us, nullptr, events, 0}, {nullptr, nullptr, events, 0});
+    check("resolution", {[](int) { return 11e-6; }, nullptr, events, 0},
+          {[](int) { return 13e-6; }, nullptr, events, 0}); // 20 times an empty kernel: 12.2 us
     const auto coarse = [](gpumb_settings *) { fake_quantum = 10e-6; };
     check("resolution", {[](int) { return 0.5e-3; }, coarse, events, 0},
           {[](int) { return 1.5e-3; }, coarse, events, 0});
@@ -1214,6 +1216,11 @@ static void test_each_flag()
         fake_memory = (uint64_t)64 << 30; // room for the copy
     };
     check("above-peak", {nullptr, no_peak, bytes(5.1e9), 0}, {nullptr, no_peak, bytes(4.9e9), 0});
+    const auto little = [](gpumb_settings *) { // 2 x 1 GiB are not to take more than half of it
+        fake_peak_gbps = 0;
+        fake_memory = ((uint64_t)4 << 30) - 1;
+    };
+    check("above-peak", {nullptr, no_peak, bytes(5.1e9), 0}, {nullptr, little, bytes(5.1e9), 0});
     const auto in_cache = [](gpumb *g) {
         gpumb_set_bytes(g, 5.1e9);
         gpumb_set_footprint(g, 1 << 20);
@@ -1949,8 +1956,9 @@ static void test_bonferroni()
     }
 }
 
-// Verdicts on all regions but the first, which are as fast as it, or the last of them `factor` times
-// as slow, where one slows down what runs next, or every so many-th run takes half as long again.
+// Verdicts on all regions but the first, which are as fast as it, or the last of them `factor`
+// times as slow, where one slows down what runs next, or every so many-th run takes half as long
+// again.
 static void disturbed(int regions, int who, int every, double factor, int *wrong, int *right)
 {
     *wrong = *right = 0;
