@@ -10128,39 +10128,39 @@ enum {
     GPUMBI_VALUE_PERCENT   /* ... of which the member is a hundredth */
 };
 
-/* name, example of a value ("" for none), kind, member (of OWN any), help */
+/* name, example of a value ("" for none), kind, member (of OWN any), help; in the order of --help */
 #define GPUMBI_OPTION_LIST(X)                                                                      \
-    X(HELP, "help", "", OWN, full, "this text")                                                    \
     X(LIST, "list", "", OWN, full, "the benchmarks with their kernels and axes")                   \
     X(FILTER, "filter", "NAME", OWN, full, "only what has NAME in bench/kernel; may be repeated")  \
     X(AXIS, "axis", "block=64,128", OWN, full,                                                     \
       "values of an axis: a,b,c or lo:hi:+step or lo:hi:*factor")                                  \
+    X(QUICK, "quick", "", OWN, full, "the quick profile of each benchmark (default)")              \
+    X(FULL, "full", "", OWN, full, "the full profile")                                             \
+    X(SHUFFLE, "shuffle", "", FLAG, shuffle, "configurations in an order drawn from the seed")     \
+    X(SEED, "seed", "1", OWN, seed, "of the random data, and of --shuffle")                        \
     X(DEVICE, "device", "0", OWN, device, "number of the device")                                  \
-    X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
-    X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
-    X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
-    X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
-      "compare with a CSV or JSON file of an earlier run")                                         \
-    X(DELTA, "delta", "1", PERCENT, delta, "per cent; smaller differences count as the same")      \
-    X(PROCESSES, "processes", "5", OWN, processes,                                                 \
-      "run the program so many times, to see how processes differ")                                \
-    X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
-      "standard deviation between processes, per cent, where fewer than 5 ran")                    \
-    X(FAIL, "fail-on-regression", "", FLAG, fail_on_regression,                                    \
-      "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
+    X(PEAK, "peak", "4800", POSITIVE, peak_gbps, "theoretical memory bandwidth, GB/s")             \
     X(PRECISION, "precision", "1", PERCENT, precision,                                             \
       "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", POSITIVE, budget_s, "seconds of sampling per row, at most")           \
     X(SAMPLES, "samples", "30:10000", OWN, min_samples,                                            \
       "least and most samples, within the budget")                                                 \
     X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
-    X(QUICK, "quick", "", OWN, full, "the quick profile of each benchmark (default)")              \
-    X(FULL, "full", "", OWN, full, "the full profile")                                             \
     X(COLD, "cold", "", FLAG, cold, "caches emptied before each sample")                           \
-    X(SHUFFLE, "shuffle", "", FLAG, shuffle, "configurations in an order drawn from the seed")     \
-    X(SEED, "seed", "1", OWN, seed, "of the random data, and of --shuffle")                        \
-    X(PEAK, "peak", "4800", POSITIVE, peak_gbps, "theoretical memory bandwidth, GB/s")             \
+    X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
+    X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
+    X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
     X(NO_COLOR, "no-color", "", FLAG, no_color, "no colours on the terminal")                      \
+    X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
+      "compare with a CSV or JSON file of an earlier run")                                         \
+    X(DELTA, "delta", "1", PERCENT, delta, "per cent; smaller differences count as the same")      \
+    X(FAIL, "fail-on-regression", "", FLAG, fail_on_regression,                                    \
+      "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
+    X(PROCESSES, "processes", "5", OWN, processes,                                                 \
+      "run the program so many times, to see how processes differ")                                \
+    X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
+      "standard deviation between processes, per cent, where fewer than 5 ran")                    \
+    X(HELP, "help", "", OWN, full, "this text")                                                    \
     X(EXPLAIN, "explain", "noisy", OWN, full, "what a flag means and what to do; all: every one")  \
     X(VERSION, "version", "", OWN, full, "version of gpumb")
 
@@ -10180,12 +10180,25 @@ static const struct {
 #undef GPUMBI_OPTION_ENTRY
 };
 
+/* The headings of --help, each before the option named. */
+static const struct {
+    gpumbi_option before;
+    const char *title;
+} gpumbi_option_groups[] = {{GPUMBI_OPTION_LIST, "What runs"},
+                            {GPUMBI_OPTION_PRECISION, "How it is measured"},
+                            {GPUMBI_OPTION_CSV, "What is written"},
+                            {GPUMBI_OPTION_COMPARE, "What it is compared with"},
+                            {GPUMBI_OPTION_HELP, "Explanations"}};
+
 GPUMB_API const char *gpumb_help_text(void)
 {
-    static char text[3200];
+    static char text[4800];
     text[0] = 0;
-    for (int i = 0; i < GPUMBI_OPTION_COUNT; i++) {
+    for (int i = 0, group = 0; i < GPUMBI_OPTION_COUNT; i++) {
         char option[40];
+        if (group < 5 && i == (int)gpumbi_option_groups[group].before)
+            gpumbi_format(text + strlen(text), sizeof text - strlen(text), "%s:\n",
+                          gpumbi_option_groups[group++].title);
         gpumbi_format(option, sizeof option, "--%s %s", gpumbi_options[i].name,
                       gpumbi_options[i].example);
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), "  %-26s %s\n", option,

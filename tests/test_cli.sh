@@ -162,6 +162,10 @@ for option in --help --list --filter --axis --device --csv --json --md --precisi
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
 done
 check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
+check "--help has $(lines "$tmp/out") lines, more than 50" test "$(lines "$tmp/out")" -le 50
+check "--help has no groups: $(grep -E '^[A-Z].*:$' "$tmp/out")" \
+    test "$(grep -cE '^[A-Z][a-z ]+:$' "$tmp/out")" -ge 5
+check "--help ends early" grep -q '^129 hung up, 130 interrupted, 143 terminated\.$' "$tmp/out"
 sed 1d "$tmp/out" >"$tmp/help" # but for the program's name
 check "README.md does not show --help as it is" not grep -vxFf README.md "$tmp/help"
 
