@@ -1,5 +1,5 @@
 /* What strided.cu and offset.cu share: the sizes in which a device fetches, which their models of
- * coalescing need, and the rows behind their conclusions. Include it after gpumb.h. */
+ * coalescing need. Include it after gpumb.h. */
 #ifndef BENCH_ACCESS_H
 #define BENCH_ACCESS_H
 
@@ -38,19 +38,6 @@ static inline void describe_access(gpumb *g, gpumb_stride_check *check, gpumb_bu
     gpumb_set_footprint(g, touched);
     gpumb_set_output(g, out);
     gpumb_set_verify(g, gpumb_check_strided, check);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-/* The one with these values of two axes. */
-static inline const gpumb_result *find_row(gpumb *g, const char *bench, const char *axis,
-                                           int64_t value, const char *axis2, int64_t value2)
-{
-    for (size_t i = 0; i < gpumb_row_count(g); i++)
-        if (row_of(g, i, bench) && gpumb_row_axis(g, i, axis) == value &&
-            gpumb_row_axis(g, i, axis2) == value2)
-            return gpumb_row(g, i);
-    return NULL;
 }
 
 #endif

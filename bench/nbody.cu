@@ -28,12 +28,8 @@
 #include "bench.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FLOP_EACH 20.0 /* an interaction, by convention */
 
 static const char *const roots[] = {"library", "approximate", "integer"}; /* as gpumb_rsqrt */
@@ -169,11 +165,8 @@ static void measure(gpumb *g, const gpumb_nbody *how, uint64_t n)
  * "plain" or "pairs", or (NULL) of all. */
 static int sound(gpumb *g, size_t row, const char *bench, const char *form)
 {
-    const gpumb_result *r = gpumb_row(g, row);
-    if (!r || r->status != GPUMB_STATUS_OK || r->flags & GPUMB_FLAG_NOISY || !(r->gflops > 0) ||
-        (bench && strcmp(r->bench, bench)))
-        return 0;
-    const gpumb_nbody *how = form_of(r->kernel);
+    const gpumb_result *r = row_in(g, rows_of(bench, NULL), row);
+    const gpumb_nbody *how = r && r->gflops > 0 ? form_of(r->kernel) : NULL;
     return how &&
            (!form || !strcmp(form, r->kernel) || !strcmp(form, how->pairs ? "pairs" : "plain"));
 }
@@ -203,34 +196,6 @@ static int64_t first_at(gpumb *g, const char *bench, const char *form, const cha
             first = x;
     }
     return first;
-}
-
-/* A sentence, piece by piece; what does not fit is left out. */
-typedef struct sentence {
-    char text[500];
-} sentence;
-
-static sentence no_words(void)
-{
-    sentence s;
-    s.text[0] = '\0';
-    return s;
-}
-
-static void say(sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(sentence *s, const char *format, ...)
-{
-    const size_t length = strlen(s->text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(s->text + length, sizeof s->text - length, format, arguments);
-    va_end(arguments);
-}
-
-static void say_separated(sentence *s)
-{
-    if (s->text[0])
-        say(s, "; ");
 }
 
 static void say_rate(sentence *s, const gpumb_result *r)
@@ -271,13 +236,13 @@ static void note_size(gpumb *g, const char *const *names, size_t count)
         const gpumb_result *one = fastest(g, size_bench, name, "n", least, "splits", 1);
         if (best && best != many) {
             const int64_t n = first_at(g, size_bench, name, "n", 0.95 * best->gflops, "splits", 0);
-            say_separated(&rates);
+            say_next(&rates, "; ");
             say(&rates, "%s ", name);
             say_rate(&rates, best);
             say(&rates, ", from n = %lld on", (long long)n);
         }
         if (many && one) {
-            say_separated(&splits);
+            say_next(&splits, "; ");
             say(&splits, "%s %.2f at n = %lld", name, many->gflops / one->gflops, (long long)least);
         }
     }
@@ -395,7 +360,7 @@ static void nbody_tile(gpumb *g)
         const gpumb_result *best = fastest(g, tile_bench, names[k], NULL, 0, NULL, 0);
         if (!first || first == best)
             continue;
-        say_separated(&gains);
+        say_next(&gains, "; ");
         say(&gains, "%s from %lld to %lld: %.2f times, ", names[k], (long long)least,
             (long long)first_at(g, tile_bench, names[k], "block", best->gflops, NULL, 0),
             best->gflops / first->gflops);
@@ -417,7 +382,7 @@ static void note_unroll(gpumb *g)
         const gpumb_result *most = fastest(g, unroll_bench, NULL, "bodies", bodies, NULL, 0);
         if (!one || one == most)
             continue;
-        say_separated(&gains);
+        say_next(&gains, "; ");
         say(&gains, "%d bod%s a thread %.2f times, at %lld", bodies, bodies > 1 ? "ies" : "y",
             most->gflops / one->gflops,
             (long long)first_at(g, unroll_bench, NULL, "unroll", most->gflops, "bodies", bodies));
@@ -461,7 +426,7 @@ static void note_roots(gpumb *g)
             continue;
         for (int root = 0; root < 3; root++)
             if (root != GPUMB_RSQRT_APPROXIMATE && r[root]) {
-                say_separated(&s);
+                say_next(&s, "; ");
                 say(&s, "%.2f times the %s one with %d bod%s a thread",
                     r[GPUMB_RSQRT_APPROXIMATE]->gflops / r[root]->gflops, roots[root], bodies,
                     bodies > 1 ? "ies" : "y");
@@ -736,15 +701,10 @@ static int check_issue(gpumb *g, void *user)
 
 static void note_issue(gpumb *g)
 {
-    const gpumb_result *r[2] = {NULL, NULL};
-    for (size_t i = 0; i < gpumb_row_count(g); i++)
-        for (int k = 0; k < 2; k++) {
-            const gpumb_result *row = gpumb_row(g, i);
-            if (row->status == GPUMB_STATUS_OK && row->reference > 0 &&
-                !strcmp(row->bench, issue_bench) && !strcmp(row->kernel, streams[k]))
-                r[k] = row;
-        }
-    if (!r[0] || !r[1])
+    const gpumb_result *r[2];
+    for (int k = 0; k < 2; k++)
+        r[k] = first_row(g, noisy_too(rows_of(issue_bench, streams[k])));
+    if (!r[0] || !r[1] || !(r[0]->reference > 0 && r[1]->reference > 0))
         return;
     const double all = MIX, fma = r[0]->measured_pct / 100, mix = r[1]->measured_pct / 100;
     const double root_clocks = all / mix - (all - 1) / fma;

@@ -6,7 +6,6 @@
 
 #include "access.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_ELEMENT = 16, MODEL_ITERATIONS = 1024 };
@@ -102,31 +101,25 @@ static void measure_subdomains(gpumb *g, gpumb_buffer *in, gpumb_buffer *out, in
 /* The fastest geometry, and what is reached by blocks of full warps whose accesses are apart. */
 static void note_geometry(gpumb *g, const char *bench, int lanes)
 {
-    const gpumb_result *best = NULL;
+    const rows all = rows_of(bench, NULL);
+    const extremes e = extremes_of(g, all, gbps_of);
     double low = 0, high = 0;
-    size_t at = 0;
     for (size_t i = 0; i < gpumb_row_count(g); i++) {
-        const gpumb_result *r = row_of(g, i, bench);
-        if (!r)
-            continue;
-        if (!best || r->gbps > best->gbps) {
-            best = r;
-            at = i;
-        }
-        if (gpumb_row_axis(g, i, "subdomains") * lanes >= 128 &&
+        const gpumb_result *r = row_in(g, all, i);
+        if (r && gpumb_row_axis(g, i, "subdomains") * lanes >= 128 &&
             gpumb_row_axis(g, i, "iterations") > 1 && r->measured_pct > 0) {
             low = low > 0 && low < r->measured_pct ? low : r->measured_pct;
             high = high > r->measured_pct ? high : r->measured_pct;
         }
     }
-    if (!best)
+    if (!e.high)
         return;
-    char share[80] = "";
-    if (best->measured_pct > 0)
-        snprintf(share, sizeof share, ", %.1f %% of the contiguous copy", best->measured_pct);
+    sentence share = no_words();
+    if (e.high->measured_pct > 0)
+        say(&share, ", %.1f %% of the contiguous copy", e.high->measured_pct);
     gpumb_note(g, "L = %d: best at %lld sub-domains a block and %lld iterations, %.0f GB/s%s.",
-               lanes, (long long)gpumb_row_axis(g, at, "subdomains"),
-               (long long)gpumb_row_axis(g, at, "iterations"), best->gbps, share);
+               lanes, (long long)gpumb_row_axis(g, e.high_row, "subdomains"),
+               (long long)gpumb_row_axis(g, e.high_row, "iterations"), e.high->gbps, share.text);
     if (high > 0)
         gpumb_note(g,
                    "With 128 threads a block and more, and a warp's accesses in pieces (I > 1): "
@@ -169,21 +162,18 @@ static void note_lanes(gpumb *g)
 {
     static const int pieces[] = {128, 64, 32, 1};
     double median[4] = {0, 0, 0, 0};
-    const size_t rows = gpumb_row_count(g);
-    int64_t elem = 0;
-    for (size_t i = 0; i < rows; i++)
-        if (row_of(g, i, lanes_bench) && gpumb_row_axis(g, i, "elem") > elem)
-            elem = gpumb_row_axis(g, i, "elem");
-    double *shares = (double *)malloc((rows + 1) * sizeof *shares);
+    const size_t count_all = gpumb_row_count(g);
+    const int64_t elem = last_value(g, rows_of(lanes_bench, NULL), "elem");
+    double *shares = (double *)malloc((count_all + 1) * sizeof *shares);
     for (int k = 0; shares && k < 4; k++) {
         uint64_t count = 0;
-        for (size_t i = 0; i < rows; i++) {
-            const gpumb_result *r = row_of(g, i, lanes_bench);
+        for (size_t i = 0; i < count_all; i++) {
+            const gpumb_result *r = row_in(g, having(rows_of(lanes_bench, NULL), "elem", elem), i);
             const int64_t bytes = gpumb_row_axis(g, i, "lanes") * elem;
             /* the largest piece of which it is a multiple */
-            if (r && r->measured_pct > 0 && gpumb_row_axis(g, i, "elem") == elem &&
-                gpumb_row_axis(g, i, "iterations") > 1 && bytes % pieces[k] == 0 &&
-                (k == 0 || bytes % pieces[k - 1]) && (k < 3 || bytes % 32))
+            if (r && r->measured_pct > 0 && gpumb_row_axis(g, i, "iterations") > 1 &&
+                bytes % pieces[k] == 0 && (k == 0 || bytes % pieces[k - 1]) &&
+                (k < 3 || bytes % 32))
                 shares[count++] = r->measured_pct;
         }
         median[k] = count ? gpumb_statistics(shares, count).median : 0;
@@ -314,16 +304,13 @@ static void note_shifted(gpumb *g)
         double worst = 1, expected = 0;
         int64_t elem = 0, offset = 0, compared = 0;
         for (size_t i = 0; i < gpumb_row_count(g); i++) {
-            const gpumb_result *r = row_of(g, i, misaligned_bench), *aligned = NULL;
+            const rows some = having(rows_of(misaligned_bench, NULL), "where", place);
+            const gpumb_result *r = row_in(g, some, i);
             const int64_t shift = gpumb_row_axis(g, i, "offset") * gpumb_row_axis(g, i, "elem");
-            if (!r || gpumb_row_axis(g, i, "where") != place ||
-                shift % unit_of_access(g, 1).sector == 0)
+            if (!r || shift % unit_of_access(g, 1).sector == 0)
                 continue;
-            for (size_t k = 0; k < gpumb_row_count(g); k++)
-                if (row_of(g, k, misaligned_bench) && gpumb_row_axis(g, k, "where") == place &&
-                    gpumb_row_axis(g, k, "offset") == 0 &&
-                    gpumb_row_axis(g, k, "elem") == gpumb_row_axis(g, i, "elem"))
-                    aligned = gpumb_row(g, k);
+            const gpumb_result *aligned = first_row(
+                g, having(having(some, "offset", 0), "elem", gpumb_row_axis(g, i, "elem")));
             if (!aligned)
                 continue;
             compared++;

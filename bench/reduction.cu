@@ -6,9 +6,6 @@
 
 #include "bench.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 /* The library's headers want C++17, and are not part of every ROCm. */
 #if __cplusplus >= 201703L
 #if defined(GPUMB_BACKEND_CUDA) && __has_include(<cub/device/device_reduce.cuh>)
@@ -184,110 +181,39 @@ static void measure_library(gpumb *g, job *j, gpumb_timing timing)
 }
 #endif
 
-/* ---- text of the conclusions ----------------------------------------------------------------- */
-
-typedef struct text {
-    char at[1000];
-} text;
-
-__attribute__((format(printf, 2, 3))) static void append(text *t, const char *format, ...)
-{
-    const size_t length = strlen(t->at);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(t->at + length, sizeof t->at - length, format, arguments);
-    va_end(arguments);
-}
-
-static void append_n(text *t, int64_t n)
-{
-    int power = 0;
-    while (power < 62 && (int64_t)1 << power < n)
-        power++;
-    if ((int64_t)1 << power == n)
-        append(t, "2^%d", power);
-    else
-        append(t, "%lld", (long long)n);
-}
-
-static const char *time_meant(const gpumb_result *r)
-{
-    return r->timing == GPUMB_TIMING_GRAPH ? "interval in a graph"
-           : is_gpu(NULL)                  ? "interval in the stream"
-                                           : "latency";
-}
-
-/* The row if it is one of this benchmark, noisy or not: what is called the best of all has to be
- * compared with all, and not be noisy itself. */
-static const gpumb_result *any_row(gpumb *g, size_t row, const char *bench)
-{
-    const gpumb_result *r = gpumb_row(g, row);
-    return r && r->status == GPUMB_STATUS_OK && !strcmp(r->bench, bench) ? r : NULL;
-}
-
-/* The rows with the shortest and the longest time, of one value of an axis if that is named. */
-typedef struct extremes {
-    const gpumb_result *low, *high;
-    size_t low_row, high_row;
-    int rows, close; /* all; others within 2 % of the shortest time */
-} extremes;
-
-/* 1 if there are several rows, and the two are not noisy. */
-static int find_extremes(gpumb *g, const char *bench, const char *axis, int64_t value, extremes *e)
-{
-    memset(e, 0, sizeof *e);
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < gpumb_row_count(g); i++) {
-            const gpumb_result *r = any_row(g, i, bench);
-            if (!r || (axis && gpumb_row_axis(g, i, axis) != value))
-                continue;
-            if (pass) {
-                e->close += r != e->low && r->time.median < 1.02 * e->low->time.median;
-                continue;
-            }
-            e->rows++;
-            if (!e->low || r->time.median < e->low->time.median) {
-                e->low = r;
-                e->low_row = i;
-            }
-            if (!e->high || r->time.median > e->high->time.median) {
-                e->high = r;
-                e->high_row = i;
-            }
-        }
-    return e->rows > 1 && !((e->low->flags | e->high->flags) & GPUMB_FLAG_NOISY);
-}
-
-/* 1: both have an interval, and that of a is below that of b. */
-static int is_faster(const gpumb_result *a, const gpumb_result *b)
-{
-    return a->time.ci_hi > 0 && a->time.ci_hi < b->time.ci_lo;
-}
-
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 static const char geometry_bench[] = "reduction/geometry";
 
+/* How many others take hardly longer than the best. */
+static void say_close(gpumb *g, sentence *t, rows all, const gpumb_result *best)
+{
+    const double median = best->time.median;
+    const int others = count_between(g, all, time_of, median, 1.02 * median) - 1;
+    if (others)
+        say(t, " (%d more within 2 %%)", others);
+}
+
 static void note_geometry(gpumb *g)
 {
-    extremes e;
+    const rows all = noisy_too(rows_of(geometry_bench, NULL));
+    const extremes e = extremes_of(g, all, time_of);
     int64_t least = INT64_MAX; /* threads a multiprocessor that come close to the best */
     size_t least_row = 0;
     double lowest = 1; /* of those with as many threads and more */
-    if (!find_extremes(g, geometry_bench, NULL, 0, &e))
+    if (!e.low || e.count < 2)
         return;
-    text t = {""};
-    append(&t, "Best geometry: %lld blocks of %lld threads a multiprocessor, %.4g GB/s",
-           (long long)gpumb_row_axis(g, e.low_row, "blocks_per_sm"),
-           (long long)gpumb_row_axis(g, e.low_row, "block"), e.low->gbps);
+    sentence t = no_words();
+    say(&t, "Best geometry: %lld blocks of %lld threads a multiprocessor, %.4g GB/s",
+        (long long)gpumb_row_axis(g, e.low_row, "blocks_per_sm"),
+        (long long)gpumb_row_axis(g, e.low_row, "block"), e.low->gbps);
     if (e.low->pct_peak > 0)
-        append(&t, ", %.1f %% of the peak", e.low->pct_peak);
-    if (e.close)
-        append(&t, " (%d more within 2 %%)", e.close);
-    gpumb_note(g, "%s.", t.at);
+        say(&t, ", %.1f %% of the peak", e.low->pct_peak);
+    say_close(g, &t, all, e.low);
+    gpumb_note(g, "%s.", t.text);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < gpumb_row_count(g); i++) {
-            const gpumb_result *r = any_row(g, i, geometry_bench);
+            const gpumb_result *r = row_in(g, all, i);
             const int64_t threads =
                 gpumb_row_axis(g, i, "blocks_per_sm") * gpumb_row_axis(g, i, "block");
             if (!r)
@@ -300,13 +226,13 @@ static void note_geometry(gpumb *g)
             if (pass && threads >= least && share < lowest)
                 lowest = share;
         }
-    t.at[0] = 0;
+    t.text[0] = 0;
     if (lowest < 0.95)
-        append(&t, "; not always enough: as many and more give %.0f %% and up", 100 * lowest);
+        say(&t, "; not always enough: as many and more give %.0f %% and up", 100 * lowest);
     gpumb_note(
         g, "95 %% of that takes %lld threads a multiprocessor at least (%lld blocks of %lld)%s.",
         (long long)least, (long long)gpumb_row_axis(g, least_row, "blocks_per_sm"),
-        (long long)gpumb_row_axis(g, least_row, "block"), t.at);
+        (long long)gpumb_row_axis(g, least_row, "block"), t.text);
 }
 
 static void reduction_geometry(gpumb *g)
@@ -346,17 +272,13 @@ static const char *const launched[LAUNCHES] = {"in a stream", "in a graph", "by 
 static const gpumb_result *next_n(gpumb *g, const char *kernel, int64_t type, int64_t launch,
                                   int64_t after, int64_t *n)
 {
-    const gpumb_result *found = NULL;
-    for (size_t i = 0; i < gpumb_row_count(g); i++) {
-        const gpumb_result *r = row_of(g, i, size_bench);
-        const int64_t here = gpumb_row_axis(g, i, "n");
-        if (!r || strcmp(r->kernel, kernel) || gpumb_row_axis(g, i, "type") != type ||
-            gpumb_row_axis(g, i, "launch") != launch || here <= after || (found && here >= *n) ||
-            (launch == GRAPH && r->timing != GPUMB_TIMING_GRAPH)) /* it could not be captured */
-            continue;
-        found = r;
-        *n = here;
-    }
+    const rows some = having(having(rows_of(size_bench, kernel), "type", type), "launch", launch);
+    const gpumb_result *found;
+    *n = after;
+    do {
+        *n = next_value(g, some, "n", *n);
+        found = *n < 0 ? NULL : first_row(g, having(some, "n", *n));
+    } while (found && launch == GRAPH && found->timing != GPUMB_TIMING_GRAPH); /* not captured */
     return found;
 }
 
@@ -364,7 +286,7 @@ static const gpumb_result *next_n(gpumb *g, const char *kernel, int64_t type, in
  * comes from there. */
 static void note_peak(gpumb *g, const char *kernel, int64_t type)
 {
-    text t = {""};
+    sentence t = no_words();
     double most = 0;
     int64_t n = 0, most_n = 0;
     for (int64_t launch = GRAPH; launch >= STREAM; launch--) {
@@ -382,17 +304,16 @@ static void note_peak(gpumb *g, const char *kernel, int64_t type)
         }
         if (!any)
             continue;
-        append(&t, "%s%s %s", t.at[0] ? ", " : "", launched[launch],
-               from ? "from n = " : "nowhere");
+        say(&t, "%s%s %s", t.text[0] ? ", " : "", launched[launch], from ? "from n = " : "nowhere");
         if (from)
-            append_n(&t, from);
+            say_number(&t, from);
     }
-    if (!t.at[0])
+    if (!t.text[0])
         return;
-    append(&t, "; at most %.1f %%, at ", most);
-    append_n(&t, most_n);
+    say(&t, "; at most %.1f %%, at ", most);
+    say_number(&t, most_n);
     gpumb_note(g, "%s, %s, input of 4 times the L2 and more: 90 %% of the peak %s.",
-               size_names[type], kernel, t.at);
+               size_names[type], kernel, t.text);
 }
 
 /* The time of another form over that of the fastest, as medians of one interleave. 1 if there was
@@ -400,20 +321,20 @@ static void note_peak(gpumb *g, const char *kernel, int64_t type)
 static int note_ratio(gpumb *g, const char *kernel, const char *called, int64_t type,
                       int64_t launch)
 {
-    text t = {""};
+    sentence t = no_words();
     int64_t n = 0, same = 0;
     for (const gpumb_result *r = next_n(g, kernel, type, launch, 0, &n); r;
          r = next_n(g, kernel, type, launch, n, &n)) {
         const gpumb_result *fastest = next_n(g, "fastest", type, launch, n - 1, &same);
         if (!fastest || same != n)
             continue;
-        append(&t, "%s%.2f at ", t.at[0] ? ", " : "", r->time.median / fastest->time.median);
-        append_n(&t, n);
+        say(&t, "%s%.2f at ", t.text[0] ? ", " : "", r->time.median / fastest->time.median);
+        say_number(&t, n);
     }
-    if (t.at[0])
+    if (t.text[0])
         gpumb_note(g, "%s %s, time of %s over that of the fastest form: %s.", size_names[type],
-                   launched[launch], called, t.at);
-    return t.at[0] != 0;
+                   launched[launch], called, t.text);
+    return t.text[0] != 0;
 }
 
 static void reduction_size(gpumb *g)
@@ -464,52 +385,40 @@ static void reduction_size(gpumb *g)
 
 static const char variants_bench[] = "reduction/variants";
 
-static const char *variant(gpumb *g, size_t row, text *t)
+static const char *variant(gpumb *g, size_t row, sentence *t)
 {
-    t->at[0] = 0;
-    append(t, "%s + %s", combines[gpumb_row_axis(g, row, "combine")],
-           finishes[gpumb_row_axis(g, row, "finish")]);
-    return t->at;
-}
-
-/* The smallest n of a benchmark's rows above `after`; INT64_MAX: none. */
-static int64_t n_above(gpumb *g, const char *bench, int64_t after)
-{
-    int64_t next = INT64_MAX;
-    for (size_t i = 0; i < gpumb_row_count(g); i++) {
-        const int64_t n = gpumb_row_axis(g, i, "n");
-        if (any_row(g, i, bench) && n > after && n < next)
-            next = n;
-    }
-    return next;
+    t->text[0] = 0;
+    say(t, "%s + %s", combines[gpumb_row_axis(g, row, "combine")],
+        finishes[gpumb_row_axis(g, row, "finish")]);
+    return t->text;
 }
 
 /* The fastest at each n; one item for n in a row with the same pair of fastest and slowest. */
 static void note_variants(gpumb *g)
 {
-    text all = {""}, low, high, pair, last = {""};
+    const rows any = noisy_too(rows_of(variants_bench, NULL));
+    sentence all = no_words(), low, high, pair, last = no_words();
     const char *meant = "";
-    extremes e;
-    for (int64_t n = n_above(g, variants_bench, 0); n < INT64_MAX;
-         n = n_above(g, variants_bench, n)) {
-        if (!find_extremes(g, variants_bench, "n", n, &e))
+    for (int64_t n = next_value(g, any, "n", 0); n >= 0; n = next_value(g, any, "n", n)) {
+        const extremes e = extremes_of(g, having(any, "n", n), time_of);
+        if (!e.low || e.count < 2)
             continue;
-        pair.at[0] = 0;
-        append(&pair, "%.80s (slowest: %.80s)", variant(g, e.low_row, &low),
-               variant(g, e.high_row, &high));
-        if (strcmp(pair.at, last.at))
-            append(&all, "%s%s: ", all.at[0] ? "; " : "", pair.at);
+        pair = no_words();
+        say(&pair, "%.80s (slowest: %.80s)", variant(g, e.low_row, &low),
+            variant(g, e.high_row, &high));
+        if (strcmp(pair.text, last.text))
+            say(&all, "%s%s: ", all.text[0] ? "; " : "", pair.text);
         else
-            append(&all, ", ");
+            say(&all, ", ");
         last = pair;
-        append_n(&all, n);
-        append(&all, " %.4g us, %.2f x", 1e6 * e.low->time.median,
-               e.high->time.median / e.low->time.median);
+        say_number(&all, n);
+        say(&all, " %.4g us, %.2f x", 1e6 * e.low->time.median,
+            e.high->time.median / e.low->time.median);
         meant = time_meant(e.low);
     }
-    if (all.at[0])
+    if (all.text[0])
         gpumb_note(g, "Fastest variant, %s, and how many times faster than the slowest: %s.", meant,
-                   all.at);
+                   all.text);
 }
 
 /* Two ways of combining, at the same n and with the same finish. */
@@ -517,22 +426,21 @@ static void note_shuffles(gpumb *g, int64_t combine, int64_t other)
 {
     int pairs = 0, faster = 0, slower = 0;
     double low = 0, high = 0;
-    for (size_t i = 0; i < gpumb_row_count(g); i++)
-        for (size_t k = 0; k < gpumb_row_count(g); k++) {
-            const gpumb_result *a = row_of(g, i, variants_bench);
-            const gpumb_result *b = row_of(g, k, variants_bench);
-            if (!a || !b || gpumb_row_axis(g, i, "combine") != combine ||
-                gpumb_row_axis(g, k, "combine") != other ||
-                gpumb_row_axis(g, i, "finish") != gpumb_row_axis(g, k, "finish") ||
-                gpumb_row_axis(g, i, "n") != gpumb_row_axis(g, k, "n"))
-                continue;
-            const double ratio = a->time.median / b->time.median;
-            low = pairs && low < ratio ? low : ratio;
-            high = pairs && high > ratio ? high : ratio;
-            pairs++;
-            faster += is_faster(a, b);
-            slower += is_faster(b, a);
-        }
+    const rows all = rows_of(variants_bench, NULL);
+    for (size_t i = 0; i < gpumb_row_count(g); i++) {
+        const gpumb_result *a = row_in(g, having(all, "combine", combine), i);
+        const rows same = having(having(all, "finish", gpumb_row_axis(g, i, "finish")), "n",
+                                 gpumb_row_axis(g, i, "n"));
+        const gpumb_result *b = first_row(g, having(same, "combine", other));
+        if (!a || !b)
+            continue;
+        const double ratio = a->time.median / b->time.median;
+        low = pairs && low < ratio ? low : ratio;
+        high = pairs && high > ratio ? high : ratio;
+        pairs++;
+        faster += is_faster(a, b);
+        slower += is_faster(b, a);
+    }
     if (pairs)
         gpumb_note(g,
                    "%s against %s, same n and finish: time %.2f ... %.2f of it; faster in %d of "
@@ -566,25 +474,25 @@ static void reduction_variants(gpumb *g)
 
 static const char elements_bench[] = "reduction/elements";
 
-static void append_elements(gpumb *g, text *t, size_t row)
+static void say_elements(gpumb *g, sentence *t, size_t row)
 {
-    append(t, "%lld elements a warp, %lld warps a block",
-           (long long)gpumb_row_axis(g, row, "elements_per_warp"),
-           (long long)gpumb_row_axis(g, row, "warps"));
+    say(t, "%lld elements a warp, %lld warps a block",
+        (long long)gpumb_row_axis(g, row, "elements_per_warp"),
+        (long long)gpumb_row_axis(g, row, "warps"));
 }
 
 static void note_elements(gpumb *g)
 {
-    text low = {""}, high = {""};
-    extremes e;
-    if (!find_extremes(g, elements_bench, NULL, 0, &e))
+    const rows all = noisy_too(rows_of(elements_bench, NULL));
+    const extremes e = extremes_of(g, all, time_of);
+    sentence low = no_words(), high = no_words();
+    if (!e.low || e.count < 2)
         return;
-    append_elements(g, &low, e.low_row);
-    append_elements(g, &high, e.high_row);
-    if (e.close)
-        append(&low, " (%d more within 2 %%)", e.close);
-    gpumb_note(g, "Fastest: %s: %s %.4g us; slowest: %s: %.2f times that.", low.at,
-               time_meant(e.low), 1e6 * e.low->time.median, high.at,
+    say_elements(g, &low, e.low_row);
+    say_elements(g, &high, e.high_row);
+    say_close(g, &low, all, e.low);
+    gpumb_note(g, "Fastest: %s: %s %.4g us; slowest: %s: %.2f times that.", low.text,
+               time_meant(e.low), 1e6 * e.low->time.median, high.text,
                e.high->time.median / e.low->time.median);
 }
 
@@ -624,11 +532,7 @@ static const char blocks_bench[] = "reduction/blocks";
 
 static const gpumb_result *row_with_blocks(gpumb *g, const char *kernel, int64_t blocks)
 {
-    for (size_t i = 0; i < gpumb_row_count(g); i++)
-        if (row_of(g, i, blocks_bench) && !strcmp(gpumb_row(g, i)->kernel, kernel) &&
-            gpumb_row_axis(g, i, "blocks") == blocks)
-            return gpumb_row(g, i);
-    return NULL;
+    return first_row(g, having(rows_of(blocks_bench, kernel), "blocks", blocks));
 }
 
 /* Whether a multiple of the multiprocessors is faster than one block fewer or more. */
@@ -702,18 +606,18 @@ static const char types_bench[] = "reduction/types";
 
 static void note_types(gpumb *g)
 {
-    extremes e; /* as many bytes in each row */
-    if (!find_extremes(g, types_bench, NULL, 0, &e))
+    const extremes e = extremes_of(g, noisy_too(rows_of(types_bench, NULL)), time_of);
+    if (!e.low || e.count < 2) /* as many bytes in each row */
         return;
-    text t = {""};
-    append(&t, "%d types and operations: %.4g (%s %s) ... %.4g GB/s (%s %s)", e.rows, e.high->gbps,
-           types[gpumb_row_axis(g, e.high_row, "value_type")],
-           operations[gpumb_row_axis(g, e.high_row, "operation")], e.low->gbps,
-           types[gpumb_row_axis(g, e.low_row, "value_type")],
-           operations[gpumb_row_axis(g, e.low_row, "operation")]);
+    sentence t = no_words();
+    say(&t, "%d types and operations: %.4g (%s %s) ... %.4g GB/s (%s %s)", e.count, e.high->gbps,
+        types[gpumb_row_axis(g, e.high_row, "value_type")],
+        operations[gpumb_row_axis(g, e.high_row, "operation")], e.low->gbps,
+        types[gpumb_row_axis(g, e.low_row, "value_type")],
+        operations[gpumb_row_axis(g, e.low_row, "operation")]);
     if (e.low->pct_peak > 0 && !(e.low->flags & GPUMB_FLAG_CACHED))
-        append(&t, ", %.1f ... %.1f %% of the peak", e.high->pct_peak, e.low->pct_peak);
-    gpumb_note(g, "%s.", t.at);
+        say(&t, ", %.1f ... %.1f %% of the peak", e.high->pct_peak, e.low->pct_peak);
+    gpumb_note(g, "%s.", t.text);
 }
 
 /* `value_type`, since `type` is an axis with other values already, and --axis would have to name

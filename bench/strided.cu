@@ -6,8 +6,6 @@
 
 #include "access.h"
 
-#include <stdio.h>
-
 enum { MAX_ELEMENT = 16, LIST_QUICK = 8, LIST_FULL = 46 };
 static const int64_t elements[] = {1, 2, 4, 8, 16};
 static const int64_t elements_quick[] = {1, 4, 16}, elements_cpu[] = {4, 16};
@@ -99,10 +97,9 @@ static agreement agreement_of(gpumb *g, int64_t elem)
     int64_t first_off = INT64_MAX;
     for (int pass = 0; pass < 2; pass++) /* the second: the largest stride below first_off */
         for (size_t i = 0; i < gpumb_row_count(g); i++) {
-            const gpumb_result *r = row_of(g, i, memory_bench);
+            const gpumb_result *r = row_in(g, having(rows_of(memory_bench, NULL), "elem", elem), i);
             const int64_t stride = gpumb_row_axis(g, i, "stride");
-            if (!r || !(r->expected_pct > 0) || gpumb_row_axis(g, i, "elem") != elem ||
-                r->flags & GPUMB_FLAG_CACHED)
+            if (!r || !(r->expected_pct > 0) || r->flags & GPUMB_FLAG_CACHED)
                 continue;
             const double ratio = r->measured_pct / r->expected_pct;
             if (pass && stride < first_off && stride > a.until)
@@ -126,24 +123,20 @@ static agreement agreement_of(gpumb *g, int64_t elem)
 /* Where each size of elements leaves the model. */
 static void note_agreement(gpumb *g)
 {
-    char text[300] = "";
+    sentence s = no_words();
     for (int i = 0; i < 5; i++) {
         const agreement a = agreement_of(g, elements[i]);
-        const size_t length = strlen(text);
         if (!a.last)
             continue;
-        if (a.until == a.last)
-            snprintf(text + length, sizeof text - length, "%s%d B: all, up to %lld",
-                     length ? "; " : "", (int)elements[i], (long long)a.last);
-        else if (a.until)
-            snprintf(text + length, sizeof text - length, "%s%d B: up to %lld", length ? "; " : "",
-                     (int)elements[i], (long long)a.until);
+        say_next(&s, "; ");
+        say(&s, "%d B: ", (int)elements[i]);
+        if (a.until)
+            say(&s, "%sup to %lld", a.until == a.last ? "all, " : "", (long long)a.until);
         else
-            snprintf(text + length, sizeof text - length, "%s%d B: none", length ? "; " : "",
-                     (int)elements[i]);
+            say(&s, "none");
     }
-    if (text[0])
-        gpumb_note(g, "Strides at which measured and expected agree within 10 %%: %s.", text);
+    if (s.text[0])
+        gpumb_note(g, "Strides at which measured and expected agree within 10 %%: %s.", s.text);
 }
 
 /* The largest fall below the model, and which distances between threads it comes from. */
@@ -173,9 +166,10 @@ static void note_below(gpumb *g)
         return;
     for (int i = 4; i >= 0; i--) { /* the largest element that was measured at all three */
         const int64_t e = elements[i], last = agreement_of(g, e).last;
-        const gpumb_result *one = find_row(g, memory_bench, "elem", e, "stride", sector / e);
-        const gpumb_result *two = find_row(g, memory_bench, "elem", e, "stride", 2 * sector / e);
-        const gpumb_result *far = find_row(g, memory_bench, "elem", e, "stride", last);
+        const rows some = having(rows_of(memory_bench, NULL), "elem", e);
+        const gpumb_result *one = first_row(g, having(some, "stride", sector / e));
+        const gpumb_result *two = first_row(g, having(some, "stride", 2 * sector / e));
+        const gpumb_result *far = first_row(g, having(some, "stride", last));
         if (!one || !two || !far || e * last < 8 * sector)
             continue;
         const double granule = two->gbps / one->gbps, rest = far->gbps / two->gbps;
@@ -193,20 +187,20 @@ static void note_below(gpumb *g)
 /* Elements that do better than the model, because it starts from a rate that memory did not set. */
 static void note_above(gpumb *g)
 {
-    char text[200] = "";
+    sentence s = no_words();
     int memory_is_idle = 1;
     for (int i = 0; i < 5; i++) {
         const agreement a = agreement_of(g, elements[i]);
-        const gpumb_result *first = find_row(g, memory_bench, "elem", elements[i], "stride", 1);
-        const size_t length = strlen(text);
+        const gpumb_result *first = first_row(
+            g, having(having(rows_of(memory_bench, NULL), "elem", elements[i]), "stride", 1));
         if (a.high <= 1.1)
             continue;
-        snprintf(text + length, sizeof text - length, "%s%.1f for %d B (stride %lld)",
-                 length ? ", " : "", a.high, (int)elements[i], (long long)a.high_at);
+        say_next(&s, ", ");
+        say(&s, "%.1f for %d B (stride %lld)", a.high, (int)elements[i], (long long)a.high_at);
         memory_is_idle &= first && first->pct_peak > 0 && first->pct_peak < 75;
     }
-    if (text[0])
-        gpumb_note(g, "Measured over expected is up to %s.%s", text,
+    if (s.text[0])
+        gpumb_note(g, "Measured over expected is up to %s.%s", s.text,
                    memory_is_idle ? " At stride 1 these stay below 75 % of the peak: it is not the "
                                     "memory that limits them there."
                                   : "");
@@ -247,16 +241,11 @@ static const published geometries[] = {{256, 4096, 8}, {128, 2048, 16}};
 
 static void note_original(gpumb *g, int64_t which)
 {
-    const gpumb_result *first = find_row(g, original_bench, "geometry", which, "stride", 1);
-    const gpumb_result *far = NULL;
-    int64_t last = 1;
-    for (size_t i = 0; i < gpumb_row_count(g); i++)
-        if (row_of(g, i, original_bench) && gpumb_row_axis(g, i, "geometry") == which &&
-            gpumb_row_axis(g, i, "stride") > last) {
-            last = gpumb_row_axis(g, i, "stride");
-            far = gpumb_row(g, i);
-        }
-    if (!first || !far)
+    const rows some = having(rows_of(original_bench, NULL), "geometry", which);
+    const int64_t last = last_value(g, some, "stride");
+    const gpumb_result *first = first_row(g, having(some, "stride", 1));
+    const gpumb_result *far = first_row(g, having(some, "stride", last));
+    if (!first || last <= 1)
         return;
     gpumb_note(
         g, "%s: from %.0f GB/s at stride 1%s to %.0f GB/s at stride %lld%s.", names[which],
