@@ -405,11 +405,12 @@ typedef enum gpumb_cache {
 } gpumb_cache;
 
 /* These describe the next region only, also within a GPUMB_INTERLEAVE: bytes read and written by
- * one run of the body, floating-point operations in it, and the bytes that it touches, which
- * together with the bytes moved decide the `cache` column. 0 says nothing; what is negative, NaN or
- * infinite makes a row `failed`. */
+ * one run of the body, floating-point operations in it, elements that it handles, and the bytes
+ * that it touches, which together with the bytes moved decide the `cache` column. 0 says nothing;
+ * what is negative, NaN or infinite makes a row `failed`. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
+GPUMB_API void gpumb_set_elements(gpumb *g, double elements); /* gives elements a second */
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
@@ -418,6 +419,11 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
  * 13.1 %", both of the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
+
+/* A value of your own, in a column of this name in all sinks: of the next region or, called by its
+ * check, of the one under way. Up to 16 names in a context, each of up to 63 characters without a
+ * semicolon, none that of another column. NaN and infinity leave its place empty. */
+GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 
 /* Outputs (up to 8) are poisoned before the first run and before a last one; then come the reset
  * hook, the body and the check, which returns 1 if all is right. `user` must live until the region
@@ -611,6 +617,7 @@ typedef struct gpumb_result {
     int processes;                     /* that measured it, this one included; 0: this one alone */
     double process_lo_s, process_hi_s; /* least and largest of their medians */
     const double *process_medians_s;   /* all, its own last; valid until gpumb_close(); or NULL */
+    double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
     unsigned flags;
 } gpumb_result;
 
@@ -625,12 +632,13 @@ enum {
 /* The last row that was finished; NULL if there is none. Rows are valid until gpumb_close(). */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
-/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep, and the value of an
- * axis in one: a named value's is its index, from 0; -1: the row has no such axis. There are none
- * while a sweep enumerates. */
+/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; the value of an axis
+ * in one: a named value's is its index, from 0; -1: the row has no such axis; and a value of your
+ * own, NaN where it is not known. There are none while a sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
+GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name);
 
 /* A conclusion: a line below the table, and at the end of the JSON and Markdown files. Does nothing
  * while a sweep enumerates. */
@@ -4127,6 +4135,7 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
+enum { GPUMBI_COLUMN_NAME = 64, GPUMBI_OWN_VALUES = 16 };
 enum {
     GPUMBI_OPTIONS = 32,
     GPUMBI_WINDOW = 64,
@@ -4161,6 +4170,23 @@ static size_t gpumbi_point_bytes(const gpumbi_point *point)
     return offsetof(gpumbi_point, at) + (size_t)point->depth * sizeof point->at[0];
 }
 
+/* What stands in the columns behind the fixed ones. */
+typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN, GPUMBI_COLUMN_KINDS } gpumbi_column_kind;
+
+/* Named values of a row, in columns of their own; NaN: has a place, and is not known. */
+typedef struct gpumbi_values {
+    int count;
+    struct {
+        int column;
+        double value;
+    } at[GPUMBI_COLUMNS];
+} gpumbi_values;
+
+static size_t gpumbi_values_bytes(const gpumbi_values *values)
+{
+    return offsetof(gpumbi_values, at) + (size_t)values->count * sizeof values->at[0];
+}
+
 struct gpumb_axis {
     gpumb *owner;
     int depth, column, sibling;
@@ -4186,7 +4212,8 @@ static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower
 
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
-    double bytes, flop, reference, expected;
+    double bytes, flop, elements, reference, expected;
+    gpumbi_values values;
     uint64_t footprint;
     gpumb_timing timing;
     gpumb_cache cache;
@@ -4268,8 +4295,9 @@ typedef struct gpumbi_sampler {
 
 typedef struct gpumbi_row {
     gpumb_result result;
-    size_t order, number; /* rows are written by the first, then the second */
-    gpumbi_point point;   /* has memory as far as its depth reaches */
+    size_t order, number;  /* rows are written by the first, then the second */
+    gpumbi_values *values; /* behind the point */
+    gpumbi_point point;    /* has memory as far as its depth reaches */
 } gpumbi_row;
 
 typedef struct gpumbi_sink {
@@ -4281,7 +4309,7 @@ typedef struct gpumbi_sink {
     mode_t mode;
     uid_t user;
     gid_t group;
-    int columns;   /* axes in the header already written */
+    int columns;   /* behind the fixed ones, in the header already written */
     uint64_t rows; /* all of them whole, up to ... */
     off_t end;
 } gpumbi_sink;
@@ -4354,7 +4382,8 @@ struct gpumb {
         size_t point_count, point_capacity, point_index;
         size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
         size_t *slot, slots; /* a hash table of them; a power of 2 */
-        char column[GPUMBI_COLUMNS][32];
+        char column[GPUMBI_COLUMNS][GPUMBI_COLUMN_NAME]; /* behind the fixed ones */
+        gpumbi_column_kind column_kind[GPUMBI_COLUMNS];
         int columns;
         gpumbi_text **text; /* a hash table of texts */
         size_t texts, text_slots;
@@ -4385,7 +4414,8 @@ struct gpumb {
     struct { /* SINKS: the table */
         FILE *file;
         int color, header_printed;
-        gpumbi_point point; /* whose axes the heading shows */
+        gpumbi_point point;   /* whose axes the heading shows ... */
+        gpumbi_values values; /* ... and whose values */
         char bench[64];
         const char *unit;
         int at, end; /* columns of the line that are written, and that the cells so far have */
@@ -4719,6 +4749,16 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
     return -1;
 }
 
+GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
+{
+    g = gpumbi_context(g);
+    const gpumbi_values *values = row < gpumb_row_count(g) ? g->rows.at[row]->values : NULL;
+    for (int i = 0; name && values && i < values->count; i++)
+        if (!strcmp(g->sweep.column[values->at[i].column], name))
+            return values->at[i].value;
+    return NAN;
+}
+
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
@@ -4762,6 +4802,37 @@ GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
 {
     if ((g = gpumbi_enter(g)) != NULL)
         g->region.next.flop = flop;
+}
+
+GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        g->region.next.elements = elements;
+}
+
+static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind);
+
+/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. */
+static void gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
+                             gpumbi_column_kind kind, double value)
+{
+    const int column = gpumbi_find_column(g, name, kind);
+    int i = 0;
+    while (i < values->count && values->at[i].column != column)
+        i++;
+    if (column < 0 || i == GPUMBI_COLUMNS)
+        return;
+    values->count += i == values->count;
+    values->at[i].column = column;
+    values->at[i].value = isfinite(value) ? value : NAN;
+}
+
+GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        gpumbi_put_value(
+            g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
+            GPUMBI_OWN, value);
 }
 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
@@ -6438,12 +6509,12 @@ static int gpumbi_selected(gpumb *g, const char *kernel);
  * than 1e30, and rates stay finite. */
 static void gpumbi_judge_description(gpumbi_sampler *s)
 {
-    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "expected(): a reference",
-                                       "expected(): a share"};
-    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.reference,
-                            &s->about.expected};
+    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "elements(): elements",
+                                       "expected(): a reference", "expected(): a share"};
+    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.elements,
+                            &s->about.reference, &s->about.expected};
     char reason[sizeof s->result.reason];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (*said[i] >= 0 && *said[i] <= 1e30)
             continue;
         gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
@@ -7107,22 +7178,35 @@ static void gpumbi_meet(gpumb *g, const char *kernel)
 
 static int gpumbi_is_fixed_column(const char *name);
 
-static int gpumbi_find_column(gpumb *g, const char *name)
+/* The column of this name behind the fixed ones, a new one if need be. Ends the context, and
+ * returns -1, if it can't have one. */
+static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind)
 {
-    for (int i = 0; i < g->sweep.columns; i++)
-        if (!strcmp(g->sweep.column[i], name))
+    static const char *const what[] = {"axis", "value"};
+    static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
+    int taken = 0, of_kind = 0;
+    name = name ? name : "";
+    for (int i = 0; i < g->sweep.columns; i++) {
+        const int same = !strcmp(g->sweep.column[i], name);
+        if (same && g->sweep.column_kind[i] == kind)
             return i;
-    if (g->sweep.columns == GPUMBI_COLUMNS) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d different axes", (int)GPUMBI_COLUMNS);
-        return -1;
+        taken |= same;
+        of_kind += g->sweep.column_kind[i] == kind;
     }
-    if (gpumbi_is_fixed_column(name)) {
+    if (taken || gpumbi_is_fixed_column(name))
         gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "axis %s: that is the name of a column; take another, my_%s for example", name,
-                   name);
+                   "%s %s: that is the name of a column; take another, my_%s for example",
+                   what[kind], name, name);
+    else if (!name[0] || strlen(name) >= sizeof g->sweep.column[0] || strchr(name, ';'))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: a name has 1 to %d characters, and no semicolon",
+                   what[kind], name, (int)sizeof g->sweep.column[0] - 1);
+    else if (of_kind == most[kind] || g->sweep.columns == GPUMBI_COLUMNS)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: there are %d of them already", what[kind], name,
+                   of_kind);
+    if (g->done)
         return -1;
-    }
     gpumbi_copy_text(g->sweep.column[g->sweep.columns], sizeof g->sweep.column[0], name);
+    g->sweep.column_kind[g->sweep.columns] = kind;
     return g->sweep.columns++;
 }
 
@@ -7193,10 +7277,7 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         }
     if (!gpumbi_working(g))
         return &none;
-    if (strlen(name) >= sizeof g->sweep.column[0])
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "axis %s: the name is longer than %d characters", name,
-                   (int)sizeof g->sweep.column[0] - 1);
-    const int column = g->done ? -1 : gpumbi_find_column(g, name);
+    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS);
     if (g->sweep.here.depth == GPUMBI_DEPTH)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
     if (g->done)
@@ -7397,8 +7478,9 @@ static int gpumbi_axis_options_known(gpumb *g)
         if (!g->options.axis_used[i]) {
             char axes[300] = "";
             for (int c = 0; c < g->sweep.columns; c++)
-                gpumbi_format(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s",
-                              c ? ", " : "", g->sweep.column[c]);
+                if (g->sweep.column_kind[c] == GPUMBI_AXIS)
+                    gpumbi_format(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s",
+                                  axes[0] ? ", " : "", g->sweep.column[c]);
             gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s%s; see --list",
                        g->options.axis[i], axes[0] ? axes : "none",
                        g->sweep.here.depth ? " (of several sweeps in main() the first decides)"
@@ -7570,6 +7652,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     const gpumb_device *d = &g->device;
     r->bytes = s->about.bytes;
     r->flop = s->about.flop;
+    r->elements = s->about.elements;
     r->footprint_bytes = s->about.footprint;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
@@ -7596,6 +7679,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     const double median = r->time.median;
     r->gbps = r->bytes / median / 1e9;
     r->gflops = r->flop / median / 1e9;
+    r->elements_per_s = r->elements / median;
     if (r->bytes > 0) {
         if (g->table.file || s->copy_to == NULL)
             gpumbi_measure_ceiling(g);
@@ -7672,10 +7756,14 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
         return;
     g->rows.at = (gpumbi_row **)rows;
     const size_t point_bytes = gpumbi_point_bytes(&s->point);
-    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, offsetof(gpumbi_row, point) + point_bytes);
+    const size_t values_bytes = gpumbi_values_bytes(&s->about.values);
+    const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
+    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, values_at + values_bytes);
     if (!row)
         return;
     memcpy(&row->point, &s->point, point_bytes);
+    row->values = (gpumbi_values *)(void *)((char *)row + values_at);
+    memcpy(row->values, &s->about.values, values_bytes);
     row->result = s->result;
     row->order = s->order;
     g->rows.at[g->rows.count++] = row;
@@ -7735,7 +7823,7 @@ static void gpumbi_write_waiting(gpumb *g)
  * known is read as unknown: a later version may have written it.
  */
 
-enum { GPUMBI_SCHEMA = 3, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
+enum { GPUMBI_SCHEMA = 4, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
 
 /* The kinds of what a struct holds. */
 enum {
@@ -7769,8 +7857,8 @@ enum {
 typedef struct gpumbi_field {
     const char *name;
     const char *const *names;
-    unsigned short at;
-    unsigned char size, kind, name_count;
+    unsigned short at, size;
+    unsigned char kind, name_count;
     signed char known;
 } gpumbi_field;
 
@@ -7778,6 +7866,8 @@ typedef struct gpumbi_field {
 typedef struct gpumbi_line {
     int schema;
     char version[16], backend[8], device[128], meaning[12];
+    char values[GPUMBI_CELL]; /* names of those of its columns behind the fixed ones that are none
+                               * of its axes; in JSON they have an object */
     double gb_per_j;
     gpumb_result result;
     double medians[GPUMBI_PROCESSES]; /* what process_medians_s points to, if it was read */
@@ -7868,7 +7958,10 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(process_hi_s, NUMBER, POSITIVE, result.process_hi_s, no)                                     \
     X(flags, BITS, ALWAYS, result.flags, flag)                                                     \
     X(ratio_rounds, COUNT, COMPARED, result.comparison.rounds, no)                                 \
-    X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)
+    X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)                               \
+    X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
+    X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
+    X(values, TEXT, ALWAYS, values, no)
 
 #define GPUMBI_DEVICE_FIELDS(X)                                                                    \
     X(name, TEXT, ALWAYS, device.name, no)                                                         \
@@ -7919,7 +8012,7 @@ enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
     {name,                                                                                         \
      names,                                                                                        \
      (unsigned short)offsetof(of, member),                                                         \
-     (unsigned char)sizeof(((of *)0)->member),                                                     \
+     (unsigned short)sizeof(((of *)0)->member),                                                    \
      kind,                                                                                         \
      (unsigned char)(sizeof names / sizeof names[0]),                                              \
      known},
@@ -8050,6 +8143,23 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
     return text;
 }
 
+/* Adds a name to a list that semicolons separate, and looks for one. */
+static void gpumbi_list(char *list, size_t size, const char *name)
+{
+    const size_t length = strlen(list);
+    gpumbi_format(list + length, size - length, "%s%s", length ? ";" : "", name);
+}
+
+static int gpumbi_is_listed(const char *list, const char *name)
+{
+    for (size_t length; *list; list += length + (list[length] != 0)) {
+        length = strcspn(list, ";");
+        if (strlen(name) == length && !strncmp(list, name, length))
+            return 1;
+    }
+    return 0;
+}
+
 /* Which of a list is called as the text up to the next semicolon; -1: none. */
 static int gpumbi_find_name(const gpumbi_field *f, const char *text)
 {
@@ -8129,6 +8239,15 @@ static void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line 
     l->result = *r;
 }
 
+/* The line of a row. */
+static void gpumbi_row_line(const gpumb *g, const gpumbi_row *row, gpumbi_line *l)
+{
+    gpumbi_fill_line(g, &row->result, l);
+    l->values[0] = 0;
+    for (int i = 0; i < row->values->count; i++)
+        gpumbi_list(l->values, sizeof l->values, g->sweep.column[row->values->at[i].column]);
+}
+
 /* The value of an axis as text, made in `number` if it is none; "" where the row has no such
  * axis. */
 static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumbi_number *number)
@@ -8143,12 +8262,16 @@ static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumb
     return number->text;
 }
 
-static int gpumbi_axis_is_number(const gpumbi_point *point, int column)
+/* The same of any column behind the fixed ones. */
+static const char *gpumbi_column_text(const gpumbi_row *row, int column, gpumbi_number *number)
 {
-    for (int i = 0; i < point->depth; i++)
-        if (point->at[i].column == column && !point->at[i].text)
-            return 1;
-    return 0;
+    const gpumbi_values *values = row->values;
+    for (int i = 0; i < values->count; i++)
+        if (values->at[i].column == column && isfinite(values->at[i].value)) {
+            *number = gpumbi_write_scaled(values->at[i].value, 0);
+            return number->text;
+        }
+    return gpumbi_axis_text(&row->point, column, number);
 }
 
 /* ---- CSV (RFC 4180, lines end in LF) --------------------------------------------------------- */
@@ -8184,12 +8307,12 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_line line;
     gpumbi_number number;
     char text[GPUMBI_CELL];
-    gpumbi_fill_line(g, &row->result, &line);
+    gpumbi_row_line(g, row, &line);
     for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
         gpumbi_csv_field(file, gpumbi_field_text(&gpumbi_row_fields[i], &line, &row->result, text),
                          i == 0);
     for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_csv_field(file, gpumbi_axis_text(&row->point, c, &number), 0);
+        gpumbi_csv_field(file, gpumbi_column_text(row, c, &number), 0);
     fputc('\n', file);
 }
 
@@ -8211,7 +8334,7 @@ static void gpumbi_json_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* Fields of `base` as members of an object. What stands at the top of the file is left out. */
+/* Fields of `base` as members of an object. What has another place in the file is left out. */
 static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count, const void *base,
                                const gpumb_result *r)
 {
@@ -8219,7 +8342,7 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
     for (int i = 0; i < count; i++) {
         const gpumbi_field *f = &fields[i];
         const char *value = gpumbi_field_text(f, base, r, text);
-        if (fields == gpumbi_row_fields && i == GPUMBI_COLUMN_gpumb)
+        if (fields == gpumbi_row_fields && (i == GPUMBI_COLUMN_gpumb || i == GPUMBI_COLUMN_values))
             continue;
         fprintf(file, "%s\"%s\": ", i ? ", " : "{", f->name);
         if (!value[0] && (fields != gpumbi_row_fields || i != GPUMBI_COLUMN_flags))
@@ -8252,25 +8375,33 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
           file);
 }
 
+/* A column behind the fixed ones, the `place`-th member of its object. */
+static void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int column, int place,
+                               int named)
+{
+    gpumbi_number number;
+    const char *text = gpumbi_column_text(row, column, &number);
+    fputs(place ? ", " : "", file);
+    gpumbi_json_string(file, g->sweep.column[column]);
+    fputs(": ", file);
+    if (named)
+        gpumbi_json_string(file, text);
+    else
+        fputs(text[0] ? text : "null", file);
+}
+
 static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     gpumbi_line line;
-    gpumbi_fill_line(g, &row->result, &line);
+    gpumbi_row_line(g, row, &line);
     fputs(g->sinks.sink[GPUMBI_JSON].rows ? ",\n" : "\n", file);
     gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
     fputs(", \"axes\": {", file);
-    for (int i = 0; i < row->point.depth; i++) {
-        const int column = row->point.at[i].column;
-        gpumbi_json_string(file, g->sweep.column[column]);
-        fprintf(file, ": ");
-        gpumbi_number number;
-        const char *text = gpumbi_axis_text(&row->point, column, &number);
-        if (gpumbi_axis_is_number(&row->point, column))
-            fputs(text, file);
-        else
-            gpumbi_json_string(file, text);
-        fputs(i + 1 < row->point.depth ? ", " : "", file);
-    }
+    for (int i = 0; i < row->point.depth; i++)
+        gpumbi_json_column(g, file, row, row->point.at[i].column, i, row->point.at[i].text != NULL);
+    fputs("}, \"values\": {", file);
+    for (int i = 0; i < row->values->count; i++)
+        gpumbi_json_column(g, file, row, row->values->at[i].column, i, 0);
     fputs("}}", file);
 }
 
@@ -8287,18 +8418,29 @@ static void gpumbi_markdown_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
+/* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
+static void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
+{
+    gpumbi_number number;
+    for (int c = 0; c < g->sweep.columns; c++)
+        if ((g->sweep.column_kind[c] == GPUMBI_AXIS) == axes)
+            gpumbi_markdown_cell(file,
+                                 row ? gpumbi_column_text(row, c, &number) : g->sweep.column[c]);
+}
+
 static void gpumbi_markdown_header(gpumb *g, FILE *file)
 {
     fprintf(file, "%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             g->device.name, g->device.backend,
             strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
-    for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_markdown_cell(file, g->sweep.column[c]);
-    fputs(" median | 95 % | GB/s | GFLOP/s | % of peak | verified | flags |\n|---|---|", file);
-    for (int c = 0; c < g->sweep.columns; c++)
+    gpumbi_markdown_columns(g, file, NULL, 1);
+    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak |", file);
+    gpumbi_markdown_columns(g, file, NULL, 0);
+    fputs(" verified | flags |\n|---|---|", file);
+    for (int c = 0; c < g->sweep.columns + 6; c++)
         fputs("---:|", file);
-    fputs("---:|---:|---:|---:|---:|---|---|\n", file);
+    fputs("---|---|\n", file);
 }
 
 static gpumbi_number gpumbi_or_empty(double value)
@@ -8342,9 +8484,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     fputs("|", file);
     gpumbi_markdown_cell(file, r->bench);
     gpumbi_markdown_cell(file, r->kernel);
-    gpumbi_number number;
-    for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_markdown_cell(file, gpumbi_axis_text(&row->point, c, &number));
+    gpumbi_markdown_columns(g, file, row, 1);
     if (r->status == GPUMB_STATUS_OK) {
         gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
         gpumbi_markdown_cell(file, gpumbi_write_interval(&r->time).text);
@@ -8354,7 +8494,10 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     }
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps).text);
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops).text);
+    gpumbi_markdown_cell(
+        file, r->elements_per_s > 0 ? gpumbi_write_number(r->elements_per_s, 4, 0).text : "");
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
+    gpumbi_markdown_columns(g, file, row, 0);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
                                    ? gpumbi_table_flags(g, r, flags, sizeof flags)
@@ -8438,7 +8581,27 @@ static void gpumbi_table_cells(gpumb *g, const char *median, const char *interva
     gpumbi_table_cell(g, 8, share);
 }
 
-static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
+static int gpumbi_value_width(const gpumb *g, int column)
+{
+    const int width = column < 0 ? 0 : gpumbi_width(g->sweep.column[column]);
+    return width > 10 ? width : 10;
+}
+
+/* What a row shows behind the fixed columns of the table: elements a second, as column -1, and its
+ * values. */
+static void gpumbi_table_values(const gpumbi_row *row, gpumbi_values *shown)
+{
+    const gpumbi_values *values = row->values;
+    shown->count = 0;
+    if (row->result.elements > 0) {
+        shown->at[shown->count].column = -1;
+        shown->at[shown->count++].value = row->result.elements_per_s;
+    }
+    memcpy(shown->at + shown->count, values->at, (size_t)values->count * sizeof values->at[0]);
+    shown->count += values->count;
+}
+
+static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_values *shown)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
     int same = !strcmp(g->table.bench, row->result.bench) && g->table.unit &&
@@ -8446,8 +8609,13 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
                g->table.point.depth == row->point.depth;
     for (int i = 0; same && i < row->point.depth; i++)
         same = g->table.point.at[i].column == row->point.at[i].column;
+    if (row->result.status == GPUMB_STATUS_OK)
+        same &= g->table.values.count == shown->count;
+    for (int i = 0; same && i < shown->count && row->result.status == GPUMB_STATUS_OK; i++)
+        same = g->table.values.at[i].column == shown->at[i].column;
     if (same)
         return;
+    g->table.values = *shown;
     gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
     memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
     g->table.unit = unit;
@@ -8456,6 +8624,10 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row)
     for (int i = 0; i < row->point.depth; i++)
         gpumbi_table_cell(g, 10, g->sweep.column[row->point.at[i].column]);
     gpumbi_table_cells(g, "median", "+-", unit, "% peak");
+    for (int i = 0; i < shown->count; i++)
+        gpumbi_table_cell(g, gpumbi_value_width(g, shown->at[i].column),
+                          shown->at[i].column < 0 ? "elem/s"
+                                                  : g->sweep.column[shown->at[i].column]);
     fputc('\n', g->table.file);
 }
 
@@ -8470,7 +8642,9 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
     char flags[300];
-    gpumbi_table_heading(g, row);
+    gpumbi_values shown;
+    gpumbi_table_values(row, &shown);
+    gpumbi_table_heading(g, row, &shown);
     gpumbi_number number;
     gpumbi_table_begin(g, r->kernel);
     for (int i = 0; i < row->point.depth; i++)
@@ -8487,6 +8661,10 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
                        gpumbi_write_interval(&r->time).text,
                        gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
                        gpumbi_or_empty(r->pct_peak).text);
+    for (int i = 0; i < shown.count; i++)
+        gpumbi_table_cell(
+            g, gpumbi_value_width(g, shown.at[i].column),
+            isfinite(shown.at[i].value) ? gpumbi_write_number(shown.at[i].value, 4, 0).text : "");
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
     const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
@@ -8932,7 +9110,7 @@ static void gpumbi_write_rows(gpumb *g)
         if (wider && sink->straight) {
             g->sinks.broken = 1;
             gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "%s %s: axis %s came after the header was sent; write to a file, for "
+                       "%s %s: column %s came after the header was sent; write to a file, for "
                        "example %s results.%s",
                        sink->option, sink->path, g->sweep.column[g->sweep.columns - 1],
                        sink->option, sink->option + 2);
@@ -9008,6 +9186,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
         gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
     if (r->gflops > 0)
         gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
+    if (r->elements_per_s > 0)
+        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
     if (r->measured_pct > 0)
         gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
                      gpumbi_write_short(r->expected_pct, 1).text,
@@ -9053,7 +9233,7 @@ typedef struct gpumbi_record gpumbi_record;
 struct gpumbi_record {
     gpumbi_record *next; /* in its slot of the hash table */
     uint64_t key;
-    size_t first_axis, axes;
+    size_t first_axis, axes, values;    /* cells: its axes, and behind them its values */
     const char *text[GPUMBI_READ_KEPT]; /* the first columns */
     gpumbi_estimate time;
     int ok, cold, matched;
@@ -9159,6 +9339,23 @@ static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_ce
         t->axes[t->axis_count++] = cell;
 }
 
+/* Puts the cells of a record that are values behind its axes. */
+static void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
+{
+    gpumbi_cell *const cell = t->axes + r->first_axis, kept;
+    const size_t cells = t->axis_count - r->first_axis;
+    for (size_t i = 0; i < cells; i++) {
+        size_t to = r->axes;
+        if (gpumbi_is_listed(t->now.values, cell[i].name))
+            continue;
+        kept = cell[i];
+        memmove(cell + to + 1, cell + to, (i - to) * sizeof kept);
+        cell[to] = kept;
+        r->axes++;
+    }
+    r->values = cells - r->axes;
+}
+
 /* A record counts once it is complete, and makes sense. */
 static void gpumbi_record_end(gpumbi_records *t)
 {
@@ -9171,7 +9368,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     const gpumb_stats *time = &now->time;
     r->ok = !strcmp(status, "ok");
     r->cold = !strcmp(now->cache, "cold");
-    r->axes = t->axis_count - r->first_axis;
+    gpumbi_record_sort(t, r);
     if (now->time.count < 6) /* they are not written, and all count */
         now->time.effective = (double)now->time.count;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
@@ -9319,6 +9516,7 @@ enum {
     GPUMBI_AT_ROWS,
     GPUMBI_AT_ROW,
     GPUMBI_AT_AXES,
+    GPUMBI_AT_VALUES,
     GPUMBI_AT_OTHER
 };
 
@@ -9357,8 +9555,10 @@ static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *
         gpumbi_read_head(t, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, cell);
     else if (at == GPUMBI_AT_SETTINGS)
         gpumbi_read_head(t, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, cell);
-    else if (at == GPUMBI_AT_AXES || slot < GPUMBI_READ_AXIS)
+    else if (at == GPUMBI_AT_AXES || at == GPUMBI_AT_VALUES || slot < GPUMBI_READ_AXIS)
         gpumbi_record_field(g, t, slot, cell);
+    if (at == GPUMBI_AT_VALUES)
+        gpumbi_list(t->now.values, sizeof t->now.values, name);
 }
 
 static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name, int depth)
@@ -9369,14 +9569,15 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_json_scalar(g, t, at, name);
         return;
     }
-    const int inside = depth == 0                                         ? GPUMBI_AT_TOP
-                       : at == GPUMBI_AT_TOP && !strcmp(name, "rows")     ? GPUMBI_AT_ROWS
-                       : at == GPUMBI_AT_TOP && !strcmp(name, "device")   ? GPUMBI_AT_DEVICE
-                       : at == GPUMBI_AT_TOP && !strcmp(name, "settings") ? GPUMBI_AT_SETTINGS
-                       : at == GPUMBI_AT_ROWS && open == '{'              ? GPUMBI_AT_ROW
-                       : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "axes")
-                           ? GPUMBI_AT_AXES
-                           : GPUMBI_AT_OTHER;
+    const int inside =
+        depth == 0                                                      ? GPUMBI_AT_TOP
+        : at == GPUMBI_AT_TOP && !strcmp(name, "rows")                  ? GPUMBI_AT_ROWS
+        : at == GPUMBI_AT_TOP && !strcmp(name, "device")                ? GPUMBI_AT_DEVICE
+        : at == GPUMBI_AT_TOP && !strcmp(name, "settings")              ? GPUMBI_AT_SETTINGS
+        : at == GPUMBI_AT_ROWS && open == '{'                           ? GPUMBI_AT_ROW
+        : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "axes")   ? GPUMBI_AT_AXES
+        : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "values") ? GPUMBI_AT_VALUES
+                                                                        : GPUMBI_AT_OTHER;
     t->at++;
     if (depth == 32)
         gpumbi_wrong(t, "nested too deeply", "");
@@ -9506,7 +9707,8 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel
     uint64_t key = gpumbi_hash(gpumbi_hash(0xcbf29ce484222325u, bench), kernel);
     for (size_t i = 0; i < axes; i++) {
         int c = 0;
-        while (g && c < g->sweep.columns && strcmp(g->sweep.column[c], axis[i].name))
+        while (g && c < g->sweep.columns &&
+               (g->sweep.column_kind[c] != GPUMBI_AXIS || strcmp(g->sweep.column[c], axis[i].name)))
             c++;
         if (!g || c < g->sweep.columns)
             key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), axis[i].text);

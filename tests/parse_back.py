@@ -23,11 +23,12 @@ COLUMNS = (
     "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
     "sm_clock_before_mhz sm_clock_mhz mem_clock_before_mhz mem_clock_mhz temp_before_c temp_c "
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
-    "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds process_medians_s"
+    "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds process_medians_s "
+    "elements elements_per_s values"
 ).split()
-SCHEMA = 3
+SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
-            "throttle series compared_with verdict fill flags process_medians_s".split())
+            "throttle series compared_with verdict fill flags process_medians_s values".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
                "ratio_rounds".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
@@ -81,8 +82,10 @@ def read_csv(name, axes, part):
     head = table[0]
     check(head[:len(COLUMNS)] == COLUMNS, name + ": the fixed columns are " + ",".join(head))
     if axes is not None:
-        check(head[len(COLUMNS):] == axes,
-              "%s: the axes are %s, not %s" % (name, head[len(COLUMNS):], axes))
+        at = head.index("values")
+        values = {value for row in table[1:] for value in row[at:at + 1] for value in value.split(";")}
+        found = [column for column in head[len(COLUMNS):] if column not in values]
+        check(found == axes, "%s: the axes are %s, not %s" % (name, found, axes))
     check(len(set(head)) == len(head), name + ": a column is there twice")
     for number, row in enumerate(table[1:], 1):
         check(len(row) == len(head),
@@ -109,6 +112,9 @@ def typed(row, where):
         elif name in COLUMNS:
             check(NUMBER.match(field), "%s: %s is no number: %s" % (where, name, field))
             out[name] = float(field) if NUMBER.match(field) else None
+        elif name in row["values"].split(";"):
+            check(NUMBER.match(field), "%s: %s is no number: %s" % (where, name, field))
+            out[name] = float(field)
         else:  # an axis: an integer or a name
             out[name] = int(field) if INTEGER.match(field) else field
     return out
@@ -253,6 +259,9 @@ def check_row(row, where):
             both("pct_ceiling", 100 * row["gbps"] / row["ceiling_gbps"])
     if have("flop", "gflops"):
         both("gflops", row["flop"] / median / 1e9)
+    check(have("elements") == have("elements_per_s"), where + ": elements without a rate")
+    if have("elements", "elements_per_s"):
+        both("elements_per_s", row["elements"] / median)
     rate = row["gbps"] if have("bytes") else row["gflops"]
     check(have("measured_pct") == (have("reference") and rate is not None),
           "%s: %r is measured of the reference %r with a rate of %r"
@@ -351,7 +360,10 @@ def read_json(name, axes):
     rows = []
     for number, entry in enumerate(tree["rows"], 1):
         where = "%s, row %d" % (name, number)
-        row = {key: value for key, value in entry.items() if key != "axes"}
+        row = {key: value for key, value in entry.items() if key not in ("axes", "values")}
+        values = entry.get("values", {})
+        row["values"] = ";".join(values) or None
+        row.update(values)
         row["gpumb"] = tree.get("gpumb")
         row.update(entry.get("axes", {}))
         if isinstance(row.get("flags"), list):
@@ -364,7 +376,7 @@ def read_json(name, axes):
                 row[key] = value or None
             elif key in INTEGERS:
                 check(type(value) is int, "%s: %s is no integer: %r" % (where, key, value))
-            elif key in COLUMNS:
+            elif key in COLUMNS or key in values:
                 check(type(value) in (int, float), "%s: %s is no number: %r" % (where, key, value))
             elif key not in COLUMNS:
                 check(type(value) in (int, str), "%s: axis %s is %r" % (where, key, value))

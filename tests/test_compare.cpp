@@ -672,12 +672,52 @@ static gpumbi_records *read_back(FILE *file)
     return t;
 }
 
-static gpumbi_records *through(const gpumbi_line *l, int as_json)
+// Named values of a row, known and unknown, behind an axis.
+static gpumbi_values random_values(gpumbi_line *l)
+{
+    static const char *const name[] = {"plain", "a \"b\", c", "\xc3\xa9"};
+    gpumbi_values values;
+    values.count = 0;
+    l->values[0] = 0;
+    for (int i = 0; i < 3; i++)
+        if (random_bits() % 3) {
+            const double value = (random_uniform() - 0.5) * exp(60 * (random_uniform() - 0.5));
+            gpumbi_put_value(reader, &values, name[i], GPUMBI_OWN,
+                             random_bits() % 4 ? value : HUGE_VAL);
+            gpumbi_list(l->values, sizeof l->values, name[i]);
+        }
+    return values;
+}
+
+// Whether the cells behind the fixed columns are those of the row: the axis first.
+static bool same_cells(const gpumbi_records *t, const gpumbi_values *values)
+{
+    const gpumbi_record *r = &t->rows[0];
+    const gpumbi_cell *cell = t->axes + r->first_axis;
+    bool same = r->axes == 1 && !strcmp(cell->name, "side") && !strcmp(cell->text, "-7");
+    size_t known = 0;
+    for (int i = 0; i < values->count; i++)
+        for (size_t k = r->axes; k < r->axes + r->values; k++)
+            if (!strcmp(cell[k].name, reader->sweep.column[values->at[i].column])) {
+                const double value = strtod(cell[k].text, NULL);
+                same &= !memcmp(&value, &values->at[i].value, sizeof value);
+                known++;
+            }
+    for (int i = 0; i < values->count; i++)
+        known += !isfinite(values->at[i].value);
+    return same && known == (size_t)values->count;
+}
+
+static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int as_json)
 {
     FILE *file = tmpfile();
     gpumbi_row one;
     memset(&one, 0, sizeof one);
     one.result = l->result;
+    one.values = values;
+    one.point.depth = 1;
+    one.point.at[0].column = gpumbi_find_column(reader, "side", GPUMBI_AXIS);
+    one.point.at[0].value = -7;
     if (as_json) {
         gpumbi_json_header(reader, file);
         gpumbi_json_row(reader, file, &one);
@@ -722,6 +762,7 @@ static void test_round_trip()
     int lists = 0;
     for (int i = 0; i < 400; i++) {
         random_line(&line, medians);
+        gpumbi_values values = random_values(&line);
         gpumbi_head written;
         memset(&written, 0, sizeof written);
         for (int f = 0; f < GPUMBI_DEVICE_COUNT; f++)
@@ -733,8 +774,9 @@ static void test_round_trip()
         if (line.result.status != GPUMB_STATUS_OK)
             line.meaning[0] = 0;
         for (int as_json = 0; as_json < 2; as_json++) {
-            gpumbi_records *t = through(&line, as_json);
+            gpumbi_records *t = through(&line, &values, as_json);
             CHECK_STR(t->wrong, "");
+            CHECK(same_cells(t, &values));
             gpumbi_copy_text(line.version, sizeof line.version, as_json ? "" : GPUMB_VERSION);
             CHECK_STR(differences(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &t->now).c_str(),
                       "");
@@ -758,8 +800,9 @@ static void test_round_trip()
     line.result.gbps = NAN;
     line.result.power_w = HUGE_VAL;
     line.result.occupancy = -HUGE_VAL;
+    gpumbi_values none = random_values(&line);
     for (int as_json = 0; as_json < 2; as_json++) {
-        gpumbi_records *t = through(&line, as_json);
+        gpumbi_records *t = through(&line, &none, as_json);
         CHECK_STR(t->wrong, "");
         CHECK(!(t->now.result.gbps > 0) && !(t->now.result.power_w > 0));
         CHECK_NEAR(t->now.result.occupancy, -1, 0);
@@ -1070,7 +1113,7 @@ static void test_runs()
     CHECK_INT(run("", csv, json_name, 0), 0);
     CHECK(!has(table, "compared"));
     const std::string base = read_file(csv), base_json = read_file(json_name);
-    const std::string row_start = "\n3," GPUMB_VERSION ",";
+    const std::string row_start = "\n4," GPUMB_VERSION ",";
     CHECK_INT(std::count(base.begin(), base.end(), '\n'), 10);
 
     // like with like, in both formats; the skipped row is not compared
@@ -1167,7 +1210,7 @@ static void test_runs()
     CHECK(has(heard, older));
     CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
     edited = base; // one row of another version
-    replace(&edited, row_start, "\n3,0.0.1,");
+    replace(&edited, row_start, "\n4,0.0.1,");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
     CHECK(has(heard, older));
     CHECK_INT(std::count(heard.begin(), heard.end(), '\n'), 1);
@@ -1183,14 +1226,15 @@ static void test_runs()
     CHECK(has(table, "8 same"));
     CHECK_STR(heard.c_str(), "");
     edited = base;
-    replace(&edited, "\n3,", "\n4,");
+    replace(&edited, "\n4,", "\n5,");
     CHECK_INT(run(edited, NULL, NULL, 0), 0);
-    CHECK(has(heard, "another schema: 4, here it is 3"));
+    CHECK(has(heard, "another schema: 5, here it is 4"));
     edited = base; // an older one, without its last columns
-    for (const char *name : {"ratio_rounds", "process_medians_s"})
+    for (const char *name :
+         {"ratio_rounds", "process_medians_s", "elements", "elements_per_s", "values"})
         edited = without(edited, name);
     for (int i = 0; i < 9; i++)
-        replace(&edited, "\n3,", i % 2 ? "\n1," : "\n2,");
+        replace(&edited, "\n4,", i % 3 == 0 ? "\n1," : i % 3 == 1 ? "\n2," : "\n3,");
     CHECK_INT(run(edited, NULL, NULL, 1), 0);
     CHECK(has(table, "8 same"));
     CHECK_STR(heard.c_str(), "");

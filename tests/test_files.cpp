@@ -574,7 +574,7 @@ static void test_stdout()
         for (const char *part : {",1\n", ",2\n", "within\n", ",3\n"})
             CHECK((at = text.find(part, at)) != std::string::npos);
         CHECK_STR(listing().c_str(), "link out ");
-        CHECK(has(o.said, "axis late came after the header was sent"));
+        CHECK(has(o.said, "column late came after the header was sent"));
     }
     // a pipe by its number
     clean();
@@ -1087,7 +1087,7 @@ static void test_full_disk()
             int rows = 0, told = 0;
             for (size_t at = 0; (at = text.find(",program,kernel,", at)) != std::string::npos; at++)
                 rows++;
-            for (size_t at = 0; (at = text.find("{\"schema\": 3,", at + 1)) != std::string::npos;)
+            for (size_t at = 0; (at = text.find("{\"schema\": 4,", at + 1)) != std::string::npos;)
                 rows++;
             const size_t where = o.said.find("/" + part + "\n");
             if (where != std::string::npos)

@@ -52,6 +52,7 @@ static int check_words(gpumb *g, void *user)
         return 0;
     for (unsigned i = 0; i < words; i++) {
         const unsigned right = i && i == e->wrong ? i + 1 : i;
+        gpumb_set_value(g, "right_words", i + 1);
         if (host[i] != right) {
             gpumb_reason(g, "word %u is %u, not %u", i, host[i], right);
             return 0;
@@ -78,6 +79,7 @@ static void copy(gpumb *g)
             gpumb_set_footprint(g, block == 128 ? 16 << 20 : 64 << 20);
             gpumb_set_output(g, out);
             gpumb_set_verify(g, check_words, &e);
+            gpumb_set_value(g, "hit_rate", form ? NAN : 1 / (double)block);
             if (block == 256 && form == 1)
                 gpumb_skip(g, "the fast form takes blocks up to %d", 128);
             GPUMB_MEASURE(g, "copy") {
@@ -94,6 +96,7 @@ static void launch(gpumb *g)
         work(0.3e-6, 0.02);
     }
     gpumb_set_flop(g, 1e9);
+    gpumb_set_elements(g, 1e6);
     gpumb_set_timing(g, GPUMB_TIMING_HOST);
     GPUMB_MEASURE(g, "flop by the host's clock") {
         work(1e-3, 0.001);

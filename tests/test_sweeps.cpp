@@ -816,6 +816,82 @@ static void test_names_of_columns()
     }
 }
 
+// ---- own values and elements ----
+
+static int says_seven(gpumb *g, void *)
+{
+    gpumb_set_value(g, "by_check", 7);
+    return 1;
+}
+
+static void test_own_values()
+{
+    gpumb *g = open();
+    GPUMB_SWEEP_LIST(g, n, 10, 20) {
+        gpumb_set_value(g, "half", -1);
+        gpumb_set_value(g, "half", (double)n / 2); // the last one counts
+        gpumb_set_value(g, "never", n == 10 ? NAN : HUGE_VAL);
+        gpumb_set_elements(g, 1e6 * (double)n);
+        gpumb_set_verify(g, says_seven, NULL);
+        measure(g, "");
+    }
+    measure(g, "");
+    gpumb_set_elements(g, -1);
+    measure(g, "");
+    CHECK(strstr(gpumb_last_result(g)->reason, "gpumb_set_elements(): elements can't be -1"));
+    CHECK_INT(gpumb_row_count(g), 4);
+    for (size_t row = 0; row < 3; row++) {
+        const gpumb_result *r = gpumb_row(g, row);
+        const double n = 10 * (double)(row + 1);
+        CHECK_NEAR(r->elements, row < 2 ? 1e6 * n : 0, 0);
+        CHECK_NEAR(r->elements_per_s, r->elements / r->time.median, 0);
+        if (row < 2) {
+            CHECK_NEAR(gpumb_row_value(g, row, "half"), n / 2, 0);
+            CHECK_NEAR(gpumb_row_value(g, row, "by_check"), 7, 0);
+        } else {
+            CHECK(isnan(gpumb_row_value(g, row, "half"))); // for the next region alone
+        }
+        CHECK(isnan(gpumb_row_value(g, row, "never")) && isnan(gpumb_row_value(g, row, "n")));
+    }
+    CHECK(isnan(gpumb_row_value(g, 4, "half")) && isnan(gpumb_row_value(g, 0, NULL)));
+    CHECK_INT(gpumb_row_axis(g, 1, "half"), -1);
+    close(g, GPUMB_EXIT_FAILED);
+    const std::string csv = read_file(csv_path);
+    CHECK(csv.find(",values,n,half,never,by_check\n") != std::string::npos);
+    CHECK(csv.find(",half;never;by_check,20,10,,7\n") != std::string::npos);
+
+    // names: as many as there may be, one too many, and those that can't be
+    g = open();
+    for (int i = 0; i < GPUMBI_OWN_VALUES; i++)
+        gpumb_set_value(g, ("v" + std::to_string(i)).c_str(), i);
+    CHECK(gpumb_ok(g));
+    gpumb_set_value(g, "v16", 16);
+    CHECK_STR(heard, "gpumb: value v16: there are 16 of them already\n");
+    close(g, GPUMB_EXIT_ERROR);
+    const std::string longest(63, 'x');
+    g = open();
+    gpumb_set_value(g, longest.c_str(), 1);
+    CHECK(gpumb_ok(g));
+    close(g, GPUMB_EXIT_OK);
+    for (const char *name : {"", "a;b", "median_s", "n", (const char *)NULL, "x"}) {
+        g = open();
+        GPUMB_SWEEP_LIST(g, n, 1, 2) {
+            gpumb_set_value(g, name && *name == 'x' ? (longest + "x").c_str() : name, (double)n);
+            measure(g, "");
+        }
+        CHECK(strstr(heard, name && (*name == 'm' || *name == 'n') ? "is the name of a column"
+                                                                   : "has 1 to 63 characters"));
+        close(g, GPUMB_EXIT_ERROR);
+    }
+    g = open(); // and an axis that is called as a value
+    gpumb_set_value(g, "n", 1);
+    GPUMB_SWEEP_LIST(g, n, 1, 2)
+        measure(g, "");
+    CHECK_STR(heard,
+              "gpumb: axis n: that is the name of a column; take another, my_n for example\n");
+    close(g, GPUMB_EXIT_ERROR);
+}
+
 static void returns_for_null(gpumb *g)
 {
     GPUMB_SWEEP_LIST(g, n, 1, 2) {
@@ -898,6 +974,7 @@ int main()
     test_siblings();
     test_inside_itself();
     test_names_of_columns();
+    test_own_values();
     test_nothing_measured();
     test_benchmarks();
     remove_file(csv_path);
