@@ -1570,6 +1570,41 @@ GPUMBI_OPTIMIZED
 #error "gpumb: POSIX is hidden: use -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h first"
 #endif
 
+/* What _FORTIFY_SOURCE wants to see optimised. */
+static int gpumbi_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags | O_CLOEXEC, mode);
+}
+
+static ssize_t gpumbi_read(int fd, char *to, size_t size)
+{
+    return read(fd, to, size);
+}
+
+static ssize_t gpumbi_readlink(const char *path, char *to, size_t size)
+{
+    return readlink(path, to, size);
+}
+
+static char *gpumbi_realpath(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+/* Waits until there is something to read; without a file (-1) for that time. */
+static int gpumbi_poll(int fd, int milliseconds)
+{
+    struct pollfd ready = {fd, POLLIN, 0};
+    return poll(&ready, 1, milliseconds);
+}
+
+#if defined(GPUMB_BACKEND_CPU)
+static char *gpumbi_fgets(char *to, int size, FILE *file)
+{
+    return fgets(to, size, file);
+}
+#endif
+
 GPUMBI_UNOPTIMIZED
 
 #ifndef GPUMB_MALLOC
@@ -2739,16 +2774,13 @@ enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
 static char gpumbi_cpu_fault_text[256];
 
-/* _FORTIFY_SOURCE warns where an fgets(), read() or poll() is not optimised. */
-GPUMBI_OPTIMIZED
-
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
 static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[256];
     FILE *file = fopen(path, "r");
     int found = 0;
-    while (file && !found && fgets(line, sizeof line, file)) {
+    while (file && !found && gpumbi_fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
         if (colon && !strncmp(line, key, strlen(key))) {
             colon += 1 + strspn(colon + 1, " \t");
@@ -2767,13 +2799,11 @@ static void gpumbi_cache_line(int index, const char *name, char text[32])
     char path[96];
     gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
     FILE *file = fopen(path, "r");
-    if (!file || !fgets(text, 32, file))
+    if (!file || !gpumbi_fgets(text, 32, file))
         text[0] = 0;
     if (file)
         fclose(file);
 }
-
-GPUMBI_UNOPTIMIZED
 
 /* The size of the data cache of a level, written like "512K"; 0 if there is none. */
 static uint64_t gpumbi_cache_bytes(int level)
@@ -8761,9 +8791,6 @@ static void gpumbi_crash_file(const char *part)
     gpumbi_plain(gpumbi_crash_files);
 }
 
-/* For _FORTIFY_SOURCE, as above. */
-GPUMBI_OPTIMIZED
-
 static int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
     struct stat ours, named;
@@ -8797,7 +8824,7 @@ static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
         const char *name = slash ? slash + 1 : path;
         if (slash)
             *slash = 0;
-        char *folder = realpath(slash == path ? "/" : slash ? path : ".", NULL);
+        char *folder = gpumbi_realpath(slash == path ? "/" : slash ? path : ".");
         if (!folder)
             return errno == ENOENT ? "there is no such folder, make it first" : strerror(errno);
         gpumbi_format(sink->name, GPUMBI_PATH - 32, "%s/%s", folder[1] ? folder : "", name);
@@ -8813,7 +8840,7 @@ static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
             sink->group = about.st_gid;
             return access(sink->path, W_OK) ? strerror(errno) : NULL;
         }
-        const ssize_t end = readlink(sink->name, link, sizeof link - 1);
+        const ssize_t end = gpumbi_readlink(sink->name, link, sizeof link - 1);
         link[end < 0 ? 0 : end] = 0;
         *(strrchr(sink->name, '/') + 1) = 0;
         gpumbi_format(path, sizeof path, "%s%s", link[0] == '/' ? "" : sink->name, link);
@@ -8831,8 +8858,7 @@ static void gpumbi_sink_part(const gpumbi_sink *sink, char part[GPUMBI_PATH])
  * its permissions go. Returns -1 if there is anything of that name. */
 static int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
 {
-    const int fd =
-        open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, sink->replaces ? 0600 : 0666);
+    const int fd = gpumbi_open(path, O_WRONLY | O_CREAT | O_EXCL, sink->replaces ? 0600 : 0666);
     if (fd >= 0 && sink->replaces) {
         const int lost = fchown(fd, sink->user, sink->group) && fchown(fd, (uid_t)-1, sink->group);
         fchmod(fd, lost ? sink->mode & 0707 : sink->mode);
@@ -8885,7 +8911,7 @@ static const char *gpumbi_make_part(gpumbi_sink *sink)
         if (!made && errno == EEXIST && !lstat(part, &about) && !S_ISREG(about.st_mode))
             return "its .part is a link, a folder or a device: remove it, or choose another name";
         if (!made && errno == EEXIST)
-            fd = open(part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+            fd = gpumbi_open(part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd < 0 && errno == ENOENT)
             continue;
         if (fd < 0)
@@ -8925,7 +8951,7 @@ static int gpumbi_take_place(int fd, const char *from, const char *to)
     if (!gpumbi_is_at(fd, from, 0) || rename(from, to))
         return 0;
     gpumbi_format(folder, sizeof folder, "%.*s", (int)(strrchr(to, '/') + 1 - to), to);
-    const int above = open(folder, O_RDONLY | O_CLOEXEC);
+    const int above = gpumbi_open(folder, O_RDONLY, 0);
     if (above >= 0) {
         fsync(above);
         close(above);
@@ -8961,7 +8987,7 @@ static int gpumbi_sinks_open(gpumb *g)
         if (makes && !sink->straight)
             wrong = gpumbi_make_part(sink);
         else if (makes && sink->fd < 0 &&
-                 (sink->fd = open(sink->path, O_WRONLY | O_TRUNC | O_CLOEXEC)) < 0)
+                 (sink->fd = gpumbi_open(sink->path, O_WRONLY | O_TRUNC, 0)) < 0)
             wrong = strerror(errno);
         else if (!makes)
             wrong = sink->path[0] ? gpumbi_sink_resolve(sink) : "needs the name of a file";
@@ -8983,8 +9009,6 @@ static int gpumbi_sinks_open(gpumb *g)
     }
     return to_stdout;
 }
-
-GPUMBI_UNOPTIMIZED
 
 /* Ends the context: a sink can't be written. */
 static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
@@ -9607,9 +9631,6 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_record_end(t);
 }
 
-/* For _FORTIFY_SOURCE, as above. */
-GPUMBI_OPTIMIZED
-
 /* All of a file or pipe, ended by a 0; NULL after an error, also if it is larger than `limit`, or
  * if nothing has come for so many seconds (0: no matter). Waits in short turns, since an interrupt
  * may come right before. */
@@ -9620,10 +9641,9 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     ssize_t got = 1;
     int waited = 0, error = ENOMEM;
     for (*length = 0; got && gpumbi_grow(g, &text, 4096, (*length + 1) / 4096, &blocks);) {
-        struct pollfd ready = {fd, POLLIN, 0};
-        const int polled = poll(&ready, 1, 100);
+        const int polled = gpumbi_poll(fd, 100);
         if (polled > 0)
-            got = read(fd, (char *)text + *length, blocks * 4096 - 1 - *length);
+            got = gpumbi_read(fd, (char *)text + *length, blocks * 4096 - 1 - *length);
         error = errno;
         if (gpumbi_interrupted || (polled > 0 && got < 0 && error != EINTR && error != EAGAIN))
             break;
@@ -9639,8 +9659,6 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     errno = error;
     return NULL;
 }
-
-GPUMBI_UNOPTIMIZED
 
 static const char *gpumbi_why_unread(int error)
 {
@@ -10041,9 +10059,6 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
     return NULL;
 }
 
-/* For _FORTIFY_SOURCE, as above. */
-GPUMBI_OPTIMIZED
-
 /* Reads the base before anything runs. */
 static void gpumbi_compare_open(gpumb *g)
 {
@@ -10053,7 +10068,7 @@ static void gpumbi_compare_open(gpumb *g)
                    "--fail-on-regression: needs a base; for example --compare base.csv");
     if (!path || g->done)
         return;
-    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
     g->comparison.base = fd < 0 ? NULL : gpumbi_read_base(g, fd);
     if (!g->comparison.base)
         wrong = gpumbi_why_unread(errno);
@@ -10067,7 +10082,6 @@ static void gpumbi_compare_open(gpumb *g)
                    "base.csv",
                    path, wrong);
 }
-GPUMBI_UNOPTIMIZED
 
 /* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
  * they were meant. */
@@ -10096,9 +10110,6 @@ static void gpumbi_compare_origin(gpumb *g)
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* For _FORTIFY_SOURCE, as above. */
-GPUMBI_OPTIMIZED
-
 /* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
 static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
@@ -10115,14 +10126,13 @@ static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
                    "that the program has not opened");
     else if (S_ISFIFO(rows.st_mode) && (fcntl(*fd, F_GETFL) & O_ACCMODE) == O_WRONLY &&
              S_ISFIFO(token.st_mode) && !fcntl(from, F_SETFL, O_NONBLOCK) &&
-             read(from, text, sizeof text - 1) > 0 && !strcmp(text, where))
+             gpumbi_read(from, text, sizeof text - 1) > 0 && !strcmp(text, where))
         close(from);
     else
         return 0;
     fcntl(*fd, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
     return 1;
 }
-GPUMBI_UNOPTIMIZED
 
 /* A process that gpumbi_start_process() has started says what it measures, to its parent only. */
 static void gpumbi_be_process(gpumb *g)
@@ -10156,9 +10166,6 @@ static void gpumbi_be_process(gpumb *g)
         pipe_name[0] = 0;
     }
 }
-
-/* For _FORTIFY_SOURCE, as above. */
-GPUMBI_OPTIMIZED
 
 /* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
  * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
@@ -10225,7 +10232,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
         kill(child, SIGKILL);
     for (pid_t ended = 0; !ended || (ended < 0 && errno == EINTR);) {
         ended = waitpid(child, &status, WNOHANG); /* in turns, since it may hang behind its rows */
-        if (!ended && !poll(NULL, 0, 5) && gpumbi_interrupted)
+        if (!ended && !gpumbi_poll(-1, 5) && gpumbi_interrupted)
             kill(child, SIGKILL);
     }
     if (!t)
@@ -10249,7 +10256,6 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
         code = ended;
     gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
 }
-GPUMBI_UNOPTIMIZED
 
 /* The program runs in other processes before it runs in this one, with the arguments that this one
  * was started with: gpumb_open() may have seen only some. */
