@@ -1598,13 +1598,6 @@ static int gpumbi_poll(int fd, int milliseconds)
     return poll(&ready, 1, milliseconds);
 }
 
-#if defined(GPUMB_BACKEND_CPU)
-static char *gpumbi_fgets(char *to, int size, FILE *file)
-{
-    return fgets(to, size, file);
-}
-#endif
-
 GPUMBI_UNOPTIMIZED
 
 #ifndef GPUMB_MALLOC
@@ -1633,6 +1626,17 @@ static void gpumbi_format(char *to, size_t size, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(to, size, format, arguments);
     va_end(arguments);
+}
+
+/* Without the overloads of C++, which cost the compiler more than the calls do. */
+static double gpumbi_min(double a, double b)
+{
+    return fmin(a, b);
+}
+
+static double gpumbi_max(double a, double b)
+{
+    return fmax(a, b);
 }
 
 /* A text that is too long is cut, but never inside a UTF-8 character. */
@@ -2773,6 +2777,14 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
 static char gpumbi_cpu_fault_text[256];
+
+/* As above: what _FORTIFY_SOURCE wants to see optimised. */
+GPUMBI_OPTIMIZED
+static char *gpumbi_fgets(char *to, int size, FILE *file)
+{
+    return fgets(to, size, file);
+}
+GPUMBI_UNOPTIMIZED
 
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
 static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
@@ -5277,8 +5289,8 @@ static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint6
         for (uint64_t j = 0; j < size; j++) {
             const uint64_t at = (uint64_t)i * size + j, phase = at % (uint64_t)phases;
             const double d = values[at] - center[phase];
-            const double y =
-                scale[phase] > 0 ? fmax(-1, fmin(d / scale[phase], 1)) : (d > 0) - (d < 0);
+            const double y = scale[phase] > 0 ? gpumbi_max(-1, gpumbi_min(d / scale[phase], 1))
+                                              : (d > 0) - (d < 0);
             b->sum[i] += y;
             squares += y * y;
         }
@@ -5313,10 +5325,10 @@ static double gpumbi_correlation(const double *y, int count, int step, double *f
             variance = least = even;
             *first = variance > 0 ? odd / variance : 0;
         }
-        least = fmin(least, even);
-        most = fmax(most, even - least);
-        least = fmin(least, odd);
-        most = fmax(most, odd - least);
+        least = gpumbi_min(least, even);
+        most = gpumbi_max(most, even - least);
+        least = gpumbi_min(least, odd);
+        most = gpumbi_max(most, odd - least);
         positive = positive && even + odd > 0;
         time += positive ? 2 * (even + odd) : 0;
     }
@@ -5339,7 +5351,7 @@ static double gpumbi_slope(const double *y, int count, double *error)
         rest[i] = y[i] - mean - (i - middle) * slope;
         left += rest[i] * rest[i];
     }
-    left *= fmax(1, gpumbi_correlation(rest, count, 1, &first, NULL));
+    left *= gpumbi_max(1, gpumbi_correlation(rest, count, 1, &first, NULL));
     *error = sqrt(left / (n - 2) / squares);
     return slope;
 }
@@ -5386,7 +5398,7 @@ static double gpumbi_correlation_time(const double *series, uint64_t count)
 {
     double time = 1;
     for (int phases = 1; phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
-        time = fmax(time, gpumbi_phased_time(series, count, phases));
+        time = gpumbi_max(time, gpumbi_phased_time(series, count, phases));
     return time;
 }
 
@@ -5396,7 +5408,7 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 {
     const double least = sorted[0], most = sorted[count - 1], n = (double)count;
     if (rank < 1)
-        return fmax(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
+        return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
     if (rank > n)
         return most + (rank - n) * (most - least) / (n - 1);
     const uint64_t below = (uint64_t)rank - 1;
@@ -5429,9 +5441,9 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
         const double n = (double)count, middle = (n + 1) / 2;
-        const double k = stopped ? 10 : fmin(10, 2 + 200 / n);
-        const double short_of = k * (time - 1) * fmin(sqrt(time), 4.5) / n;
-        const double reach = fmin((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
+        const double k = stopped ? 10 : gpumbi_min(10, 2 + 200 / n);
+        const double short_of = k * (time - 1) * gpumbi_min(sqrt(time), 4.5) / n;
+        const double reach = gpumbi_min((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
@@ -5476,11 +5488,11 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
     const double n = (double)s->count, middle = (n + 1) / 2;
-    const double part = s->effective < n ? 1 : fmax(0, fmin((24 - n) / 10, 1));
+    const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
-    s->ci_lo = fmin(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
-    s->ci_hi = fmax(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
+    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
+    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -5539,13 +5551,13 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least,
             return 0;
         mean[0] = sum[0] / n[0];
         mean[1] = sum[1] / n[1];
-        squares = fmax(wide[0] / n[0], wide[1] / n[1]);
+        squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
     }
     const double apart = mean[1] - mean[0], all = (double)count;
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
     const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
-    return apart >= least && sqrt(squares) < narrow * apart && fmin(n[0], n[1]) >= all / 10 &&
+    return apart >= least && sqrt(squares) < narrow * apart && gpumbi_min(n[0], n[1]) >= all / 10 &&
            valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
 }
 
@@ -5558,12 +5570,12 @@ static int gpumbi_jumps(const double *v, uint64_t count, double least)
     for (uint64_t i = 1; i < count; i++)
         step[i - 1] = fabs(v[i] - v[i - 1]);
     const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
-    const double gap = fmax(least, 3 * usual);
+    const double gap = gpumbi_max(least, 3 * usual);
     for (uint64_t i = 3; i + 3 <= count; i++) {
-        const double lo[2] = {fmin(v[i - 3], fmin(v[i - 2], v[i - 1])),
-                              fmin(v[i], fmin(v[i + 1], v[i + 2]))};
-        const double hi[2] = {fmax(v[i - 3], fmax(v[i - 2], v[i - 1])),
-                              fmax(v[i], fmax(v[i + 1], v[i + 2]))};
+        const double lo[2] = {gpumbi_min(v[i - 3], gpumbi_min(v[i - 2], v[i - 1])),
+                              gpumbi_min(v[i], gpumbi_min(v[i + 1], v[i + 2]))};
+        const double hi[2] = {gpumbi_max(v[i - 3], gpumbi_max(v[i - 2], v[i - 1])),
+                              gpumbi_max(v[i], gpumbi_max(v[i + 1], v[i + 2]))};
         if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
             return 1;
     }
@@ -5592,7 +5604,7 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     if (scale <= 0)
         return GPUMB_SERIES_STEADY;
     const double quantum = gpumbi_smallest_step(series, count);
-    const double coarse = fmax(least, 4 * quantum); /* less may be the clock's own beat */
+    const double coarse = gpumbi_max(least, 4 * quantum); /* less may be the clock's own beat */
     if (gpumbi_two_levels(series, count, least, quantum))
         return GPUMB_SERIES_TWO_LEVELS;
 
@@ -5603,7 +5615,7 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     gpumbi_correlation(b.sum, b.count, 1, &first, &again_near);
     gpumbi_make_blocks(&b, series, count, 1, &median, &scale);
     gpumbi_correlation(b.sum, b.count, 1, &first, &again);
-    again = fmax(again, again_near);
+    again = gpumbi_max(again, again_near);
     const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
 
     for (int i = 0; i < b.count; i++) {
@@ -5614,23 +5626,23 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         level[k] /= members[k];
         between += members[k] * level[k] * level[k] / last;
         for (int j = 0; j < k; j++) {
-            rise = fmax(rise, level[k] - level[j]);
-            fall = fmax(fall, level[j] - level[k]);
+            rise = gpumbi_max(rise, level[k] - level[j]);
+            fall = gpumbi_max(fall, level[j] - level[k]);
         }
     }
     for (int i = 0; i < b.count; i++) {
         b.sum[i] -= level[i * GPUMBI_SEGMENTS / b.count];
         within += b.sum[i] * b.sum[i] / (b.count - GPUMBI_SEGMENTS);
     }
-    within *= fmax(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
+    within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
 
-    const double range = fmax(rise, fall);
+    const double range = gpumbi_max(rise, fall);
     if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
         !gpumbi_jumps(series + (count - few), few, coarse))
         return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
                                                                             : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
-    if (fmin(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
+    if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
     return fall > rise ? GPUMB_SERIES_WARMING_UP : GPUMB_SERIES_SLOWING_DOWN;
 }
@@ -5793,7 +5805,8 @@ static void gpumbi_calibrate(gpumb *g)
     if (g->device.graph_interval_s <= 0) /* no graphs */
         return;
     g->device.block_launch_s =
-        fmax(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) / (double)blocks;
+        gpumbi_max(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) /
+        (double)blocks;
 }
 
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
@@ -5886,7 +5899,7 @@ static void gpumbi_measure_ceiling(gpumb *g)
 
 static void gpumbi_widen(double at, double by, double *lo, double *hi)
 {
-    *lo = fmax(at - hypot(at - *lo, by), 0);
+    *lo = gpumbi_max(at - hypot(at - *lo, by), 0);
     *hi = at + hypot(*hi - at, by);
 }
 
@@ -6122,7 +6135,8 @@ static double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
     }
     s->run.looks++;
     const double rest_s = at[1] - at[0] - 4 * (at[2] - at[1]);
-    s->run.astray = rest_s > fmax(20e-6, (at[0] - s->run.began_s) / 10) ? s->run.astray + 1 : 0;
+    s->run.astray =
+        rest_s > gpumbi_max(20e-6, (at[0] - s->run.began_s) / 10) ? s->run.astray + 1 : 0;
     if (s->run.astray == 3)
         gpumbi_fail(s, GPUMB_STATUS_FAILED,
                     "it works on another stream than gpumb_stream(): launch there, or hand yours "
@@ -6189,19 +6203,20 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double seconds, int ends)
 {
     double *const run = s->pace.run, *const level = s->pace.level;
-    const double length_s = now_s - s->pace.began_s, most_s = fmax(g->settings.warmup_s, 0);
+    const double length_s = now_s - s->pace.began_s, most_s = gpumbi_max(g->settings.warmup_s, 0);
     if (seconds > 0)
         run[s->pace.runs++] = seconds;
     if (!s->pace.runs && !s->pace.levels)
         return 0;
-    ends |= length_s >= fmin(20e-3, most_s / 5) &&
+    ends |= length_s >= gpumbi_min(20e-3, most_s / 5) &&
             (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
-        const double reach = fmax(3 * (w.q3 - w.q1), 2 * s->quantum_s);
+        const double reach = gpumbi_max(3 * (w.q3 - w.q1), 2 * s->quantum_s);
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
-            s->pace.sum += fmax(-reach, fmin(run[i] - w.median, reach)) / (double)w.count;
+            s->pace.sum +=
+                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / (double)w.count;
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -6225,16 +6240,17 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
 static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double errors)
 {
     const double *const end = s->pace.level + s->pace.windows;
-    const double ahead_s = fmax(g->settings.warmup_s, 0.5);
+    const double ahead_s = gpumbi_max(g->settings.warmup_s, 0.5);
     double slope = 0, error = 0, most = 0;
     if (s->pace.windows < 3)
         return 0;
     const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
-    const double own_s = fmax(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
+    const double own_s =
+        gpumbi_max(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
     const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
     for (int n = s->pace.windows < 4 ? 3 : 4; n <= s->pace.windows; n++) {
         slope = gpumbi_slope(end - n, n, &error);
-        most = fmax(least, (errors > 0 ? errors : 2.7 + 14 / (n - 2.0)) * error);
+        most = gpumbi_max(least, (errors > 0 ? errors : 2.7 + 14 / (n - 2.0)) * error);
         if (most <= least)
             break;
     }
@@ -6264,15 +6280,16 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
         s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
     const double cost_s =
         g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
-    const double target_s = fmin(cost_s / g->settings.precision, 1e-3);
-    const double work_s = fmax(run_s - g->device.floor_s, fmax(g->device.interval_s, 1e-9));
+    const double target_s = gpumbi_min(cost_s / g->settings.precision, 1e-3);
+    const double work_s =
+        gpumbi_max(run_s - g->device.floor_s, gpumbi_max(g->device.interval_s, 1e-9));
     double batch = run_s < target_s ? ceil(target_s / work_s) : 1;
     if (wanted == GPUMB_TIMING_BATCH)
-        batch = fmax(batch, 2);
+        batch = gpumbi_max(batch, 2);
     if (gpumbi_one_run(s) || s->profiled || wanted == GPUMB_TIMING_EVENT ||
         wanted == GPUMB_TIMING_HOST)
         batch = 1;
-    s->result.batch = (uint64_t)fmin(batch, 1000);
+    s->result.batch = (uint64_t)gpumbi_min(batch, 1000);
     if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
         s->result.timing = GPUMB_TIMING_BATCH;
 }
@@ -6281,7 +6298,7 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
  * costs is in both and cancels. The difference is 4 ... 400 runs, for about a millisecond. */
 static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
 {
-    const double more = fmin(fmax(ceil(1e-3 / fmax(run_s, 1e-9)), 4), 400);
+    const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
     s->graphs.runs[0] = 1 + (uint64_t)more / 4;
     s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
     s->phase = GPUMBI_CAPTURE;
@@ -6347,7 +6364,7 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
     const int ended = gpumbi_pace_add(g, s, now_s, seconds, out_of_time);
     const double *const newest = s->pace.level + s->pace.windows - 1;
     if (ended && s->pace.windows >= 4) {
-        const double tolerance = fmax(g->settings.precision * newest[0], s->pace.spread);
+        const double tolerance = gpumbi_max(g->settings.precision * newest[0], s->pace.spread);
         settled = spent_s >= least_s && fabs(newest[0] - newest[-1]) <= tolerance &&
                   fabs(newest[0] - newest[-2]) <= tolerance && !gpumbi_pace_moves(g, s, 2);
     }
@@ -7666,14 +7683,15 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
         return 0;
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
-        d->multiprocessors * fmin(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
+        d->multiprocessors * gpumbi_min(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
     const double blocks = (double)s->kernel.grid, waves = blocks / resident;
-    const double large = 0.2 * fmax(s->kernel.block - 256, 0) / 1024;
-    const double hidden = waves > 2 ? fmin(waves / 16, 1) : 0;
+    const double large = 0.2 * gpumbi_max(s->kernel.block - 256, 0) / 1024;
+    const double hidden = waves > 2 ? gpumbi_min(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
     const double gap_s = d->graph_interval_s > 0 ? d->graph_interval_s : r->overhead_s;
     const double least = r->timing == GPUMB_TIMING_EVENT ? 2 * r->overhead_s : 0;
-    return r->time.median < fmax(least, 20 * fmax((0.25 + large + hidden) * gap_s, launch_s));
+    return r->time.median <
+           gpumbi_max(least, 20 * gpumbi_max((0.25 + large + hidden) * gap_s, launch_s));
 }
 
 static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
@@ -8390,7 +8408,7 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     gpumbi_head head;
     head.device = g->device;
     head.settings = g->settings;
-    head.settings.warmup_s = fmax(g->settings.warmup_s, 0);
+    head.settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     head.emulated = !strcmp(g->device.backend, "cpu");
     head.peak_source = g->settings.peak_gbps > 0 ? 2 : g->device.peak_bytes_per_s > 0;
     gpumbi_dev_date(date);
@@ -8696,7 +8714,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
             g, gpumbi_value_width(g, shown.at[i].column),
             isfinite(shown.at[i].value) ? gpumbi_write_number(shown.at[i].value, 4, 0).text : "");
     const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
-    const int length = (int)fmin(fmax(share, 0) / 5 + 0.5, 20);
+    const int length = (int)gpumbi_min(gpumbi_max(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
         gpumbi_print(g->table.file, "  %-20.*s", length, bar);
@@ -9290,8 +9308,9 @@ static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail
  * the last around it. */
 static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
-    gpumbi_estimate e = {r->time.median,  r->time.ci_lo,  r->time.ci_hi, fmax(r->processes, 1), -1,
-                         r->process_lo_s, r->process_hi_s};
+    gpumbi_estimate e = {
+        r->time.median,  r->time.ci_lo,  r->time.ci_hi, gpumbi_max(r->processes, 1), -1,
+        r->process_lo_s, r->process_hi_s};
     double sum = 0, squares = 0;
     if (!r->process_medians_s || r->processes < 2 || r->time.median <= 0)
         return e;
@@ -9301,7 +9320,7 @@ static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
         squares += ratio * ratio;
     }
     const double mean = sum / r->processes;
-    e.variance = fmax(squares - sum * mean, 0) / (r->processes - 1);
+    e.variance = gpumbi_max(squares - sum * mean, 0) / (r->processes - 1);
     e.at *= exp(mean);
     e.lo *= exp(mean);
     e.hi *= exp(mean);
@@ -9809,7 +9828,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
  * 26.2.23, error below 4.5e-4). */
 static double gpumbi_family_quantile(uint64_t m)
 {
-    const double t = sqrt(-2 * log(0.025 / fmax((double)m, 1)));
+    const double t = sqrt(-2 * log(0.025 / gpumbi_max((double)m, 1)));
     return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
@@ -9820,7 +9839,7 @@ static double gpumbi_family_quantile(uint64_t m)
 static double gpumbi_student(double z, double freedom)
 {
     const double x = z * (8 * freedom + 3) / (8 * freedom + 1);
-    return sqrt(freedom * (exp(fmin(x * x / freedom, 700)) - 1));
+    return sqrt(freedom * (exp(gpumbi_min(x * x / freedom, 700)) - 1));
 }
 
 /* The same in ranges: what those of k normal values are to be multiplied by so that like against
@@ -9857,10 +9876,11 @@ static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_est
     if (base->variance >= 0 && now->variance >= 0) {
         const double pooled = (b * base->variance + n * now->variance) / (b + n);
         freedom = sum > 0 ? sum * sum / (share[0] * share[0] / b + share[1] * share[1] / n) : 1;
-        sum = fmax(share[0], pooled / base->processes) + fmax(share[1], pooled / now->processes);
+        sum = gpumbi_max(share[0], pooled / base->processes) +
+              gpumbi_max(share[1], pooled / now->processes);
     }
-    const double few = fmin(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
-    return fmax(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
+    const double few = gpumbi_min(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
+    return gpumbi_max(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
 }
 
 /* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
@@ -10024,7 +10044,7 @@ static void gpumbi_compare_rows(gpumb *g)
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
         if (gpumbi_comparable(r, now)) {
-            assumed += fmin(r->time.processes, now->processes) < 5;
+            assumed += gpumbi_min(r->time.processes, now->processes) < 5;
             matched++;
         }
     }
@@ -10315,8 +10335,8 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     now->process_medians_s = median + first;
     now->process_lo_s = now->process_hi_s = now->time.median;
     for (size_t i = first; i < most; i++) {
-        now->process_lo_s = fmin(now->process_lo_s, median[i]);
-        now->process_hi_s = fmax(now->process_hi_s, median[i]);
+        now->process_lo_s = gpumbi_min(now->process_lo_s, median[i]);
+        now->process_hi_s = gpumbi_max(now->process_hi_s, median[i]);
     }
 }
 
@@ -12967,8 +12987,8 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
                 gpumbi_add_exactly(&total, parts[i].high);
                 gpumbi_add_exactly(&total, parts[i].low);
                 total.absolute += parts[i].absolute;
-                total.least = fmin(total.least, parts[i].least);
-                total.most = fmax(total.most, parts[i].most);
+                total.least = gpumbi_min(total.least, parts[i].least);
+                total.most = gpumbi_max(total.most, parts[i].most);
                 total.integer += parts[i].integer;
             }
             right = gpumbi_right_reduction(g, c, &total,
