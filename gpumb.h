@@ -311,6 +311,8 @@ typedef struct gpumb_device {
     double sm_clock_hz;
     double memory_clock_hz;
     double peak_bytes_per_s;    /* 2 transfers per clock x bus width, or --peak; 0: unknown */
+    char link[24];              /* to the host: "PCIe 5.0 x16", "NVLink-C2C"; "": unknown */
+    double link_bytes_per_s;    /* its highest rate, each way, line code taken off; 0: unknown */
     double peak_flop_per_s;     /* fp32, a multiply-add counted as 2; 0: unknown */
     double quantum_s;           /* smallest difference that the event clock shows */
     double floor_s;             /* an empty event pair */
@@ -339,7 +341,7 @@ typedef enum gpumb_fill_kind {
     GPUMB_FILL_ZERO
 } gpumb_fill_kind;
 
-/* Memory on the device, aligned to 256 bytes, with a guard zone behind it that verification checks.
+/* Device memory, aligned to 256 bytes, with a guard zone behind it that verification checks.
  * Returns NULL while a sweep enumerates, or when it does not fit; all regions are then skipped,
  * with the reason, until the end of the sweep's pass, the benchmark or the context in which that
  * happened. Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes
@@ -347,6 +349,32 @@ typedef enum gpumb_fill_kind {
  * context in which it was allocated, or earlier; what is already freed is left alone. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
+
+typedef enum gpumb_memory {
+    GPUMB_MEMORY_DEVICE,  /* as by gpumb_alloc() */
+    GPUMB_MEMORY_PINNED,  /* the host's, page-locked: kernels reach it through the link */
+    GPUMB_MEMORY_MANAGED, /* its pages move to whoever uses them; all of it together has to be at
+                           * most a quarter of the device's free memory, or is refused */
+    GPUMB_MEMORY_HOST     /* the host's, pageable: most devices' kernels can't use it */
+} gpumb_memory;
+
+/* The same for a kind of memory: all that takes a buffer takes each of them. */
+GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes);
+
+typedef enum gpumb_advice {
+    GPUMB_ADVICE_NONE, /* takes back all of these */
+    GPUMB_ADVICE_READ_MOSTLY,
+    GPUMB_ADVICE_PREFER_DEVICE,
+    GPUMB_ADVICE_PREFER_HOST,
+    GPUMB_ADVICE_DEVICE_ACCESSES, /* keeps it mapped there */
+    GPUMB_ADVICE_HOST_ACCESSES
+} gpumb_advice;
+
+/* For managed buffers: moves the pages to GPUMB_MEMORY_DEVICE or _HOST, on the context's stream and
+ * asynchronously, also in a region; and tells the driver how they will be used. On the CPU, nothing.
+ * Where the device or the buffer has no such thing, the next region is skipped. */
+GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to);
+GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice);
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
@@ -375,8 +403,9 @@ GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void 
 GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void *host,
                           uint64_t bytes);
 
-/* The vendor's copy from device to device on the context's stream, asynchronous (on the CPU: memcpy
- * on all cores). A reference to compare with; allowed in a region. */
+/* The vendor's copy on the context's stream, asynchronous (on the CPU: memcpy on all cores), between
+ * any two kinds of memory. A reference to compare with; allowed in a region, which it may make a
+ * transfer: see gpumb_set_transfer(). */
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes);
 
 /* ---- describing the next region -------------------------------------------------------------- */
@@ -412,6 +441,12 @@ GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_elements(gpumb *g, double elements); /* gives elements a second */
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
+
+/* A transfer: bytes of one run that cross the link between host and device, each way. The row's
+ * share is then that of the link, `pct_link`, in the busier direction, and none of the device's
+ * memory. Without gpumb_set_bytes(), they are the row's bytes as well. gpumb_memcpy() states its own;
+ * they count where they are at least half of the bytes that are stated otherwise. */
+GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
@@ -597,6 +632,9 @@ typedef struct gpumb_result {
     double gbps, gflops;   /* 0: unknown */
     double peak_gbps, ceiling_gbps;
     double pct_peak, pct_ceiling;
+    double to_device, to_host;  /* bytes of a transfer, each way; 0, 0: it is none */
+    char link[24];              /* that they cross; "": unknown, or none */
+    double link_gbps, pct_link; /* its peak each way, and the share of it; 0: unknown */
     double reference, expected_pct, measured_pct; /* as by gpumb_set_expected(); 0: not stated */
     uint64_t footprint_bytes;
     char cache[8];    /* the level that holds the footprint; "cold" */
@@ -1944,12 +1982,6 @@ typedef enum gpumbi_severity {
     GPUMBI_FATAL    /* the device is lost or unusable: end of the context */
 } gpumbi_severity;
 
-typedef enum gpumbi_direction {
-    GPUMBI_TO_DEVICE,
-    GPUMBI_TO_HOST,
-    GPUMBI_ON_DEVICE
-} gpumbi_direction;
-
 /* What the device's sensors say right now. Where it is partitioned (MIG, compute partitions),
  * power, energy and processes would be those of the whole device, and stay unknown. */
 typedef struct gpumbi_state {
@@ -1965,6 +1997,7 @@ static void *gpumbi_dev_sensors_open(int ordinal);
 static void gpumbi_dev_sensors_close(void *sensors);
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state);
 static double gpumbi_dev_power(void *sensors); /* watts, newest reading; 0: unknown */
+static void gpumbi_dev_link(void *sensors, gpumb_device *device); /* fills what is known of it */
 
 /* The profiler stays attached until it has been detached as often; 1: there is none. A look says
  * how many kernels, copies and fills have ended since the last one, and the seconds from the start
@@ -1977,12 +2010,16 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds);
 static int gpumbi_dev_count(int *count);
 static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
 static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
-static int gpumbi_dev_memory(uint64_t *free_bytes);
-static int gpumbi_dev_alloc(void **p, uint64_t bytes);
-static void gpumbi_dev_free(void *p);
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_direction direction,
-                           void *stream);
+static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
+static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
+static void gpumbi_dev_free(void *p, gpumb_memory kind);
+static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
 static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
+/* Of managed memory, to or for a device, or -1: the host. The advice is a number of both vendors'
+ * enums. */
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
 static int gpumbi_dev_stream_create(void **stream);
 static void gpumbi_dev_stream_destroy(void *stream);
 static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
@@ -2005,7 +2042,57 @@ static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 #if defined(GPUMB_BACKEND_FAKE)
 /* defined by the test */
 
-#elif defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
+#else
+
+/* As above: what _FORTIFY_SOURCE wants to see optimised. */
+GPUMBI_OPTIMIZED
+static char *gpumbi_fgets(char *to, int size, FILE *file)
+{
+    return fgets(to, size, file);
+}
+GPUMBI_UNOPTIMIZED
+
+/* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
+static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
+{
+    char line[256];
+    FILE *file = fopen(path, "r");
+    int found = 0;
+    while (file && !found && gpumbi_fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (colon && !strncmp(line, key, strlen(key))) {
+            colon += 1 + strspn(colon + 1, " \t");
+            gpumbi_format(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+            found = 1;
+        }
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* What the host could still give; where that is unknown, the allocation decides. */
+static uint64_t gpumbi_host_memory(void)
+{
+    char text[64];
+    int64_t kib;
+    return gpumbi_proc_value("/proc/meminfo", "MemAvailable", text, sizeof text) &&
+                   gpumbi_read_integer(text, &kib)
+               ? (uint64_t)kib * 1024
+               : UINT64_MAX;
+}
+
+/* Huge pages where the kernel has them. Returns 0 when there is none. */
+static int gpumbi_host_alloc(void **p, uint64_t bytes)
+{
+    const size_t huge_page = (size_t)1 << 21;
+    const int failed = posix_memalign(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
+    /* The compiler must assume that others see the memory, or it drops stores to it. */
+    __asm__ volatile("" : : "r"(*p) : "memory");
+    return !failed;
+}
+
+#if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
 
 /* The two runtimes differ only in their prefix, except for what is spelled out below. */
 #if defined(GPUMB_BACKEND_CUDA)
@@ -2013,11 +2100,21 @@ static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 typedef cudaError_t gpumbi_rt_error;
 typedef cudaStream_t gpumbi_stream;
 typedef cudaEvent_t gpumbi_event;
+typedef struct cudaPointerAttributes gpumbi_rt_pointer;
+typedef enum cudaMemoryAdvise gpumbi_rt_advice;
+#define GPUMBI_RT_NO_MEMORY cudaErrorMemoryAllocation
+#define GPUMBI_RT_PIN cudaHostAlloc
+#define GPUMBI_RT_UNPIN cudaFreeHost
 #else
 #define GPUMBI_RT(name) hip##name
 typedef hipError_t gpumbi_rt_error;
 typedef hipStream_t gpumbi_stream;
 typedef hipEvent_t gpumbi_event;
+typedef hipPointerAttribute_t gpumbi_rt_pointer;
+typedef hipMemoryAdvise gpumbi_rt_advice;
+#define GPUMBI_RT_NO_MEMORY hipErrorOutOfMemory
+#define GPUMBI_RT_PIN hipHostMalloc
+#define GPUMBI_RT_UNPIN hipHostFree
 #endif
 
 static int gpumbi_rt_attribute(int ordinal, int attribute)
@@ -2113,36 +2210,97 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     return 0;
 }
 
-static int gpumbi_dev_memory(uint64_t *free_bytes)
+static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
 {
     size_t free_now = 0, total = 0;
-    const gpumbi_rt_error error = GPUMBI_RT(MemGetInfo)(&free_now, &total);
-    *free_bytes = free_now;
+    gpumbi_rt_error error = (gpumbi_rt_error)0;
+    if (kind == GPUMB_MEMORY_PINNED || kind == GPUMB_MEMORY_HOST)
+        *free_bytes = gpumbi_host_memory();
+    else if ((error = GPUMBI_RT(MemGetInfo)(&free_now, &total)) == (gpumbi_rt_error)0)
+        *free_bytes = free_now;
     return (int)error;
 }
 
-static int gpumbi_dev_alloc(void **p, uint64_t bytes)
+/* Pinned memory has the same address on the device. */
+static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
 {
-    const gpumbi_rt_error error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
+    gpumbi_rt_error error = (gpumbi_rt_error)0;
+    if (kind == GPUMB_MEMORY_DEVICE)
+        error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
+    else if (kind == GPUMB_MEMORY_MANAGED)
+        error = GPUMBI_RT(MallocManaged)(p, (size_t)bytes, GPUMBI_RT(MemAttachGlobal));
+    else if (kind == GPUMB_MEMORY_PINNED)
+        error = GPUMBI_RT_PIN(p, (size_t)bytes, 0);
+    else if (!gpumbi_host_alloc(p, bytes))
+        error = GPUMBI_RT_NO_MEMORY;
     if (error)
         (void)GPUMBI_RT(GetLastError)();
     return (int)error;
 }
 
-static void gpumbi_dev_free(void *p)
+static void gpumbi_dev_free(void *p, gpumb_memory kind)
 {
-    (void)GPUMBI_RT(Free)(p);
+    if (kind == GPUMB_MEMORY_HOST)
+        free(p);
+    else
+        (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_direction direction,
-                           void *stream)
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
 {
-    return (int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)bytes,
-                                       direction == GPUMBI_TO_DEVICE ? GPUMBI_RT(MemcpyHostToDevice)
-                                       : direction == GPUMBI_TO_HOST
-                                           ? GPUMBI_RT(MemcpyDeviceToHost)
-                                           : GPUMBI_RT(MemcpyDeviceToDevice),
+    return (int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)bytes, GPUMBI_RT(MemcpyDefault),
                                        (gpumbi_stream)stream);
+}
+
+/* What the runtime does not know is pageable memory, for HIP with an error. The member was called
+ * memoryType in HIP before 6, isManaged told the rest. */
+static gpumb_memory gpumbi_dev_kind(const void *p)
+{
+    gpumbi_rt_pointer is;
+    memset(&is, 0, sizeof is);
+    if (GPUMBI_RT(PointerGetAttributes)(&is, p)) {
+        (void)GPUMBI_RT(GetLastError)();
+        return GPUMB_MEMORY_HOST;
+    }
+#if defined(GPUMB_BACKEND_HIP) && HIP_VERSION_MAJOR < 6
+    return is.isManaged                           ? GPUMB_MEMORY_MANAGED
+           : is.memoryType == hipMemoryTypeDevice ? GPUMB_MEMORY_DEVICE
+                                                  : GPUMB_MEMORY_PINNED;
+#else
+    return is.type == GPUMBI_RT(MemoryTypeDevice)    ? GPUMB_MEMORY_DEVICE
+           : is.type == GPUMBI_RT(MemoryTypeManaged) ? GPUMB_MEMORY_MANAGED
+           : is.type == GPUMBI_RT(MemoryTypeHost)    ? GPUMB_MEMORY_PINNED
+                                                     : GPUMB_MEMORY_HOST;
+#endif
+}
+
+/* From CUDA 13 on a place is a struct, and a prefetch has flags. */
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 13000
+static struct cudaMemLocation gpumbi_rt_place(int ordinal)
+{
+    struct cudaMemLocation place;
+    memset(&place, 0, sizeof place);
+    place.type = ordinal < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    place.id = ordinal < 0 ? 0 : ordinal;
+    return place;
+}
+#define GPUMBI_RT_PLACE(ordinal) gpumbi_rt_place(ordinal)
+#define GPUMBI_RT_PREFETCH(ordinal) gpumbi_rt_place(ordinal), 0
+#else
+#define GPUMBI_RT_PLACE(ordinal) ordinal /* cudaCpuDeviceId, hipCpuDeviceId: -1 */
+#define GPUMBI_RT_PREFETCH(ordinal) ordinal
+#endif
+
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
+{
+    return (int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)bytes, GPUMBI_RT_PREFETCH(ordinal),
+                                            (gpumbi_stream)stream);
+}
+
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
+{
+    return (int)GPUMBI_RT(MemAdvise)(p, (size_t)bytes, (gpumbi_rt_advice)advice,
+                                     GPUMBI_RT_PLACE(ordinal));
 }
 
 static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
@@ -2286,13 +2444,11 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 {
     const gpumbi_rt_error e = (gpumbi_rt_error)error;
 #if defined(GPUMB_BACKEND_CUDA)
-    const gpumbi_rt_error no_memory = cudaErrorMemoryAllocation;
     const gpumbi_rt_error no_image = cudaErrorNoKernelImageForDevice;
     const char *remedy = "no kernel image for this device: compile with -arch=native, or name its "
                          "architecture, for example -arch=sm_90";
     const char *look = "no CUDA device or driver: see nvidia-smi, or build for the CPU";
 #else
-    const gpumbi_rt_error no_memory = hipErrorOutOfMemory;
     const gpumbi_rt_error no_image = hipErrorNoBinaryForGpu;
     const char *remedy = "no kernel image for this device: compile with --offload-arch=native, or "
                          "name its architecture, for example --offload-arch=gfx90a";
@@ -2302,8 +2458,9 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
         (e >= GPUMBI_RT(ErrorStreamCaptureUnsupported) &&
          e <= GPUMBI_RT(ErrorStreamCaptureWrongThread)) ||
         e == GPUMBI_RT(ErrorInvalidConfiguration) || e == GPUMBI_RT(ErrorInvalidValue) ||
-        e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction);
-    *severity = e == no_memory ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
+        e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction) ||
+        e == GPUMBI_RT(ErrorInvalidDevice) || e == GPUMBI_RT(ErrorNotSupported);
+    *severity = e == GPUMBI_RT_NO_MEMORY ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
     if (e == no_image)
         return remedy;
     if (e == GPUMBI_RT(ErrorNoDevice) || e == GPUMBI_RT(ErrorInsufficientDriver))
@@ -2369,6 +2526,8 @@ typedef struct gpumbi_process {
     X(clock, (void *device, int domain, unsigned *mhz), "nvmlDeviceGetClockInfo")                  \
     X(temperature, (void *device, int sensor, unsigned *c), "nvmlDeviceGetTemperature")            \
     X(fields, (void *device, int count, gpumbi_nvml_field *list), "nvmlDeviceGetFieldValues")      \
+    X(generation, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkGeneration")                \
+    X(width, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkWidth")                          \
     X(reasons, (void *device, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons")     \
     X(reasons_old, (void *device, unsigned long long *),                                           \
       "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
@@ -2395,6 +2554,7 @@ typedef struct gpumbi_process {
     X(count, (uint32_t *), "rsmi_num_monitor_devices")                                             \
     X(bus_id, (uint32_t device, uint64_t *), "rsmi_dev_pci_id_get")                                \
     X(clock, (uint32_t device, int domain, void *table), "rsmi_dev_gpu_clk_freq_get")              \
+    X(link, (uint32_t device, void *table), "rsmi_dev_pci_bandwidth_get")                          \
     X(temperature, (uint32_t device, uint32_t sensor, int metric, int64_t *),                      \
       "rsmi_dev_temp_metric_get")                                                                  \
     X(power, (uint32_t device, uint64_t *, int *kind), "rsmi_dev_power_get")                       \
@@ -2423,6 +2583,20 @@ static int gpumbi_sensors_load(gpumbi_sensors *s)
     return gpumbi_load(s, name, table);
 }
 
+/* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits, from
+ * the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
+ * Specification 6.0). */
+static void gpumbi_pcie(gpumb_device *d, unsigned generation, unsigned lanes)
+{
+    static const double rate[] = {2.5 * 8 / 10,     5.0 * 8 / 10,     8.0 * 128 / 130,
+                                  16.0 * 128 / 130, 32.0 * 128 / 130, 64.0 * 242 / 256,
+                                  128.0 * 242 / 256};
+    if (generation < 1 || generation > sizeof rate / sizeof rate[0] || !lanes)
+        return;
+    d->link_bytes_per_s = rate[generation - 1] * lanes * 1e9 / 8;
+    gpumbi_format(d->link, sizeof d->link, "PCIe %u.0 x%u", generation, lanes);
+}
+
 /* How many processes other than this one are in a list. In a container, this process may be in the
  * list under a number of the host that it does not know itself: then one of the list is it. An
  * empty list tells nothing, since this process computes on the device. Processes of other
@@ -2444,11 +2618,13 @@ static int gpumbi_count_others(const gpumbi_process *list, unsigned count)
 
 #if defined(GPUMBI_NVIDIA)
 
-static int gpumbi_nvml_read(const gpumbi_sensors *s, unsigned id, unsigned long long *value)
+static int gpumbi_nvml_read(const gpumbi_sensors *s, unsigned id, unsigned scope,
+                            unsigned long long *value)
 {
     gpumbi_nvml_field field;
     memset(&field, 0, sizeof field);
     field.id = id;
+    field.scope = scope;
     if (!GPUMBI_CALL(s, fields, (s->device, 1, &field)) || field.error)
         return 0;
     *value = field.type == 1 ? (unsigned)field.value : field.value; /* 1: an unsigned int */
@@ -2461,7 +2637,7 @@ static double gpumbi_dev_power(void *sensors)
 {
     const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
     unsigned long long mw = 0;
-    return s && !s->is_divided && gpumbi_nvml_read(s, 186, &mw) ? 1e-3 * (double)mw : 0;
+    return s && !s->is_divided && gpumbi_nvml_read(s, 186, 0, &mw) ? 1e-3 * (double)mw : 0;
 }
 
 /* The reasons at this moment (nvmlClocksEventReasons), and those under which the driver has counted
@@ -2484,12 +2660,36 @@ static int gpumbi_nvml_throttle(gpumbi_sensors *s)
         if (now & table[i].reasons)
             throttle |= table[i].throttle;
     for (unsigned i = 0; i < 2 && throttle >= 0; i++)
-        if (gpumbi_nvml_read(s, 74 + i, &ns)) { /* NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL */
+        if (gpumbi_nvml_read(s, 74 + i, 0, &ns)) { /* NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL */
             if (ns > s->throttled_ns[i])
                 throttle |= table[i].throttle;
             s->throttled_ns[i] = ns;
         }
     return throttle;
+}
+
+/* What device and board can do: an idle link runs slower. NVML_FI_DEV_C2C_LINK_COUNT, _GET_STATUS
+ * and _GET_MAX_BW, of each link in MB/s. */
+static void gpumbi_dev_link(void *sensors, gpumb_device *d)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    unsigned generation = 0, lanes = 0;
+    unsigned long long links = 0, active = 0, mb = 0;
+    if (!s)
+        return;
+    if (GPUMBI_CALL(s, generation, (s->device, &generation)) &&
+        GPUMBI_CALL(s, width, (s->device, &lanes)))
+        gpumbi_pcie(d, generation, lanes);
+    double sum = 0;
+    if (gpumbi_nvml_read(s, 170, 0, &links))
+        for (unsigned i = 0; i < (unsigned)links && i < 64; i++)
+            if (gpumbi_nvml_read(s, 171, i, &active) && (unsigned)active == 1 &&
+                gpumbi_nvml_read(s, 172, i, &mb))
+                sum += 1e6 * (unsigned)mb;
+    if (sum > 0) {
+        d->link_bytes_per_s = sum;
+        gpumbi_copy_text(d->link, sizeof d->link, "NVLink-C2C");
+    }
 }
 
 static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
@@ -2571,18 +2771,50 @@ static double gpumbi_dev_power(void *sensors)
 
 /* rsmi_frequencies_t is {uint32_t levels, current; uint64_t hz[32]} in ROCm 5; ROCm 6 puts a bool
  * in front (1: there is a level of deep sleep) and has one level more. What is in front says which:
- * a bool is 0, or 1 with at least one level behind it, and a table of one level is at level 0. */
+ * a bool is 0, or 1 with at least one level behind it, and a table of one level is at level 0.
+ * Returns where the first of `levels` is; 0: it makes no sense. */
+static size_t gpumbi_rsmi_table(const uint64_t table[64], uint32_t *levels, uint32_t *current)
+{
+    uint32_t head[4];
+    memcpy(head, table, sizeof head);
+    const uint32_t has_bool = head[0] == 0 || (head[0] == 1 && head[1] != 0);
+    *levels = head[has_bool];
+    *current = head[has_bool + 1];
+    return *levels <= 33 && *current < *levels ? 1 + has_bool : 0;
+}
+
 static double gpumbi_rsmi_clock(const gpumbi_sensors *s, int domain)
 {
     uint64_t table[64];
-    uint32_t head[4];
+    uint32_t levels, current;
     memset(table, 0, sizeof table);
     if (!GPUMBI_CALL(s, clock, (s->device, domain, table)))
         return 0;
-    memcpy(head, table, sizeof head);
-    const uint32_t has_bool = head[0] == 0 || (head[0] == 1 && head[1] != 0);
-    const uint32_t levels = head[has_bool], current = head[has_bool + 1];
-    return levels <= 33 && current < levels ? (double)table[1 + has_bool + current] : 0;
+    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
+    return first ? (double)table[first + current] : 0;
+}
+
+/* rsmi_pcie_bandwidth_t: such a table of transfers a second, and behind it the lanes of each. */
+static void gpumbi_dev_link(void *sensors, gpumb_device *d)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    uint64_t table[64];
+    uint32_t levels, current, lanes[32];
+    memset(table, 0, sizeof table);
+    if (!s || !GPUMBI_CALL(s, link, (s->device, table)))
+        return;
+    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
+    memcpy(lanes, table + first + (first > 1 ? 33 : 32), sizeof lanes);
+    for (uint32_t i = 0; first && i < levels && i < 32; i++) {
+        unsigned generation = 1; /* 2.5, 5, 8, 16, 32 ... */
+        for (double rate = 2.5e9; rate * 1.2 < (double)table[first + i] && generation < 9;
+             generation++)
+            rate *= generation == 2 ? 1.6 : 2;
+        gpumb_device level = *d;
+        gpumbi_pcie(&level, generation, lanes[i]);
+        if (level.link_bytes_per_s > d->link_bytes_per_s)
+            *d = level;
+    }
 }
 
 static int gpumbi_rsmi_others(const gpumbi_sensors *s)
@@ -2778,33 +3010,6 @@ enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
 static char gpumbi_cpu_fault_text[256];
 
-/* As above: what _FORTIFY_SOURCE wants to see optimised. */
-GPUMBI_OPTIMIZED
-static char *gpumbi_fgets(char *to, int size, FILE *file)
-{
-    return fgets(to, size, file);
-}
-GPUMBI_UNOPTIMIZED
-
-/* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
-static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
-{
-    char line[256];
-    FILE *file = fopen(path, "r");
-    int found = 0;
-    while (file && !found && gpumbi_fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (colon && !strncmp(line, key, strlen(key))) {
-            colon += 1 + strspn(colon + 1, " \t");
-            gpumbi_format(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
-            found = 1;
-        }
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
 /* The first line of a file that describes cache `index` of the first core; "" if there is none. */
 static void gpumbi_cache_line(int index, const char *name, char text[32])
 {
@@ -2869,29 +3074,41 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     return 0;
 }
 
-static int gpumbi_dev_memory(uint64_t *free_bytes)
+static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
 {
-    char text[64];
-    int64_t kib;
-    *free_bytes = UINT64_MAX; /* unknown: let the allocation decide */
-    if (gpumbi_proc_value("/proc/meminfo", "MemAvailable", text, sizeof text) &&
-        gpumbi_read_integer(text, &kib))
-        *free_bytes = (uint64_t)kib * 1024;
+    (void)kind;
+    *free_bytes = gpumbi_host_memory();
     return 0;
 }
 
-static int gpumbi_dev_alloc(void **p, uint64_t bytes)
+static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
 {
-    const size_t huge_page = (size_t)1 << 21;
-    const int failed = posix_memalign(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
-    /* The compiler must assume that others see the memory, or it drops stores to it. */
-    __asm__ volatile("" : : "r"(*p) : "memory");
-    return failed ? GPUMBI_CPU_NO_MEMORY : 0;
+    (void)kind;
+    return gpumbi_host_alloc(p, bytes) ? 0 : GPUMBI_CPU_NO_MEMORY;
 }
 
-static void gpumbi_dev_free(void *p)
+static void gpumbi_dev_free(void *p, gpumb_memory kind)
 {
+    (void)kind;
     free(p);
+}
+
+static gpumb_memory gpumbi_dev_kind(const void *p)
+{
+    (void)p;
+    return GPUMB_MEMORY_DEVICE; /* as far as there is one */
+}
+
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
+{
+    (void)p, (void)bytes, (void)ordinal, (void)stream;
+    return 0;
+}
+
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
+{
+    (void)p, (void)bytes, (void)advice, (void)ordinal;
+    return 0;
 }
 
 /* Copies or sets memory on all workers, a stretch of whole cache lines each. */
@@ -2924,10 +3141,9 @@ static int gpumbi_move(char *to, const char *from, int byte, uint64_t bytes)
     return gpumbi_cpu_launch(&shape, gpumbi_move_stretch, &stretch) ? GPUMBI_CPU_FAULT : 0;
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_direction direction,
-                           void *stream)
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
 {
-    (void)direction, (void)stream;
+    (void)stream;
     return gpumbi_move((char *)to, (const char *)from, 0, bytes);
 }
 
@@ -3039,6 +3255,11 @@ static double gpumbi_dev_power(void *sensors)
     return 0;
 }
 
+static void gpumbi_dev_link(void *sensors, gpumb_device *device)
+{
+    (void)sensors, (void)device;
+}
+
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
     (void)sensors;
@@ -3052,6 +3273,7 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
     return error == GPUMBI_CPU_NO_MEMORY ? "out of memory" : gpumbi_cpu_fault_text;
 }
 
+#endif
 #endif
 
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
@@ -4241,7 +4463,10 @@ struct gpumb_buffer {
     void *data;
     uint64_t bytes;
     int scope;
+    gpumb_memory kind;
 };
+
+static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
@@ -4251,11 +4476,13 @@ static const char *const gpumbi_stop_name[] = {"", "precision", "samples", "budg
 static const char *const gpumbi_series_name[] = {"steady", "warming up", "slowing down",
                                                  "two levels", "unsteady"};
 static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower", "same"};
+static const char *const gpumbi_memory_name[] = {"device", "pinned host", "managed", "host"};
 
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
     double bytes, flop, elements, reference, expected;
     gpumbi_values values;
+    double to_device, to_host; /* over the link */
     uint64_t footprint;
     gpumb_timing timing;
     gpumb_cache cache;
@@ -4300,6 +4527,10 @@ typedef struct gpumbi_sampler {
         double prepared_s, began_s; /* host clock before the reset hook, and at its start */
         int looks, astray; /* for work elsewhere, in this phase; that found some, in a row */
     } run;
+
+    struct { /* what gpumb_memcpy() moves in one run: between host and device, or in unknown ways */
+        double to_device, to_host, elsewhere;
+    } copied;
 
     struct { /* the first kernel launched */
         const void *function;
@@ -4459,7 +4690,7 @@ struct gpumb {
         gpumbi_point point;   /* whose axes the heading shows ... */
         gpumbi_values values; /* ... and whose values */
         char bench[64];
-        const char *unit;
+        const char *unit, *share; /* of which the heading speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
     } table;
 
@@ -4883,6 +5114,14 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
         g->region.next.footprint = bytes;
 }
 
+GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
+{
+    if ((g = gpumbi_enter(g)) != NULL) {
+        g->region.next.to_device = to_device;
+        g->region.next.to_host = to_host;
+    }
+}
+
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
     if ((g = gpumbi_enter(g)) != NULL) {
@@ -5001,53 +5240,107 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
 /* ================================================================================================
  * BUFFERS
  *
- * Owns device memory. Behind each buffer lies a guard zone of known bytes: a kernel that writes
+ * Owns memory of all kinds. Behind each buffer lies a guard zone of known bytes: a kernel that writes
  * past the end is caught when its result is checked.
  */
 
-static gpumb_buffer *gpumbi_try_alloc(gpumb *g, uint64_t bytes)
+/* Sets a stretch of a buffer, in the order of the stream. */
+static int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte, uint64_t bytes,
+                      const char *what)
 {
-    uint64_t free_bytes = 0;
-    /* Rounded up to whole 64-bit words, which the fill writes. */
-    const uint64_t padded = ((bytes + 7) & ~(uint64_t)7) + GPUMBI_GUARD;
+    char *const at = (char *)b->data + offset;
+    if (b->kind != GPUMB_MEMORY_HOST)
+        return gpumbi_try(g, gpumbi_dev_set(at, byte, bytes, g->stream), what);
+    if (gpumbi_try(g, gpumbi_dev_wait(g->stream), what)) /* the device may not reach it */
+        return 1;
+    memset(at, byte, (size_t)bytes);
+    return 0;
+}
+
+static int gpumbi_set_guard(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
+{
+    return gpumbi_set(g, b, b->bytes, GPUMBI_GUARD_BYTE, bytes, "guard zone");
+}
+
+/* Whether there is room. More managed memory than the device has free moves to and fro between it
+ * and the host, which has brought down drivers: a quarter keeps well away from that, also when the
+ * device's memory fills up later. */
+static int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
+{
+    const int on_device = kind == GPUMB_MEMORY_DEVICE || kind == GPUMB_MEMORY_MANAGED;
+    const uint64_t managed = __atomic_load_n(&gpumbi_managed_bytes, __ATOMIC_RELAXED);
+    uint64_t room = 0;
+    if (gpumbi_try(g, gpumbi_dev_memory(kind, &room), "free memory"))
+        return 0;
+    const uint64_t left = kind == GPUMB_MEMORY_DEVICE ? room - bytes : room;
+    if (bytes > room)
+        gpumb_skip(g, "needs %s more %s memory, %s are free", gpumbi_write_size(bytes).text,
+                   gpumbi_memory_name[kind], gpumbi_write_size(room).text);
+    else if (on_device && managed > left / 4) /* what has been added already is in it */
+        gpumb_skip(g,
+                   "%s of managed memory would be more than a quarter of the %s that are free on "
+                   "the device: take smaller buffers",
+                   gpumbi_write_size(managed).text, gpumbi_write_size(left).text);
+    else
+        return 1;
+    return 0;
+}
+
+static void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
+{
+    if (kind == GPUMB_MEMORY_MANAGED)
+        __atomic_fetch_add(&gpumbi_managed_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* Rounded up to whole 64-bit words, which the fill writes, and the guard zone. */
+static uint64_t gpumbi_padded(uint64_t bytes)
+{
+    return ((bytes + 7) & ~(uint64_t)7) + GPUMBI_GUARD;
+}
+
+static gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
+{
+    char what[40];
+    const uint64_t padded = gpumbi_padded(bytes);
     if (padded < bytes) {
         gpumb_skip(g, "needs %llu bytes", (unsigned long long)bytes);
-        return NULL;
-    }
-    if (gpumbi_try(g, gpumbi_dev_memory(&free_bytes), "free memory"))
-        return NULL;
-    if (padded > free_bytes) {
-        gpumb_skip(g, "needs %s more memory, %s are free", gpumbi_write_size(bytes).text,
-                   gpumbi_write_size(free_bytes).text);
         return NULL;
     }
     gpumb_buffer *b = (gpumb_buffer *)gpumbi_allocate(g, sizeof *b);
     if (!b)
         return NULL;
-    if (gpumbi_try(g, gpumbi_dev_alloc(&b->data, padded), "allocation")) {
+    gpumbi_format(what, sizeof what, "allocation of %s memory", gpumbi_memory_name[kind]);
+    gpumbi_count_managed(kind, padded);
+    if (!gpumbi_fits(g, kind, padded) ||
+        gpumbi_try(g, gpumbi_dev_alloc(&b->data, padded, kind), what)) {
+        gpumbi_count_managed(kind, ~padded + 1);
         GPUMB_FREE(b);
         return NULL;
     }
     b->bytes = bytes;
+    b->kind = kind;
     b->scope = g->memory.scope;
     b->next = g->memory.buffers;
     g->memory.buffers = b;
-    gpumbi_try(g,
-               gpumbi_dev_set((char *)b->data + bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, g->stream),
-               "guard zone");
+    gpumbi_set_guard(g, b, GPUMBI_GUARD);
     return b;
 }
 
-GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
+GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
         return NULL;
-    gpumb_buffer *b = gpumbi_try_alloc(g, bytes);
+    gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (!b && !g->region.active && !g->memory.missing[0]) {
         gpumbi_copy_text(g->memory.missing, sizeof g->memory.missing, g->region.next.skip);
         g->memory.missing_scope = g->memory.scope;
     }
     return b;
+}
+
+GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
+{
+    return gpumb_alloc_kind(g, GPUMB_MEMORY_DEVICE, bytes);
 }
 
 static void gpumbi_forget_output(gpumbi_description *about, const gpumb_buffer *b)
@@ -5076,7 +5369,8 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
     for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
         gpumbi_forget_output(&owner->interleave.lane[i].about, b);
     *link = b->next;
-    gpumbi_dev_free(b->data);
+    gpumbi_dev_free(b->data, b->kind);
+    gpumbi_count_managed(b->kind, ~gpumbi_padded(b->bytes) + 1);
     GPUMB_FREE(b);
 }
 
@@ -5108,14 +5402,13 @@ GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
     if (!b)
         gpumbi_null(g, "gpumb_poison");
     else
-        gpumbi_try(g, gpumbi_dev_set(b->data, 0xff, b->bytes, g->stream), "poison");
+        gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
 }
 
 /* Copies between a stretch of a buffer and the host, and waits for it. */
 static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uint64_t bytes,
                            void *to_host, const void *from_host)
 {
-    const gpumbi_direction direction = to_host ? GPUMBI_TO_HOST : GPUMBI_TO_DEVICE;
     if ((g = gpumbi_enter(g)) == NULL)
         return -1;
     if (!b || (!to_host && !from_host)) {
@@ -5128,10 +5421,10 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
         return -1;
     }
     char *data = (char *)b->data + offset;
-    if (gpumbi_try(g,
-                   gpumbi_dev_copy(to_host ? to_host : data, to_host ? data : from_host, bytes,
-                                   direction, g->stream),
-                   "copy") ||
+    if (gpumbi_try(
+            g,
+            gpumbi_dev_copy(to_host ? to_host : data, to_host ? data : from_host, bytes, g->stream),
+            "copy") ||
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "copy"))
         return -1;
     return 0;
@@ -5149,15 +5442,93 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
     return bytes ? gpumbi_transfer(g, b, offset, bytes, NULL, host) : b ? 0 : -1;
 }
 
+/* What memory a pointer is of; buffers know better than the CPU. */
+static gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
+{
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if ((const char *)p >= (const char *)b->data &&
+            (const char *)p < (const char *)b->data + b->bytes)
+            return b->kind;
+    return gpumbi_dev_kind(p);
+}
+
+/* Where managed pages are is not known. */
+static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64_t bytes)
+{
+    gpumbi_sampler *s = g->region.active;
+    if (!g->region.in_body || !s || s->phase != GPUMBI_FIRST)
+        return;
+    const gpumb_memory into = gpumbi_kind(g, to), out_of = gpumbi_kind(g, from);
+    const int device = (into == GPUMB_MEMORY_DEVICE) + (out_of == GPUMB_MEMORY_DEVICE);
+    if (device == 2)
+        return;
+    if (!device || into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED)
+        s->copied.elsewhere += (double)bytes;
+    else if (into == GPUMB_MEMORY_DEVICE)
+        s->copied.to_device += (double)bytes;
+    else
+        s->copied.to_host += (double)bytes;
+}
+
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
     if (!gpumbi_working(g) || gpumbi_dry(g) || !bytes)
         return;
-    if (!to || !from)
+    if (!to || !from) {
         gpumbi_null(g, "gpumb_memcpy");
+        return;
+    }
+    gpumbi_count_copy(g, to, from, bytes);
+    gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), "memcpy");
+}
+
+/* 1 if a managed buffer is there to be moved or advised on. */
+static int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
+{
+    if (!gpumbi_working(g) || gpumbi_dry(g))
+        return 0;
+    if (!b)
+        gpumbi_null(g, function);
+    else if (b->kind != GPUMB_MEMORY_MANAGED)
+        gpumb_skip(g, "%s is for managed memory, this is %s memory", function,
+                   gpumbi_memory_name[b->kind]);
+    return b && b->kind == GPUMB_MEMORY_MANAGED;
+}
+
+GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to)
+{
+    g = gpumbi_context(g);
+    if (!gpumbi_is_managed(g, b, "gpumb_prefetch"))
+        return;
+    const int ordinal = to == GPUMB_MEMORY_DEVICE ? g->device.ordinal : -1;
+    if (to != GPUMB_MEMORY_DEVICE && to != GPUMB_MEMORY_HOST)
+        gpumb_skip(g, "gpumb_prefetch goes to GPUMB_MEMORY_DEVICE or GPUMB_MEMORY_HOST");
     else
-        gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream), "memcpy");
+        gpumbi_try(g, gpumbi_dev_prefetch(b->data, b->bytes, ordinal, g->stream), "prefetch");
+}
+
+GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice)
+{
+    /* cudaMemAdviseSetReadMostly is 1, _Unset... 2, ...PreferredLocation 3 and 4, ...AccessedBy 5
+     * and 6, and so are HIP's. */
+    static const struct {
+        signed char of, number, host;
+    } table[] = {{GPUMB_ADVICE_NONE, 2, 0},         {GPUMB_ADVICE_NONE, 4, 0},
+                 {GPUMB_ADVICE_NONE, 6, 0},         {GPUMB_ADVICE_NONE, 6, 1},
+                 {GPUMB_ADVICE_READ_MOSTLY, 1, 0},  {GPUMB_ADVICE_PREFER_DEVICE, 3, 0},
+                 {GPUMB_ADVICE_PREFER_HOST, 3, 1},  {GPUMB_ADVICE_DEVICE_ACCESSES, 5, 0},
+                 {GPUMB_ADVICE_HOST_ACCESSES, 5, 1}};
+    g = gpumbi_context(g);
+    if (!gpumbi_is_managed(g, b, "gpumb_advise"))
+        return;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].of == (int)advice &&
+            gpumbi_try(g,
+                       gpumbi_dev_advise(b->data, b->bytes, table[i].number,
+                                         table[i].host ? -1 : g->device.ordinal),
+                       "advice"))
+            return;
 }
 
 /* 1 if no guard zone was written to. */
@@ -5165,10 +5536,10 @@ static int gpumbi_guards_intact(gpumb *g)
 {
     for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next) {
         unsigned char guard[GPUMBI_GUARD];
-        if (gpumbi_try(g,
-                       gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard,
-                                       GPUMBI_TO_HOST, g->stream),
-                       "guard zone") ||
+        if (gpumbi_try(
+                g,
+                gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard, g->stream),
+                "guard zone") ||
             gpumbi_try(g, gpumbi_dev_wait(g->stream), "guard zone"))
             return 0;
         for (int i = 0; i < GPUMBI_GUARD; i++)
@@ -5176,8 +5547,7 @@ static int gpumbi_guards_intact(gpumb *g)
                 gpumb_reason(g, "wrote past the end of a buffer of %s, at offset %llu",
                              gpumbi_count(b->bytes, "byte").text,
                              (unsigned long long)b->bytes + (unsigned long long)i);
-                gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD,
-                               g->stream); /* the next row starts clean */
+                gpumbi_set_guard(g, b, GPUMBI_GUARD); /* the next row starts clean */
                 return 0;
             }
     }
@@ -5851,23 +6221,24 @@ static void gpumbi_measure_ceiling(gpumb *g)
     if (g->clock.ceiling_tried)
         return;
     g->clock.ceiling_tried = 1;
-    if (gpumbi_dev_memory(&free_bytes) || free_bytes / 4 < bytes)
+    if (gpumbi_dev_memory(GPUMB_MEMORY_DEVICE, &free_bytes) || free_bytes / 4 < bytes)
         return;
-    if (!gpumbi_dev_alloc(&from, bytes) && !gpumbi_dev_alloc(&to, bytes) &&
+    if (!gpumbi_dev_alloc(&from, bytes, GPUMB_MEMORY_DEVICE) &&
+        !gpumbi_dev_alloc(&to, bytes, GPUMB_MEMORY_DEVICE) &&
         !gpumbi_dev_set(from, 0x5a, bytes, g->stream) &&
         !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
         for (; tries < rounds; tries++) {
             int failed = gpumbi_dev_record(g->clock.start, g->stream);
             for (int i = 0; i < copies && !failed; i++)
-                failed = gpumbi_dev_copy(to, from, bytes, GPUMBI_ON_DEVICE, g->stream);
+                failed = gpumbi_dev_copy(to, from, bytes, g->stream);
             if (failed || gpumbi_dev_record(g->clock.stop, g->stream) ||
                 gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds[tries]))
                 break;
         }
     if (from)
-        gpumbi_dev_free(from);
+        gpumbi_dev_free(from, GPUMB_MEMORY_DEVICE);
     if (to)
-        gpumbi_dev_free(to);
+        gpumbi_dev_free(to, GPUMB_MEMORY_DEVICE);
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
         g->device.ceiling_bytes_per_s = 2 * (double)bytes * copies / median;
@@ -6556,12 +6927,15 @@ static int gpumbi_selected(gpumb *g, const char *kernel);
  * than 1e30, and rates stay finite. */
 static void gpumbi_judge_description(gpumbi_sampler *s)
 {
-    static const char *const name[] = {"bytes(): bytes", "flop(): FLOP", "elements(): elements",
-                                       "expected(): a reference", "expected(): a share"};
-    double *const said[] = {&s->about.bytes, &s->about.flop, &s->about.elements,
-                            &s->about.reference, &s->about.expected};
+    static const char *const name[] = {"bytes(): bytes",       "flop(): FLOP",
+                                       "elements(): elements", "expected(): a reference",
+                                       "expected(): a share",  "transfer(): bytes",
+                                       "transfer(): bytes"};
+    double *const said[] = {&s->about.bytes,     &s->about.flop,     &s->about.elements,
+                            &s->about.reference, &s->about.expected, &s->about.to_device,
+                            &s->about.to_host};
     char reason[sizeof s->result.reason];
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 7; i++) {
         if (*said[i] >= 0 && *said[i] <= 1e30)
             continue;
         gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
@@ -7694,6 +8068,25 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
            gpumbi_max(least, 20 * gpumbi_max((0.25 + large + hidden) * gap_s, launch_s));
 }
 
+/* Whether the region moves data between host and device, as stated or else as gpumb_memcpy() has
+ * seen it; then the row has no peak but the link's. */
+static int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
+{
+    gpumb_result *r = &s->result;
+    const double copied = s->copied.to_device + s->copied.to_host + s->copied.elsewhere;
+    const int stated = s->about.to_device > 0 || s->about.to_host > 0;
+    if (!stated && (copied <= 0 || 2 * copied < r->bytes || (r->flop > 0 && r->bytes <= 0)))
+        return 0;
+    r->to_device = stated ? s->about.to_device : s->copied.to_device;
+    r->to_host = stated ? s->about.to_host : s->copied.to_host;
+    r->bytes = r->bytes > 0 ? r->bytes : stated ? r->to_device + r->to_host : copied;
+    if (r->to_device + r->to_host > 0) {
+        gpumbi_copy_text(r->link, sizeof r->link, d->link);
+        r->link_gbps = d->link_bytes_per_s / 1e9;
+    }
+    return 1;
+}
+
 static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -7701,10 +8094,11 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->bytes = s->about.bytes;
     r->flop = s->about.flop;
     r->elements = s->about.elements;
+    const int transfers = gpumbi_transfers(d, s);
     r->footprint_bytes = s->about.footprint;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
-    r->peak_gbps = d->peak_bytes_per_s / 1e9;
+    r->peak_gbps = transfers ? 0 : d->peak_bytes_per_s / 1e9;
     if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
         r->reference = s->about.reference;
         r->expected_pct = 100 * s->about.expected;
@@ -7712,7 +8106,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     if (s->kernel.function)
         gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
                           &r->registers, &r->occupancy);
-    int cached = gpumbi_cache_level(d, r);
+    int cached = !transfers && gpumbi_cache_level(d, r);
     if (s->about.cache == GPUMB_CACHE_COLD) {
         gpumbi_copy_text(r->cache, sizeof r->cache, "cold");
         cached = 0;
@@ -7728,7 +8122,10 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->gbps = r->bytes / median / 1e9;
     r->gflops = r->flop / median / 1e9;
     r->elements_per_s = r->elements / median;
-    if (r->bytes > 0) {
+    if (transfers) {
+        if (r->link_gbps > 0)
+            r->pct_link = 100 * gpumbi_max(r->to_device, r->to_host) / median / 1e9 / r->link_gbps;
+    } else if (r->bytes > 0) {
         if (g->table.file || s->copy_to == NULL)
             gpumbi_measure_ceiling(g);
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
@@ -7750,7 +8147,8 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_RESOLUTION;
     if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
-    if (r->pct_peak > 100 || (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
+    if (r->pct_peak > 100 || r->pct_link > 100 ||
+        (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
     if (cached && r->bytes > 0)
         r->flags |= GPUMB_FLAG_CACHED;
@@ -8006,6 +8404,11 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(process_hi_s, NUMBER, POSITIVE, result.process_hi_s, no)                                     \
     X(flags, BITS, ALWAYS, result.flags, flag)                                                     \
     X(ratio_rounds, COUNT, COMPARED, result.comparison.rounds, no)                                 \
+    X(to_device_bytes, NUMBER, POSITIVE, result.to_device, no)                                     \
+    X(to_host_bytes, NUMBER, POSITIVE, result.to_host, no)                                         \
+    X(link, TEXT, ALWAYS, result.link, no)                                                         \
+    X(link_gbps, NUMBER, POSITIVE, result.link_gbps, no)                                           \
+    X(pct_link, NUMBER, POSITIVE, result.pct_link, no)                                             \
     X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)                               \
     X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
@@ -8029,6 +8432,8 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(peak_gbps, GIGA, POSITIVE, device.peak_bytes_per_s, no)                                      \
     X(peak_source, NAME, ALWAYS, peak_source, peak)                                                \
     X(peak_fp32_gflops, GIGA, POSITIVE, device.peak_flop_per_s, no)                                \
+    X(link, TEXT, ALWAYS, device.link, no)                                                         \
+    X(link_gbps, GIGA, POSITIVE, device.link_bytes_per_s, no)                                      \
     X(quantum_s, NUMBER, POSITIVE, device.quantum_s, no)                                           \
     X(event_pair_s, NUMBER, POSITIVE, device.floor_s, no)                                          \
     X(empty_kernel_s, NUMBER, POSITIVE, device.empty_kernel_s, no)                                 \
@@ -8483,10 +8888,10 @@ static void gpumbi_markdown_header(gpumb *g, FILE *file)
             strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
-    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak |", file);
+    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak | % of link |", file);
     gpumbi_markdown_columns(g, file, NULL, 0);
     fputs(" verified | flags |\n|---|---|", file);
-    for (int c = 0; c < g->sweep.columns + 6; c++)
+    for (int c = 0; c < g->sweep.columns + 7; c++)
         fputs("---:|", file);
     fputs("---|---|\n", file);
 }
@@ -8545,6 +8950,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_markdown_cell(
         file, r->elements_per_s > 0 ? gpumbi_write_number(r->elements_per_s, 4, 0).text : "");
     gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_link).text);
     gpumbi_markdown_columns(g, file, row, 0);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
@@ -8583,6 +8989,9 @@ static void gpumbi_table_device(gpumb *g)
                      gpumbi_write_short(d->memory_clock_hz / 1e6, 0).text, d->bus_width_bits);
     else
         gpumbi_print(t, ", peak unknown (state it with --peak)\n");
+    if (d->link_bytes_per_s > 0)
+        gpumbi_print(t, "  link to the host %s, %s GB/s each way\n", d->link,
+                     gpumbi_write_short(d->link_bytes_per_s / 1e9, 1).text);
     gpumbi_print(t, "  clock: quantum %s, empty event pair %s, empty kernel %s, in a full queue %s",
                  gpumbi_write_time(d->quantum_s).text, gpumbi_write_time(d->floor_s).text,
                  gpumbi_write_time(d->empty_kernel_s).text, gpumbi_write_time(d->interval_s).text);
@@ -8652,8 +9061,12 @@ static void gpumbi_table_values(const gpumbi_row *row, gpumbi_values *shown)
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_values *shown)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
+    const char *share = row->result.to_device + row->result.to_host > 0 ? "% link"
+                        : row->result.pct_peak > 0 || !g->table.share   ? "% peak"
+                                                                        : g->table.share;
     int same = !strcmp(g->table.bench, row->result.bench) && g->table.unit &&
-               (!strcmp(g->table.unit, unit) || row->result.status != GPUMB_STATUS_OK) &&
+               ((!strcmp(g->table.unit, unit) && !strcmp(g->table.share, share)) ||
+                row->result.status != GPUMB_STATUS_OK) &&
                g->table.point.depth == row->point.depth;
     for (int i = 0; same && i < row->point.depth; i++)
         same = g->table.point.at[i].column == row->point.at[i].column;
@@ -8667,11 +9080,12 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
     gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
     memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
     g->table.unit = unit;
+    g->table.share = share;
     fputc('\n', g->table.file);
     gpumbi_table_begin(g, row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
         gpumbi_table_cell(g, 10, g->sweep.column[row->point.at[i].column]);
-    gpumbi_table_cells(g, "median", "+-", unit, "% peak");
+    gpumbi_table_cells(g, "median", "+-", unit, share);
     for (int i = 0; i < shown->count; i++)
         gpumbi_table_cell(g, gpumbi_value_width(g, shown->at[i].column),
                           shown->at[i].column < 0 ? "elem/s"
@@ -8708,12 +9122,14 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     gpumbi_table_cells(g, gpumbi_write_time(r->time.median).text,
                        gpumbi_write_interval(&r->time).text,
                        gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
-                       gpumbi_or_empty(r->pct_peak).text);
+                       gpumbi_or_empty(r->pct_link > 0 ? r->pct_link : r->pct_peak).text);
     for (int i = 0; i < shown.count; i++)
         gpumbi_table_cell(
             g, gpumbi_value_width(g, shown.at[i].column),
             isfinite(shown.at[i].value) ? gpumbi_write_number(shown.at[i].value, 4, 0).text : "");
-    const double share = r->pct_peak > 0 ? r->pct_peak : r->pct_ceiling;
+    const double share = r->pct_link > 0   ? r->pct_link
+                         : r->pct_peak > 0 ? r->pct_peak
+                                           : r->pct_ceiling;
     const int length = (int)gpumbi_min(gpumbi_max(share, 0) / 5 + 0.5, 20);
     gpumbi_table_flags(g, r, flags, sizeof flags);
     if (flags[0] || r->measured_pct > 0 || r->compared_with[0])
@@ -10711,6 +11127,7 @@ static void gpumbi_open_device(gpumb *g)
     }
     g->stream = g->own_stream;
     g->sensors = gpumbi_dev_sensors_open(g->settings.device);
+    gpumbi_dev_link(g->sensors, &g->device);
     if (g->settings.peak_gbps > 0)
         g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
 }
@@ -12393,6 +12810,24 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 {
     return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
 }
+
+/* A buffer that kernels can read, or write to, instead of this one: itself, or one on the device,
+ * with the first bytes of it. gpumbi_done() frees that. */
+static gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
+{
+    gpumb_buffer *reachable = (gpumb_buffer *)b;
+    if (b && b->kind == GPUMB_MEMORY_HOST && strcmp(g->device.backend, "cpu")) {
+        reachable = gpumb_alloc(g, b->bytes);
+        gpumb_write(g, reachable, 0, b->data, bytes);
+    }
+    return reachable;
+}
+
+static void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *reachable)
+{
+    if (reachable != b)
+        gpumb_free(g, reachable);
+}
 #endif
 
 /* Both halves are zeros: their comparison reads, and writes nothing. */
@@ -12423,20 +12858,22 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = seed;
     if (kind == GPUMB_FILL_ZERO) {
-        gpumbi_try(g, gpumbi_dev_set(b->data, 0, b->bytes, g->stream), "fill");
+        gpumbi_set(g, b, 0, 0, b->bytes, "fill");
         return;
     }
     const uint64_t words = (b->bytes + 7) / 8;
 #ifdef __cplusplus
-    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, (uint64_t *)b->data, words,
+    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
+    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(uint64_t, filled), words,
                  (int)kind, seed);
+    if (filled && filled != b)
+        gpumb_read(g, filled, 0, b->data, b->bytes);
+    gpumbi_done(g, b, filled);
 #else
     for (uint64_t i = 0; i < words; i++)
         ((uint64_t *)b->data)[i] = gpumbi_word((int)kind, seed, i);
 #endif
-    /* The last word may reach into the guard zone. */
-    gpumbi_try(g, gpumbi_dev_set((char *)b->data + b->bytes, GPUMBI_GUARD_BYTE, 8, g->stream),
-               "guard zone");
+    gpumbi_set_guard(g, b, 8); /* the last word may reach into it */
 }
 
 #ifdef __cplusplus
@@ -12479,8 +12916,12 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     }
 #ifdef __cplusplus
     gpumb_buffer *difference = gpumbi_difference_begin(g);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, (const uint64_t *)a->data,
-                 (const uint64_t *)b->data, bytes, GPUMB_PTR(gpumbi_difference, difference));
+    gpumb_buffer *here = gpumbi_reachable(g, a, bytes);
+    gpumb_buffer *there = gpumbi_reachable(g, b, bytes);
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const uint64_t, here),
+                 GPUMB_PTR(const uint64_t, there), bytes, GPUMB_PTR(gpumbi_difference, difference));
+    gpumbi_done(g, a, here);
+    gpumbi_done(g, b, there);
     if (!gpumbi_difference_end(g, difference, &found))
         differing = found.count;
 #else
@@ -12700,10 +13141,14 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
         return 0;
     }
     gpumb_buffer *result = gpumbi_difference_begin(g);
-    GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0,
-                 GPUMB_PTR(const unsigned char, c->in), GPUMB_PTR(const unsigned char, c->out),
-                 gpumb_size(c->out), c->n, c->stride, c->in_offset, c->out_offset,
-                 (unsigned)c->elem, GPUMB_PTR(gpumbi_difference, result));
+    gpumb_buffer *in = gpumbi_reachable(g, c->in, gpumb_size(c->in));
+    gpumb_buffer *out = gpumbi_reachable(g, c->out, gpumb_size(c->out));
+    GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const unsigned char, in),
+                 GPUMB_PTR(const unsigned char, out), gpumb_size(c->out), c->n, c->stride,
+                 c->in_offset, c->out_offset, (unsigned)c->elem,
+                 GPUMB_PTR(gpumbi_difference, result));
+    gpumbi_done(g, c->in, in);
+    gpumbi_done(g, c->out, out);
     if (gpumbi_difference_end(g, result, &found))
         return 0;
     if (found.count)
@@ -12979,8 +13424,9 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     int right = 0;
     if (compiled && found && parts) {
         void (*const exactly)(const void *, uint64_t, gpumbi_exact *) = compiled->exactly;
-        GPUMB_LAUNCH(exactly, blocks, 64, 0, gpumb_data(c->in), c->n,
-                     GPUMB_PTR(gpumbi_exact, found));
+        gpumb_buffer *in = gpumbi_reachable(g, c->in, gpumb_size(c->in));
+        GPUMB_LAUNCH(exactly, blocks, 64, 0, gpumb_data(in), c->n, GPUMB_PTR(gpumbi_exact, found));
+        gpumbi_done(g, c->in, in);
         if (!gpumb_read(g, found, 0, parts, threads * sizeof total) &&
             !gpumb_read(g, c->out, 0, &result, gpumbi_size_of(type))) {
             for (uint64_t i = 0; i < threads; i++) {
@@ -13344,10 +13790,13 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);
         found.first = first;
     } else {
+        const gpumb_buffer *checked = c->mode == GPUMB_WRITE ? c->out : c->in;
         gpumb_buffer *result = gpumbi_difference_begin(g);
+        gpumb_buffer *words = gpumbi_reachable(g, checked, gpumb_size(checked));
         GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0,
-                     GPUMB_PTR(const unsigned, c->mode == GPUMB_WRITE ? c->out : c->in),
-                     c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));
+                     GPUMB_PTR(const unsigned, words), c->bytes / 4, (int)c->mode,
+                     GPUMB_PTR(gpumbi_difference, result));
+        gpumbi_done(g, checked, words);
         if (gpumbi_difference_end(g, result, &found))
             return 0;
         if (c->mode == GPUMB_READ)

@@ -41,6 +41,8 @@ FAKE_UNUSED double fake_node_cost;     /* of the device, for each run in it */
 FAKE_UNUSED double (*fake_pace)(void); /* by what a graph's work takes longer now */
 FAKE_UNUSED double fake_rate;          /* byte/s that the device's memory moves */
 FAKE_UNUSED uint64_t fake_memory;      /* bytes of the device */
+FAKE_UNUSED uint64_t fake_host_memory; /* pinned and plain, of the host */
+FAKE_UNUSED double fake_link_rate;     /* byte/s of the link, each way; also what copies take */
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
@@ -92,6 +94,8 @@ typedef enum fake_verb {
     FAKE_GRAPH_LAUNCH,
     FAKE_GRAPH_DESTROY,
     FAKE_KERNEL,
+    FAKE_PREFETCH,
+    FAKE_ADVISE,
     FAKE_CLOCK,
     FAKE_VERBS
 } fake_verb;
@@ -115,11 +119,13 @@ typedef struct fake_block { /* live memory */
     void *p;
     void *raw;
     uint64_t bytes;
+    gpumb_memory kind;
 } fake_block;
 enum { FAKE_BLOCKS = 4096 };
 FAKE_UNUSED fake_block fake_blocks[FAKE_BLOCKS];
 FAKE_UNUSED int fake_live_blocks;
-FAKE_UNUSED uint64_t fake_live_bytes;
+FAKE_UNUSED uint64_t fake_live_bytes[2]; /* of the device, of the host */
+FAKE_UNUSED char fake_advice[200];       /* prefetches and advice so far: P-1 A3:0 ... */
 
 typedef struct fake_graph {
     double seconds;
@@ -198,6 +204,8 @@ FAKE_UNUSED void fake_reset(void)
     fake_pace = NULL;
     fake_rate = 1e12;
     fake_memory = (uint64_t)512 << 20;
+    fake_host_memory = (uint64_t)512 << 20;
+    fake_link_rate = 0;
     fake_moves = (uint64_t)64 << 20;
     fake_free = NULL;
     fake_free_count = 0;
@@ -222,6 +230,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_fail_verb = FAKE_VERBS;
     fake_pending = FAKE_OK;
     fake_lost = 0;
+    fake_advice[0] = '\0';
     memset(fake_calls, 0, sizeof fake_calls);
     fake_runs = 0;
     fake_misuses = 0;
@@ -354,10 +363,22 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *device)
     return 0;
 }
 
-static int gpumbi_dev_memory(uint64_t *free_bytes)
+static int fake_is_host(gpumb_memory kind)
+{
+    return kind == GPUMB_MEMORY_PINNED || kind == GPUMB_MEMORY_HOST;
+}
+
+static uint64_t fake_room(gpumb_memory kind)
+{
+    const int host = fake_is_host(kind);
+    const uint64_t all = host ? fake_host_memory : fake_memory;
+    return all > fake_live_bytes[host] ? all - fake_live_bytes[host] : 0;
+}
+
+static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
 {
     const int error = fake_enter(FAKE_MEMORY);
-    *free_bytes = fake_memory > fake_live_bytes ? fake_memory - fake_live_bytes : 0;
+    *free_bytes = fake_room(kind);
     if (fake_free_count) {
         *free_bytes = *fake_free++;
         fake_free_count--;
@@ -365,58 +386,97 @@ static int gpumbi_dev_memory(uint64_t *free_bytes)
     return error;
 }
 
-static int gpumbi_dev_alloc(void **p, uint64_t bytes)
+static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
 {
     const int error = fake_enter(FAKE_ALLOC);
     fake_block *block = &fake_blocks[fake_live_blocks];
     *p = NULL;
     if (error)
         return error;
-    if (fake_live_blocks == FAKE_BLOCKS || fake_live_bytes > fake_memory ||
-        bytes > fake_memory - fake_live_bytes)
+    if (fake_live_blocks == FAKE_BLOCKS || bytes > fake_room(kind))
         return FAKE_NO_MEMORY;
     block->raw = malloc((size_t)bytes + 256);
     if (!block->raw)
         return FAKE_NO_MEMORY;
     block->p = (char *)block->raw + (256 - (uintptr_t)block->raw % 256);
     block->bytes = bytes;
+    block->kind = kind;
     if (bytes <= fake_moves)
         memset(block->p, 0xcd, (size_t)bytes); /* never fresh zeros */
-    fake_live_bytes += bytes;
+    fake_live_bytes[fake_is_host(kind)] += bytes;
     fake_live_blocks++;
     *p = block->p;
     return 0;
 }
 
-static void gpumbi_dev_free(void *p)
+static const fake_block *fake_find(const void *p)
 {
     int i;
+    for (i = 0; i < fake_live_blocks; i++)
+        if ((const char *)p >= (const char *)fake_blocks[i].p &&
+            (const char *)p < (const char *)fake_blocks[i].p + fake_blocks[i].bytes)
+            return &fake_blocks[i];
+    return NULL;
+}
+
+static void gpumbi_dev_free(void *p, gpumb_memory kind)
+{
+    const fake_block *block = fake_find(p);
     fake_calls[FAKE_FREE]++;
     if (!p)
         return;
     if (fake_now < fake_busy)
         fake_now = fake_busy;
-    for (i = 0; i < fake_live_blocks && fake_blocks[i].p != p; i++) {
-    }
-    if (i == fake_live_blocks) {
+    if (!block || block->p != p || block->kind != kind) {
         fake_misuse("memory is freed that is none");
         return;
     }
-    free(fake_blocks[i].raw);
-    fake_live_bytes -= fake_blocks[i].bytes;
-    fake_blocks[i] = fake_blocks[--fake_live_blocks];
+    free(block->raw);
+    fake_live_bytes[fake_is_host(kind)] -= block->bytes;
+    fake_blocks[block - fake_blocks] = fake_blocks[--fake_live_blocks];
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, gpumbi_direction direction,
-                           void *stream)
+static gpumb_memory gpumbi_dev_kind(const void *p)
+{
+    const fake_block *block = fake_find(p);
+    return block ? block->kind : GPUMB_MEMORY_HOST;
+}
+
+static int fake_managed(const char *what, void *p, uint64_t bytes, int number, int ordinal)
+{
+    const fake_block *block = fake_find(p);
+    const size_t used = strlen(fake_advice);
+    if (!block || block->kind != GPUMB_MEMORY_MANAGED || bytes > block->bytes)
+        return fake_misuse("that is no managed memory");
+    snprintf(fake_advice + used, sizeof fake_advice - used, "%s%d:%d ", what, number, ordinal);
+    return 0;
+}
+
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
+{
+    const int error = fake_enter(FAKE_PREFETCH);
+    (void)stream;
+    return error ? error : fake_managed("P", p, bytes, 0, ordinal);
+}
+
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
+{
+    const int error = fake_enter(FAKE_ADVISE);
+    return error ? error : fake_managed("A", p, bytes, advice, ordinal);
+}
+
+/* A copy within the device moves its bytes in and out; larger ones only seem to. */
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
 {
     const int error = fake_enter(FAKE_COPY);
+    const int host = fake_is_host(gpumbi_dev_kind(to)) || fake_is_host(gpumbi_dev_kind(from));
     (void)stream;
     if (error)
         return error;
     fake_now += fake_launch_cost;
-    fake_work((direction == GPUMBI_ON_DEVICE ? 2 : 1) * (double)bytes / fake_rate);
-    if (bytes && (direction != GPUMBI_ON_DEVICE || bytes <= fake_moves))
+    fake_work((double)bytes * (host ? 1 : 2) /
+              (host && fake_link_rate > 0 ? fake_link_rate : fake_rate));
+    if (bytes && (host || bytes <= fake_moves))
         memmove(to, from, (size_t)bytes);
     return 0;
 }
@@ -427,6 +487,8 @@ static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
     (void)stream;
     if (error)
         return error;
+    if (gpumbi_dev_kind(p) == GPUMB_MEMORY_HOST)
+        return fake_misuse("the device is to set memory that it can't reach");
     fake_now += fake_launch_cost;
     fake_work((double)bytes / fake_rate);
     if (bytes && bytes <= fake_moves)
@@ -608,6 +670,15 @@ static void gpumbi_dev_sensors_close(void *sensors)
 static double gpumbi_dev_power(void *sensors)
 {
     return sensors ? fake_power : 0;
+}
+
+static void gpumbi_dev_link(void *sensors, gpumb_device *device)
+{
+    (void)sensors;
+    if (fake_link_rate <= 0)
+        return;
+    snprintf(device->link, sizeof device->link, "Fake 5.0 x16");
+    device->link_bytes_per_s = fake_link_rate;
 }
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)

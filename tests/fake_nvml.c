@@ -86,6 +86,18 @@ int nvmlDeviceGetClockInfo(void *device, int domain, unsigned *mhz)
     *mhz = domain == 1 ? (unsigned)number("FAKE_SM", 1980) : (unsigned)number("FAKE_MEM", 3201);
     return 0;
 }
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *generation)
+{
+    FAILS;
+    *generation = (unsigned)number("FAKE_GENERATION", 5);
+    return 0;
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *lanes)
+{
+    FAILS;
+    *lanes = (unsigned)number("FAKE_LANES", 16);
+    return 0;
+}
 int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *c)
 {
     FAILS;
@@ -94,15 +106,17 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *c)
     *c = (unsigned)number("FAKE_TEMP", 41);
     return 0;
 }
+/* FAKE_F186: field 186; FAKE_F172_3: field 172 of scope 3. */
 int nvmlDeviceGetFieldValues(void *device, int count, field *list)
 {
     FAILS;
     for (int i = 0; i < count; i++) {
         char name[32];
-        snprintf(name, sizeof name, "FAKE_F%u", list[i].id);
+        snprintf(name, sizeof name, list[i].scope ? "FAKE_F%u_%u" : "FAKE_F%u", list[i].id,
+                 list[i].scope);
         const char *value = getenv(name);
         list[i].error = value ? 0 : 3;
-        list[i].type = list[i].id == 186 ? 1 : 3;
+        list[i].type = list[i].id >= 170 ? 1 : 3;
         memset(&list[i].value, 0xee, sizeof list[i].value); /* what is unused stays dirty */
         if (value && list[i].type == 1)
             list[i].value.u = (unsigned)strtoul(value, NULL, 0);

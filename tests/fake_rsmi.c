@@ -77,21 +77,23 @@ int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id)
     *id = number(names[device], ids[device]);
     return 0;
 }
+enum { LINK = -1 }; /* not a domain */
 /* FAKE_HZ: the levels; FAKE_CURRENT: which one; FAKE_DEEP: the first is deep sleep. */
-int rsmi_dev_gpu_clk_freq_get(uint32_t device, int domain, void *table)
+static int frequencies(uint32_t device, int domain, void *table)
 {
     char copy[512];
     uint64_t hz[33];
     uint32_t n = 0;
-    FAILS;
     DEVICE;
-    if (domain != 0 && domain != 4)
+    if (domain != 0 && domain != 4 && domain != LINK)
         return 1;
     snprintf(copy, sizeof copy, "%s",
-             domain ? text("FAKE_MEM", "900000000") : text("FAKE_HZ", "500000000 1700000000"));
+             domain == LINK ? text("FAKE_RATES", "2500000000 16000000000")
+             : domain       ? text("FAKE_MEM", "900000000")
+                            : text("FAKE_HZ", "500000000 1700000000"));
     for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
         hz[n++] = strtoull(p, NULL, 0);
-    const uint32_t current = domain ? 0 : (uint32_t)number("FAKE_CURRENT", n - 1);
+    const uint32_t current = domain > 0 ? 0 : (uint32_t)number("FAKE_CURRENT", n - 1);
     if (number("FAKE_LAYOUT", 5) == 5) {
         struct old *t = (struct old *)table;
         memset(t, 0, sizeof *t);
@@ -107,6 +109,26 @@ int rsmi_dev_gpu_clk_freq_get(uint32_t device, int domain, void *table)
         memcpy(t->hz, hz, n * sizeof *hz);
     }
     return 0;
+}
+int rsmi_dev_gpu_clk_freq_get(uint32_t device, int domain, void *table)
+{
+    FAILS;
+    return frequencies(device, domain, table);
+}
+/* FAKE_RATES, and FAKE_WIDTHS, of the lanes at each. */
+int rsmi_dev_pci_bandwidth_get(uint32_t device, void *table)
+{
+    char copy[512];
+    uint32_t lanes[33] = {0}, n = 0;
+    const int old = number("FAKE_LAYOUT", 5) == 5;
+    FAILS;
+    const int error = frequencies(device, LINK, table);
+    snprintf(copy, sizeof copy, "%s", text("FAKE_WIDTHS", "1 16"));
+    for (char *p = strtok(copy, " "); p; p = strtok(NULL, " "))
+        lanes[n++] = (uint32_t)strtoul(p, NULL, 0);
+    memcpy((char *)table + (old ? sizeof(struct old) : sizeof(struct new)), lanes,
+           (old ? 32 : 33) * sizeof *lanes);
+    return error;
 }
 int rsmi_dev_temp_metric_get(uint32_t device, uint32_t sensor, int metric, int64_t *mc)
 {

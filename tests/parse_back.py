@@ -23,12 +23,14 @@ COLUMNS = (
     "pct_ceiling reference expected_pct measured_pct footprint_bytes cache registers occupancy "
     "sm_clock_before_mhz sm_clock_mhz mem_clock_before_mhz mem_clock_mhz temp_before_c temp_c "
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
-    "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds process_medians_s "
+    "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds "
+    "to_device_bytes to_host_bytes link link_gbps pct_link process_medians_s "
     "elements elements_per_s values"
 ).split()
 SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
-            "throttle series compared_with verdict fill flags process_medians_s values".split())
+            "throttle series compared_with verdict fill flags link "
+            "process_medians_s values".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
                "ratio_rounds".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
@@ -257,6 +259,11 @@ def check_row(row, where):
                   "%s: %r %% of peak, flags %s" % (where, row["pct_peak"], flags))
         if have("ceiling_gbps"):
             both("pct_ceiling", 100 * row["gbps"] / row["ceiling_gbps"])
+    if have("link_gbps"):
+        most = max(row["to_device_bytes"] or 0, row["to_host_bytes"] or 0)
+        both("pct_link", 100 * most / median / 1e9 / row["link_gbps"])
+        check(row["link"] and not have("peak_gbps") and not have("pct_peak"),
+              where + ": a link without a name, or the memory's peak beside it")
     if have("flop", "gflops"):
         both("gflops", row["flop"] / median / 1e9)
     check(have("elements") == have("elements_per_s"), where + ": elements without a rate")

@@ -25,11 +25,13 @@
 #define gpumbi_dev_sensors_close fake_sensors_close
 #define gpumbi_dev_state fake_dev_state
 #define gpumbi_dev_power fake_dev_power
+#define gpumbi_dev_link fake_dev_link
 #include "fake.h"
 #undef gpumbi_dev_sensors_open
 #undef gpumbi_dev_sensors_close
 #undef gpumbi_dev_state
 #undef gpumbi_dev_power
+#undef gpumbi_dev_link
 
 #include <dlfcn.h>
 #if defined(HIP)
@@ -68,12 +70,15 @@ static void set(const char *name, const char *value)
 typedef struct all {
     gpumbi_state state;
     double power_w;
+    gpumb_device device;
 } all;
 
 static all once(void)
 {
     all a;
     void *sensors = gpumbi_dev_sensors_open(0);
+    memset(&a.device, 0, sizeof a.device);
+    gpumbi_dev_link(sensors, &a.device);
     gpumbi_dev_state(sensors, &a.state);
     a.power_w = gpumbi_dev_power(sensors);
     gpumbi_dev_sensors_close(sensors);
@@ -89,7 +94,8 @@ static int blank(const all *a)
 {
     const gpumbi_state *s = &a->state;
     return s->sm_clock_hz == 0 && s->memory_clock_hz == 0 && a->power_w == 0 &&
-           s->temperature_c == 0 && s->throttle == -1 && s->others == -1;
+           !a->device.link[0] && a->device.link_bytes_per_s == 0 && s->temperature_c == 0 &&
+           s->throttle == -1 && s->others == -1;
 }
 
 static void test_energy(void)
@@ -167,6 +173,8 @@ static void test_without(const char *name)
         CHECK((s.sm_clock_hz == 0) == (clock || strstr(name, "clk")));
         CHECK((s.memory_clock_hz == 0) == (clock || strstr(name, "clk")));
         CHECK((s.temperature_c == 0) == (strstr(name, "emp") != NULL));
+        const int link = strstr(name, "Pcie") || strstr(name, "pci_bandwidth");
+        CHECK((a.device.link_bytes_per_s == 0) == link && (!a.device.link[0]) == link);
 #if defined(GPUMBI_NVIDIA)
         CHECK((a.power_w == 0) == (strstr(name, "FieldValues") != NULL));
         CHECK(s.throttle == (strstr(name, "Reasons") && getenv("FAKE_FAIL") ? -1 : 0));
@@ -202,10 +210,60 @@ static void test_common(void)
     CHECK(still_open() == 0);
 }
 
+static int link_is(const char *name, double gbps)
+{
+    const all a = once();
+    return !strcmp(a.device.link, name) && is_near(a.device.link_bytes_per_s, gbps * 1e9);
+}
+
 #if defined(GPUMBI_NVIDIA)
+
+/* PCIe x16, each way, as the PCI-SIG's table of raw rates and codings has it. */
+static void test_link(void)
+{
+    static const double x16[] = {4, 8, 15.753846, 31.507692, 63.015385, 121, 242};
+    char generation[16], name[64], lanes[16];
+    for (int i = 1; i <= 7; i++)
+        for (int width = 1; width <= 16; width *= 2) {
+            snprintf(generation, sizeof generation, "%d", i);
+            snprintf(lanes, sizeof lanes, "%d", width);
+            snprintf(name, sizeof name, "PCIe %d.0 x%d", i, width);
+            set("FAKE_GENERATION", generation);
+            set("FAKE_LANES", lanes);
+            CHECK(link_is(name, x16[i - 1] * width / 16));
+        }
+    set("FAKE_GENERATION", "8"); /* of the future: unknown */
+    CHECK(link_is("", 0));
+    set("FAKE_GENERATION", "0");
+    CHECK(link_is("", 0));
+    set("FAKE_GENERATION", NULL);
+    set("FAKE_LANES", "0");
+    CHECK(link_is("", 0));
+    set("FAKE_LANES", NULL);
+
+    /* NVLink-C2C of a GH200: 10 links, of which two are down */
+    set("FAKE_F170", "10");
+    CHECK(link_is("PCIe 5.0 x16", 63.015385)); /* no link's state is known */
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, i ? "FAKE_F171_%d" : "FAKE_F171", i);
+        set(name, i == 3 || i == 9 ? "0" : "1");
+        snprintf(name, sizeof name, i ? "FAKE_F172_%d" : "FAKE_F172", i);
+        set(name, "44712");
+    }
+    CHECK(link_is("NVLink-C2C", 8 * 44.712));
+    set("FAKE_FAIL", "nvmlDeviceGetMaxPcieLinkWidth");
+    CHECK(link_is("NVLink-C2C", 8 * 44.712));
+    set("FAKE_FAIL", "nvmlDeviceGetFieldValues");
+    CHECK(link_is("PCIe 5.0 x16", 63.015385));
+    set("FAKE_FAIL", NULL);
+    set("FAKE_F170", "0");
+    CHECK(link_is("PCIe 5.0 x16", 63.015385));
+    set("FAKE_F170", NULL);
+}
 
 static void test_values(void)
 {
+    test_link();
     all a = once();
     gpumbi_state s = a.state;
     CHECK(is_near(s.sm_clock_hz, 1.98e9) && is_near(s.memory_clock_hz, 3.201e9));
@@ -314,8 +372,44 @@ static void test_values(void)
 
 #else
 
+/* The fastest of the levels, at whatever it is now. */
+static void test_link(void)
+{
+    static const struct {
+        const char *rates, *lanes, *name;
+        double gbps;
+    } table[] = {
+        {"2500000000 16000000000", "1 16", "PCIe 4.0 x16", 31.507692},
+        {"32000000000 2500000000", "16 16", "PCIe 5.0 x16", 63.015385},
+        {"8000000000", "8", "PCIe 3.0 x8", 7.876923},
+        {"5000000000", "4", "PCIe 2.0 x4", 2},
+        {"2500000000", "1", "PCIe 1.0 x1", 0.25},
+        {"64000000000", "16", "PCIe 6.0 x16", 121},
+        {"16000000000 8000000000", "2 16", "PCIe 3.0 x16", 15.753846},
+        {"16000000000", "0", "", 0},
+        {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 "
+         "16000000000",
+         "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 16", "PCIe 4.0 x16",
+         31.507692}};
+    for (int layout = 5; layout <= 6; layout++)
+        for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+            set("FAKE_LAYOUT", layout == 5 ? "5" : "6");
+            set("FAKE_RATES", table[i].rates);
+            set("FAKE_WIDTHS", table[i].lanes);
+            set("FAKE_CURRENT", "0");
+            CHECK(link_is(table[i].name, table[i].gbps));
+        }
+    set("FAKE_CURRENT", "40"); /* makes no sense */
+    CHECK(link_is("", 0));
+    set("FAKE_LAYOUT", NULL);
+    set("FAKE_RATES", NULL);
+    set("FAKE_WIDTHS", NULL);
+    set("FAKE_CURRENT", NULL);
+}
+
 static void test_values(void)
 {
+    test_link();
     all a = once();
     gpumbi_state s = a.state;
     CHECK(is_near(s.sm_clock_hz, 1.7e9) && is_near(s.memory_clock_hz, 0.9e9));
@@ -431,6 +525,9 @@ static void test_headers(void)
     SAME(NVML_CLOCK_MEM, 2);
     SAME(NVML_TEMPERATURE_GPU, 0);
     SAME(NVML_FI_DEV_POWER_INSTANT, 186);
+    SAME(NVML_FI_DEV_C2C_LINK_COUNT, 170);
+    SAME(NVML_FI_DEV_C2C_LINK_GET_STATUS, 171);
+    SAME(NVML_FI_DEV_C2C_LINK_GET_MAX_BW, 172);
     SAME(NVML_FI_DEV_PERF_POLICY_POWER, 74);
     SAME(NVML_FI_DEV_PERF_POLICY_THERMAL, 75);
     SAME(NVML_VALUE_TYPE_UNSIGNED_INT, 1);
@@ -453,6 +550,7 @@ static void test_headers(void)
         nvmlInit_v2(), nvmlShutdown(), nvmlDeviceGetHandleByPciBusId_v2("", &d);
         nvmlDeviceGetMigMode(d, &u, &u), nvmlDeviceGetClockInfo(d, NVML_CLOCK_SM, &u);
         nvmlDeviceGetTemperature(d, NVML_TEMPERATURE_GPU, &u);
+        nvmlDeviceGetMaxPcieLinkGeneration(d, &u), nvmlDeviceGetMaxPcieLinkWidth(d, &u);
         nvmlDeviceGetFieldValues(d, 1, &field);
         nvmlDeviceGetCurrentClocksEventReasons(d, &ull);
         nvmlDeviceGetComputeRunningProcesses_v3(d, &u, &process);
@@ -473,13 +571,16 @@ static void test_headers(void)
     SAME(sizeof(rsmi_status_t), sizeof(int));
     SAME(offsetof(rsmi_frequencies_t, num_supported), 0); /* that of ROCm 5 */
     SAME(offsetof(rsmi_frequencies_t, frequency), 8);
-    CHECK(sizeof(rsmi_frequencies_t) <= 64 * 8);
+    CHECK(sizeof(rsmi_pcie_bandwidth_t) <= 64 * 8);
+    SAME(offsetof(rsmi_pcie_bandwidth_t, lanes), sizeof(rsmi_frequencies_t));
     volatile int never = 0;
     if (never) {
         uint32_t u;
         uint64_t ull;
         int64_t ll;
         rsmi_frequencies_t table;
+        rsmi_pcie_bandwidth_t link;
+        rsmi_dev_pci_bandwidth_get(0, &link);
         rsmi_process_info_t process;
         rsmi_init(0), rsmi_shut_down(), rsmi_num_monitor_devices(&u);
         rsmi_dev_pci_id_get(0, &ull);

@@ -316,7 +316,7 @@ static void test_reasons()
             CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number), r.name + 6) &&
                            strstr(reason, "NULL"),
                        "%s, pointers 0x%x: \"%s\"", r.name, given, reason);
-            CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number, NO_ROOM), "more memory"),
+            CHECK_CASE(strstr(why(r.name, 1 | given << 1, r.number, NO_ROOM), "more device memory"),
                        "%s, pointers 0x%x of a buffer that does not fit: \"%s\"", r.name, given,
                        reason);
         }

@@ -378,11 +378,11 @@ static void test_memory()
     CHECK(before != NULL);
     gpumb_buffer *outside = NULL;
     const int live = fake_live_blocks;
-    const uint64_t bytes = fake_live_bytes;
+    const uint64_t bytes = fake_live_bytes[0];
     int enumerated = 0, passes = 0;
     GPUMB_SWEEP_LIST(g, n, 100, 2000, 300) {
         CHECK_INT(fake_live_blocks, live); // those of the last pass are gone
-        CHECK_INT(fake_live_bytes, bytes);
+        CHECK_INT(fake_live_bytes[0], bytes);
         gpumb_buffer *outer = gpumb_alloc(g, (uint64_t)n);
         GPUMB_SWEEP_LIST(g, m, 1, 2) {
             gpumb_buffer *inner = gpumb_alloc(g, (uint64_t)(n * m));
