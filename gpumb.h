@@ -72,6 +72,7 @@ Every time has a method (`timing`) and a meaning (`meaning`):
             block's start to its last block's end. On request the gap stays in: the interval
     batch   where a region can't be captured into a graph: an event pair around many runs: the
             interval that one more run costs in a full queue
+    given   times that were taken elsewhere (gpumb_add_times): what the caller says
     host    the host's clock, from before the launch to after its completion: latency; also on the
             CPU, where short regions are timed many at once
     profiler  on request: the time stamps of NVIDIA's profiler, less those of an empty kernel: the
@@ -423,8 +424,17 @@ typedef enum gpumb_timing {
      * kernel; a reference for the other methods. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the
      * region, which takes 20 ms; it serialises the kernels of all streams. Where there is none, as
      * on AMD's devices, a line says so, and this is the same as AUTO. */
-    GPUMB_TIMING_PROFILER
+    GPUMB_TIMING_PROFILER,
+    GPUMB_TIMING_GIVEN /* of rows that gpumb_add_times() makes; not to be set */
 } gpumb_timing;
+
+/* What a time is of: see HOW IT MEASURES. */
+typedef enum gpumb_meaning {
+    GPUMB_MEANING_NONE,     /* there is no time */
+    GPUMB_MEANING_SPAN,     /* of the work alone */
+    GPUMB_MEANING_INTERVAL, /* from one run to the next, back to back */
+    GPUMB_MEANING_LATENCY   /* from before the launch to after completion, on the host */
+} gpumb_meaning;
 
 typedef enum gpumb_cache {
     GPUMB_CACHE_HOT, /* as the previous run left the caches */
@@ -656,6 +666,7 @@ typedef struct gpumb_result {
     double process_lo_s, process_hi_s; /* least and largest of their medians */
     const double *process_medians_s;   /* all, its own last; valid until gpumb_close(); or NULL */
     double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
+    gpumb_meaning meaning;
     unsigned flags;
 } gpumb_result;
 
@@ -714,6 +725,17 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g);
 #define GPUMB_INTERLEAVE(g)                                                                        \
     for (gpumb *gpumbi_interleave = gpumbi_interleave_begin(g);                                    \
          gpumbi_interleave_next(gpumbi_interleave);)
+
+/* A row of times that were taken elsewhere (by a kernel's own clock, in fresh processes, by a
+ * library's timer): `seconds` of one run each, in the order in which they were taken. What is zero,
+ * negative or NaN is left out. gpumb_set_...() describe it as a region, a check that is set runs
+ * once; in a GPUMB_INTERLEAVE the k-th times of all are a round. `timing` is "given". */
+GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
+                               const double *seconds, uint64_t count);
+
+/* 1 where that would make a row now, and so its times have to be taken; 0 while a sweep enumerates,
+ * in passes of other configurations, and for what --filter leaves out. */
+GPUMB_API int gpumb_wants_times(gpumb *g, const char *name);
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
@@ -4470,8 +4492,9 @@ static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
-static const char *const gpumbi_timing_name[] = {"auto",  "event", "batch",
-                                                 "graph", "host",  "profiler"};
+static const char *const gpumbi_timing_name[] = {"auto", "event",    "batch", "graph",
+                                                 "host", "profiler", "given"};
+static const char *const gpumbi_means_name[] = {"", "span", "interval", "latency"};
 static const char *const gpumbi_stop_name[] = {"", "precision", "samples", "budget"};
 static const char *const gpumbi_series_name[] = {"steady", "warming up", "slowing down",
                                                  "two levels", "unsteady"};
@@ -4483,7 +4506,8 @@ typedef struct gpumbi_description {
     double bytes, flop, elements, reference, expected;
     gpumbi_values values;
     double to_device, to_host; /* over the link */
-    uint64_t footprint;
+    uint64_t footprint, given; /* times, which ... */
+    gpumb_meaning meaning;     /* ... mean this */
     gpumb_timing timing;
     gpumb_cache cache;
     gpumb_buffer *output[GPUMBI_OUTPUTS];
@@ -6426,9 +6450,14 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const int has_events = strcmp(g->device.backend, "cpu") != 0;
-    s->use_events = has_events && s->about.timing != GPUMB_TIMING_HOST;
-    r->timing = s->use_events ? GPUMB_TIMING_EVENT : GPUMB_TIMING_HOST;
-    s->quantum_s = s->use_events || !has_events ? g->device.quantum_s : 0;
+    const int given = s->about.meaning != GPUMB_MEANING_NONE;
+    uint64_t room = g->settings.max_samples;
+    room = room < s->about.given ? s->about.given : room;
+    s->use_events = has_events && s->about.timing != GPUMB_TIMING_HOST &&
+                    s->about.meaning != GPUMB_MEANING_LATENCY;
+    r->timing = given ? GPUMB_TIMING_GIVEN : s->use_events ? GPUMB_TIMING_EVENT : GPUMB_TIMING_HOST;
+    r->meaning = s->about.meaning;
+    s->quantum_s = !given && (s->use_events || !has_events) ? g->device.quantum_s : 0;
     r->batch = 1;
     r->verified = -1;
     r->registers = -1;
@@ -6436,13 +6465,13 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
-    if (s->samples.capacity < g->settings.max_samples) {
+    if (s->samples.capacity < room) {
         GPUMB_FREE(s->samples.values);
         GPUMB_FREE(s->samples.scratch);
-        const size_t bytes = (size_t)g->settings.max_samples * sizeof(double);
+        const size_t bytes = (size_t)room * sizeof(double);
         s->samples.values = (double *)gpumbi_allocate(g, bytes);
         s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
-        s->samples.capacity = s->samples.scratch ? g->settings.max_samples : 0;
+        s->samples.capacity = s->samples.scratch ? room : 0;
     }
     if (!gpumbi_in_trouble(g, s) && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
         gpumbi_profile(g, s);
@@ -6916,11 +6945,13 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  * description in a lane; after that, each pass lets one lane proceed by one sample.
  */
 
+static gpumb_meaning gpumbi_meaning(const gpumb_result *r);
 static const char *gpumbi_meaning_name(const gpumb_result *r);
 static void gpumbi_meet(gpumb *g, const char *kernel);
 static int gpumbi_on_point(const gpumb *g);
 static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
+static int gpumbi_matches(const gpumb *g, const char *kernel);
 static int gpumbi_selected(gpumb *g, const char *kernel);
 
 /* Fails a region that was described by something impossible, and forgets it. No result needs more
@@ -6956,7 +6987,7 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     fresh.samples.capacity = s->samples.capacity;
     fresh.copy_to = result;
     fresh.about = g->region.next;
-    if (g->settings.cold)
+    if (g->settings.cold && !fresh.about.meaning)
         fresh.about.cache = GPUMB_CACHE_COLD;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? gpumbi_point_number(g) : 0;
@@ -7023,6 +7054,48 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
 
 /* Derives what a row shows, and hands it on. */
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s);
+static void gpumbi_keep_good(gpumbi_sampler *s);
+
+GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
+{
+    g = gpumbi_context(g);
+    const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
+    const int wanted = gpumbi_working(g) && !later && gpumbi_on_point(g) && gpumbi_matches(g, name);
+    if (!wanted)
+        gpumbi_region_begin(g, name, NULL);
+    return wanted;
+}
+
+GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
+                               const double *seconds, uint64_t count)
+{
+    g = gpumbi_context(g);
+    const int lane = g->interleave.lanes;
+    const int known = meaning > GPUMB_MEANING_NONE && meaning <= GPUMB_MEANING_LATENCY;
+    g->region.next.timing = GPUMB_TIMING_AUTO;
+    g->region.next.given = seconds ? count : 0;
+    g->region.next.meaning = known ? meaning : GPUMB_MEANING_LATENCY;
+    gpumbi_region_begin(g, name, NULL);
+    if (g->interleave.open && g->interleave.lanes > lane)
+        g->region.active = &g->interleave.lane[lane];
+    gpumbi_sampler *s = g->region.active;
+    if (s && s->phase != GPUMBI_FINISHED && gpumbi_working(g)) { /* neither skipped nor failed */
+        s->samples.count = s->about.given;
+        if (s->samples.count)
+            memcpy(s->samples.values, seconds, (size_t)s->samples.count * sizeof *seconds);
+        s->result.stop = GPUMB_STOP_SAMPLES;
+        gpumbi_check_result(g, s);
+        if (!known)
+            gpumbi_fail(s, GPUMB_STATUS_FAILED,
+                        "gpumb_add_times(): its times have to be spans, intervals or latencies");
+        s->phase = GPUMBI_FINISHED;
+    }
+    g->region.active = NULL;
+    if (s && !g->interleave.open) {
+        gpumbi_keep_good(s);
+        gpumbi_finish(g, s);
+    }
+}
 
 GPUMB_API int gpumbi_region_next(gpumb *g)
 {
@@ -7165,12 +7238,12 @@ static void gpumbi_align_lanes(gpumb *g)
 }
 
 /* Whether two times mean the same. Intervals do only if launched in the same way; spans have no
- * gap. */
+ * gap. Those that were given have no rounds in common with others. */
 static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
 {
-    const char *meaning = gpumbi_meaning_name(a);
-    return !strcmp(meaning, gpumbi_meaning_name(b)) &&
-           (a->timing == b->timing || !strcmp(meaning, "span"));
+    const int given = (a->timing == GPUMB_TIMING_GIVEN) + (b->timing == GPUMB_TIMING_GIVEN);
+    return gpumbi_meaning(a) == gpumbi_meaning(b) && given != 1 &&
+           (a->timing == b->timing || gpumbi_meaning(a) == GPUMB_MEANING_SPAN);
 }
 
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
@@ -7272,6 +7345,36 @@ static int gpumbi_rounds_end(gpumb *g)
     return g->interleave.rounds_suffice;
 }
 
+/* Leaves out what is no time. */
+static void gpumbi_keep_good(gpumbi_sampler *s)
+{
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < s->samples.count; k++)
+        if (isfinite(s->samples.values[k]) && s->samples.values[k] > 0)
+            s->samples.values[kept++] = s->samples.values[k];
+    if (kept < s->samples.count)
+        s->result.flags |= GPUMB_FLAG_BAD_TIME;
+    s->samples.count = kept;
+    if (!kept && s->result.status == GPUMB_STATUS_OK)
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no time of more than zero was given");
+}
+
+/* Of times that were given, a bad one spoils the round of all. */
+static void gpumbi_given_rounds(gpumb *g)
+{
+    gpumbi_sampler *const lane = g->interleave.lane;
+    for (int i = 0; i < g->interleave.lanes * g->interleave.lanes; i++) {
+        const gpumbi_sampler *from = &lane[i / g->interleave.lanes];
+        gpumbi_sampler *to = &lane[i % g->interleave.lanes];
+        for (uint64_t k = 0; k < from->samples.count && k < to->samples.count; k++)
+            if (from->about.meaning && to->about.meaning && !(from->samples.values[k] > 0))
+                to->samples.values[k] = 0;
+    }
+    for (int i = 0; i < g->interleave.lanes; i++)
+        if (lane[i].about.meaning)
+            gpumbi_keep_good(&lane[i]);
+}
+
 /* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
  * round. */
 static void gpumbi_round_end(gpumb *g)
@@ -7360,13 +7463,15 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     }
     gpumbi_state state;
     gpumbi_dev_state(g->sensors, &state);
+    gpumbi_given_rounds(g);
     if (lanes && gpumbi_working(g)) {
         gpumbi_compare_lanes(g);
         gpumbi_judge_rounds(g);
     }
     for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
         if (g->interleave.lane[i].phase == GPUMBI_FINISHED) {
-            gpumbi_state_after(&state, &g->interleave.lane[i]);
+            if (!g->interleave.lane[i].about.meaning)
+                gpumbi_state_after(&state, &g->interleave.lane[i]);
             gpumbi_finish(g, &g->interleave.lane[i]);
         }
     gpumbi_interleave_free(g);
@@ -7998,10 +8103,21 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
  * sinks.
  */
 
+/* Of a row that is not finished, too. */
+static gpumb_meaning gpumbi_meaning(const gpumb_result *r)
+{
+    return r->timing == GPUMB_TIMING_GIVEN  ? r->meaning
+           : r->timing == GPUMB_TIMING_AUTO ? GPUMB_MEANING_NONE
+           : r->timing == GPUMB_TIMING_HOST ? GPUMB_MEANING_LATENCY
+           : r->overhead_s <= 0 &&
+                   (r->timing == GPUMB_TIMING_BATCH || r->timing == GPUMB_TIMING_GRAPH)
+               ? GPUMB_MEANING_INTERVAL
+               : GPUMB_MEANING_SPAN;
+}
+
 static const char *gpumbi_meaning_name(const gpumb_result *r)
 {
-    static const char *const name[] = {"", "span", "interval", "interval", "latency", "span"};
-    return r->overhead_s > 0 ? "span" : name[r->timing];
+    return gpumbi_means_name[gpumbi_meaning(r)];
 }
 
 static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
@@ -8113,10 +8229,12 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
         r->timing = GPUMB_TIMING_AUTO;
+        r->meaning = GPUMB_MEANING_NONE;
         r->batch = 0;
         r->overhead_s = 0;
         return;
     }
+    r->meaning = gpumbi_meaning(r);
     r->time = gpumbi_statistics_now(s);
     const double median = r->time.median;
     r->gbps = r->bytes / median / 1e9;
@@ -8143,7 +8261,9 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
     else if (gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
-    if ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) || sample_s < 100 * d->quantum_s)
+    if (r->timing != GPUMB_TIMING_GIVEN && /* nothing is known of their clock */
+        ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) ||
+         sample_s < 100 * d->quantum_s))
         r->flags |= GPUMB_FLAG_RESOLUTION;
     if (gpumbi_launch_bound(d, s))
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
@@ -8311,7 +8431,7 @@ typedef struct gpumbi_field {
 /* A line of a file. */
 typedef struct gpumbi_line {
     int schema;
-    char version[16], backend[8], device[128], meaning[12];
+    char version[16], backend[8], device[128];
     char values[GPUMBI_CELL]; /* names of those of its columns behind the fixed ones that are none
                                * of its axes; in JSON they have an object */
     double gb_per_j;
@@ -8347,7 +8467,7 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(reason, TEXT, ALWAYS, result.reason, no)                                                     \
     X(verified, NAME, NOT_NEGATIVE, result.verified, yes)                                          \
     X(timing, NAME, RAN, result.timing, timing)                                                    \
-    X(meaning, TEXT, RAN, meaning, no)                                                             \
+    X(meaning, NAME, RAN, result.meaning, means)                                                   \
     X(samples, COUNT, RAN, result.time.count, no)                                                  \
     X(batch, COUNT, RAN, result.batch, no)                                                         \
     X(stop, NAME, ALWAYS, result.stop, stop)                                                       \
@@ -8687,7 +8807,6 @@ static void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line 
     gpumbi_copy_text(l->version, sizeof l->version, GPUMB_VERSION);
     gpumbi_copy_text(l->backend, sizeof l->backend, g->device.backend);
     gpumbi_copy_text(l->device, sizeof l->device, g->device.name);
-    gpumbi_copy_text(l->meaning, sizeof l->meaning, gpumbi_meaning_name(r));
     l->gb_per_j = r->energy_j > 0 ? r->bytes / 1e9 / r->energy_j : 0;
     l->result = *r;
 }
@@ -8715,13 +8834,15 @@ static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumb
     return number->text;
 }
 
-/* The same of any column behind the fixed ones. */
-static const char *gpumbi_column_text(const gpumbi_row *row, int column, gpumbi_number *number)
+/* The same of any column behind the fixed ones, values in so many digits; 0: in all of them. */
+static const char *gpumbi_column_text(const gpumbi_row *row, int column, int digits,
+                                      gpumbi_number *number)
 {
     const gpumbi_values *values = row->values;
     for (int i = 0; i < values->count; i++)
         if (values->at[i].column == column && isfinite(values->at[i].value)) {
-            *number = gpumbi_write_scaled(values->at[i].value, 0);
+            *number = digits ? gpumbi_write_number(values->at[i].value, digits, 0)
+                             : gpumbi_write_scaled(values->at[i].value, 0);
             return number->text;
         }
     return gpumbi_axis_text(&row->point, column, number);
@@ -8765,7 +8886,7 @@ static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
         gpumbi_csv_field(file, gpumbi_field_text(&gpumbi_row_fields[i], &line, &row->result, text),
                          i == 0);
     for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_csv_field(file, gpumbi_column_text(row, c, &number), 0);
+        gpumbi_csv_field(file, gpumbi_column_text(row, c, 0, &number), 0);
     fputc('\n', file);
 }
 
@@ -8833,7 +8954,7 @@ static void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int 
                                int named)
 {
     gpumbi_number number;
-    const char *text = gpumbi_column_text(row, column, &number);
+    const char *text = gpumbi_column_text(row, column, 0, &number);
     fputs(place ? ", " : "", file);
     gpumbi_json_string(file, g->sweep.column[column]);
     fputs(": ", file);
@@ -8878,7 +8999,7 @@ static void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row,
     for (int c = 0; c < g->sweep.columns; c++)
         if ((g->sweep.column_kind[c] == GPUMBI_AXIS) == axes)
             gpumbi_markdown_cell(file,
-                                 row ? gpumbi_column_text(row, c, &number) : g->sweep.column[c]);
+                                 row ? gpumbi_column_text(row, c, 4, &number) : g->sweep.column[c]);
 }
 
 static void gpumbi_markdown_header(gpumb *g, FILE *file)
@@ -8917,13 +9038,13 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 }
 
 /* The flags of a row, as tables show them. On a GPU a time that isn't a span says so before them:
- * launching is in it. On the CPU all are latencies. */
+ * launching is in it. On the CPU all are latencies that were not given. */
 static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, char *text,
                                       size_t size)
 {
     char flags[300];
     const char *meaning = gpumbi_meaning_name(r);
-    if (!strcmp(g->device.backend, "cpu") || !strcmp(meaning, "span"))
+    if (!strcmp(meaning, strcmp(g->device.backend, "cpu") ? "span" : "latency"))
         meaning = "";
     gpumbi_flag_names(r->flags, flags, sizeof flags);
     gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);

@@ -262,10 +262,11 @@ static inline void say_gbps(sentence *s, const gpumb_result *r)
 /* What the time of a row is, after it. */
 static inline const char *time_meant(const gpumb_result *r)
 {
-    return r->timing == GPUMB_TIMING_GRAPH   ? "interval in a graph"
-           : r->timing == GPUMB_TIMING_BATCH ? "interval in the stream"
-           : r->timing == GPUMB_TIMING_HOST  ? "latency"
-                                             : "span";
+    return r->timing == GPUMB_TIMING_GRAPH        ? "interval in a graph"
+           : r->timing == GPUMB_TIMING_BATCH      ? "interval in the stream"
+           : r->meaning == GPUMB_MEANING_INTERVAL ? "interval"
+           : r->meaning == GPUMB_MEANING_LATENCY  ? "latency"
+                                                  : "span";
 }
 
 #endif
