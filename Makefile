@@ -123,8 +123,13 @@ HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
+# For the cores that are here: with OpenMP where the compiler has it.
+accepted = $(shell echo 'int main(void) { return 0; }' | $(CC) $(1) -x c - -o /dev/null \
+             2>/dev/null && echo $(1))
+build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call accepted,-fopenmp)
+
 build/cpu/%: bench/%.c $(HOST_NEEDS)
-	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
+	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
 
 $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)

@@ -9,28 +9,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
-
-#include <chrono>
-#include <math.h>
-#include <thread>
-
-typedef unsigned long long word; /* what the atomics take */
-
-/* A timer that all multiprocessors share, in ticks. */
-__device__ static word ticks_now()
-{
-#if defined(__CUDA_ARCH__)
-    word now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-#elif defined(__HIP_DEVICE_COMPILE__)
-    return (word)wall_clock64();
-#elif defined(GPUMB_BACKEND_CPU)
-    return (word)std::chrono::steady_clock::now().time_since_epoch().count();
-#else
-    return 0; /* the host's pass */
-#endif
-}
+#include "clock.h"
 
 /* Each thread spins for so many ticks. Unless NULL, stamp[0] becomes the earliest start of a block,
  * stamp[1] the complement of the latest end, so that both begin as poison. What is timed leaves no
@@ -46,12 +25,6 @@ __global__ void spin(word ticks, word *stamp)
     }
 }
 
-static double host_now()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 /* First start and last end of one launch, in ticks; 0 in both where nothing is allocated yet. */
 static void stamps_of(gpumb *g, gpumb_buffer *stamp, word ticks, int64_t blocks, int block,
                       word at[2])
@@ -61,21 +34,6 @@ static void stamps_of(gpumb *g, gpumb_buffer *stamp, word ticks, int64_t blocks,
     GPUMB_LAUNCH(spin, blocks, block, 0, ticks, GPUMB_PTR(word, stamp));
     gpumb_read(g, stamp, 0, at, 2 * sizeof at[0]);
     at[1] = ~at[1];
-}
-
-/* Seconds of a tick: two looks at it, a tenth of a second of the host's clock apart. */
-static double tick_seconds(gpumb *g, gpumb_buffer *stamp)
-{
-    word first[2], second[2];
-    if (!stamp)
-        return 1e-9;
-    stamps_of(g, stamp, 0, 1, 1, first);
-    stamps_of(g, stamp, 0, 1, 1, first); /* the module is loaded by now */
-    const double before = host_now();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    stamps_of(g, stamp, 0, 1, 1, second);
-    const double tick_s = (host_now() - before) / (double)(second[1] - first[1]);
-    return fabs(tick_s / 1e-9 - 1) < 0.01 ? 1e-9 : tick_s; /* a nanosecond is meant as one */
 }
 
 /* On the CPU the threads of a block spin one after the other. */
@@ -163,7 +121,7 @@ static void floor_span(gpumb *g)
     const values sizes = choose(g, VALUES(blocks_full), VALUES(blocks_quick), VALUES(blocks_cpu));
     const values spins = choose(g, VALUES(us_full), VALUES(us_quick), VALUES(us_cpu));
     gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
-    const double tick_s = tick_seconds(g, stamp);
+    const double tick_s = tick_seconds(g);
     tally of[WAYS];
     memset(of, 0, sizeof of);
     GPUMB_SWEEP_ARRAY(g, block, sizes.at, sizes.count)
@@ -214,8 +172,7 @@ static void floor_result(gpumb *g)
     static const int64_t us_gpu[] = {2, 5, 20, 100, 1000}, us_cpu[] = {100, 1000};
     const values spins = is_gpu(g) ? VALUES(us_gpu) : VALUES(us_cpu);
     const int repetitions = gpumb_get_settings(g)->full ? 50 : 10;
-    gpumb_buffer *stamp = gpumb_alloc(g, 2 * sizeof(word));
-    const double tick_s = tick_seconds(g, stamp);
+    const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
         const word ticks = (word)((double)us * 1e-6 / tick_s);
         const size_t before = gpumb_row_count(g);

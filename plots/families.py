@@ -77,6 +77,12 @@ AXES = {
     "splits": ("Splits of a walk", lambda v: count(v) if v else "as many as fill the device"),
     "stream": ("Instructions", count),
     "span_us": ("Span in \u00b5s", count),
+    "launches": ("Launches one after the other", count),
+    "argument_bytes": ("Bytes of arguments", count),
+    "us": ("Length of a node in \u00b5s", count),
+    "shape": ("Launched as", count),
+    "loading": ("Modules are loaded", count),
+    "threads": ("Threads on the host", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -84,6 +90,7 @@ RATES = {
     "gbps": ("bytes", 1e9, "Rate, read + written, in GB/s"),
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
+    "each_us": ("", 1e-6, "Time for each in \u00b5s"),  # of the row's elements
     "error_pct": ("", 1, "Error of the median in %"),  # against span_us
 }
 
@@ -273,6 +280,8 @@ def bars(ax, family, series, style):
         names.append(value_label(family.x, x))
         if len(kernels) == 1 and not family.panel:
             names[-1] += "\n" + textwrap.fill(kernels.pop(), 60 // len(groups))
+    if family.log_y:
+        ax.set_yscale("log")
     slanted = dict(rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xticks(range(len(names)), names, **(slanted if family.panel else {}))
     ax.tick_params(axis="x", length=0)
@@ -716,5 +725,52 @@ FAMILIES = [
         panel_title="blocks: {}",
         where={"block": 256},
         y="error_pct",
+    ),
+    Family(
+        "launch-process",
+        "launch/process",
+        "A fresh process: context, module and launches",
+        x="kernel",
+        series="loading",
+        draw=bars,
+        log2=False,
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
+        "launch-interval",
+        "launch/interval",
+        "Launches one after the other: time of each, in a stream and in a graph",
+        x="launches",
+        series="argument_bytes",
+        panel="way",
+        log_y=True,
+        y="each_us",
+    ),
+    Family(
+        "launch-diamond",
+        "launch/diamond",
+        "A before B and C before D: time of the four, over their length",
+        x="us",
+        series="shape",
+        draw=bars,
+        log2=False,
+        y="median_s",
+    ),
+    *(
+        Family(
+            f"host-{name}",
+            f"host/{name}",
+            f"{title} on the host: rate over threads",
+            x="threads",
+            series="kernel",
+            y=y,
+        )
+        for name, title, y in (
+            ("copy", "Copy", "gbps"),
+            ("sum", "Sum", "gbps"),
+            ("jacobi", "Jacobi sweep, fp64,", "gbps"),
+            ("nbody", "n-body", "gflops"),
+        )
     ),
 ]

@@ -38,7 +38,7 @@ from families import (
     value_label,
 )
 
-SCHEMAS = ("1", "2", "3")
+SCHEMAS = ("1", "2", "3", "4")
 FIXED = """
     schema bench kernel backend device status reason verified timing meaning samples batch stop
     median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
@@ -193,7 +193,8 @@ def point(family, row):
         span = number(row, "span_us") * 1e-6
         times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
         return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
-    y = number(row, family.y)
+    each = number(row, "elements") if family.y == "each_us" else 1
+    y = number(row, "median_s" if family.y == "each_us" else family.y) / (each or math.nan)
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
@@ -205,7 +206,8 @@ def point(family, row):
             number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
         )
     else:
-        y, lo, hi = y / unit, number(row, "ci_lo_s") / unit, number(row, "ci_hi_s") / unit
+        lo, hi = (number(row, c) / each / unit for c in ("ci_lo_s", "ci_hi_s"))
+        y /= unit
     if lo > y * 1.01 or hi < y * 0.99:
         say(
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "

@@ -84,11 +84,28 @@ bench nbody 3 bodies,unroll,root 2 --filter nbody/root --axis unroll=4
 bench nbody 2 pairs,block 2 --filter nbody/pairs --axis 'pairs=8 x 2,4 x 4' --axis block=256
 bench nbody 2 form,n 2 --filter nbody/steps --axis n=2048
 
+bench launch 8 way,argument_bytes,launches 1 --filter launch/interval --axis way=stream \
+    --axis argument_bytes=0,4,2048,4096 --axis launches=1,13
+bench launch 3 loading 2 --filter launch/process --axis loading=lazy
+bench launch 2 us,shape 2 --filter launch/diamond --axis us=0,3 --axis 'shape=one stream'
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
 bench offset 2 elem,where,offset 0 --filter misaligned --axis elem=16 --axis where=read \
     --axis offset=1,2
+
+# On the host, whatever the backend: fewer elements than threads, and all that is no multiple.
+build=build/cpu threads=1 twice=1
+"$build/host" --filter host/copy --axis n=1 --axis threads=2 | grep -q '1 ok' && threads=1,2 twice=2
+bench host $((5 * twice)) n,threads 0 --filter host/copy --axis n=1,2,31,65,1000003 \
+    --axis threads=$threads
+bench host $((8 * twice)) type,n,threads 0 --filter host/sum --axis n=1,65,16385,1000003 \
+    --axis threads=$threads
+bench host $((5 * twice)) n,threads 0 --filter host/jacobi --axis n=1,2,3,37,100 \
+    --axis threads=$threads
+bench host $((5 * twice)) n,threads $((twice - 1)) --filter host/nbody --axis n=1,3,33,100,1001 \
+    --axis threads=$threads
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
