@@ -260,6 +260,12 @@ GPUMB_API gpumb *gpumb_open(int argc, char **argv);
 /* The same from a struct; `program` names the rows and messages. */
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings);
 
+/* For a program with options of its own: takes out of argc and argv what gpumb knows, and leaves
+ * the rest in its order. "--" is taken out, too, and ends gpumb's part: what follows is the
+ * program's, whatever it is called. Refuse what is left that the program does not know: it may be a
+ * misspelt option of gpumb. */
+GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv);
+
 /* 1 while the context works; 0 after an error, an interrupt, or --help. */
 GPUMB_API int gpumb_ok(const gpumb *g);
 
@@ -282,8 +288,9 @@ typedef struct gpumb_benchmark {
     void (*run)(gpumb *g);   /* runs at least twice: once to enumerate, with regions skipped */
 } gpumb_benchmark;
 
-/* Runs the benchmarks that --filter selects, or lists them. Returns the exit code, as
- * gpumb_close(). */
+/* Runs the benchmarks that --filter selects, or lists them, and closes the context. Returns the
+ * exit code, as gpumb_close(). gpumb_main() opens by gpumb_open() before. */
+GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count);
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count);
 
 /* GPUMB_MAIN(list) is a main() for an array of benchmarks. */
@@ -361,6 +368,11 @@ typedef enum gpumb_memory {
 
 /* The same for a kind of memory: all that takes a buffer takes each of them. */
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes);
+
+/* A buffer of memory of any kind that is somebody else's, at any address, to be filled, poisoned,
+ * compared, checked. It has no guard zone, and its memory is left alone when it is freed, which
+ * happens as above. NULL where gpumb_alloc() returns it. */
+GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes);
 
 typedef enum gpumb_advice {
     GPUMB_ADVICE_NONE, /* takes back all of these */
@@ -706,8 +718,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
  * runs once, so that `break` and `continue` alike end one run of the body. */
 #define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, GPUMBI_NULL)
 
-/* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written. */
-#define GPUMB_TIME(result) GPUMBI_REGION(GPUMBI_NULL, GPUMBI_NULL, result)
+/* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written.
+ * GPUMB_TIME_IN(g, &result): the same in a context of one's choice. */
+#define GPUMB_TIME(result) GPUMB_TIME_IN(GPUMBI_NULL, result)
+#define GPUMB_TIME_IN(g, result) GPUMBI_REGION(g, GPUMBI_NULL, result)
 
 #define GPUMBI_REGION(g, name, result)                                                             \
     for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
@@ -4484,7 +4498,7 @@ struct gpumb_buffer {
     gpumb_buffer *next;
     void *data;
     uint64_t bytes;
-    int scope;
+    int scope, wrapped; /* memory that is somebody else's */
     gpumb_memory kind;
 };
 
@@ -5281,9 +5295,9 @@ static int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte
     return 0;
 }
 
-static int gpumbi_set_guard(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
+static int gpumbi_set_guard(gpumb *g, const gpumb_buffer *b)
 {
-    return gpumbi_set(g, b, b->bytes, GPUMBI_GUARD_BYTE, bytes, "guard zone");
+    return gpumbi_set(g, b, b->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, "guard zone");
 }
 
 /* Whether there is room. More managed memory than the device has free moves to and fro between it
@@ -5316,37 +5330,48 @@ static void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
         __atomic_fetch_add(&gpumbi_managed_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* Rounded up to whole 64-bit words, which the fill writes, and the guard zone. */
-static uint64_t gpumbi_padded(uint64_t bytes)
+GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 {
-    return ((bytes + 7) & ~(uint64_t)7) + GPUMBI_GUARD;
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+        return NULL;
+    if (!memory)
+        gpumbi_null(g, "gpumb_wrap");
+    gpumb_buffer *b = memory ? (gpumb_buffer *)gpumbi_allocate(g, sizeof *b) : NULL;
+    if (!b)
+        return NULL;
+    b->data = memory;
+    b->bytes = bytes;
+    b->kind = gpumbi_dev_kind(memory);
+    b->scope = g->memory.scope;
+    b->wrapped = 1;
+    b->next = g->memory.buffers;
+    g->memory.buffers = b;
+    return b;
 }
 
 static gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     char what[40];
-    const uint64_t padded = gpumbi_padded(bytes);
+    const uint64_t padded = bytes + GPUMBI_GUARD;
     if (padded < bytes) {
         gpumb_skip(g, "needs %llu bytes", (unsigned long long)bytes);
         return NULL;
     }
-    gpumb_buffer *b = (gpumb_buffer *)gpumbi_allocate(g, sizeof *b);
-    if (!b)
-        return NULL;
+    void *data = NULL;
     gpumbi_format(what, sizeof what, "allocation of %s memory", gpumbi_memory_name[kind]);
     gpumbi_count_managed(kind, padded);
-    if (!gpumbi_fits(g, kind, padded) ||
-        gpumbi_try(g, gpumbi_dev_alloc(&b->data, padded, kind), what)) {
+    const int fits =
+        gpumbi_fits(g, kind, padded) && !gpumbi_try(g, gpumbi_dev_alloc(&data, padded, kind), what);
+    gpumb_buffer *b = fits ? gpumb_wrap(g, data, bytes) : NULL;
+    if (!b) {
         gpumbi_count_managed(kind, ~padded + 1);
-        GPUMB_FREE(b);
+        if (data)
+            gpumbi_dev_free(data, kind);
         return NULL;
     }
-    b->bytes = bytes;
     b->kind = kind;
-    b->scope = g->memory.scope;
-    b->next = g->memory.buffers;
-    g->memory.buffers = b;
-    gpumbi_set_guard(g, b, GPUMBI_GUARD);
+    b->wrapped = 0;
+    gpumbi_set_guard(g, b);
     return b;
 }
 
@@ -5393,8 +5418,10 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
     for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
         gpumbi_forget_output(&owner->interleave.lane[i].about, b);
     *link = b->next;
-    gpumbi_dev_free(b->data, b->kind);
-    gpumbi_count_managed(b->kind, ~gpumbi_padded(b->bytes) + 1);
+    if (!b->wrapped) {
+        gpumbi_dev_free(b->data, b->kind);
+        gpumbi_count_managed(b->kind, ~(b->bytes + GPUMBI_GUARD) + 1);
+    }
     GPUMB_FREE(b);
 }
 
@@ -5560,6 +5587,8 @@ static int gpumbi_guards_intact(gpumb *g)
 {
     for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next) {
         unsigned char guard[GPUMBI_GUARD];
+        if (b->wrapped)
+            continue;
         if (gpumbi_try(
                 g,
                 gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard, g->stream),
@@ -5571,7 +5600,7 @@ static int gpumbi_guards_intact(gpumb *g)
                 gpumb_reason(g, "wrote past the end of a buffer of %s, at offset %llu",
                              gpumbi_count(b->bytes, "byte").text,
                              (unsigned long long)b->bytes + (unsigned long long)i);
-                gpumbi_set_guard(g, b, GPUMBI_GUARD); /* the next row starts clean */
+                gpumbi_set_guard(g, b); /* the next row starts clean */
                 return 0;
             }
     }
@@ -11146,10 +11175,13 @@ static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given,
         gpumbi_one_option(g, option, value);
 }
 
-static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
+/* Takes what gpumb knows. The rest is the program's: it goes to `own`, or is an error where that is
+ * NULL. Returns how much that is, the program's name included. */
+static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
 {
     const char *given[GPUMBI_OPTION_COUNT] = {NULL};
-    for (int i = 1; i < argc && argv[i] && !g->done; i++) {
+    int i = 1, kept = argc > 0;
+    for (; i < argc && argv[i] && !g->done; i++) {
         const char *word = argv[i];
         const size_t length = strcspn(word, "=");
         int option = 0;
@@ -11161,7 +11193,12 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
             option = GPUMBI_OPTION_HELP;
         const char *name = gpumbi_options[option % GPUMBI_OPTION_COUNT].name;
         const char *example = gpumbi_options[option % GPUMBI_OPTION_COUNT].example;
-        if (option == GPUMBI_OPTION_COUNT) {
+        if (option == GPUMBI_OPTION_COUNT && own && strcmp(word, "--")) {
+            own[kept++] = argv[i];
+        } else if (option == GPUMBI_OPTION_COUNT && own) {
+            i++;
+            break;
+        } else if (option == GPUMBI_OPTION_COUNT) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: no such option; see --help", word);
         } else if (!example[0]) {
             if (word[length])
@@ -11177,6 +11214,9 @@ static void gpumbi_parse_options(gpumb *g, int argc, char **argv)
                        example);
         }
     }
+    while (i < argc && own)
+        own[kept++] = argv[i++];
+    return kept;
 }
 
 /* ================================================================================================
@@ -11335,10 +11375,14 @@ static gpumb *gpumbi_new(const char *program)
     return g;
 }
 
-GPUMB_API gpumb *gpumb_open(int argc, char **argv)
+/* What is the program's is taken out of *own, or else refused. Processes are started before, with
+ * all. */
+static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
 {
     argc = argv ? argc : 0;
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
+    const size_t bytes = (size_t)argc * sizeof *argv;
+    char **kept = own && bytes ? (char **)gpumbi_allocate(g, bytes) : NULL;
     /* A closed standard stream would give its number to the next file that is opened. */
     struct stat about;
     for (int fd = 0; fd <= 2; fd++)
@@ -11347,10 +11391,25 @@ GPUMB_API gpumb *gpumb_open(int argc, char **argv)
     g->settings = gpumb_settings_default();
     g->options.argc = argc;
     g->options.argv = argv;
-    if (!g->done)
-        gpumbi_parse_options(g, argc, argv);
+    const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
     gpumbi_start(g);
+    if (kept && count) {
+        memcpy(argv + 1, kept + 1, (size_t)(count - 1) * sizeof *argv);
+        memset(argv + count, 0, (size_t)(argc - count) * sizeof *argv);
+        *own = count;
+    }
+    GPUMB_FREE(kept);
     return g;
+}
+
+GPUMB_API gpumb *gpumb_open(int argc, char **argv)
+{
+    return gpumbi_open_sharing(argc, argv, NULL);
+}
+
+GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv)
+{
+    return gpumbi_open_sharing(argc ? *argc : 0, argv, argc);
 }
 
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings)
@@ -11513,9 +11572,9 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     g->sweep.enumerating = g->sweep.dry;
 }
 
-GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count)
+GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
 {
-    gpumb *g = gpumb_open(argc, argv);
+    g = gpumbi_context(g);
     unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
     uint64_t matched = 0;
     g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
@@ -11556,6 +11615,11 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
             gpumbi_run_benchmark(g, &list[i]);
     GPUMB_FREE(chosen);
     return gpumb_close(g);
+}
+
+GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count)
+{
+    return gpumb_run(gpumb_open(argc, argv), list, count);
 }
 
 #ifdef __cplusplus
@@ -11745,21 +11809,26 @@ typedef struct gpumbi_difference {
 
 #ifdef __cplusplus
 
-static __global__ void gpumbi_fill_kernel(uint64_t *words, uint64_t n, int kind, uint64_t seed)
+/* Words of 8 bytes, if the address allows them; then what is left, byte by byte. */
+static __global__ void gpumbi_fill_kernel(unsigned char *to, uint64_t bytes, int kind,
+                                          uint64_t seed)
 {
-    GPUMB_GRID_STRIDE(i, n)
-        words[i] = gpumbi_word(kind, seed, i);
+    const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;
+    GPUMB_GRID_STRIDE(i, words)
+        ((uint64_t *)to)[i] = gpumbi_word(kind, seed, i);
+    GPUMB_GRID_STRIDE(i, bytes - words * 8) {
+        const uint64_t at = words * 8 + i;
+        to[at] = (unsigned char)(gpumbi_word(kind, seed, at / 8) >> at % 8 * 8);
+    }
 }
 
-/* Compares words of 8 bytes: buffers have whole ones, and those of the last that do not belong
- * to it are masked out. What differs is folded into the lowest bit of each byte. */
-static __global__ void gpumbi_compare_kernel(const uint64_t *a, const uint64_t *b, uint64_t bytes,
-                                             gpumbi_difference *difference)
+/* The same. What differs in a word is folded into the lowest bit of each byte. */
+static __global__ void gpumbi_compare_kernel(const unsigned char *a, const unsigned char *b,
+                                             uint64_t bytes, gpumbi_difference *difference)
 {
-    GPUMB_GRID_STRIDE(i, (bytes + 7) / 8) {
-        unsigned long long differs = a[i] ^ b[i];
-        if (i == bytes / 8)
-            differs &= (1ull << bytes % 8 * 8) - 1;
+    const uint64_t words = ((uintptr_t)a | (uintptr_t)b) % 8 ? 0 : bytes / 8;
+    GPUMB_GRID_STRIDE(i, words) {
+        unsigned long long differs = ((const uint64_t *)a)[i] ^ ((const uint64_t *)b)[i];
         if (differs) {
             differs |= differs >> 4;
             differs |= differs >> 2;
@@ -11770,6 +11839,11 @@ static __global__ void gpumbi_compare_kernel(const uint64_t *a, const uint64_t *
             atomicMin(&difference->first, i * 8 + (unsigned long long)__popcll(below) / 8);
         }
     }
+    GPUMB_GRID_STRIDE(i, bytes - words * 8)
+        if (a[words * 8 + i] != b[words * 8 + i]) {
+            atomicAdd(&difference->count, 1ull);
+            atomicMin(&difference->first, (unsigned long long)(words * 8 + i));
+        }
 }
 
 static __global__ void gpumbi_empty_kernel(void)
@@ -12956,8 +13030,8 @@ static void gpumbi_launch_evict(gpumb *g)
 {
 #ifdef __cplusplus
     const uint64_t size = gpumb_size(g->clock.evictor) / 2;
-    const uint64_t *first = GPUMB_PTR(const uint64_t, g->clock.evictor);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + size / 8, size,
+    const unsigned char *first = GPUMB_PTR(const unsigned char, g->clock.evictor);
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, first, first + size, size,
                  (gpumbi_difference *)NULL);
 #else
     const size_t size = (size_t)gpumb_size(g->clock.evictor) / 2;
@@ -12982,19 +13056,19 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         gpumbi_set(g, b, 0, 0, b->bytes, "fill");
         return;
     }
-    const uint64_t words = (b->bytes + 7) / 8;
 #ifdef __cplusplus
     gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
-    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(uint64_t, filled), words,
-                 (int)kind, seed);
+    GPUMB_LAUNCH(gpumbi_fill_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(unsigned char, filled),
+                 b->bytes, (int)kind, seed);
     if (filled && filled != b)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumbi_done(g, b, filled);
 #else
-    for (uint64_t i = 0; i < words; i++)
-        ((uint64_t *)b->data)[i] = gpumbi_word((int)kind, seed, i);
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumbi_word((int)kind, seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
 #endif
-    gpumbi_set_guard(g, b, 8); /* the last word may reach into it */
 }
 
 #ifdef __cplusplus
@@ -13039,8 +13113,9 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     gpumb_buffer *difference = gpumbi_difference_begin(g);
     gpumb_buffer *here = gpumbi_reachable(g, a, bytes);
     gpumb_buffer *there = gpumbi_reachable(g, b, bytes);
-    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const uint64_t, here),
-                 GPUMB_PTR(const uint64_t, there), bytes, GPUMB_PTR(gpumbi_difference, difference));
+    GPUMB_LAUNCH(gpumbi_compare_kernel, gpumbi_blocks(g), 256, 0,
+                 GPUMB_PTR(const unsigned char, here), GPUMB_PTR(const unsigned char, there), bytes,
+                 GPUMB_PTR(gpumbi_difference, difference));
     gpumbi_done(g, a, here);
     gpumbi_done(g, b, there);
     if (!gpumbi_difference_end(g, difference, &found))

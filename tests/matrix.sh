@@ -112,6 +112,7 @@ int main(void)
     volatile double sum = 0;
     gpumb_result r;
     GPUMB_TIME(&r) { sum = sum + 1; }
+    GPUMB_TIME_IN(g, &r) { sum = sum + 1; }
 
     const int64_t array[] = {1, 2};
     static const char *const names[] = {"one", "two"};

@@ -44,6 +44,97 @@ static void test_closing_in_a_benchmark()
     CHECK_INT(gpumb_main(2, filtered, NULL, 0), GPUMB_EXIT_USAGE);
 }
 
+/* What gpumb knows is taken out; the rest stays, in its order; "--" ends gpumb's part. */
+static void test_options_of_ones_own()
+{
+    static const struct {
+        const char *given, *left;
+        int code;
+        double budget; /* 0: the usual one */
+    } cases[] = {
+        {"", "", 0, 0},
+        {"--budget 3", "", 0, 3},
+        {"--mine", "--mine", 0, 0},
+        {"--mine 7 --budget=3 file -x", "--mine 7 file -x", 0, 3},
+        {"a --budget 3 --no-color b --seed 4", "a b", 0, 3},
+        {"--mine -- --budget 3", "--mine --budget 3", 0, 0},
+        {"--budget 3 -- -- --help", "-- --help", 0, 3},
+        {"--", "", 0, 0},
+        {"-- --", "--", 0, 0},
+        {"--budge 3 --budgets=2", "--budge 3 --budgets=2", 0, 0},
+        {"--mine --budget x --other", "--mine --other", GPUMB_EXIT_USAGE, 0},
+        {"--budget", "", GPUMB_EXIT_USAGE, 0},
+        {"--budget -- 3", "-- 3", GPUMB_EXIT_USAGE, 0}, /* nothing is sorted behind an error */
+    };
+    for (const auto &c : cases) {
+        char text[200] = "program ", left[200] = "", *argv[20] = {NULL};
+        int argc = 0;
+        strcat(text, c.given);
+        for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+            argv[argc++] = word;
+        const int given = argc;
+        gpumb *g = gpumb_open_args(&argc, argv);
+        const double usual = gpumb_settings_default().budget_s;
+        for (int i = 1; i < argc; i++)
+            snprintf(left + strlen(left), 100, "%s%s", i > 1 ? " " : "", argv[i]);
+        CHECK_STR(argv[0], "program");
+        CHECK(argc > given || argv[argc] == NULL);
+        CHECK_INT(gpumb_ok(g), c.code == 0);
+        if (!c.code)
+            CHECK_NEAR(gpumb_get_settings(g)->budget_s, c.budget > 0 ? c.budget : usual, 0);
+        if (!CHECK_STR(left, c.left))
+            printf("    of \"%s\"\n", c.given);
+        g->table.file = NULL; /* else it would say that nothing was measured */
+        CHECK_INT(gpumb_close(g), c.code);
+    }
+    CHECK_INT(gpumb_close(gpumb_open_args(NULL, NULL)), GPUMB_EXIT_FAILED); /* nothing measured */
+
+    /* gpumb_open() and gpumb_main() have no program's options, and refuse them */
+    char program[] = "program", mine[] = "--mine", end[] = "--",
+         *all[] = {program, mine, end, NULL};
+    CHECK_INT(gpumb_close(gpumb_open(2, all)), GPUMB_EXIT_USAGE);
+    all[1] = end;
+    CHECK_INT(gpumb_close(gpumb_open(2, all)), GPUMB_EXIT_USAGE);
+    CHECK_INT(gpumb_main(2, all, NULL, 0), GPUMB_EXIT_USAGE);
+
+    /* a list of benchmarks behind options of the program's */
+    static int ran;
+    struct run {
+        static void one(gpumb *)
+        {
+            ran++;
+        }
+    };
+    static const gpumb_benchmark list[] = {{"one", "", run::one}, {"two", "", run::one}};
+    char filter[] = "--filter=two";
+    char *some[] = {program, mine, filter, NULL};
+    int argc = 3;
+    gpumb *g = gpumb_open_args(&argc, some);
+    CHECK(argc == 2 && some[1] == mine && !some[2]);
+    gpumb_run(g, list, 2);
+    CHECK_INT(ran, 3); /* both are walked through, one is run */
+}
+
+/* GPUMB_TIME_IN: where one says, whatever was used last. */
+static void test_time_in(gpumb *a, gpumb *b)
+{
+    gpumb_result r;
+    gpumb_set_bytes(a, 123);
+    gpumb_set_bytes(b, 456);
+    GPUMB_TIME_IN(a, &r)
+    gpumb_empty(NULL, 1, 32);
+    CHECK_STR(r.bench, "a");
+    CHECK_NEAR(r.bytes, 123, 0);
+    GPUMB_TIME(&r)
+        gpumb_empty(NULL, 1, 32);
+    CHECK_STR(r.bench, "a"); /* which was used last */
+    CHECK_NEAR(r.bytes, 0, 0);
+    GPUMB_TIME_IN(b, &r)
+    gpumb_empty(NULL, 1, 32);
+    CHECK_STR(r.bench, "b");
+    CHECK_NEAR(r.bytes, 456, 0);
+}
+
 int main()
 {
     int in_other = -1, in_this = -1;
@@ -53,6 +144,7 @@ int main()
     CHECK_INT(in_other, 0);
     CHECK_INT(in_this, 0);
     test_closing_in_a_benchmark();
+    test_options_of_ones_own();
 
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
@@ -60,6 +152,7 @@ int main()
     settings.warmup_s = -1;
     gpumb *a = gpumb_open_settings("a", &settings), *b = gpumb_open_settings("b", &settings);
 
+    test_time_in(a, b);
     CHECK(gpumb_empty(a, 0, 32) == -1); /* refused, in a */
     GPUMB_MEASURE(b, "fine")
         gpumb_empty(b, 1, 32);

@@ -19,6 +19,7 @@ mkdir "$tmp/cwd"
 compiler="${CXX:-c++} -x c++ -std=c++11 -O1 -Wall -Wextra -pthread -I. ${CXXFLAGS-}"
 number='[0-9]+(\.[0-9]+)?'
 unit='(ns|us|ms|s)'
+has_options='gpumb_open(_args)?\(&?argc|gpumb_main\(argc|GPUMB_MAIN\('
 interval="\\+-( >100|$number) %|95 % in $number ?$unit \\.\\.\\. $number ?$unit"
 
 # check TEXT COMMAND...: the command is to succeed
@@ -46,7 +47,7 @@ has() { grep -qE -e "$1" "$2"; }
 
 # options SOURCE: what makes it quick, if it has a command line
 options() {
-    if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$1"; then
+    if grep -qE "$has_options" "$1"; then
         echo --quick --budget 100 --warmup 0.01 --samples 6:6
     fi
 }
@@ -81,9 +82,17 @@ run() {
     if grep -qE 'gpumb_set_bytes\(' "$2"; then
         check "$1: bytes, but no rate" has '[GMT]B/s' "$tmp/out"
     fi
-    if grep -qE 'gpumb_open\(argc|gpumb_main\(argc|GPUMB_MAIN\(' "$2"; then
+    if grep -qE "$has_options" "$2"; then
         check "$1: --help" timeout 20 "$3" --help
         check "$1: takes a wrong option" not timeout 20 "$3" --nosuch
+        if grep -q 'gpumb_open_args(' "$2"; then # options of its own, in other processes too
+            own=$(sed -nE 's/.*"(--[a-z]+=)".*/\1/p' "$2" | head -n 1)
+            timeout 120 "$3" "${own}64" $(options "$2") --processes 2 >"$tmp/out" 2>"$tmp/err"
+            check "$1: ${own}64: exit code" test $? -eq 0
+            check "$1: ${own}64: not in other processes" not has 'no such option' "$tmp/err"
+            timeout 20 "$3" --quick -- --list >"$tmp/out" 2>"$tmp/err"
+            check "$1: -- does not end gpumb's part" has '^--list: no such option' "$tmp/err"
+        fi
         if measures "$2"; then
             timeout 120 "$3" $(options "$2") --csv - >"$tmp/csv" 2>"$tmp/err" </dev/null
             check "$1: --csv -: exit code" test $? -eq 0

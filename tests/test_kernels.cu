@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "refused.h"
+#include <algorithm>
 #include <stdlib.h>
 #include <vector>
 
@@ -1038,6 +1039,73 @@ static void test_large(gpumb *g, bool on_cpu)
 
 // ---- all of it, in one context ----
 
+// ---- memory that is somebody else's: any address, any length, and nothing beside it ----
+
+static void test_wrap(gpumb *g)
+{
+    const uint64_t around = 1200;
+    gpumb_buffer *place[2] = {gpumb_alloc(g, around), gpumb_alloc(g, around)};
+    for (uint64_t at : {0u, 1u, 2u, 4u, 7u, 8u, 13u})
+        for (uint64_t size : {0u, 1u, 7u, 8u, 9u, 64u, 1009u})
+            for (gpumb_fill_kind kind : {GPUMB_FILL_BITS, GPUMB_FILL_F64, GPUMB_FILL_ZERO}) {
+                gpumb_buffer *b[2];
+                for (int i = 0; i < 2; i++) { // the second at another distance from a word
+                    const uint64_t from = at + 8 + (unsigned)i * size % 8;
+                    gpumb_poison(g, place[i]);
+                    b[i] = gpumb_wrap(g, GPUMB_PTR(char, place[i]) + from, size);
+                    CHECK_INT(gpumb_size(b[i]), size);
+                    CHECK(gpumb_data(b[i]) == GPUMB_PTR(char, place[i]) + from);
+                    gpumb_fill(g, b[i], kind, 5);
+                    bytes right(around, POISON);
+                    const bytes inside = filled(kind, 5, size);
+                    std::copy(inside.begin(), inside.end(), right.begin() + (long)from);
+                    bytes got = read_back(g, place[i]);
+                    CHECK_CASE(got == right, "%d bytes at %d, kind %d", (int)size, (int)from,
+                               (int)kind);
+                }
+                uint64_t first = 77;
+                CHECK_INT(gpumb_compare(g, b[0], b[1], size, &first), 0);
+                for (uint64_t other : {(uint64_t)0, size / 2, size - 1}) {
+                    const unsigned char byte = 0x5a;
+                    unsigned char before = 0;
+                    if (other >= size)
+                        continue;
+                    gpumb_read(g, b[1], other, &before, 1);
+                    gpumb_write(g, b[1], other, &byte, 1);
+                    CHECK_INT(gpumb_compare(g, b[0], b[1], size, &first), before != byte);
+                    CHECK_INT(first, before != byte ? other : 0);
+                    CHECK_INT(gpumb_compare(g, b[0], b[1], other, NULL), 0);
+                    gpumb_write(g, b[1], other, &before, 1);
+                }
+                gpumb_poison(g, b[0]);
+                CHECK(all_are(read_back(g, place[0]).data(), around, POISON));
+                gpumb_free(g, b[0]);
+                gpumb_free(g, b[1]);
+                CHECK_INT(gpumb_write(g, place[0], 0, "", 1), 0); // the memory stays
+            }
+    gpumb_free(g, place[0]);
+    gpumb_free(g, place[1]);
+}
+
+// An output of a region: poisoned, written, checked; what is behind it is the owner's.
+static void test_wrapped_output(workplace &w)
+{
+    const uint64_t size = 1009;
+    gpumb_buffer *place = gpumb_alloc(w.g, 2 * size);
+    gpumb_buffer *out = gpumb_wrap(w.g, GPUMB_PTR(char, place) + 3, size);
+    for (uint64_t moved : {size, size - 1, size + 1}) {
+        gpumb_copy_check check = {w.in, out, size, GPUMB_READ_WRITE};
+        expect(w.g, out, gpumb_check_copy, &check);
+        GPUMB_MEASURE(w.g, "copy into what is wrapped") {
+            gpumb_copy(w.g, GPUMB_FORM_NAIVE, 1, moved, 32, input(w, 0), gpumb_data(out));
+        }
+        CHECK_INT(gpumb_last_result(w.g)->status,
+                  moved < size ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+    }
+    gpumb_free(w.g, out);
+    gpumb_free(w.g, place);
+}
+
 static void test_all(gpumb *g, bool on_cpu)
 {
     workplace w = {g,
@@ -1052,6 +1120,8 @@ static void test_all(gpumb *g, bool on_cpu)
     test_fill_range<float>(g, GPUMB_FILL_F32);
     test_fill_range<double>(g, GPUMB_FILL_F64);
     test_compare(g);
+    test_wrap(g);
+    test_wrapped_output(w);
     test_grid_stride(g);
     test_copy(w, on_cpu);
     test_copy_unaligned(w);

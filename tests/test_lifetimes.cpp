@@ -140,6 +140,37 @@ static void test_buffers()
     CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
 }
 
+/* Memory that is wrapped stays, whoever frees the buffer, and whenever. */
+static void test_wrapped()
+{
+    unsigned char mine[64];
+    memset(mine, 1, sizeof mine);
+    gpumb *g = open();
+    int passes = 0;
+    gpumb_buffer *outer = gpumb_wrap(g, mine, 8);
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        gpumb_buffer *b = gpumb_wrap(g, mine + 8, (uint64_t)n);
+        CHECK(!b == (passes++ < 2)); /* none while it enumerates */
+        gpumb_set_output(g, b);
+        gpumb_set_verify(g, always_right, NULL);
+        GPUMB_MEASURE(g, "wrapped")
+            gpumb_empty(g, 1, 32);
+        mine[10] = mine[16] = 2; /* where a guard zone would be */
+    }
+    CHECK(passes == 4 && g->rows.ok == 2);
+    CHECK(g->memory.buffers == outer && !outer->next); /* the others ended with their pass */
+    CHECK(mine[8] == 0xff && mine[9] == 0xff && mine[10] == 2 && mine[11] == 1);
+    CHECK(gpumb_wrap(g, NULL, 100) == NULL);
+    GPUMB_MEASURE(g, "of nothing")
+        gpumb_empty(g, 1, 32);
+    CHECK(gpumb_last_result(g)->status == GPUMB_STATUS_SKIPPED);
+    CHECK_STR(gpumb_last_result(g)->reason, "gpumb_wrap: a pointer is NULL");
+    gpumb_free(g, outer);
+    gpumb_free(g, outer);
+    CHECK(gpumb_close(g) == GPUMB_EXIT_OK);
+    CHECK(mine[0] == 1 && heard.empty());
+}
+
 static void test_descriptions()
 {
     gpumb *g = open();
@@ -252,6 +283,7 @@ int main()
     test_interleave();
     test_hooks_of_a_pass();
     test_buffers();
+    test_wrapped();
     test_descriptions();
     test_sweep_left_for_null();
     test_wider_files();
