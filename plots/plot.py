@@ -49,7 +49,7 @@ SINCE = """
     gpumb reference expected_pct measured_pct effective_samples outliers sm_clock_before_mhz
     mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
     ratio_hi verdict processes process_lo_s process_hi_s ratio_rounds process_medians_s
-    to_device_bytes to_host_bytes link link_gbps pct_link
+    to_device_bytes to_host_bytes link link_gbps pct_link elements elements_per_s values
 """.split()  # fixed columns that older files do not have
 SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
@@ -141,7 +141,8 @@ def read(path):
                 f"{path}:{number}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
-        row["@axes"] = sorted(c for c in set(header) - set(FIXED) - set(SINCE) if row[c])
+        fixed = {*FIXED, *SINCE, *row.get("values", "").split(";")}
+        row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
         rows.append(row)
     need(path, header, FIXED)
     add_spans(path, rows)

@@ -91,7 +91,7 @@ def files(tmp):
 
 
 def span(tmp):
-    base = next(r for r in rows_of("h200-floor.csv") if r["bench"] == "floor/span")
+    base = rows_of("h200-floor-span.csv")[0]
     made = [
         row(base, us=us, blocks=132, kernel=k, median_s=t, ci_lo_s=t, ci_hi_s=t, flags=flags)
         for us, k, t, flags in (
