@@ -83,6 +83,11 @@ AXES = {
     "shape": ("Launched as", count),
     "loading": ("Modules are loaded", count),
     "threads": ("Threads on the host", count),
+    "size": ("Size", size),
+    "path": ("Copy", count),
+    "pages": ("Pages are", count),
+    "distance": ("Distance", size),
+    "touched": ("Words that the host has touched", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -772,5 +777,51 @@ FAMILIES = [
             ("jacobi", "Jacobi sweep, fp64,", "gbps"),
             ("nbody", "n-body", "gflops"),
         )
+    ),
+    Family(
+        "transfer-rate",
+        "transfer/size",
+        "Memcpy: rate over size, host memory pinned or pageable, up, down and both at once",
+        x="size",
+        series="path",
+    ),
+    Family(
+        "transfer-time",
+        "transfer/size",
+        "Memcpy: time over size, host memory pinned or pageable, up, down and both at once",
+        x="size",
+        series="path",
+        log_y=True,
+        y="median_s",
+    ),
+    *(
+        Family(
+            f"memory-kinds-zero-copy-{elem}",
+            "memory_kinds/zero_copy",
+            f"A kernel on pinned host memory, {elem} bytes a thread: rate over blocks",
+            x="blocks",
+            series="block",
+            panel="mode",
+            where={"elem": elem},
+        )
+        for elem in (4, 16)
+    ),
+    Family(
+        "memory-kinds-managed",
+        "memory_kinds/managed",
+        "Managed memory: rate over blocks of 256 threads, for where its pages are before the run",
+        x="blocks",
+        series="pages",
+        panel="mode",
+        log_y=True,
+    ),
+    Family(
+        "memory-kinds-migration",
+        "memory_kinds/migration",
+        "Words that the host has touched: time for each until a kernel has them",
+        x="touched",
+        series="distance",
+        log_y=True,
+        y="each_us",
     ),
 ]

@@ -86,6 +86,12 @@ bench nbody 2 form,n 2 --filter nbody/steps --axis n=2048
 
 bench launch 8 way,argument_bytes,launches 1 --filter launch/interval --axis way=stream \
     --axis argument_bytes=0,4,2048,4096 --axis launches=1,13
+bench transfer 21 path,size 7 --axis size=1,4097,1000003
+bench memory_kinds 8 mode,elem,block,blocks 1 --filter zero_copy --axis elem=4 --axis block=1,33 \
+    --axis blocks=1,3
+bench memory_kinds 24 mode,pages,blocks 4 --filter managed --axis blocks=1,3
+bench memory_kinds 4 distance,touched 1 --filter migration --axis distance=4096 \
+    --axis touched=1,2,33,1000
 bench launch 3 loading 2 --filter launch/process --axis loading=lazy
 bench launch 2 us,shape 2 --filter launch/diamond --axis us=0,3 --axis 'shape=one stream'
 
