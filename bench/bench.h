@@ -14,13 +14,6 @@ static inline int is_gpu(gpumb *g)
     return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
 }
 
-/* Before a loop over registers of a thread: gcc has another word for it, and needs none. */
-#if defined(GPUMB_BACKEND_CPU)
-#define UNROLL
-#else
-#define UNROLL _Pragma("unroll")
-#endif
-
 /* ---- profiles -------------------------------------------------------------------------------- */
 
 /* The values of an axis. */

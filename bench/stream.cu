@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,12 +25,6 @@ template <int op, class Type> static __host__ __device__ inline Type element(Typ
 {
     return op == COPY ? x : op == MUL ? s * x : op == ADD ? x + y : x + s * y;
 }
-
-/* 16 bytes. */
-template <class Type> struct word {
-    enum { COUNT = 16 / sizeof(Type) };
-    alignas(16) Type at[COUNT];
-};
 
 /* As BabelStream has them: one element per thread. */
 template <int op, class Type>
@@ -68,18 +63,6 @@ static __global__ void wide(const Type *__restrict__ x, const Type *__restrict__
         for (uint64_t i = first * Word::COUNT + threadIdx.x; i < n; i += blockDim.x)
             z[i] = element<op>(x[i], op >= ADD ? y[i] : Type(0), s);
     }
-}
-
-/* Adds up what the threads of a block have; thread 0 gets the sum. A power of two of threads. */
-template <class Type> static __device__ inline Type sum_of_block(Type mine, Type *shared)
-{
-    shared[threadIdx.x] = mine;
-    for (unsigned half = blockDim.x / 2; half; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half)
-            shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    return shared[0];
 }
 
 /* As BabelStream has it: a sum for each block, which the host adds up. */
@@ -127,27 +110,7 @@ static __global__ void wide_dot(const Type *__restrict__ x, const Type *__restri
     UNROLL
     for (int e = 1; e < Word::COUNT; e++)
         sum[0] += sum[e];
-    const Type of_block = sum_of_block(sum[0], shared);
-
-    unsigned *last = (unsigned *)&shared[blockDim.x];
-    if (threadIdx.x == 0) {
-        sums[1 + blockIdx.x] = of_block;
-        __threadfence();
-        *last = atomicAdd(finished, 1u) == gridDim.x - 1;
-        if (*last)
-            *finished = 0;
-    }
-    __syncthreads();
-    if (!*last)
-        return;
-    __threadfence();
-    Type total = 0;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-        total += ((volatile Type *)sums)[1 + b];
-    __syncthreads();
-    total = sum_of_block(total, shared);
-    if (threadIdx.x == 0)
-        sums[0] = total;
+    sum_of_grid(sum[0], shared, sums, finished);
 }
 
 /* ---- their checks ---------------------------------------------------------------------------- */
@@ -348,11 +311,6 @@ static geometry babelstream(gpumb *g)
     const geometry how = {is_gpu(g) ? 1024 : 64, 0,
                           (is_gpu(g) ? 4 : 1) * (uint64_t)gpumb_get_device(g)->multiprocessors};
     return how;
-}
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 template <int op, class Type, int words>
