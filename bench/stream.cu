@@ -13,18 +13,10 @@
 
 /* ---- the five kernels ------------------------------------------------------------------------ */
 
-/* McCalpin's STREAM has the first four, BabelStream (Deakin et al., 2018) the fifth, too. */
-enum { COPY, MUL, ADD, TRIAD, DOT, OPERATIONS };
 static const char *const operations[] = {"copy", "mul", "add", "triad", "dot"};
 static const char *const types[] = {"f64", "f32"};
 
 static const double scalar = 0.4; /* BabelStream's */
-
-/* z = x, s x, x + y, x + s y. */
-template <int op, class Type> static __host__ __device__ inline Type element(Type x, Type y, Type s)
-{
-    return op == COPY ? x : op == MUL ? s * x : op == ADD ? x + y : x + s * y;
-}
 
 /* As BabelStream has them: one element per thread. */
 template <int op, class Type>
@@ -33,36 +25,6 @@ static __global__ void narrow(const Type *__restrict__ x, const Type *__restrict
 {
     GPUMB_GRID_STRIDE(i, n)
         z[i] = element<op>(x[i], op >= ADD ? y[i] : Type(0), s);
-}
-
-/* Words of 16 bytes, `words` of them per thread with all loads in flight. The last block may
- * have less, and takes it element by element. */
-template <int op, class Type, int words>
-static __global__ void wide(const Type *__restrict__ x, const Type *__restrict__ y,
-                            Type *__restrict__ z, Type s, uint64_t n)
-{
-    typedef word<Type> Word;
-    const uint64_t tile = (uint64_t)blockDim.x * words, first = blockIdx.x * tile;
-    if ((first + tile) * Word::COUNT <= n) {
-        const Word *xs = (const Word *)x + first, *ys = (const Word *)y + first;
-        Word *zs = (Word *)z + first;
-        Word a[words], b[words];
-        UNROLL
-        for (int k = 0; k < words; k++) {
-            a[k] = xs[(unsigned)k * blockDim.x + threadIdx.x];
-            b[k] = op >= ADD ? ys[(unsigned)k * blockDim.x + threadIdx.x] : Word();
-        }
-        UNROLL
-        for (int k = 0; k < words; k++) {
-            UNROLL
-            for (int e = 0; e < Word::COUNT; e++)
-                a[k].at[e] = element<op>(a[k].at[e], b[k].at[e], s);
-            zs[(unsigned)k * blockDim.x + threadIdx.x] = a[k];
-        }
-    } else {
-        for (uint64_t i = first * Word::COUNT + threadIdx.x; i < n; i += blockDim.x)
-            z[i] = element<op>(x[i], op >= ADD ? y[i] : Type(0), s);
-    }
 }
 
 /* As BabelStream has it: a sum for each block, which the host adds up. */
@@ -110,7 +72,7 @@ static __global__ void wide_dot(const Type *__restrict__ x, const Type *__restri
     UNROLL
     for (int e = 1; e < Word::COUNT; e++)
         sum[0] += sum[e];
-    sum_of_grid(sum[0], shared, sums, finished);
+    sum_of_grid(sum[0], shared, &sums[0], &sums[1], finished);
 }
 
 /* ---- their checks ---------------------------------------------------------------------------- */
