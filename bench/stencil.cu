@@ -66,97 +66,77 @@ static __global__ void sweep_tiled(const Type *__restrict__ u, const Type *__res
 
 /* ---- Jacobi: several sweeps in one pass ------------------------------------------------------ */
 
-template <class Type, int columns>
-static __device__ inline void load_row(Type *to, const Type *from, grid of, int y, int x)
+/* The word at a column of a row, of the nearest within the grid. */
+template <class Type>
+static __device__ inline word<Type> word_near(const Type *from, grid of, int y, int x)
 {
-    typedef word<Type> Word;
+    const int last = (int)(of.pitch - word<Type>::COUNT);
     const unsigned row = y < 0 ? 0 : (unsigned)y < of.n ? (unsigned)y : of.n - 1;
-    UNROLL
-    for (int c = 0; c < columns; c += Word::COUNT) {
-        const int limit = (int)of.pitch - Word::COUNT, at = x + c;
-        const unsigned column = at < 0 ? 0 : at < limit ? (unsigned)at : (unsigned)limit;
-        const Word w = *(const Word *)&from[(uint64_t)row * of.pitch + column];
-        UNROLL
-        for (int e = 0; e < Word::COUNT; e++)
-            to[c + e] = w.at[e];
-    }
+    const unsigned column = x < 0 ? 0 : (unsigned)(x < last ? x : last);
+    return *(const word<Type> *)&from[(uint64_t)row * of.pitch + column];
 }
 
-/* A warp goes down a strip of the grid, `columns` neighbouring ones for each lane, and holds three
- * rows of each of `sweeps` sweeps in registers: row y of the input becomes row y - 1 after one
- * sweep, y - 2 after two, ... Neighbours in a row are in the same lane or the next. Strips overlap
- * by `sweeps` columns at either side, chunks of `chunk` rows by as many rows, and what is wrong at
- * their ends for want of neighbours stays there. Rows are loaded `ahead` turns before their use. */
-template <class Type, int columns, int sweeps, int ahead>
+/* What strips overlap by at either side: whole words. */
+template <class Type> static __host__ __device__ constexpr int halo(int sweeps)
+{
+    return (sweeps + (int)word<Type>::COUNT - 1) / (int)word<Type>::COUNT * (int)word<Type>::COUNT;
+}
+
+/* A warp goes down a strip of the grid, a word of 16 bytes for each lane, and holds two rows of each
+ * of `sweeps` sweeps in registers: row y of the input becomes row y - 1 after one sweep, y - 2 after
+ * two, ... Neighbours in a row are in the same lane or the next. Strips overlap by the halo at
+ * either side, chunks of `chunk` rows by `sweeps` rows, and what is wrong at their ends for want of
+ * neighbours stays there. The next row is on its way while one is worked on. */
+template <class Type, int sweeps>
 static __global__ void several_sweeps(const Type *__restrict__ u, const Type *__restrict__ f,
                                       Type *__restrict__ out, grid of, unsigned strips,
                                       unsigned chunk)
 {
     typedef word<Type> Word;
+    const int columns = Word::COUNT, margin = halo<Type>(sweeps);
     const unsigned lanes = (unsigned)warpSize, lane = threadIdx.x % lanes;
     const unsigned warp = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
-    const int width = (int)lanes * columns, first = (int)(warp / strips * chunk),
-              last = first + (int)chunk < (int)of.n ? first + (int)chunk : (int)of.n;
-    const int own = (int)lane * columns; /* first column in the strip */
-    const int x = (int)(warp % strips) * (width - 2 * sweeps) - sweeps + own;
-    if (first >= (int)of.n)
+    const int width = (int)lanes * columns, own = (int)lane * columns;
+    const int x = (int)(warp % strips) * (width - 2 * margin) - margin + own;
+    if ((uint64_t)(warp / strips) * chunk >= of.n)
         return;
+    const unsigned first_row = warp / strips * chunk;
+    const int first = (int)first_row,
+              last = (int)(of.n - first_row > chunk ? first_row + chunk : of.n);
+    const bool mine = own >= margin && own < width - margin && x < (int)of.n;
 
-    Type older[sweeps][columns] = {}, centre[sweeps][columns] = {}, fs[sweeps][columns] = {};
-    Type next_u[ahead][columns], next_f[ahead][columns];
-    UNROLL
-    for (int k = 0; k < ahead; k++) {
-        load_row<Type, columns>(next_u[k], u, of, first - sweeps + k, x);
-        load_row<Type, columns>(next_f[k], f, of, first - sweeps + k - 1, x);
-    }
+    Word older[sweeps] = {}, centre[sweeps] = {}, fs[sweeps] = {};
+    Word next_u = word_near(u, of, first - sweeps, x);
+    Word next_f = word_near(f, of, first - sweeps - 1, x);
     for (int y = first - sweeps; y < last + sweeps; y++) {
-        Type newest[columns];
+        Word newest = next_u;
         UNROLL
-        for (int c = 0; c < columns; c++) {
-            newest[c] = next_u[0][c];
-            UNROLL
-            for (int t = sweeps - 1; t > 0; t--)
-                fs[t][c] = fs[t - 1][c];
-            fs[0][c] = next_f[0][c];
-            UNROLL
-            for (int k = 1; k < ahead; k++) {
-                next_u[k - 1][c] = next_u[k][c];
-                next_f[k - 1][c] = next_f[k][c];
-            }
-        }
-        load_row<Type, columns>(next_u[ahead - 1], u, of, y + ahead, x);
-        load_row<Type, columns>(next_f[ahead - 1], f, of, y + ahead - 1, x);
+        for (int t = sweeps - 1; t > 0; t--)
+            fs[t] = fs[t - 1];
+        fs[0] = next_f;
+        next_u = word_near(u, of, y + 1, x);
+        next_f = word_near(f, of, y, x);
         UNROLL
         for (int t = 0; t < sweeps; t++) {
             const bool row_inside = y - 1 - t > 0 && y - t < (int)of.n;
-            const Type left = PREVIOUS_LANE(centre[t][columns - 1]);
-            const Type right = NEXT_LANE(centre[t][0]);
-            UNROLL
-            for (int c = 0; c < columns; c++) {
-                const Type l = c > 0 ? centre[t][c > 0 ? c - 1 : 0] : left;
-                const Type h = c + 1 < columns ? centre[t][c + 1 < columns ? c + 1 : 0] : right;
-                const Type updated = relax(l, h, older[t][c], newest[c], fs[t][c]);
-                const bool in = row_inside && x + c > 0 && x + c + 1 < (int)of.n;
-                older[t][c] = in ? updated : centre[t][c]; /* the result, until it is moved on */
-            }
-            UNROLL
-            for (int c = 0; c < columns; c++) {
-                const Type result = older[t][c];
-                older[t][c] = centre[t][c];
-                centre[t][c] = newest[c];
-                newest[c] = result;
-            }
-        }
-        const int row = y - sweeps;
-        UNROLL
-        for (int c = 0; c < columns; c += Word::COUNT) {
+            const Type left = PREVIOUS_LANE(centre[t].at[columns - 1]);
+            const Type right = NEXT_LANE(centre[t].at[0]);
             Word result;
             UNROLL
-            for (int e = 0; e < Word::COUNT; e++)
-                result.at[e] = newest[c + e];
-            if (row >= first && own + c >= sweeps && own + c < width - sweeps && x + c < (int)of.n)
-                *(Word *)&out[(uint64_t)row * of.pitch + (unsigned)(x + c)] = result;
+            for (int c = 0; c < columns; c++) {
+                const Type l = c > 0 ? centre[t].at[c > 0 ? c - 1 : 0] : left;
+                const Type r = c + 1 < columns ? centre[t].at[c + 1 < columns ? c + 1 : 0] : right;
+                const Type updated = relax(l, r, older[t].at[c], newest.at[c], fs[t].at[c]);
+                const bool in = row_inside && x + c > 0 && x + c + 1 < (int)of.n;
+                result.at[c] = in ? updated : centre[t].at[c];
+            }
+            older[t] = centre[t];
+            centre[t] = newest;
+            newest = result;
         }
+        const int row = y - sweeps;
+        if (row >= first && mine)
+            *(Word *)&out[(uint64_t)row * of.pitch + (unsigned)x] = newest;
     }
 }
 
@@ -281,20 +261,22 @@ static sweep_data new_sweep(gpumb *g, int64_t n, int single, int sweeps)
     return d;
 }
 
+static double useful_bytes(const sweep_data *d)
+{
+    return 3.0 * (d->single ? 4 : 8) * d->of.n * d->of.n * d->sweeps;
+}
+
 /* Each point: u and f read, the result written; 3 additions, a product, an addition. */
 static void describe_sweep(gpumb *g, sweep_data *d, double bytes)
 {
     const double points = (double)d->of.n * d->of.n;
     gpumb_set_bytes(g, bytes);
     gpumb_set_flop(g, 5 * points * d->sweeps);
+    gpumb_set_elements(g, points * d->sweeps);
+    gpumb_set_value(g, "useful_bytes", useful_bytes(d));
     gpumb_set_footprint(g, 3 * elements(d->of) * (d->single ? 4 : 8));
     gpumb_set_output(g, d->out);
     gpumb_set_verify(g, check_sweep_data, d);
-}
-
-static double useful_bytes(const sweep_data *d)
-{
-    return 3.0 * (d->single ? 4 : 8) * d->of.n * d->of.n * d->sweeps;
 }
 
 /* ---- stencil/jacobi -------------------------------------------------------------------------- */
@@ -308,9 +290,10 @@ typedef struct mapping {
     int rows, tiled;
 } mapping;
 
+enum { WIDE = 1, FASTEST = 5 };
 static const mapping mappings[] = {
     {"1-D", 256, 0, 0, 0},       {"2-D 32x8", 32, 8, 0, 0},   {"2-D 256x1", 256, 1, 0, 0},
-    {"2-D 16x16", 16, 16, 0, 0}, {"tiled 32x8", 32, 8, 0, 1}, {"fastest", 128, 1, 2, 0},
+    {"2-D 16x16", 16, 16, 0, 0}, {"tiled 32x8", 32, 8, 0, 1}, {"fastest", 64, 2, 2, 0},
 };
 
 template <class Type, int rows> static void launch_words(const sweep_data *d, const mapping *m)
@@ -402,21 +385,29 @@ static void note_jacobi(gpumb *g, int type)
                    1 / best->time.median);
 }
 
-/* Interleaved, so that the ratios to the copy are good to a fraction of a per cent. */
+/* On the largest grid those that matter are interleaved, so that their ratio to the copy is good to
+ * a fraction of a per cent. */
 static void stencil_jacobi(gpumb *g)
 {
-    static const int64_t full[] = {64, 256, 1024, 4096, 5000, 8192, 16384};
+    static const int64_t full[] = {64, 1024, 4096, 5000, 16384};
     static const int64_t quick[] = {1024, 8192}, cpu[] = {256};
     const values sides = choose(g, VALUES(full), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_STRINGS(g, type, types, 2)
         GPUMB_SWEEP_ARRAY(g, n, sides.at, sides.count) {
+            const int together = n == sides.at[sides.count - 1];
             sweep_data d = new_sweep(g, n, (int)type, 1);
             gpumb_copy_check check;
-            GPUMB_INTERLEAVE(g) {
+            if (together)
+                GPUMB_INTERLEAVE(g) {
+                    measure_copy(g, &d, &check);
+                    measure_sweep(g, &d, &mappings[WIDE]);
+                    measure_sweep(g, &d, &mappings[FASTEST]);
+                }
+            else
                 measure_copy(g, &d, &check);
-                for (size_t k = 0; k < COUNT(mappings); k++)
+            for (size_t k = 0; k < COUNT(mappings); k++)
+                if (!together || (k != WIDE && k != FASTEST))
                     measure_sweep(g, &d, &mappings[k]);
-            }
         }
     note_jacobi(g, 0);
     note_jacobi(g, 1);
@@ -427,8 +418,8 @@ static void stencil_jacobi(gpumb *g)
 /* The form that becomes the fastest: rows of a thread and shape of a block. */
 static void stencil_mapping(gpumb *g)
 {
-    static const char *const shapes[] = {"32x4", "64x2", "128x1", "32x8", "64x4", "256x1"};
-    static const unsigned shape[][2] = {{32, 4}, {64, 2}, {128, 1}, {32, 8}, {64, 4}, {256, 1}};
+    static const char *const shapes[] = {"32x4", "64x2", "128x1", "256x1"};
+    static const unsigned shape[][2] = {{32, 4}, {64, 2}, {128, 1}, {256, 1}};
     const int64_t side = !is_gpu(g) ? 256 : gpumb_get_settings(g)->full ? 16384 : 8192;
     if (!gpumb_get_settings(g)->full && is_gpu(g))
         return;
@@ -450,91 +441,128 @@ static void stencil_mapping(gpumb *g)
 
 static const char blocking_bench[] = "stencil/blocking";
 
-/* `columns` of a lane; `chunk`: rows of a warp's walk. */
+/* Strips and chunks of a pass: rows of a warp's walk. */
 typedef struct blocking {
-    int sweeps, columns, ahead;
-    unsigned chunk;
+    int sweeps;
+    unsigned strips, chunk;
 } blocking;
 
-/* What a form loads and stores, with what strips and chunks have in common. */
-static double moved_bytes(gpumb *g, const sweep_data *d, const blocking *how, unsigned *strips)
+/* What a pass loads and stores, with what strips and chunks have in common. */
+template <class Type> static double cut_strips(gpumb *g, const sweep_data *d, blocking *how)
 {
-    const int lanes = gpumb_get_device(g)->warp_size, n = (int)d->of.n;
-    const int width = lanes * how->columns, valid = width - 2 * how->sweeps;
+    const int margin = halo<Type>(how->sweeps), n = (int)d->of.n;
+    const int width = gpumb_get_device(g)->warp_size * (int)word<Type>::COUNT;
+    const int valid = width - 2 * margin;
     double columns = 0, loaded = 0;
-    *strips = (unsigned)ceil_div(d->of.n, (unsigned)valid);
-    for (int s = 0; s < (int)*strips; s++) {
-        const int low = s * valid - how->sweeps, high = low + width;
+    how->strips = (unsigned)ceil_div(d->of.n, (unsigned)valid);
+    for (int s = 0; s < (int)how->strips; s++) {
+        const int low = s * valid - margin, high = low + width;
         columns += (high < n ? high : n) - (low > 0 ? low : 0);
     }
-    for (int first = 0; first < n; first += (int)how->chunk) {
-        const int low = first - how->sweeps, high = first + (int)how->chunk + how->sweeps;
-        loaded += (high < n ? high : n) - (low > 0 ? low : 0);
+    for (uint64_t first = 0; first < d->of.n; first += how->chunk) {
+        const int64_t low = (int64_t)first - how->sweeps,
+                      high = (int64_t)first + how->chunk + how->sweeps;
+        loaded += (double)((high < n ? high : n) - (low > 0 ? low : 0));
     }
-    return (d->single ? 4 : 8) * (2 * columns * loaded + (double)n * n);
+    return sizeof(Type) * (2 * columns * loaded + (double)n * n);
 }
 
-template <class Type, int columns, int sweeps, int ahead>
-static void launch_several(gpumb *g, const sweep_data *d, const blocking *how, unsigned strips)
+template <class Type, int sweeps>
+static void launch_sweeps(gpumb *g, const sweep_data *d, const blocking *how)
 {
-    const unsigned block = is_gpu(g) ? 128 : (unsigned)gpumb_get_device(g)->warp_size;
-    const uint64_t warps = strips * ceil_div(d->of.n, how->chunk),
-                   each = block / (unsigned)gpumb_get_device(g)->warp_size;
-    GPUMB_LAUNCH_BARRIER((several_sweeps<Type, columns, sweeps, ahead>), ceil_div(warps, each),
-                         block, 0, GPUMB_PTR(const Type, d->u), GPUMB_PTR(const Type, d->f),
-                         GPUMB_PTR(Type, d->out), d->of, strips, how->chunk);
+    const unsigned lanes = (unsigned)gpumb_get_device(g)->warp_size,
+                   warps = is_gpu(g) ? 128 / lanes : 1;
+    GPUMB_LAUNCH_BARRIER((several_sweeps<Type, sweeps>),
+                         ceil_div(how->strips * ceil_div(d->of.n, how->chunk), warps),
+                         warps * lanes, 0, GPUMB_PTR(const Type, d->u), GPUMB_PTR(const Type, d->f),
+                         GPUMB_PTR(Type, d->out), d->of, how->strips, how->chunk);
 }
 
-template <class Type, int columns>
-static void launch_ahead(gpumb *g, const sweep_data *d, const blocking *how, unsigned strips)
+template <class Type> static void launch_pass(gpumb *g, const sweep_data *d, const blocking *how)
 {
-    if (how->sweeps == 4 && how->ahead == 1)
-        launch_several<Type, columns, 4, 1>(g, d, how, strips);
-    else if (how->sweeps == 4)
-        launch_several<Type, columns, 4, 2>(g, d, how, strips);
-    else if (how->ahead == 1)
-        launch_several<Type, columns, 8, 1>(g, d, how, strips);
-    else
-        launch_several<Type, columns, 8, 2>(g, d, how, strips);
+    switch (how->sweeps) {
+    case 2:
+        launch_sweeps<Type, 2>(g, d, how);
+        break;
+    case 4:
+        launch_sweeps<Type, 4>(g, d, how);
+        break;
+    case 6:
+        launch_sweeps<Type, 6>(g, d, how);
+        break;
+    case 8:
+        launch_sweeps<Type, 8>(g, d, how);
+        break;
+    default:
+        gpumb_skip(g, "%d sweeps a pass are not compiled: 2, 4, 6 and 8 are", how->sweeps);
+    }
 }
 
-template <class Type>
-static void launch_blocking(gpumb *g, const sweep_data *d, const blocking *how, unsigned strips)
+static void measure_pass(gpumb *g, sweep_data *d, int64_t chunk)
 {
-    if (sizeof(Type) == 8 && how->columns == 2)
-        launch_ahead<Type, 16 / sizeof(Type)>(g, d, how, strips);
-    else
-        launch_ahead<Type, 4>(g, d, how, strips);
-}
-
-static void measure_blocking(gpumb *g, sweep_data *d, const blocking *how)
-{
-    unsigned strips;
-    describe_sweep(g, d, moved_bytes(g, d, how, &strips));
+    blocking how = {d->sweeps, 0, (unsigned)chunk};
+    const double moved = d->single ? cut_strips<float>(g, d, &how) : cut_strips<double>(g, d, &how);
+    describe_sweep(g, d, moved);
     GPUMB_MEASURE(g, "several sweeps") {
         if (d->single)
-            launch_blocking<float>(g, d, how, strips);
+            launch_pass<float>(g, d, &how);
         else
-            launch_blocking<double>(g, d, how, strips);
+            launch_pass<double>(g, d, &how);
     }
 }
 
+static double useful_of(const gpumb_result *r, double bytes_each)
+{
+    return r->flop / 5 * bytes_each / r->time.median / 1e9;
+}
+
+static void note_blocking(gpumb *g, int type)
+{
+    const double each = type ? 12 : 24; /* bytes of a point and sweep, by themselves */
+    const rows all = having(rows_of(blocking_bench, "several sweeps"), "type", type);
+    const gpumb_result *copy =
+        first_row(g, having(rows_of(blocking_bench, "memcpy"), "type", type));
+    sentence s = no_words();
+    double best = 0;
+    for (int64_t k = next_value(g, all, "sweeps", 0); k > 0; k = next_value(g, all, "sweeps", k)) {
+        const extremes e = extremes_of(g, having(all, "sweeps", k), gflops_of);
+        if (!e.high)
+            continue;
+        const double rate = useful_of(e.high, each);
+        best = rate > best ? rate : best;
+        say_next(&s, ", ");
+        say(&s, "%lld: %.0f useful, %.0f moved", (long long)k, rate, e.high->gbps);
+    }
+    if (s.text[0] && copy)
+        gpumb_note(g,
+                   "Sweeps of Jacobi in a pass, %s, GB/s: %s; the best is %.2f times the rate of "
+                   "Memcpy, %.0f, at %.0f GFLOP/s.",
+                   types[type], s.text, best / copy->gbps, copy->gbps, best / each * 5);
+}
+
+/* `bytes` is what is moved; `useful_bytes` what as many sweeps by themselves would have to; elements
+ * are points updated. */
 static void stencil_blocking(gpumb *g)
 {
-    const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
-    const int64_t side = !gpu ? 200 : full ? 16384 : 8192;
+    static const int64_t sweeps_full[] = {2, 4, 6, 8}, sweeps_quick[] = {4, 8};
+    static const int64_t chunk_full[] = {128, 512}, chunk_quick[] = {256}, chunk_cpu[] = {64};
+    const values some_sweeps =
+        choose(g, VALUES(sweeps_full), VALUES(sweeps_quick), VALUES(sweeps_full));
+    const values chunks = choose(g, VALUES(chunk_full), VALUES(chunk_quick), VALUES(chunk_cpu));
+    const int64_t side = !is_gpu(g) ? 200 : gpumb_get_settings(g)->full ? 16384 : 8192;
     GPUMB_SWEEP_STRINGS(g, type, types, 2)
-        GPUMB_SWEEP_LIST(g, n, side)
-            GPUMB_SWEEP_LIST(g, sweeps, 4, 8)
-                GPUMB_SWEEP_RANGE(g, columns, type ? 4 : 2, 4, 2)
-                    GPUMB_SWEEP_LIST(g, ahead, 1, 2)
-                        GPUMB_SWEEP_FACTOR(g, chunk, full ? 64 : 256, full ? 1024 : 256, 2) {
-                            sweep_data d = new_sweep(g, n, (int)type, (int)sweeps);
-                            const blocking how = {(int)sweeps, (int)columns, (int)ahead,
-                                                  (unsigned)chunk};
-                            measure_blocking(g, &d, &how);
-                        }
-    (void)blocking_bench;
+        GPUMB_SWEEP_LIST(g, n, side) {
+            sweep_data d = new_sweep(g, n, (int)type, 2);
+            gpumb_copy_check check;
+            measure_copy(g, &d, &check);
+            GPUMB_SWEEP_ARRAY(g, sweeps, some_sweeps.at, some_sweeps.count)
+                GPUMB_SWEEP_ARRAY(g, chunk, chunks.at, chunks.count) {
+                    d.sweeps = (int)sweeps;
+                    measure_pass(g, &d, chunk);
+                }
+        }
+    note_blocking(g, 0);
+    note_blocking(g, 1);
 }
 
 /* ---- stencil/gauss_seidel -------------------------------------------------------------------- */
@@ -1266,11 +1294,11 @@ static void stencil_solve(gpumb *g)
                         sweep_colours(g, &d);
                     }
         }
-    for (size_t k = 0; k < sides.count; k++) {
+    const rows all = rows_of(solve_bench, NULL);
+    for (int64_t n = next_value(g, all, "n", 0); n > 0; n = next_value(g, all, "n", n)) {
         sentence s = no_words();
         for (int m = 0; m < METHODS; m++) {
-            const gpumb_result *r = first_row(
-                g, having(having(rows_of(solve_bench, NULL), "n", sides.at[k]), "method", m));
+            const gpumb_result *r = first_row(g, having(having(all, "n", n), "method", m));
             if (!r)
                 continue;
             say_next(&s, ", ");
@@ -1278,7 +1306,7 @@ static void stencil_solve(gpumb *g)
             say_time(&s, r->time.median);
         }
         if (s.text[0])
-            gpumb_note(g, "To a known solution at n = %lld: %s.", (long long)sides.at[k], s.text);
+            gpumb_note(g, "To a known solution at n = %lld: %s.", (long long)n, s.text);
     }
 }
 

@@ -466,8 +466,9 @@ static void stream_kernels(gpumb *g)
                     }
                 }
             }
-    for (size_t i = 0; i < n_values.count; i++)
-        note_kernels(g, n_values.at[i]);
+    const rows all = rows_of(kernels_bench, NULL);
+    for (int64_t n = next_value(g, all, "n", 0); n > 0; n = next_value(g, all, "n", n))
+        note_kernels(g, n);
 }
 
 /* ---- stream/geometry ------------------------------------------------------------------------- */
@@ -478,7 +479,7 @@ static void stream_geometry(gpumb *g)
 {
     static const char *const some[] = {"copy", "triad", "dot"};
     static const int ops[] = {COPY, TRIAD, DOT};
-    static const int64_t words_full[] = {0, 1, 2, 4}, words_quick[] = {1, 4};
+    static const int64_t words_full[] = {0, 1, 4}, words_quick[] = {1, 4};
     static const int64_t block_full[] = {64, 128, 256, 512, 1024}, block_quick[] = {128, 512};
     static const int64_t cpu[] = {64};
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
@@ -720,7 +721,7 @@ static int conflicts(int words, unsigned stride)
 static void stream_shared(gpumb *g)
 {
     static const int64_t elems[] = {4, 8, 16};
-    static const int64_t full_strides[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 24, 31, 32, 33};
+    static const int64_t full_strides[] = {1, 2, 3, 4, 7, 8, 16, 17, 24, 31, 32, 33};
     static const int64_t quick_strides[] = {1, 2, 3, 8, 32};
     const values strides =
         choose(g, VALUES(full_strides), VALUES(quick_strides), VALUES(quick_strides));

@@ -95,6 +95,19 @@ bench memory_kinds 4 distance,touched 1 --filter migration --axis distance=4096 
 bench launch 3 loading 2 --filter launch/process --axis loading=lazy
 bench launch 2 us,shape 2 --filter launch/diamond --axis us=0,3 --axis 'shape=one stream'
 
+bench stream 44 n,type,operation 6 --filter stream/kernels --axis n=1,1003
+bench stream 36 operation,words,block,n 3 --filter stream/geometry --axis n=5,66573 \
+    --axis words=1,2,4 --axis block=1,64
+bench stream 4 elem,footprint 2 --filter stream/gather --axis elem=4,32 --axis footprint=16384,99999
+bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
+bench roofline 13 type,flop_per_word,placed 3 --axis flop_per_word=2,128,1024
+bench stencil 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
+bench stencil 36 type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 --axis chunk=7,64
+bench stencil 16 n,block,rows_each 1 --filter stencil/mapping --axis n=2,67
+bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
+bench stencil 4 n,scalars 2 --filter stencil/cg --axis n=3,33
+bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
