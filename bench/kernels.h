@@ -45,9 +45,9 @@ template <class Type> static __device__ inline Type sum_of_block(Type mine, Type
     return shared[0];
 }
 
-/* Adds up what the threads of all blocks have into `total`: the last block to finish adds up those
- * of the blocks, `partial`, always in the same order. `finished` is 0 before and after. `shared`: an
- * element more than a block has threads. */
+/* Adds up what the threads of all blocks have into `total`: the last block to finish adds up
+ * those of the blocks, `partial`, always in the same order. `finished` is 0 before and after.
+ * `shared`: an element more than a block has threads. */
 template <class Type>
 static __device__ inline void sum_of_grid(Type mine, Type *shared, Type *total, Type *partial,
                                           unsigned *finished)

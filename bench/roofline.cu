@@ -63,8 +63,8 @@ static __device__ inline float from_double(double x, float)
     return (float)x;
 }
 
-/* A word per thread; its parts take turns, `once` multiply-adds at a time. With a = 1 and a power of
- * two for b all sums are exact, and count the multiply-adds. */
+/* A word per thread; its parts take turns, `once` multiply-adds at a time. With a = 1 and a
+ * power of two for b all sums are exact, and count the multiply-adds. */
 template <class Type, int once>
 static __global__ void add_up(const word<Type> *__restrict__ in, word<Type> *__restrict__ out,
                               double one, double step, uint64_t words, unsigned turns)

@@ -82,11 +82,11 @@ template <class Type> static __host__ __device__ constexpr int halo(int sweeps)
     return (sweeps + (int)word<Type>::COUNT - 1) / (int)word<Type>::COUNT * (int)word<Type>::COUNT;
 }
 
-/* A warp goes down a strip of the grid, a word of 16 bytes for each lane, and holds two rows of each
- * of `sweeps` sweeps in registers: row y of the input becomes row y - 1 after one sweep, y - 2 after
- * two, ... Neighbours in a row are in the same lane or the next. Strips overlap by the halo at
- * either side, chunks of `chunk` rows by `sweeps` rows, and what is wrong at their ends for want of
- * neighbours stays there. The next row is on its way while one is worked on. */
+/* A warp goes down a strip of the grid, a word of 16 bytes for each lane, and holds two rows of
+ * each of `sweeps` sweeps in registers: row y of the input becomes row y - 1 after one sweep, y
+ * - 2 after two, ... Neighbours in a row are in the same lane or the next. Strips overlap by the
+ * halo at either side, chunks of `chunk` rows by `sweeps` rows, and what is wrong at their ends
+ * for want of neighbours stays there. The next row is on its way while one is worked on. */
 template <class Type, int sweeps>
 static __global__ void several_sweeps(const Type *__restrict__ u, const Type *__restrict__ f,
                                       Type *__restrict__ out, grid of, unsigned strips,
@@ -188,8 +188,8 @@ typedef struct sweep_data {
     gpumb_buffer *u, *f, *out, *plain[2], *counts;
 } sweep_data;
 
-/* Bit by bit against plain sweeps, in turn, on the device; these, where the host can follow, against
- * its own, else in the rows at the ends and in the middle. */
+/* Bit by bit against plain sweeps, in turn, on the device; these, where the host can follow,
+ * against its own, else in the rows at the ends and in the middle. */
 template <class Type> static int check_sweeps(gpumb *g, const sweep_data *d)
 {
     const grid of = d->of;
@@ -540,8 +540,8 @@ static void note_blocking(gpumb *g, int type)
                    types[type], s.text, best / copy->gbps, copy->gbps, best / each * 5);
 }
 
-/* `bytes` is what is moved; `useful_bytes` what as many sweeps by themselves would have to; elements
- * are points updated. */
+/* `bytes` is what is moved; `useful_bytes` what as many sweeps by themselves would have to;
+ * elements are points updated. */
 static void stencil_blocking(gpumb *g)
 {
     static const int64_t sweeps_full[] = {2, 4, 6, 8}, sweeps_quick[] = {4, 8};
