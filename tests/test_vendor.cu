@@ -1,5 +1,6 @@
 // test_vendor.cu - what source meant for GPUs alone may do: kernel<<<>>> in a region, which goes to
-// the legacy stream, and contexts on several devices. Nothing of this exists on the CPU.
+// the legacy stream, contexts on several devices, and kinds of memory. Nothing of this exists on the
+// CPU.
 #include "check.h"
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
@@ -198,6 +199,116 @@ static void test_two_devices()
     CHECK_INT(gpumb_close(g[0]), 0);
 }
 
+static int is_poison(gpumb *g, void *user)
+{
+    const gpumb_buffer *b = (const gpumb_buffer *)user;
+    static unsigned char bytes[100003];
+    if (gpumb_read(g, b, 0, bytes, gpumb_size(b)))
+        return 0;
+    for (uint64_t i = 0; i < gpumb_size(b); i++)
+        if (bytes[i] != 0xff)
+            return 0;
+    return 1;
+}
+
+static gpumb_result copy(gpumb *g, void *to, const void *from, uint64_t bytes)
+{
+    gpumb_result r;
+    GPUMB_TIME(&r)
+        gpumb_memcpy(g, to, from, bytes);
+    CHECK_STR(r.reason, "");
+    return r;
+}
+
+// All that buffers have, with each kind, and copies between each two, which are transfers where the
+// link lies between them. Pointers of the runtime and of malloc() are known as what they are.
+static void test_kinds()
+{
+    gpumb *g = open(0);
+    const uint64_t size = 100003;
+    gpumb_buffer *reference = gpumb_alloc(g, size), *b[4];
+    gpumb_fill(g, reference, GPUMB_FILL_F32, 7);
+    for (int kind = 0; kind < 4; kind++) {
+        b[kind] = gpumb_alloc_kind(g, (gpumb_memory)kind, size);
+        CHECK(b[kind] != NULL);
+        gpumb_poison(g, b[kind]);
+        CHECK(is_poison(g, b[kind]));
+        gpumb_fill(g, b[kind], GPUMB_FILL_F32, 7);
+        CHECK_INT(gpumb_compare(g, b[kind], reference, size, NULL), 0);
+        CHECK_INT(gpumb_compare(g, reference, b[kind], size, NULL), 0);
+    }
+    for (int from = 0; from < 4; from++)
+        for (int to = 0; to < 4; to++) {
+            gpumb_buffer *out = gpumb_alloc_kind(g, (gpumb_memory)to, size);
+            gpumb_fill(g, b[from], GPUMB_FILL_BITS, (uint64_t)(from * 4 + to));
+            gpumb_poison(g, out);
+            const gpumb_result r = copy(g, gpumb_data(out), gpumb_data(b[from]), size);
+            const int link = (from == 0) != (to == 0) && from != 2 && to != 2;
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK_INT(gpumb_compare(g, out, b[from], size, NULL), 0);
+            CHECK_INT(r.to_device + r.to_host, link ? (double)size : 0);
+            CHECK_CASE(link ? r.pct_peak == 0 : r.pct_link == 0, "%d to %d", from, to);
+            gpumb_free(g, out);
+        }
+    void *plain = malloc(64), *managed = NULL;
+    CHECK(VENDOR(MallocManaged)(&managed, 64, VENDOR(MemAttachGlobal)) == VENDOR(Success));
+    CHECK_INT(copy(g, gpumb_data(b[0]), plain, 64).to_device, 64);
+    CHECK_INT(copy(g, plain, gpumb_data(b[0]), 64).to_host, 64);
+    CHECK_INT(copy(g, gpumb_data(b[0]), managed, 64).to_device, 0);
+    free(plain);
+    CHECK(VENDOR(Free)(managed) == VENDOR(Success));
+    CHECK_INT(gpumb_close(g), 0);
+}
+
+__global__ void empty()
+{
+}
+
+static const char *trouble() // why a region would be skipped now; "": it would not
+{
+    static gpumb_result r;
+    GPUMB_TIME(&r)
+        GPUMB_LAUNCH(empty, 1, 1, 0);
+    return r.reason;
+}
+
+// Kernels reach pinned and managed memory, guard zones are watched there, and every advice and
+// prefetch is one that the runtime takes.
+static void test_reach()
+{
+    for (gpumb_memory kind : {GPUMB_MEMORY_PINNED, GPUMB_MEMORY_MANAGED}) {
+        gpumb *g = open(0);
+        gpumb_buffer *out = gpumb_alloc_kind(g, kind, 4);
+        for (int past = 0; past < 2; past++) {
+            gpumb_set_output(g, out);
+            gpumb_set_verify(g, past ? is_poison : is_42, out);
+            GPUMB_MEASURE(g, "spin")
+                GPUMB_LAUNCH(spin, 1, 1, 0, 1000LL, GPUMB_PTR(unsigned, out) + past);
+            CHECK_STR(gpumb_last_result(g)->reason,
+                      past ? "wrote past the end of a buffer of 4 bytes, at offset 4" : "");
+        }
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+    }
+    gpumb *g = open(0);
+    gpumb_buffer *b = gpumb_alloc_kind(g, GPUMB_MEMORY_MANAGED, 1 << 22);
+    for (int advice = (int)GPUMB_ADVICE_HOST_ACCESSES; advice >= 0; advice--) {
+        gpumb_advise(g, b, (gpumb_advice)advice);
+        CHECK_CASE(!trouble()[0], "advice %d: %s", advice, trouble());
+    }
+    for (gpumb_memory to : {GPUMB_MEMORY_DEVICE, GPUMB_MEMORY_HOST}) {
+        GPUMB_MEASURE(g, "prefetch")
+            gpumb_prefetch(g, b, to);
+        CHECK_STR(gpumb_last_result(g)->reason, "");
+    }
+    CHECK(!gpumb_alloc_kind(g, GPUMB_MEMORY_MANAGED, gpumb_get_device(g)->memory_bytes / 3));
+    CHECK_CASE(strstr(trouble(), "more than a quarter"), "%s", trouble());
+    gpumb_close(g);
+    g = open(0);
+    CHECK(!gpumb_alloc_kind(g, GPUMB_MEMORY_PINNED, (uint64_t)1 << 46));
+    CHECK_CASE(strstr(trouble(), "more pinned host memory"), "%s", trouble());
+    gpumb_close(g);
+}
+
 int main()
 {
     test_plain_launch();
@@ -205,6 +316,8 @@ int main()
     test_earlier_error();
     test_shared_memory();
     test_two_devices();
+    test_kinds();
+    test_reach();
     return CHECK_SUMMARY();
 }
 
