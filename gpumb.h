@@ -694,8 +694,9 @@ enum {
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
 /* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; the value of an axis
- * in one: a named value's is its index, from 0; -1: the row has no such axis; and a value of your
- * own, NaN where it is not known. There are none while a sweep enumerates. */
+ * in one: a named value's is its index, from 0; -1: the row has no such axis, or it is of reals; and
+ * a value of your own, or of any axis, as a double: NaN where it is not known. There are none while a
+ * sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
@@ -762,8 +763,11 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
                                         size_t count);
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count);
+GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
+                                         size_t count);
 GPUMB_API int gpumbi_axis_next(gpumb_axis *axis);
 GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
+GPUMB_API double gpumbi_axis_real(const gpumb_axis *axis);
 
 /* Each declares an int64_t called `axis` and runs the block after it for each of its values.
  *     GPUMB_SWEEP_POW2(g, block, 64, 1024)          64, 128, 256, 512, 1024
@@ -773,23 +777,34 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
  *     GPUMB_SWEEP_ARRAY(g, n, values, count)        those of an int64_t array
  *     GPUMB_SWEEP_NAMES(g, form, "naive", "fast")   0, 1; the sinks show the names
  *     GPUMB_SWEEP_STRINGS(g, form, names, count)    the same from an array of strings
+ *     GPUMB_SWEEP_TYPES(g, type, float, double)     the same; for GPUMB_FOR_TYPES()
+ *     GPUMB_SWEEP_REALS(g, alpha, 0.1, 0.5, 1e-3)   a double called `alpha`; finite values
+ *     GPUMB_SWEEP_REAL_ARRAY(g, alpha, values, count)   those of an array of doubles
  * `--axis block=96,192` replaces the values, by 1 and more, or down to the smallest in the source
- * if that is less. The names of named values can be chosen from, not extended. Nested sweeps must
- * have different names, none of them that of a column. */
+ * if that is less; those of reals by any. The names of named values can be chosen from, not
+ * extended. Nested sweeps must have different names, none of them that of a column. Reals keep all
+ * their digits on the way through files and options. */
 #define GPUMB_SWEEP_POW2(g, axis, lo, hi) GPUMB_SWEEP_FACTOR(g, axis, lo, hi, 2)
 #define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                \
-    GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
+    GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
 #define GPUMB_SWEEP_RANGE(g, axis, lo, hi, step)                                                   \
-    GPUMBI_SWEEP(axis, gpumbi_sweep_range((g), #axis, (lo), (hi), (step), 0))
+    GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_range((g), #axis, (lo), (hi), (step), 0))
 #define GPUMB_SWEEP_ARRAY(g, axis, values, count)                                                  \
-    GPUMBI_SWEEP(axis, gpumbi_sweep_list((g), #axis, (values), (count)))
+    GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_list((g), #axis, (values), (count)))
+#define GPUMB_SWEEP_REAL_ARRAY(g, axis, values, count)                                             \
+    GPUMBI_SWEEP(double, real, axis, gpumbi_sweep_reals((g), #axis, (values), (count)))
 #define GPUMB_SWEEP_STRINGS(g, axis, names, count)                                                 \
-    GPUMBI_SWEEP(axis, gpumbi_sweep_names((g), #axis, (names), (count)))
+    GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_names((g), #axis, (names), (count)))
 #define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
     for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
          gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
         GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+#define GPUMB_SWEEP_REALS(g, axis, ...)                                                            \
+    for (double gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;      \
+         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
+    GPUMB_SWEEP_REAL_ARRAY(g, axis, gpumbi_list_##axis,                                            \
+                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
     for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
                     **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
@@ -797,10 +812,76 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
         GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
                             sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
-#define GPUMBI_SWEEP(axis, begin)                                                                  \
+#define GPUMBI_SWEEP(type, what, axis, begin)                                                      \
     for (gpumb_axis *gpumbi_axis_##axis = (begin); gpumbi_axis_next(gpumbi_axis_##axis);)          \
-        for (int64_t axis = gpumbi_axis_value(gpumbi_axis_##axis), gpumbi_once_##axis = 1;         \
-             gpumbi_once_##axis; gpumbi_once_##axis = 0, (void)axis)
+        for (type axis = gpumbi_axis_##what(gpumbi_axis_##axis), gpumbi_once_##axis = 1;           \
+             gpumbi_once_##axis > 0; gpumbi_once_##axis = 0, (void)axis)
+
+/* A template for each of a list of types or constants, without a switch:
+ *     #define UNROLLS 1, 2, 4
+ *     GPUMB_SWEEP_TYPES(g, type, float, double)
+ *     GPUMB_SWEEP_LIST(g, unroll, UNROLLS)
+ *         GPUMB_MEASURE(g, "scale")
+ *             GPUMB_FOR_TYPES(type, T, (float, double),
+ *                 GPUMB_FOR_CONSTANTS(unroll, U, (UNROLLS),
+ *                     GPUMB_LAUNCH((scale<T, U>), grid, 256, 0, GPUMB_PTR(T, x), n)))
+ * compiles the last line for each pair, and runs that of the axes' values: T is a type (the one of
+ * this index), U a constant (of this value). Up to 16 in a list, each written without a comma. One
+ * that is not in it skips the region. In C too, for code of the host. */
+#define GPUMB_SWEEP_TYPES(g, axis, ...)                                                            \
+    GPUMB_SWEEP_NAMES(g, axis, GPUMBI_EACH(GPUMBI_TYPE_NAME, , , __VA_ARGS__))
+#define GPUMB_FOR_TYPES(index, T, types, ...)                                                      \
+    GPUMBI_FOR_EACH(GPUMBI_FOR_TYPE, index, T, types, (__VA_ARGS__))
+#define GPUMB_FOR_CONSTANTS(value, U, constants, ...)                                              \
+    GPUMBI_FOR_EACH(GPUMBI_FOR_CONSTANT, value, U, constants, (__VA_ARGS__))
+
+#define GPUMBI_FOR_EACH(what, value, name, list, body)                                             \
+    do {                                                                                           \
+        int64_t gpumbi_at_##name = GPUMBI_CAST(int64_t, value);                                    \
+        GPUMBI_EACH(what, name, body, GPUMBI_LIST list)                                            \
+        gpumb_skip(GPUMBI_NULL, "%s is %lld: not in the list of what is compiled", #name,          \
+                   GPUMBI_CAST(long long, gpumbi_at_##name));                                      \
+    } while (0)
+#define GPUMBI_FOR_TYPE(name, body, type)                                                          \
+    if (gpumbi_at_##name-- == 0) {                                                                 \
+        typedef type name;                                                                         \
+        GPUMBI_LIST body;                                                                          \
+    } else
+#define GPUMBI_FOR_CONSTANT(name, body, constant)                                                  \
+    if (gpumbi_at_##name == (constant)) {                                                          \
+        GPUMBI_CONSTANT(name, constant);                                                           \
+        GPUMBI_LIST body;                                                                          \
+    } else
+#ifdef __cplusplus
+#define GPUMBI_CONSTANT(name, value) constexpr int64_t name = (value)
+#else
+#define GPUMBI_CONSTANT(name, value) enum { name = (value) }
+#endif
+#define GPUMBI_TYPE_NAME(a, b, type) #type,
+#define GPUMBI_LIST(...) __VA_ARGS__
+#define GPUMBI_EACH(m, a, b, ...) GPUMBI_EACH_OF(m, a, b, __VA_ARGS__)
+#define GPUMBI_EACH_OF(m, a, b, ...)                                                               \
+    GPUMBI_17TH(__VA_ARGS__, GPUMBI_16, GPUMBI_15, GPUMBI_14, GPUMBI_13, GPUMBI_12, GPUMBI_11,     \
+                GPUMBI_10, GPUMBI_9, GPUMBI_8, GPUMBI_7, GPUMBI_6, GPUMBI_5, GPUMBI_4, GPUMBI_3,   \
+                GPUMBI_2, GPUMBI_1, 0)                                                             \
+    (m, a, b, __VA_ARGS__)
+#define GPUMBI_17TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, it, ...) it
+#define GPUMBI_1(m, a, b, x) m(a, b, x)
+#define GPUMBI_2(m, a, b, x, ...) m(a, b, x) GPUMBI_1(m, a, b, __VA_ARGS__)
+#define GPUMBI_3(m, a, b, x, ...) m(a, b, x) GPUMBI_2(m, a, b, __VA_ARGS__)
+#define GPUMBI_4(m, a, b, x, ...) m(a, b, x) GPUMBI_3(m, a, b, __VA_ARGS__)
+#define GPUMBI_5(m, a, b, x, ...) m(a, b, x) GPUMBI_4(m, a, b, __VA_ARGS__)
+#define GPUMBI_6(m, a, b, x, ...) m(a, b, x) GPUMBI_5(m, a, b, __VA_ARGS__)
+#define GPUMBI_7(m, a, b, x, ...) m(a, b, x) GPUMBI_6(m, a, b, __VA_ARGS__)
+#define GPUMBI_8(m, a, b, x, ...) m(a, b, x) GPUMBI_7(m, a, b, __VA_ARGS__)
+#define GPUMBI_9(m, a, b, x, ...) m(a, b, x) GPUMBI_8(m, a, b, __VA_ARGS__)
+#define GPUMBI_10(m, a, b, x, ...) m(a, b, x) GPUMBI_9(m, a, b, __VA_ARGS__)
+#define GPUMBI_11(m, a, b, x, ...) m(a, b, x) GPUMBI_10(m, a, b, __VA_ARGS__)
+#define GPUMBI_12(m, a, b, x, ...) m(a, b, x) GPUMBI_11(m, a, b, __VA_ARGS__)
+#define GPUMBI_13(m, a, b, x, ...) m(a, b, x) GPUMBI_12(m, a, b, __VA_ARGS__)
+#define GPUMBI_14(m, a, b, x, ...) m(a, b, x) GPUMBI_13(m, a, b, __VA_ARGS__)
+#define GPUMBI_15(m, a, b, x, ...) m(a, b, x) GPUMBI_14(m, a, b, __VA_ARGS__)
+#define GPUMBI_16(m, a, b, x, ...) m(a, b, x) GPUMBI_15(m, a, b, __VA_ARGS__)
 
 /* ---- a model of coalescing ------------------------------------------------------------------- */
 
@@ -4456,8 +4537,9 @@ typedef struct gpumbi_text {
 typedef struct gpumbi_coordinate {
     int column;
     int sibling; /* of the sweeps inside one pass of the body around them: which, from 0 */
-    int64_t value;
-    const char *text; /* of a named value */
+    int is_real;
+    int64_t value;    /* or the bits of a real ... */
+    const char *text; /* ... which has one; or of a named value */
 } gpumbi_coordinate;
 
 typedef struct gpumbi_point {
@@ -4489,7 +4571,7 @@ static size_t gpumbi_values_bytes(const gpumbi_values *values)
 
 struct gpumb_axis {
     gpumb *owner;
-    int depth, column, sibling;
+    int depth, column, sibling, is_real;
     size_t count, index; /* index is one ahead of the value in use */
     gpumbi_coordinate *values;
 };
@@ -5051,13 +5133,29 @@ GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
     return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
 }
 
+/* NULL: it has no such axis. */
+static const gpumbi_coordinate *gpumbi_row_coordinate(gpumb *g, size_t row, const char *axis)
+{
+    const gpumbi_point *point = row < gpumb_row_count(g) ? &g->rows.at[row]->point : NULL;
+    for (int i = 0; axis && point && i < point->depth; i++)
+        if (!strcmp(g->sweep.column[point->at[i].column], axis))
+            return &point->at[i];
+    return NULL;
+}
+
+/* The real that these are the bits of. */
+static double gpumbi_as_real(int64_t bits)
+{
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
 {
     g = gpumbi_context(g);
-    for (int i = 0; axis && row < gpumb_row_count(g) && i < g->rows.at[row]->point.depth; i++)
-        if (!strcmp(g->sweep.column[g->rows.at[row]->point.at[i].column], axis))
-            return g->rows.at[row]->point.at[i].value;
-    return -1;
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, axis);
+    return at && !at->is_real ? at->value : -1;
 }
 
 GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
@@ -5067,7 +5165,8 @@ GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
     for (int i = 0; name && values && i < values->count; i++)
         if (!strcmp(g->sweep.column[values->at[i].column], name))
             return values->at[i].value;
-    return NAN;
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
+    return !at ? NAN : at->is_real ? gpumbi_as_real(at->value) : (double)at->value;
 }
 
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
@@ -7781,6 +7880,7 @@ static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t v
     a->values = (gpumbi_coordinate *)values;
     a->values[a->count].column = a->column;
     a->values[a->count].sibling = a->sibling;
+    a->values[a->count].is_real = a->is_real;
     a->values[a->count].value = value;
     a->values[a->count++].text = text;
 }
@@ -7920,6 +8020,57 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
     }
 }
 
+static gpumbi_number gpumbi_write_scaled(double value, int exponent);
+
+/* With its text in the fewest digits that bring it back. */
+static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, size_t *capacity, double value)
+{
+    int64_t bits;
+    value += 0.0; /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    const gpumbi_text *kept = gpumbi_keep(g, gpumbi_write_scaled(value, 0).text);
+    if (kept)
+        gpumbi_axis_add(g, a, capacity, bits, kept->text);
+}
+
+/* Those of an axis of reals. In ranges they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3
+ * and to 1. */
+static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
+{
+    const char *name = g->sweep.column[a->column], *text = option + strlen(name);
+    char part[200], what[300];
+    for (a->count = 0; *text && !g->done; text += strcspn(text, ",")) {
+        double lo = 0, hi = 0, by = 1, value;
+        gpumbi_format(part, sizeof part, "%.*s", (int)strcspn(text + 1, ","), text + 1);
+        text++;
+        char *to = strchr(part, ':'), *step = to ? strchr(to + 1, ':') : NULL;
+        const int product = step && step[1] == '*';
+        if (step)
+            *to = *step = 0;
+        int right = gpumbi_read_number(part, &lo) && (!to || step);
+        hi = value = lo;
+        if (right && step)
+            right = gpumbi_read_number(to + 1, &hi) &&
+                    gpumbi_read_number(step + 1 + product, &by) && (product || step[1] == '+') &&
+                    hi >= lo && by > product && (!product || lo > 0);
+        for (int i = 0;
+             right && (!i || (step && value <= hi + 1e-9 * (product ? hi : by))) && !g->done; i++) {
+            gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
+            gpumbi_axis_add_real(g, a, capacity, value);
+            value = product ? value * by : lo + (i + 1) * by;
+            right = i < 1000000;
+        }
+        if (right)
+            continue;
+        gpumbi_format(what, sizeof what,
+                      "'%.*s' is not a list of numbers, lo:hi:+step with a step above 0, or "
+                      "lo:hi:*factor with lo above 0 and a factor above 1, of at most a million",
+                      (int)strcspn(text, ","), text);
+        gpumbi_format(part, sizeof part, "%s=0.1,1e-3 or %s=0:1:+0.25", name, name);
+        gpumbi_bad_axis(g, option, what, part);
+    }
+}
+
 /* The same for named values, which can only be selected. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
@@ -7968,6 +8119,8 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
             g->options.axis_used[i] = 1;
             if (named)
                 gpumbi_axis_choose(g, a, g->options.axis[i]);
+            else if (a->is_real)
+                gpumbi_axis_parse_reals(g, a, capacity, g->options.axis[i]);
             else
                 gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
         }
@@ -8004,6 +8157,24 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
         gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     for (size_t i = 0; i < count && !g->done; i++)
         gpumbi_axis_add(g, a, &capacity, values[i], NULL);
+    return gpumbi_axis_finish(g, a, &capacity, 0);
+}
+
+GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
+                                         size_t count)
+{
+    size_t capacity = 0;
+    g = gpumbi_context(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    a->is_real = 1;
+    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+        return a;
+    for (size_t i = 0; i < count && !g->done; i++)
+        if (values && isfinite(values[i]))
+            gpumbi_axis_add_real(g, a, &capacity, values[i]);
+        else
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
+                       values ? "one of its values is NaN or infinite" : "its array is NULL");
     return gpumbi_axis_finish(g, a, &capacity, 0);
 }
 
@@ -8123,6 +8294,11 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
 {
     return a->owner->sweep.here.at[a->depth].value;
+}
+
+GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
+{
+    return gpumbi_as_real(gpumbi_axis_value(a));
 }
 
 /* ================================================================================================
@@ -9001,7 +9177,8 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
     fputs(", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++)
-        gpumbi_json_column(g, file, row, row->point.at[i].column, i, row->point.at[i].text != NULL);
+        gpumbi_json_column(g, file, row, row->point.at[i].column, i,
+                           row->point.at[i].text && !row->point.at[i].is_real);
     fputs("}, \"values\": {", file);
     for (int i = 0; i < row->values->count; i++)
         gpumbi_json_column(g, file, row, row->values->at[i].column, i, 0);
@@ -10302,11 +10479,22 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
+/* A number as it is written here: spreadsheets write 1E-03, or 1000.0. */
+static const char *gpumbi_usual(const char *text, gpumbi_number *number)
+{
+    double value;
+    if (!text[strspn(text, "-0123456789")] || !gpumbi_read_number(text, &value))
+        return text;
+    *number = gpumbi_write_scaled(value, 0);
+    return number->text;
+}
+
 /* Stands for bench, kernel and axes in any order; with a context, only for those axes that this run
  * has. Two of a million names collide with a probability of 3e-8. */
 static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel,
                            const gpumbi_cell *axis, size_t axes)
 {
+    gpumbi_number number;
     uint64_t key = gpumbi_hash(gpumbi_hash(0xcbf29ce484222325u, bench), kernel);
     for (size_t i = 0; i < axes; i++) {
         int c = 0;
@@ -10314,7 +10502,8 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel
                (g->sweep.column_kind[c] != GPUMBI_AXIS || strcmp(g->sweep.column[c], axis[i].name)))
             c++;
         if (!g || c < g->sweep.columns)
-            key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), axis[i].text);
+            key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name),
+                               gpumbi_usual(axis[i].text, &number));
     }
     return key;
 }
