@@ -803,8 +803,8 @@ GPUMB_API double gpumbi_axis_real(const gpumb_axis *axis);
 #define GPUMB_SWEEP_REALS(g, axis, ...)                                                            \
     for (double gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;      \
          gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
-    GPUMB_SWEEP_REAL_ARRAY(g, axis, gpumbi_list_##axis,                                            \
-                           sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+        GPUMB_SWEEP_REAL_ARRAY(g, axis, gpumbi_list_##axis,                                        \
+                               sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
     for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
                     **gpumbi_go_##axis = gpumbi_list_##axis;                                       \

@@ -118,8 +118,9 @@ def typed(row, where):
         elif name in row["values"].split(";"):
             check(NUMBER.match(field), "%s: %s is no number: %s" % (where, name, field))
             out[name] = float(field)
-        else:  # an axis: an integer or a name
-            out[name] = int(field) if INTEGER.match(field) else field
+        else:  # an axis: an integer, a real or a name
+            out[name] = (int(field) if INTEGER.match(field) else
+                         float(field) if NUMBER.match(field) else field)
     return out
 
 

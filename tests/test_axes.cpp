@@ -45,14 +45,14 @@ static int program(std::vector<std::string> options, const char *out = "/dev/nul
     seen.clear();
     gpumb *g = gpumb_open((int)argv.size(), argv.data());
     GPUMB_SWEEP_REAL_ARRAY(g, alpha, reals, real_count)
-    GPUMB_SWEEP_LIST(g, n, 1, 2) {
-        int runs = 0;
-        GPUMB_MEASURE(g, "row") {
-            if (!runs++ && n == 1)
-                seen.push_back(alpha);
-            fake_run(1e-3 + 1e-4 * (double)seen.size());
+        GPUMB_SWEEP_LIST(g, n, 1, 2) {
+            int runs = 0;
+            GPUMB_MEASURE(g, "row") {
+                if (!runs++ && n == 1)
+                    seen.push_back(alpha);
+                fake_run(1e-3 + 1e-4 * (double)seen.size());
+            }
         }
-    }
     for (size_t i = 0; i < gpumb_row_count(g); i++) {
         const double alpha = gpumb_row_value(g, i, "alpha");
         CHECK_INT(memcmp(&alpha, &seen[i / 2], sizeof alpha), 0);
@@ -220,7 +220,7 @@ static void test_bad_values()
         s.quiet = 1;
         gpumb *g = gpumb_open_settings("axes", &s);
         GPUMB_SWEEP_REALS(g, beta, 1, bad)
-        CHECK(!"the body of a sweep over what is no number");
+            CHECK(!"the body of a sweep over what is no number");
         CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
         CHECK(has(heard, "sweep over beta: one of its values is NaN or infinite"));
     }
@@ -230,7 +230,7 @@ static void test_bad_values()
     gpumb *g = gpumb_open_settings("axes", &s);
     const double *none = NULL;
     GPUMB_SWEEP_REAL_ARRAY(g, beta, none, 2)
-    CHECK(!"the body of a sweep over NULL");
+        CHECK(!"the body of a sweep over NULL");
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
     CHECK(has(heard, "sweep over beta: its array is NULL"));
 }
@@ -269,18 +269,18 @@ static void test_templates()
     gpumb *g = gpumb_open_settings("axes", &s);
     std::string ran;
     GPUMB_SWEEP_TYPES(g, type, TYPES)
-    GPUMB_SWEEP_LIST(g, unroll, 1, 4) {
-        std::string name;
-        int bodies = 0;
-        GPUMB_MEASURE(g, "region")
-            GPUMB_FOR_TYPES(type, T, (TYPES), GPUMB_FOR_CONSTANTS(unroll, U, (1, 2, 4), {
-                                name = name_of<T, U>();
-                                bodies++;
-                                fake_run(1e-3);
-                            }));
-        ran += name;
-        CHECK(!bodies || !name.empty());
-    }
+        GPUMB_SWEEP_LIST(g, unroll, 1, 4) {
+            std::string name;
+            int bodies = 0;
+            GPUMB_MEASURE(g, "region")
+                GPUMB_FOR_TYPES(type, T, (TYPES), GPUMB_FOR_CONSTANTS(unroll, U, (1, 2, 4), {
+                                    name = name_of<T, U>();
+                                    bodies++;
+                                    fake_run(1e-3);
+                                }));
+            ran += name;
+            CHECK(!bodies || !name.empty());
+        }
     CHECK_STR(ran.c_str(), "4f1 4f4 8f1 8f4 8i1 8i4 1i1 1i4 ");
     CHECK_INT(gpumb_row_count(g), 8);
     for (size_t i = 0; i < gpumb_row_count(g); i++) {
