@@ -390,7 +390,7 @@ def read_json(name, axes):
             elif key in COLUMNS or key in values:
                 check(type(value) in (int, float), "%s: %s is no number: %r" % (where, key, value))
             elif key not in COLUMNS:
-                check(type(value) in (int, str), "%s: axis %s is %r" % (where, key, value))
+                check(type(value) in (int, float, str), "%s: axis %s is %r" % (where, key, value))
                 check(axes is None or key in axes, "%s: unknown key %s" % (where, key))
         rows.append(row)
     return rows, notes
