@@ -248,6 +248,8 @@ typedef struct gpumb_settings {
     double spread;          /* standard deviation between processes where it is unknown; 0.02 */
     int processes;          /* to run the program in, one after the other; 1, at most 100 */
     int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
+    int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
+                  * and results are then `skipped`, "profiled, not timed" */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -2124,6 +2126,11 @@ static int gpumbi_dev_profiler_attach(void);
 static void gpumbi_dev_profiler_detach(void);
 static uint64_t gpumbi_dev_profiler_look(double *seconds);
 
+/* Between these two, profilers other than that one are asked to record, and see nested ranges of
+ * these names. */
+static void gpumbi_dev_mark(char (*name)[200], int names);
+static void gpumbi_dev_unmark(int names);
+
 static int gpumbi_dev_count(int *count);
 static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
 static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
@@ -3121,6 +3128,60 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 
 #endif
 
+/* ---- ranges ------------------------------------------------------------------------------------
+ * NVTX's headers would add a sixth to the host code of this one (33 KB, 0.4 s; CUDA 13.0); the same
+ * functions are in a library for languages without them, which finds the tool that is there. */
+
+#if defined(GPUMBI_NVIDIA)
+#include <cuda_profiler_api.h>
+#define GPUMBI_RANGE_LIBRARIES                                                                     \
+    "libnvtx3interop.so.1", "/usr/local/cuda/lib64/libnvtx3interop.so.1", "libnvToolsExt.so.1"
+#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
+    X(push, (const char *name), "nvtxRangePushA")                                                  \
+    X(pop, (void), "nvtxRangePop")
+#else
+#define GPUMBI_RANGE_LIBRARIES "librocprofiler-sdk-roctx.so.1", "libroctx64.so.4", "libroctx64.so"
+#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
+    X(push, (const char *name), "roctxRangePushA")                                                 \
+    X(pop, (void), "roctxRangePop")                                                                \
+    X(start, (uint64_t thread), "roctxProfilerResume")                                             \
+    X(stop, (uint64_t thread), "roctxProfilerPause")
+#endif
+
+static struct gpumbi_ranges {
+    GPUMBI_RANGE_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
+    int sought;
+} gpumbi_ranges;
+
+static void gpumbi_dev_mark(char (*name)[200], int names)
+{
+    static const char *const library[] = {GPUMBI_RANGE_LIBRARIES, NULL};
+#define GPUMBI_RANGE_SYMBOL(member, types, symbol) {symbol, offsetof(struct gpumbi_ranges, member)},
+    static const gpumbi_symbol table[] = {GPUMBI_RANGE_FUNCTIONS(GPUMBI_RANGE_SYMBOL){NULL, 0}};
+    struct gpumbi_ranges *const r = &gpumbi_ranges;
+    if (!r->sought++ && !gpumbi_load(r, library, table))
+        gpumbi_say("no ranges, only the profiler's start and stop: %s is not there", library[0]);
+#if defined(GPUMBI_NVIDIA)
+    (void)cudaProfilerStart();
+#else
+    (void)GPUMBI_CALL(r, start, (0));
+#endif
+    for (int i = 0; i < names && r->push; i++)
+        r->push(name[i]);
+}
+
+static void gpumbi_dev_unmark(int names)
+{
+    struct gpumbi_ranges *const r = &gpumbi_ranges;
+    for (int i = 0; i < names && r->pop; i++)
+        r->pop();
+#if defined(GPUMBI_NVIDIA)
+    (void)cudaProfilerStop();
+#else
+    (void)GPUMBI_CALL(r, stop, (0));
+#endif
+}
+
 #else /* the CPU: launches are complete when they return, an event is a time stamp */
 
 enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
@@ -3391,6 +3452,18 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 }
 
 #endif
+#endif
+
+#if defined(GPUMB_BACKEND_CPU) && !defined(GPUMB_BACKEND_FAKE)
+static void gpumbi_dev_mark(char (*name)[200], int names)
+{
+    (void)name, (void)names;
+}
+
+static void gpumbi_dev_unmark(int names)
+{
+    (void)names;
+}
 #endif
 
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
@@ -4621,6 +4694,7 @@ typedef enum gpumbi_phase {
     GPUMBI_CAPTURE, /* into graphs, if they are to be timed */
     GPUMBI_SAMPLE,
     GPUMBI_RECHECK,
+    GPUMBI_PROFILE, /* in place of all from the warm-up on */
     GPUMBI_FINISHED
 } gpumbi_phase;
 
@@ -4640,6 +4714,7 @@ typedef struct gpumbi_sampler {
     gpumbi_phase phase;
     int use_events;
     int profiled;     /* the profiler is attached for it */
+    int marked;       /* the ranges that are open around a run */
     double quantum_s; /* of the clock that times it, where that is known */
 
     struct {
@@ -4952,10 +5027,21 @@ static void gpumbi_free_graphs(gpumbi_sampler *s)
     }
 }
 
+/* Work on other streams is within the ranges, too. */
+static void gpumbi_unmark(gpumbi_sampler *s)
+{
+    if (s->marked) {
+        (void)gpumbi_dev_wait_all(); /* an error comes again with the next wait */
+        gpumbi_dev_unmark(s->marked);
+    }
+    s->marked = 0;
+}
+
 /* What a sampler holds of the device. */
 static void gpumbi_release(gpumbi_sampler *s)
 {
     gpumbi_free_graphs(s);
+    gpumbi_unmark(s);
     if (s->profiled)
         gpumbi_dev_profiler_detach();
     s->profiled = 0;
@@ -6351,7 +6437,8 @@ static void gpumbi_prepare_eviction(gpumb *g)
     if (!g->clock.evictor ||
         gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
         return;
-    for (int i = 0; i < rounds && strcmp(g->device.backend, "cpu"); i++) {
+    const int timed = strcmp(g->device.backend, "cpu") && !g->settings.profile;
+    for (int i = 0; i < rounds && timed; i++) {
         gpumbi_launch_evict(g);
         if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
             return;
@@ -6581,7 +6668,7 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     const int given = s->about.meaning != GPUMB_MEANING_NONE;
     uint64_t room = g->settings.max_samples;
     room = room < s->about.given ? s->about.given : room;
-    s->use_events = has_events && s->about.timing != GPUMB_TIMING_HOST &&
+    s->use_events = has_events && !g->settings.profile && s->about.timing != GPUMB_TIMING_HOST &&
                     s->about.meaning != GPUMB_MEANING_LATENCY;
     r->timing = given ? GPUMB_TIMING_GIVEN : s->use_events ? GPUMB_TIMING_EVENT : GPUMB_TIMING_HOST;
     r->meaning = s->about.meaning;
@@ -6618,6 +6705,46 @@ static void gpumbi_give_up_graphs(gpumbi_sampler *s)
     s->phase = GPUMBI_SAMPLE;
 }
 
+/* ---- runs for a profiler --------------------------------------------------------------------- */
+
+static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumbi_number *number);
+
+/* What the ranges are called: benchmark, kernel and, if there are any, axes, without what has a
+ * meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns how many. */
+static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
+{
+    gpumbi_number number;
+    gpumbi_copy_text(name[0], 200, s->result.bench);
+    gpumbi_copy_text(name[1], 200, s->result.kernel[0] ? s->result.kernel : "region");
+    name[2][0] = 0;
+    for (int i = 0; i < s->point.depth; i++)
+        gpumbi_format(name[2] + strlen(name[2]), 200 - strlen(name[2]), "%s%s=%s", i ? " " : "",
+                      g->sweep.column[s->point.at[i].column],
+                      gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
+    for (int i = 0; i < 3; i++) {
+        gpumbi_plain(name[i]);
+        for (char *c = name[i]; *(c += strcspn(c, "/@,[]*+\\\"")); c++)
+            *c = *c == '/' ? '.' : '_';
+    }
+    return 2 + (name[2][0] != 0);
+}
+
+/* Whether something has to happen before each run. */
+static int gpumbi_one_run(const gpumbi_sampler *s)
+{
+    return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
+}
+
+/* The device is idle, and only the body comes before gpumbi_unmark(). */
+static void gpumbi_profile_begin(gpumb *g, gpumbi_sampler *s)
+{
+    char name[3][200];
+    s->run.left = gpumbi_one_run(s) ? 1 : (uint64_t)g->settings.profile;
+    s->samples.count += s->run.left;
+    s->marked = gpumbi_range_names(g, s, name);
+    gpumbi_dev_mark(name, s->marked);
+}
+
 static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 {
     const gpumbi_description *about = &s->about;
@@ -6646,7 +6773,8 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
-    gpumbi_in_trouble(g, s);
+    if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
+        gpumbi_profile_begin(g, s);
 }
 
 /* Work on a stream that the region's does not wait for goes on after its end, and an event pair
@@ -6791,12 +6919,6 @@ static void gpumbi_warm_up_begin(gpumbi_sampler *s)
 {
     s->phase = GPUMBI_WARM_UP;
     s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
-}
-
-/* Whether something has to happen before each run. */
-static int gpumbi_one_run(const gpumbi_sampler *s)
-{
-    return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
 }
 
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
@@ -7032,6 +7154,7 @@ static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
     const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
+    gpumbi_unmark(s);
     if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
         return;
     switch (s->phase) {
@@ -7045,7 +7168,10 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             gpumbi_prepare_eviction(g);
         if (s->phase == GPUMBI_FINISHED || gpumbi_in_trouble(g, s))
             return;
-        gpumbi_warm_up_begin(s);
+        if (g->settings.profile)
+            s->phase = GPUMBI_PROFILE;
+        else
+            gpumbi_warm_up_begin(s);
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
@@ -7056,6 +7182,10 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
     case GPUMBI_RECHECK:
         gpumbi_check_result(g, s);
         s->phase = GPUMBI_FINISHED;
+        break;
+    case GPUMBI_PROFILE:
+        if (s->samples.count >= (uint64_t)g->settings.profile)
+            s->phase = GPUMBI_FINISHED;
         break;
     case GPUMBI_FINISHED:
         break;
@@ -7213,6 +7343,8 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
             memcpy(s->samples.values, seconds, (size_t)s->samples.count * sizeof *seconds);
         s->result.stop = GPUMB_STOP_SAMPLES;
         gpumbi_check_result(g, s);
+        if (g->settings.profile)
+            gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "its times are given: nothing to profile");
         if (!known)
             gpumbi_fail(s, GPUMB_STATUS_FAILED,
                         "gpumb_add_times(): its times have to be spans, intervals or latencies");
@@ -7319,7 +7451,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g->interleave.sampling_round = -1;
     g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.next_look = g->settings.min_samples;
-    if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g)) {
+    if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g) && !g->settings.profile) {
         g->interleave.lane =
             (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
         g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
@@ -7554,8 +7686,9 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     g->interleave.met = g->interleave.target_met = 0;
     g->interleave.target = -1;
     g->interleave.turn++;
-    if (!g->interleave.open) /* enumerating, or nothing to do: regions are met once */
-        return g->interleave.turn == 0 && gpumbi_working(g) && gpumbi_dry(g);
+    if (!g->interleave.open) /* enumerating, profiling, or nothing to do: regions are met once */
+        return g->interleave.turn == 0 && gpumbi_working(g) &&
+               (gpumbi_dry(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
     g->interleave.collecting = 0;
@@ -8506,17 +8639,38 @@ static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
     }
 }
 
+/* In place of a row: the name that lets it through a profiler's filter, and what became of it. */
+static void gpumbi_profile_line(gpumb *g, const gpumbi_sampler *s, uint64_t runs)
+{
+    char name[3][200];
+    const char *slash = gpumbi_range_names(g, s, name) == 3 ? "/" : "";
+    gpumbi_progress_clear();
+    if (!g->table.file)
+        return;
+    gpumbi_print(g->table.file, "%s/%s%s%s: ", name[0], name[1], slash, name[2]);
+    if (runs)
+        gpumbi_print(g->table.file, "%s\n", gpumbi_count(runs, "run").text);
+    else
+        gpumbi_print(g->table.file, "%s: %s\n", gpumbi_status_name[s->result.status],
+                     s->result.reason);
+    fflush(g->table.file);
+}
+
 static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
     if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
-    g->region.warmed |= s->result.status == GPUMB_STATUS_OK;
+    const int ok = s->result.status == GPUMB_STATUS_OK;
+    const int skipped = s->result.status == GPUMB_STATUS_SKIPPED;
+    if (ok && g->settings.profile)
+        gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "profiled, not timed");
+    g->region.warmed |= ok;
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
     g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
     if (s->copy_to) {
-        g->region.skipped |= s->result.status == GPUMB_STATUS_SKIPPED;
+        g->region.skipped |= skipped;
         *s->copy_to = s->result;
         return;
     }
@@ -8542,8 +8696,10 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
     gpumbi_say_unstated(g, &row->result);
-    g->rows.ok += row->result.status == GPUMB_STATUS_OK;
-    g->rows.skipped += row->result.status == GPUMB_STATUS_SKIPPED;
+    g->rows.ok += (uint64_t)ok;
+    g->rows.skipped += (uint64_t)skipped;
+    if (g->settings.profile)
+        gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
     gpumbi_write_rows(g);
 }
 
@@ -9884,6 +10040,8 @@ static int gpumbi_sink_renew(gpumb *g, int kind)
 static void gpumbi_write_rows(gpumb *g)
 {
     const int waiting = g->sweep.drawn != NULL;
+    if (g->settings.profile) /* there is nothing in them */
+        return;
     gpumbi_progress_clear();
     for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks.broken; kind++) {
         gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -11130,6 +11288,8 @@ enum {
       "least and most samples, within the budget")                                                 \
     X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
     X(COLD, "cold", "", FLAG, cold, "caches emptied before each sample")                           \
+    X(PROFILE, "profile", "[=1]", OWN, profile,                                                    \
+      "each region so many times for a profiler, in NVTX ranges; no times")                        \
     X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
     X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
     X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
@@ -11182,8 +11342,8 @@ GPUMB_API const char *gpumb_help_text(void)
         if (group < 5 && i == (int)gpumbi_option_groups[group].before)
             gpumbi_format(text + strlen(text), sizeof text - strlen(text), "%s:\n",
                           gpumbi_option_groups[group++].title);
-        gpumbi_format(option, sizeof option, "--%s %s", gpumbi_options[i].name,
-                      gpumbi_options[i].example);
+        gpumbi_format(option, sizeof option, "--%s%s%s", gpumbi_options[i].name,
+                      gpumbi_options[i].example[0] == '[' ? "" : " ", gpumbi_options[i].example);
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), "  %-26s %s\n", option,
                       gpumbi_options[i].help);
     }
@@ -11329,6 +11489,15 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     case GPUMBI_OPTION_SAMPLES:
         gpumbi_samples_option(g, value);
         break;
+    case GPUMBI_OPTION_PROFILE: {
+        int64_t runs = 1;
+        const char *end = gpumbi_read_integer(value, &runs);
+        if (!end || *end || runs < 1 || runs > 1000000)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--profile=%s: is not 1 to 1M runs; for example --profile=2", value);
+        s->profile = (int)(runs % 1000001);
+        break;
+    }
     case GPUMBI_OPTION_WARMUP:
         s->warmup_s = gpumbi_number_option(g, option, value, 1);
         s->warmup_s = s->warmup_s > 0 ? s->warmup_s : -1;
@@ -11389,11 +11558,11 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
             break;
         } else if (option == GPUMBI_OPTION_COUNT) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: no such option; see --help", word);
-        } else if (!example[0]) {
+        } else if (!example[0] || (example[0] == '[' && !word[length])) {
             if (word[length])
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word, name);
             else
-                gpumbi_one_option(g, (gpumbi_option)option, "");
+                gpumbi_one_option(g, (gpumbi_option)option, "1");
         } else if (word[length]) {
             gpumbi_one_value(g, (gpumbi_option)option, &given[option], word + length + 1);
         } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
@@ -11445,6 +11614,7 @@ static void gpumbi_complete_settings(gpumb_settings *s)
     s->delta = s->delta > 0 ? s->delta : usual.delta;
     s->spread = s->spread > 0 ? s->spread : usual.spread;
     s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
+    s->profile = s->profile > 0 ? s->profile : 0;
 }
 
 static void gpumbi_open_device(gpumb *g)
@@ -11500,6 +11670,36 @@ static void gpumbi_catch_signals(gpumb *g)
                 sigaction(gpumbi_signals[i], &action, NULL);
 }
 
+/* There are no times to write or compare. */
+static void gpumbi_profile_alone(gpumb *g)
+{
+    for (int i = 0; i < GPUMBI_OPTION_COUNT; i++) {
+        const char *text = NULL;
+        if (gpumbi_options[i].kind == GPUMBI_VALUE_TEXT)
+            memcpy(&text, (char *)&g->settings + gpumbi_options[i].at, sizeof text);
+        if (text || (i == GPUMBI_OPTION_PROCESSES && g->settings.processes > 1))
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--profile takes no times, which --%s is for: leave one out",
+                       gpumbi_options[i].name);
+    }
+}
+
+/* Where a profiler or checker runs the program without --profile. The variables are what it sets:
+ * Nsight Compute and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
+static void gpumbi_say_profiler(const gpumb *g)
+{
+    static const char *const sign[] = {
+        "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NV_SANITIZER_INJECTION_PORT_BASE",
+        "NSYS_PROFILING_SESSION_ID", "ROCP_TOOL_LIBRARIES", "NVTX_INJECTION64_PATH"};
+    int found = 0;
+    for (int i = 0; i < 5; i++)
+        found |= getenv(sign[i]) != NULL;
+    if (found && g->table.file && strcmp(g->device.backend, "cpu"))
+        gpumbi_say(
+            "runs under a profiler or checker, which is in all of its times and sees thousands "
+            "of launches: --profile runs each region once for it");
+}
+
 /* Everything after the settings are known. */
 static gpumb gpumbi_no_memory; /* a context that can do nothing */
 
@@ -11518,6 +11718,8 @@ static void gpumbi_start(gpumb *g)
     gpumbi_complete_settings(&g->settings);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     const int measures = !g->sweep.listing;
+    if (measures && s->profile)
+        gpumbi_profile_alone(g);
     if (!g->done && measures)
         gpumbi_compare_open(g);
     const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
@@ -11533,8 +11735,10 @@ static void gpumbi_start(gpumb *g)
         gpumbi_run_processes(g);
     if (gpumbi_working(g))
         gpumbi_open_device(g);
-    if (!g->done && measures)
+    if (!g->done && measures && !s->profile) {
+        gpumbi_say_profiler(g);
         gpumbi_calibrate(g);
+    }
     if (!g->done)
         gpumbi_compare_origin(g);
     if (!g->done && g->region.next.skip[0])

@@ -139,6 +139,17 @@ FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queu
 FAKE_UNUSED uint64_t fake_seen;
 FAKE_UNUSED double fake_seen_from, fake_seen_to;
 
+/* What gpumbi_dev_mark() and gpumbi_dev_unmark() left, and the work in between: "[bench|kernel|axes"
+ * a "." for each launch, "]". */
+FAKE_UNUSED char fake_marks[4000];
+FAKE_UNUSED int fake_marked; /* ranges that are open */
+
+static void fake_mark(const char *text)
+{
+    if (fake_marked)
+        strncat(fake_marks, text, sizeof fake_marks - strlen(fake_marks) - 1);
+}
+
 static void fake_spend(double seconds) /* of the device */
 {
     if (fake_busy < fake_now)
@@ -150,6 +161,7 @@ static void fake_spend(double seconds) /* of the device */
 static void fake_work(double seconds)
 {
     fake_spend(seconds);
+    fake_mark(".");
     if (!fake_profilers)
         return;
     if (fake_profiler_drops) {
@@ -230,6 +242,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_fail_verb = FAKE_VERBS;
     fake_pending = FAKE_OK;
     fake_lost = 0;
+    fake_marks[0] = '\0';
     fake_advice[0] = '\0';
     memset(fake_calls, 0, sizeof fake_calls);
     fake_runs = 0;
@@ -240,7 +253,7 @@ FAKE_UNUSED void fake_reset(void)
 FAKE_UNUSED int fake_clean(void)
 {
     return !fake_live_streams && !fake_live_events && !fake_live_graphs && !fake_live_blocks &&
-           !fake_profilers && !fake_capturing && !fake_misuses;
+           !fake_profilers && !fake_capturing && !fake_marked && !fake_misuses;
 }
 
 /* Contexts that were closed within their own regions: these know them until the program ends. */
@@ -717,6 +730,26 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     *seconds = seen ? fake_seen_to - fake_seen_from + fake_profiler_cost : 0;
     fake_seen = 0;
     return seen;
+}
+
+static void gpumbi_dev_mark(char (*name)[200], int names)
+{
+    int i;
+    if (fake_marked || fake_now < fake_busy)
+        fake_misuse("ranges in ranges, or on a device that works");
+    fake_marked = names;
+    for (i = 0; i < names; i++) {
+        fake_mark(i ? "|" : "[");
+        fake_mark(name[i]);
+    }
+}
+
+static void gpumbi_dev_unmark(int names)
+{
+    if (fake_marked != names || fake_now < fake_busy || fake_now < fake_elsewhere)
+        fake_misuse("not the ranges that are open, or before the end");
+    fake_mark("]");
+    fake_marked = 0;
 }
 
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)

@@ -157,7 +157,7 @@ cp "$tmp/out" "$tmp/short"
 with 0 --help
 check "--help writes to stderr" not test -s "$tmp/err"
 check "-h is not --help" cmp -s "$tmp/short" "$tmp/out"
-for option in --help --list --filter --axis --device --csv --json --md --precision --budget \
+for option in --help --list --profile --filter --axis --device --csv --json --md --precision --budget \
     --samples --warmup --quick --full --seed --peak --no-color --version --compare --delta \
     --processes --spread --fail-on-regression; do
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"

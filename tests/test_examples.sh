@@ -94,6 +94,12 @@ run() {
             check "$1: -- does not end gpumb's part" has '^--list: no such option' "$tmp/err"
         fi
         if measures "$2"; then
+            timeout 120 "$3" --profile=2 >"$tmp/out" 2>"$tmp/err" </dev/null
+            check "$1: --profile: exit code" test $? -eq 0
+            check "$1: --profile: $(cat "$tmp/err")" not grep -qv 'no ranges' "$tmp/err"
+            check "$1: --profile: lines" \
+                not grep -qvE '^[^ /]+(/[^/]+){1,2}: (2 runs|.*given.*)$|^  ' "$tmp/out"
+            check "$1: --profile: no line" has ': 2 runs$' "$tmp/out"
             timeout 120 "$3" $(options "$2") --csv - >"$tmp/csv" 2>"$tmp/err" </dev/null
             check "$1: --csv -: exit code" test $? -eq 0
             check "$1: --csv - has no rows" test "$(grep -c ',ok,' "$tmp/csv")" -ge 1
