@@ -243,11 +243,14 @@ typedef struct gpumb_settings {
     const char *csv;      /* file names, "-" for standard output, NULL for none */
     const char *json;
     const char *markdown;
-    const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
-    double delta;           /* smaller differences count as none; 0.01 */
-    double spread;          /* standard deviation between processes where it is unknown; 0.02 */
-    int processes;          /* to run the program in, one after the other; 1, at most 100 */
-    int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
+    const char *gbench;         /* Google Benchmark's JSON, for the tools around it */
+    const char *compare_values; /* own values that `compare` looks at, "hit_rate,share" */
+    int raw;                    /* 1: all samples in the JSON, in the order taken */
+    const char *compare;        /* a CSV or JSON file of an earlier run, to compare with */
+    double delta;               /* smaller differences count as none; 0.01 */
+    double spread;              /* standard deviation between processes where it is unknown; 0.02 */
+    int processes;              /* to run the program in, one after the other; 1, at most 100 */
+    int fail_on_regression;     /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
     int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
                   * and results are then `skipped`, "profiled, not timed" */
 } gpumb_settings;
@@ -4764,7 +4767,8 @@ typedef struct gpumbi_sampler {
 typedef struct gpumbi_row {
     gpumb_result result;
     size_t order, number;  /* rows are written by the first, then the second */
-    gpumbi_values *values; /* behind the point */
+    gpumbi_values *values; /* behind the point ... */
+    double *samples;       /* ... and behind those its times as they were taken, --raw; else NULL */
     gpumbi_point point;    /* has memory as far as its depth reaches */
 } gpumbi_row;
 
@@ -4778,11 +4782,12 @@ typedef struct gpumbi_sink {
     uid_t user;
     gid_t group;
     int columns;   /* behind the fixed ones, in the header already written */
+    int entries;   /* rows that are not left out */
     uint64_t rows; /* all of them whole, up to ... */
     off_t end;
 } gpumbi_sink;
 
-enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_SINKS };
+enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_GBENCH, GPUMBI_SINKS };
 
 typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
 
@@ -5244,15 +5249,21 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
     return at && !at->is_real ? at->value : -1;
 }
 
+static double gpumbi_value_of(const gpumb *g, const gpumbi_row *row, const char *name)
+{
+    for (int i = 0; name && i < row->values->count; i++)
+        if (!strcmp(g->sweep.column[row->values->at[i].column], name))
+            return row->values->at[i].value;
+    return NAN;
+}
+
 GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
 {
     g = gpumbi_context(g);
-    const gpumbi_values *values = row < gpumb_row_count(g) ? g->rows.at[row]->values : NULL;
-    for (int i = 0; name && values && i < values->count; i++)
-        if (!strcmp(g->sweep.column[values->at[i].column], name))
-            return values->at[i].value;
     const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
-    return !at ? NAN : at->is_real ? gpumbi_as_real(at->value) : (double)at->value;
+    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
+           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row], name)
+                                      : NAN;
 }
 
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
@@ -8683,12 +8694,18 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     const size_t point_bytes = gpumbi_point_bytes(&s->point);
     const size_t values_bytes = gpumbi_values_bytes(&s->about.values);
     const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
-    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, values_at + values_bytes);
+    const size_t samples_at = values_at + values_bytes;
+    const size_t samples_bytes = /* of a row that is ok */
+        g->settings.raw ? (size_t)s->result.time.count * sizeof(double) : 0;
+    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, samples_at + samples_bytes);
     if (!row)
         return;
     memcpy(&row->point, &s->point, point_bytes);
     row->values = (gpumbi_values *)(void *)((char *)row + values_at);
     memcpy(row->values, &s->about.values, values_bytes);
+    row->samples = g->settings.raw ? (double *)(void *)((char *)row + samples_at) : NULL;
+    if (samples_bytes)
+        memcpy(row->samples, s->samples.values, samples_bytes);
     row->result = s->result;
     row->order = s->order;
     g->rows.at[g->rows.count++] = row;
@@ -9329,9 +9346,12 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     gpumbi_line line;
     gpumbi_row_line(g, row, &line);
-    fputs(g->sinks.sink[GPUMBI_JSON].rows ? ",\n" : "\n", file);
+    fputs(g->sinks.sink[GPUMBI_JSON].entries++ ? ",\n" : "\n", file);
     gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
-    fputs(", \"axes\": {", file);
+    for (uint64_t i = 0; row->samples && i < row->result.time.count; i++)
+        fprintf(file, "%s%s", i ? ", " : ", \"samples_s\": [",
+                gpumbi_write_scaled(row->samples[i], 0).text);
+    fputs(row->samples && row->result.time.count ? "], \"axes\": {" : ", \"axes\": {", file);
     for (int i = 0; i < row->point.depth; i++)
         gpumbi_json_column(g, file, row, row->point.at[i].column, i,
                            row->point.at[i].text && !row->point.at[i].is_real);
@@ -9339,6 +9359,70 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
     for (int i = 0; i < row->values->count; i++)
         gpumbi_json_column(g, file, row, row->values->at[i].column, i, 0);
     fputs("}}", file);
+}
+
+/* ---- Google Benchmark's JSON ------------------------------------------------------------------
+ *
+ * As its docs/user_guide.md and src/json_reporter.cc (v1.9.5) have it: what compare.py and the
+ * actions and services around it read. Counters are members of an entry: own values, here. There is
+ * no processor time; the tools want one, and get the time itself.
+ */
+
+static void gpumbi_gbench_header(gpumb *g, FILE *file)
+{
+    char date[32];
+    gpumbi_dev_date(date);
+    fprintf(file, "{\"context\": {\"date\": \"%s\", \"executable\": ", date);
+    gpumbi_json_string(file, g->program);
+    fputs(", \"device\": ", file);
+    gpumbi_json_string(file, g->device.name);
+    fprintf(file,
+            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
+            "\"json_schema_version\": 1},\n\"benchmarks\": [",
+            g->device.backend, GPUMB_VERSION);
+}
+
+/* bench/kernel/axis:value ..., what is not ok left out. */
+static void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
+{
+    const gpumb_result *r = &row->result;
+    const char *const member[] = {"real_time", "cpu_time", "bytes_per_second", "items_per_second"};
+    const double value[] = {1e9 * r->time.median, 1e9 * r->time.median, 1e9 * r->gbps,
+                            r->elements_per_s};
+    char name[GPUMBI_LINE];
+    gpumbi_number number;
+    if (r->status != GPUMB_STATUS_OK)
+        return;
+    gpumbi_format(name, sizeof name, "%s/%s", r->bench, r->kernel);
+    for (int i = 0; i < row->point.depth; i++) {
+        const int column = row->point.at[i].column;
+        gpumbi_format(name + strlen(name), sizeof name - strlen(name), "/%s:%s",
+                      g->sweep.column[column], gpumbi_axis_text(&row->point, column, &number));
+    }
+    fputs(g->sinks.sink[GPUMBI_GBENCH].entries++ ? ",\n{" : "\n{", file);
+    for (int i = 0; i < row->values->count; i++) /* first: the last of one name counts */
+        if (isfinite(row->values->at[i].value)) {
+            gpumbi_json_column(g, file, row, row->values->at[i].column, 0, 0);
+            fputs(", ", file);
+        }
+    for (int run = 0; run < 2; run++) {
+        fputs(run ? ", \"run_name\": " : "\"name\": ", file);
+        gpumbi_json_string(file, name);
+    }
+    fprintf(file,
+            ", \"run_type\": \"iteration\", \"repetitions\": 1, \"repetition_index\": 0, "
+            "\"threads\": 1, \"iterations\": %llu, \"time_unit\": \"ns\"",
+            (unsigned long long)(r->time.count * r->batch));
+    for (int i = 0; i < 4; i++)
+        if (value[i] > 0)
+            fprintf(file, ", \"%s\": %s", member[i], gpumbi_write_scaled(value[i], 0).text);
+    fputs("}", file);
+}
+
+static void gpumbi_gbench_end(gpumb *g, FILE *file)
+{
+    (void)g;
+    fputs("\n]}\n", file);
 }
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
@@ -9889,9 +9973,12 @@ static int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
  * output. */
 static int gpumbi_sinks_open(gpumb *g)
 {
-    static const char *const option[] = {"--csv", "--json", "--md"};
-    const char *const path[] = {g->settings.csv, g->settings.json, g->settings.markdown};
+    static const char *const option[] = {"--csv", "--json", "--md", "--gbench"};
+    const char *const path[] = {g->settings.csv, g->settings.json, g->settings.markdown,
+                                g->settings.gbench};
     int to_stdout = 0;
+    if (g->settings.raw && !g->settings.json)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--raw: goes into JSON; for example --json results.json");
     for (int i = 0; i < 2 * GPUMBI_SINKS && !g->done; i++) {
         const int kind = i % GPUMBI_SINKS, makes = i >= GPUMBI_SINKS;
         gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -9963,7 +10050,8 @@ static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
         void (*end)(gpumb *g, FILE *file);
     } format[] = {{gpumbi_csv_header, gpumbi_csv_row, NULL},
                   {gpumbi_json_header, gpumbi_json_row, gpumbi_json_end},
-                  {gpumbi_markdown_header, gpumbi_markdown_row, gpumbi_markdown_end}};
+                  {gpumbi_markdown_header, gpumbi_markdown_row, gpumbi_markdown_end},
+                  {gpumbi_gbench_header, gpumbi_gbench_row, gpumbi_gbench_end}};
     gpumbi_sink *sink = &g->sinks.sink[kind];
     char *text = NULL;
     size_t length = 0, done = 0;
@@ -10018,6 +10106,7 @@ static int gpumbi_sink_renew(gpumb *g, int kind)
     gpumbi_sink_part(sink, part);
     sink->fd = gpumbi_spare_file(sink, fresh);
     sink->rows = 0;
+    sink->entries = 0;
     sink->end = 0;
     if (sink->fd >= 0) {
         flock(sink->fd, LOCK_EX | LOCK_NB);
@@ -10047,7 +10136,8 @@ static void gpumbi_write_rows(gpumb *g)
         gpumbi_sink *sink = &g->sinks.sink[kind];
         if (sink->fd < 0 || (waiting && sink->straight))
             continue;
-        const int wider = kind != GPUMBI_JSON && sink->rows && sink->columns != g->sweep.columns;
+        const int wider = kind != GPUMBI_JSON && kind != GPUMBI_GBENCH && sink->rows &&
+                          sink->columns != g->sweep.columns;
         const int drawn = !waiting && sink->rows > g->rows.written, before = sink->rows > 0;
         errno = 0;
         if (wider && sink->straight) {
@@ -10879,6 +10969,37 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
     return verdict;
 }
 
+/* Own values that --compare-values names, of a row and its counterpart; counts the same ones, and
+ * those that differ, also since one side does not know them. */
+static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_record *r,
+                                  int width, uint64_t count[2])
+{
+    char name[2 + GPUMBI_COLUMN_NAME];
+    const gpumbi_cell *cell = g->comparison.base->axes + r->first_axis + r->axes;
+    const char *list = g->settings.compare_values ? g->settings.compare_values : "";
+    for (size_t length; *list; list += length + (list[length] != 0)) {
+        double base = NAN;
+        length = strcspn(list, ",");
+        gpumbi_format(name, sizeof name, "  %.*s", (int)length, list);
+        const double now = gpumbi_value_of(g, row, name + 2);
+        for (size_t i = 0; i < r->values; i++)
+            if (!strcmp(cell[i].name, name + 2))
+                gpumbi_read_number(cell[i].text, &base);
+        const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
+        if (!isfinite(base) && !isfinite(now))
+            continue;
+        count[differ]++;
+        if (!g->table.file)
+            continue;
+        gpumbi_print(g->table.file, "%s%*s %10s %10s %7s  %-19s %s\n", name,
+                     gpumbi_blank(width, name), "",
+                     isfinite(base) ? gpumbi_write_number(base, 4, 0).text : "-",
+                     isfinite(now) ? gpumbi_write_number(now, 4, 0).text : "-",
+                     isfinite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
+                     differ ? "differs" : "same");
+    }
+}
+
 /* Records that no row has met, in the order of the file. Returns how many. */
 static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
 {
@@ -10898,8 +11019,8 @@ static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
     return rest;
 }
 
-static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t rest, uint64_t matched,
-                                   uint64_t lost, uint64_t assumed)
+static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const uint64_t *values,
+                                   uint64_t rest, uint64_t matched, uint64_t lost, uint64_t assumed)
 {
     gpumb_note(g,
                "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %s "
@@ -10909,6 +11030,14 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
                (unsigned long long)count[GPUMB_VERDICT_SAME],
                (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
                gpumbi_count(rest + count[GPUMBI_VERDICTS], "row").text);
+    if (g->settings.compare_values)
+        gpumb_note(g, "own values (%s): %llu same, %llu differ by more than %s %%",
+                   g->settings.compare_values, (unsigned long long)values[0],
+                   (unsigned long long)values[1],
+                   gpumbi_write_number(100 * g->settings.delta, 4, 0).text);
+    if (g->settings.compare_values && !values[0] && !values[1])
+        gpumbi_say("--compare-values %s: no row that has a counterpart has such a value",
+                   g->settings.compare_values);
     if (g->table.file) {
         gpumbi_print(g->table.file, "  delta %s %%; 95 %% for %s together (Bonferroni)\n",
                      gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
@@ -10931,12 +11060,13 @@ static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, uint64_t res
             "--compare %s: no row of it can be compared: one here has to have its name and axes, "
             "its meaning (span, interval, latency) and its cache (hot, cold), and both to be ok",
             g->settings.compare);
-    if (!g->settings.fail_on_regression || (matched && !lost && !count[GPUMB_VERDICT_SLOWER]))
+    if (!g->settings.fail_on_regression ||
+        (matched && !lost && !count[GPUMB_VERDICT_SLOWER] && !values[1]))
         return;
     if (matched || lost)
-        gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok",
+        gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok%s",
                    gpumbi_count(count[GPUMB_VERDICT_SLOWER], "row").text, g->settings.compare,
-                   (unsigned long long)lost);
+                   (unsigned long long)lost, values[1] ? "; own values differ" : "");
     gpumbi_not_well(g);
 }
 
@@ -10944,6 +11074,7 @@ static void gpumbi_compare_rows(gpumb *g)
 {
     gpumbi_records *t = g->comparison.base;
     uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0, assumed = 0;
+    uint64_t values[2] = {0, 0};
     int width = 22;
     char label[200];
     const gpumbi_record **found =
@@ -10968,9 +11099,13 @@ static void gpumbi_compare_rows(gpumb *g)
             gpumbi_print(g->table.file, "%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new",
                          "ratio", "95 % interval", "verdict");
         }
-        for (size_t i = 0; i < g->rows.count; i++)
+        for (size_t i = 0; i < g->rows.count; i++) {
             count[gpumbi_compare_row(g, g->rows.at[i], found[i], z, width)]++;
-        gpumbi_compare_summary(g, count, gpumbi_compare_rest(g, t, width), matched, lost, assumed);
+            if (found[i] && found[i]->ok && g->rows.at[i]->result.status == GPUMB_STATUS_OK)
+                gpumbi_compare_values(g, g->rows.at[i], found[i], width, values);
+        }
+        gpumbi_compare_summary(g, count, values, gpumbi_compare_rest(g, t, width), matched, lost,
+                               assumed);
     }
     GPUMB_FREE(found);
 }
@@ -10996,9 +11131,9 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
 static void gpumbi_compare_open(gpumb *g)
 {
     const char *path = g->settings.compare, *wrong = NULL;
-    if (g->settings.fail_on_regression && !path)
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--fail-on-regression: needs a base; for example --compare base.csv");
+    if ((g->settings.fail_on_regression || g->settings.compare_values) && !path)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
+                   g->settings.compare_values ? "compare-values" : "fail-on-regression");
     if (!path || g->done)
         return;
     const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
@@ -11092,7 +11227,8 @@ static void gpumbi_be_process(gpumb *g)
     }
     s->quiet = 1;
     s->fail_on_regression = 0;
-    s->csv = s->json = s->markdown = s->compare = NULL;
+    s->csv = s->json = s->markdown = s->gbench = s->compare = s->compare_values = NULL;
+    s->raw = 0;
     if (asked && pipe_name[0]) { /* the first such context; programs rarely have another */
         gpumbi_format(g->comparison.pipe, sizeof g->comparison.pipe, "%s", pipe_name);
         s->json = g->comparison.pipe;
@@ -11293,9 +11429,13 @@ enum {
     X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
     X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
     X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
+    X(GBENCH, "gbench", "gbench.json", TEXT, gbench, "write rows as Google Benchmark's JSON")      \
+    X(RAW, "raw", "", FLAG, raw, "every sample in the JSON, in the order taken")                   \
     X(NO_COLOR, "no-color", "", FLAG, no_color, "no colours on the terminal")                      \
     X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
       "compare with a CSV or JSON file of an earlier run")                                         \
+    X(COMPARE_VALUES, "compare-values", "NAME,NAME", TEXT, compare_values,                         \
+      "also own values: a regression if they differ by more than --delta")                         \
     X(DELTA, "delta", "1", PERCENT, delta, "per cent; smaller differences count as the same")      \
     X(FAIL, "fail-on-regression", "", FLAG, fail_on_regression,                                    \
       "exit code 1 if a row is slower than in --compare, or no longer ok")                         \

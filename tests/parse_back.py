@@ -2,7 +2,7 @@
 """parse_back.py - reads the CSV, JSON and Markdown that gpumb wrote, with Python's own parsers.
 
     parse_back.py                                           all of tests/golden
-    parse_back.py [--csv F] [--json F] [--md F] [--axes a,b] [--rows N] [--part]
+    parse_back.py [--csv F] [--json F] [--md F] [--gbench F] [--axes a,b] [--rows N] [--part]
 
 Checks the columns, their types, and that figures follow from each other (gbps is bytes over the
 median, ...), and that the files of one run say the same, notes included. --rows and --axes say what
@@ -337,6 +337,48 @@ def check_comparison(row, where):
     check(verdict != "slower" or lo > 1, "%s: slower by %r ... %r" % (where, lo, hi))
 
 
+def check_samples(row, samples, where):
+    """All that were taken, of a row that is ok."""
+    check(row["status"] == "ok" and len(samples) == row["samples"],
+          "%s: %r samples, and %d of them" % (where, row["samples"], len(samples)))
+    if samples:
+        ordered = sorted(samples)
+        half = len(ordered) // 2
+        median = (ordered[half] + ordered[-1 - half]) / 2
+        found = [ordered[0], median, ordered[-1]]
+        check(all(close(a, row[name]) for a, name in zip(found, ("min_s", "median_s", "max_s"))),
+              "%s: its samples say %r" % (where, found))
+
+
+def check_gbench(name, rows, part):
+    """Google Benchmark's JSON, as its tools read it, against the rows that are ok."""
+    with open(name, encoding="utf-8") as f:
+        tree = json.load(f)
+    check(tree["context"]["json_schema_version"] == 1, name + ": the version of its schema")
+    check("date" in tree["context"], name + ": no date")
+    entries = tree["benchmarks"]
+    ok = [row for row in rows if row["status"] == "ok"]
+    if not check(part or len(entries) == len(ok),
+                 "%s has %d entries of %d rows" % (name, len(entries), len(ok))):
+        return
+    for entry, row in zip(entries, ok):
+        where = "%s, %s" % (name, entry["name"])
+        check(entry["name"].startswith("%s/%s" % (row["bench"], row["kernel"])) and
+              entry["run_name"] == entry["name"], where + ": its name")
+        check(entry["run_type"] == "iteration" and entry["threads"] == 1, where + ": no iteration")
+        check(entry["iterations"] == row["samples"] * row["batch"], where + ": iterations")
+        check(entry["time_unit"] == "ns", where + ": its unit")
+        for member, value in (("real_time", 1e9 * row["median_s"]),
+                              ("cpu_time", 1e9 * row["median_s"]),
+                              ("bytes_per_second", row["gbps"] and 1e9 * row["gbps"]),
+                              ("items_per_second", row["elements_per_s"])):
+            check((member in entry) == (value is not None) and
+                  (value is None or close(entry[member], value)),
+                  "%s: %s is %r, not %r" % (where, member, entry.get(member), value))
+        for value in (row["values"] or "").split(";"):
+            check(not value or entry.get(value) == row[value], "%s: %s" % (where, value))
+
+
 def read_json(name, axes):
     """The rows of a JSON file, flat, and its notes, after checking its form."""
     def pairs(items):
@@ -371,7 +413,10 @@ def read_json(name, axes):
     rows = []
     for number, entry in enumerate(tree["rows"], 1):
         where = "%s, row %d" % (name, number)
-        row = {key: value for key, value in entry.items() if key not in ("axes", "values")}
+        row = {key: value for key, value in entry.items()
+               if key not in ("axes", "values", "samples_s")}
+        if "samples_s" in entry:
+            check_samples(row, entry["samples_s"], where)
         values = entry.get("values", {})
         row["values"] = ";".join(values) or None
         row.update(values)
@@ -447,7 +492,7 @@ def read_markdown(name):
     return rows, notes
 
 
-def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False):
+def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False, gbench=None):
     """Checks the files of one run; each may be missing."""
     files = {}
     notes = {}
@@ -464,6 +509,8 @@ def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False)
             check_row(row, "%s, row %d" % (name, number))
     if csv_name and json_name:
         compare(csv_name, files[csv_name], json_name, files[json_name])
+    for rows in list(files.values())[:1 if gbench else 0]:
+        check_gbench(gbench, rows, part)
     if md_name:
         files[md_name], notes[md_name] = read_markdown(md_name)
     if json_name and md_name:
@@ -481,6 +528,7 @@ def main():
     parser.add_argument("--csv")
     parser.add_argument("--json")
     parser.add_argument("--md")
+    parser.add_argument("--gbench", help="beside --csv or --json")
     parser.add_argument("--axes", help="expected axes, in order")
     parser.add_argument("--rows", type=int, help="expected number of rows")
     parser.add_argument("--part", action="store_true", help="the run was interrupted")
@@ -490,7 +538,7 @@ def main():
         axes = axes.split(",") if axes else []
     if arguments.csv or arguments.json or arguments.md:
         check_files(arguments.csv, arguments.json, arguments.md, axes, arguments.rows,
-                    arguments.part)
+                    arguments.part, arguments.gbench)
     else:
         golden = os.path.join(here, "golden")
         names = os.listdir(golden) if os.path.isdir(golden) else []
@@ -500,7 +548,9 @@ def main():
             print("parse_back.py: skipped: nothing in tests/golden")
         for stem in stems:
             names = [os.path.join(golden, stem + end) for end in (".csv", ".json", ".md")]
-            check_files(*[name if os.path.exists(name) else None for name in names])
+            gbench = os.path.join(golden, stem + ".gb")
+            check_files(*[name if os.path.exists(name) else None for name in names],
+                        gbench=gbench if os.path.exists(gbench) else None)
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed else 0
 

@@ -718,6 +718,7 @@ static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int 
     one.point.depth = 1;
     one.point.at[0].column = gpumbi_find_column(reader, "side", GPUMBI_AXIS);
     one.point.at[0].value = -7;
+    reader->sinks.sink[GPUMBI_JSON].entries = 0;
     if (as_json) {
         gpumbi_json_header(reader, file);
         gpumbi_json_row(reader, file, &one);

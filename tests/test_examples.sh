@@ -100,11 +100,13 @@ run() {
             check "$1: --profile: lines" \
                 not grep -qvE '^[^ /]+(/[^/]+){1,2}: (2 runs|.*given.*)$|^  ' "$tmp/out"
             check "$1: --profile: no line" has ': 2 runs$' "$tmp/out"
-            timeout 120 "$3" $(options "$2") --csv - >"$tmp/csv" 2>"$tmp/err" </dev/null
+            timeout 120 "$3" $(options "$2") --csv - --json "$tmp/json" --raw \
+                --gbench "$tmp/gb" >"$tmp/csv" 2>"$tmp/err" </dev/null
             check "$1: --csv -: exit code" test $? -eq 0
             check "$1: --csv - has no rows" test "$(grep -c ',ok,' "$tmp/csv")" -ge 1
             if command -v python3 >/dev/null 2>&1; then
-                check "$1: parse_back.py" python3 tests/parse_back.py --csv "$tmp/csv"
+                check "$1: parse_back.py" python3 tests/parse_back.py --csv "$tmp/csv" \
+                    --json "$tmp/json" --gbench "$tmp/gb"
             fi
         fi
     fi

@@ -178,7 +178,9 @@ static std::string rounded(const std::string &text)
 {
     std::string out;
     for (size_t i = 0; i < text.size();) {
-        const bool field = i > 1 && (text[i - 1] == ',' || !text.compare(i - 2, 2, ": "));
+        const bool field =
+            i > 1 && (text[i - 1] == ',' || text[i - 1] == '[' || !text.compare(i - 2, 2, ": ") ||
+                      !text.compare(i - 2, 2, ", "));
         const bool starts = field && text[i] >= '0' && text[i] <= '9';
         char *end = NULL, number[32];
         const double value = starts ? strtod(text.c_str() + i, &end) : 0;
@@ -252,7 +254,7 @@ static int run(const std::string &name, int (*body)(const std::vector<std::strin
 static void compare_files(const std::string &name, const std::vector<std::string> &ends)
 {
     for (size_t i = 0; i < ends.size(); i++)
-        compare(name + ends[i], ends[i] == ".csv" || ends[i] == ".json"
+        compare(name + ends[i], ends[i] == ".csv" || ends[i] == ".json" || ends[i] == ".gb"
                                     ? rounded(read_file(name + ends[i]))
                                     : read_file(name + ends[i]));
 }
@@ -301,19 +303,23 @@ int main()
 
     const std::vector<std::string> texts = {".txt", ".log"};
     const std::vector<std::string> all = {".txt", ".log", ".csv", ".json", ".md"};
+    const std::vector<std::string> gb = {".gb"};
     std::string short_runs[] = {"--samples", "10:40", "--budget", "1", "--seed", "7"};
     std::vector<std::string> arguments(short_runs, short_runs + 6);
     arguments.insert(arguments.begin(), "golden");
 
     std::vector<std::string> sweep = arguments;
     sweep.insert(sweep.end(), {"--csv", "sweep.csv", "--json", "sweep.json", "--md", "sweep.md"});
+    sweep.insert(sweep.end(), {"--gbench", "sweep.gb"});
     CHECK_INT(run("sweep", program, sweep, "fake"), 1);
     compare_files("sweep", all);
+    compare_files("sweep", gb);
 
     /* the CPU backend says that it is one, everywhere */
     std::vector<std::string> cpu = arguments;
     cpu.insert(cpu.end(), {"--csv", "cpu.csv", "--json", "cpu.json", "--md", "cpu.md"});
-    cpu.insert(cpu.end(), {"--axis", "form=fast", "--axis", "block=64", "--filter", "copy"});
+    cpu.insert(cpu.end(),
+               {"--raw", "--axis", "form=fast", "--axis", "block=64", "--filter", "copy"});
     CHECK_INT(run("cpu", program, cpu, "cpu"), 0);
     compare_files("cpu", all);
     CHECK(read_file("cpu.txt").find("emulated") != std::string::npos);

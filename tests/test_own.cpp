@@ -1,5 +1,5 @@
 // test_own.cpp - what comes from the program rather than from a clock of the library: times that
-// were taken elsewhere.
+// were taken elsewhere, own values that are compared, raw samples, entries for other tools.
 #include <string>
 static std::string heard; // what gpumb.h has said
 static void hear(const char *text)
@@ -274,6 +274,16 @@ static void test_rounds()
     close(g, GPUMB_EXIT_OK);
 }
 
+static std::string table_of(FILE *file)
+{
+    std::string table;
+    rewind(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        table += (char)c;
+    fclose(file);
+    return table;
+}
+
 // Against a file: like with like only.
 static void test_compared()
 {
@@ -294,14 +304,181 @@ static void test_compared()
         add(g, t, latency ? GPUMB_MEANING_LATENCY : GPUMB_MEANING_SPAN);
         FILE *file = g->table.file;
         close(g, latency ? GPUMB_EXIT_FAILED : GPUMB_EXIT_OK);
-        rewind(file);
-        std::string table;
-        for (int c; (c = fgetc(file)) != EOF;)
-            table += (char)c;
-        fclose(file);
-        CHECK(has(table, latency ? "latency, hot here; span, hot in" : "1 same"));
+        CHECK(has(table_of(file), latency ? "latency, hot here; span, hot in" : "1 same"));
     }
     remove("build/own.csv");
+}
+
+// ---- own values of two runs ----
+
+struct run_of_values {
+    double hits, left; // NaN: not known
+};
+
+static void run(gpumb *g, const run_of_values &v)
+{
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        gpumb_set_value(g, "hits", v.hits * (double)n);
+        gpumb_set_value(g, "left, right", v.left);
+        add(g, std::vector<double>(40, 1e-3));
+    }
+}
+
+static void test_compared_values()
+{
+    static const struct {
+        run_of_values now;
+        const char *asked;
+        int code;
+        const char *line, *said;
+    } cases[] = {
+        {{50, 7}, NULL, 0, NULL, ""}, // not asked
+        {{100, -7},
+         "hits",
+         0,
+         "  hits                        200        200   1.000"
+         "                      same\n",
+         ""},
+        {{99.1, -7}, "hits", 0, "own values (hits): 2 same, 0 differ by more than 1 %", ""},
+        {{98.9, -7},
+         "hits",
+         1,
+         "  hits                        100       98.9   0.989"
+         "                      differs\n",
+         "0 rows slower than in build/own.csv, 0 no longer ok; own values differ"},
+        {{101.1, -7}, "none,hits", 1, "0 same, 2 differ", "own values differ"},
+        {{NAN, -7},
+         "hits",
+         1,
+         "  hits                        100          -        "
+         "                      differs\n",
+         "own values differ"},
+        {{100, -7},
+         "none",
+         0,
+         "(none): 0 same, 0 differ",
+         "--compare-values none: no row that has a counterpart has such a value"},
+    };
+    for (int json = 0; json < 2; json++) {
+        const char *const file = json ? "build/own.json" : "build/own.csv";
+        gpumb_settings s = settings();
+        (json ? s.json : s.csv) = file;
+        gpumb *g = open(s);
+        run(g, {100, 7});
+        close(g, GPUMB_EXIT_OK);
+        for (const auto &c : cases) {
+            s = settings();
+            s.compare = file;
+            s.compare_values = c.asked;
+            s.fail_on_regression = 1;
+            s.spread = 1e-9;
+            g = open(s);
+            FILE *out = g->table.file = tmpfile();
+            run(g, c.now);
+            close(g, c.code);
+            const std::string table = table_of(out);
+            CHECK(has(table, "0 faster, 0 slower, 2 same, 0 undecided; 0 rows not compared"));
+            CHECK(!has(table, "only in")); // values are no part of a row's identity
+            CHECK_CASE(!c.line || has(table, c.line), "%s", table.c_str());
+            CHECK_CASE(json || (c.said[0] ? has(heard, c.said) : heard.empty()), "%s",
+                       heard.c_str());
+        }
+        // a row that only the base has goes by its axes alone
+        s = settings();
+        s.compare = file;
+        g = open(s);
+        FILE *out = g->table.file = tmpfile();
+        gpumb_add_times(g, "other", GPUMB_MEANING_SPAN, std::vector<double>(40, 1).data(), 40);
+        close(g, GPUMB_EXIT_OK);
+        CHECK(has(table_of(out), "own/row n=2            only in"));
+        remove(file);
+    }
+    gpumb_settings s = settings();
+    s.compare_values = "hits";
+    gpumb *g = open(s);
+    CHECK(has(heard, "--compare-values: needs a base; for example --compare base.csv"));
+    close(g, GPUMB_EXIT_USAGE);
+}
+
+// ---- raw samples ----
+
+static void test_raw()
+{
+    gpumb_settings s = settings();
+    s.json = "build/own.json";
+    s.raw = 1;
+    s.shuffle = 1; // rows wait, and the file is written anew
+    gpumb *g = open(s);
+    const std::vector<double> t = {3e-6, 1e-6, 0, 1.0 / 3, 2e-6};
+    GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
+        if (n == 2)
+            gpumb_skip(g, "no");
+        add(g, t);
+    }
+    GPUMB_MEASURE(g, "region") {
+        fake_run(1e-3);
+    }
+    const double first = g->region.single.samples.values[0];
+    close(g, GPUMB_EXIT_OK);
+    const std::string json = read_file(s.json);
+    size_t rows = 0;
+    for (size_t at = 0; (at = json.find("\"samples_s\": [", at + 1)) != std::string::npos; rows++)
+        if (rows < 2)
+            CHECK_STR(
+                json.substr(at, 69).c_str(),
+                "\"samples_s\": [3e-06, 1e-06, 0.3333333333333333, 2e-06], \"axes\": {\"n\":");
+        else
+            CHECK_NEAR(strtod(json.c_str() + at + 14, NULL), first, 0);
+    CHECK_INT(rows, 3);
+    remove(s.json);
+    s.raw = 0; // and not unless asked
+    g = open(s);
+    add(g, t);
+    close(g, GPUMB_EXIT_OK);
+    CHECK(!has(read_file(s.json), "samples_s"));
+    remove(s.json);
+    s.raw = 1;
+    s.json = NULL;
+    g = open(s);
+    CHECK(has(heard, "--raw: goes into JSON; for example --json results.json"));
+    close(g, GPUMB_EXIT_USAGE);
+}
+
+// ---- Google Benchmark's JSON ----
+
+static void test_gbench()
+{
+    gpumb_settings s = settings();
+    s.gbench = "build/own.json";
+    gpumb *g = open(s);
+    gpumb_skip(g, "the first entry is that of the second row");
+    add(g, {});
+    GPUMB_SWEEP_NAMES(g, form, "a \"b\"") {
+        gpumb_set_bytes(g, 4e6);
+        gpumb_set_elements(g, 1e6);
+        gpumb_set_value(g, "hits", -0.5);
+        gpumb_set_value(g, "name", 1); // one of its own: the tools read the last of a name
+        gpumb_set_value(g, "never", NAN);
+        add(g, std::vector<double>(40, 1e-3));
+    }
+    add(g, {0});
+    add(g, {2e-9});
+    close(g, GPUMB_EXIT_FAILED);
+    const std::string json = read_file(s.gbench), entries = json.substr(json.find('\n') + 1);
+    CHECK(!json.compare(0, 21, "{\"context\": {\"date\": "));
+    const char *const same =
+        "\"run_type\": \"iteration\", \"repetitions\": 1, \"repetition_index\": "
+        "0, \"threads\": 1, \"iterations\": ";
+    const std::string name = "\"own/row/form:a \\\"b\\\"\", ";
+    CHECK_STR(entries.c_str(),
+              (std::string("\"benchmarks\": [\n{\"hits\": -0.5, \"name\": 1, \"name\": ") + name +
+               "\"run_name\": " + name + same +
+               "40, \"time_unit\": \"ns\", \"real_time\": 1000000, \"cpu_time\": 1000000, "
+               "\"bytes_per_second\": 4000000000, \"items_per_second\": 1000000000},\n"
+               "{\"name\": \"own/row\", \"run_name\": \"own/row\", " +
+               same + "1, \"time_unit\": \"ns\", \"real_time\": 2, \"cpu_time\": 2}\n]}\n")
+                  .c_str());
+    remove(s.gbench);
 }
 
 int main()
@@ -312,5 +489,8 @@ int main()
     test_sweep();
     test_rounds();
     test_compared();
+    test_compared_values();
+    test_raw();
+    test_gbench();
     return CHECK_SUMMARY();
 }
