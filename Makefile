@@ -78,13 +78,15 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 	$(B)/copy --quick --budget 0.3 --csv results/copy.csv --json results/copy.json
 	$(B)/zcopy --quick --budget 0.3 --csv results/zcopy.csv --json results/zcopy.json
 
+# Both say how long it takes before they start, and go on after an interrupt.
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
-	@mkdir -p results
-	@status=0; for b in $(notdir $(BENCHES)); do \
-	    $(B)/$$b --full --csv results/$$b.csv --json results/$$b.json || status=1; \
-	done; for b in $(notdir $(HOST_BENCHES)); do \
-	    build/cpu/$$b >results/$$b.txt || status=1; tail -n 1 results/$$b.txt; \
-	done; exit $$status
+	@sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
+
+ABOUT_MEASURING := $(B)/floor build/cpu/coverage
+passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built
+	@SUITE_OPTIONS='--quiet --budget 0.2 --warmup 0.1' sh bench/suite.sh quick results/passport \
+	    $(filter-out $(ABOUT_MEASURING),$(BENCHES) $(HOST_BENCHES))
+	@python3 plots/passport.py results/passport bench/results | tee results/passport/passport.txt
 
 check: ## runs all checks: test, rest, matrix and lint
 	@sh tests/check.sh test rest matrix lint
@@ -106,7 +108,7 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench test rest check plots figures matrix lint mutate clean help always
+.PHONY: all run bench passport test rest check plots figures matrix lint mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 

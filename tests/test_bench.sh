@@ -114,6 +114,28 @@ bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blo
 bench offset 2 elem,where,offset 0 --filter misaligned --axis elem=16 --axis where=read \
     --axis offset=1,2
 
+# The suite: the time is said before, what an interrupt left is done by the next run, and once.
+# shellcheck disable=SC2016 # what the program is to expand
+printf '#!/bin/sh\necho "$0 $1" >>"%s/ran"\nexit "$(cat "%s/code")"\n' "$tmp" "$tmp" >"$tmp/copy"
+cp "$tmp/copy" "$tmp/zcopy"
+cp "$tmp/copy" "$tmp/nbody"
+chmod +x "$tmp/copy" "$tmp/zcopy" "$tmp/nbody"
+suite() # CODE OF THE PROGRAMS, WANTED, WANTED IN THE OUTPUT
+{
+    echo "$1" >"$tmp/code"
+    sh bench/suite.sh full "$tmp/suite" "$tmp/copy" "$tmp/zcopy" "$tmp/nbody" >"$tmp/said" 2>&1
+    check "suite.sh: exit code $?, not $2" test $? -eq "$2"
+    check "suite.sh does not say '$3'" grep -q "$3" "$tmp/said"
+}
+suite 130 130 '^3 programs, .* on an H200$'
+suite 1 1 '^3 programs, '
+check "suite.sh: a failure ends it" test "$(wc -l <"$tmp/ran")" -eq 4
+echo zcopy >"$tmp/suite/.unfinished"
+suite 0 0 '^2 programs, .*; 1 are done$'
+check "suite.sh: not the rest alone" test "$(sed -n '5,$p' "$tmp/ran" | grep -c full)" -eq 2
+[ -z "$python3" ] || check "passport.py" sh -c 'python3 plots/passport.py bench/results bench/results |
+    grep -E "^  copy +([0-9]+) GB/s +[0-9.]+ % of peak +\\1 "'
+
 # On the host, whatever the backend: fewer elements than threads, and all that is no multiple.
 build=build/cpu threads=1 twice=1
 "$build/host" --filter host/copy --axis n=1 --axis threads=2 | grep -q '1 ok' && threads=1,2 twice=2

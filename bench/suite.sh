@@ -1,0 +1,63 @@
+#!/bin/sh
+# suite.sh full|quick FOLDER PROGRAM... - runs the benchmarks one after the other, their rows into
+# FOLDER. Says before how long it takes; when run again after an interrupt, goes on where it was.
+set -u
+LC_ALL=C
+export LC_ALL
+profile=$1 folder=$2
+shift 2
+mkdir -p "$folder" || exit 1
+state=$folder/.unfinished # the programs that are done, until all are
+touch "$state" || exit 1
+
+# Seconds of a program on an H200, from the table in README.md; 0: not there.
+seconds()
+{
+    awk -F '|' -v name="$1" -v profile="$profile" '
+        $2 ~ "`" name "`" {
+            split(profile == "full" ? $5 : $4, time, " ")
+            print time[1] * (time[2] ~ /^min/ ? 60 : 1)
+            found = 1
+            exit
+        }
+        END { if (!found) print 0 }' "$(dirname "$0")/README.md"
+}
+
+total=0 left=0
+for path; do
+    name=$(basename "$path")
+    grep -qx "$name" "$state" && continue
+    total=$(awk -v a="$total" -v b="$(seconds "$name")" 'BEGIN { print a + b }')
+    left=$((left + 1))
+done
+done_before=$(($# - left))
+echo "$left programs, $(awk -v s="$total" 'BEGIN {
+    printf s < 100 ? "%.0f s" : "%.0f min", s < 100 ? s : s / 60 }') on an H200$(
+    [ "$done_before" -eq 0 ] || echo "; $done_before are done")"
+
+status=0
+for path; do
+    name=$(basename "$path")
+    grep -qx "$name" "$state" && continue
+    case $name in
+    coverage) # has no rows, and no other profile
+        "$path" >"$folder/$name.txt"
+        code=$?
+        tail -n 1 "$folder/$name.txt"
+        ;;
+    *)
+        resume=
+        [ -f "$folder/$name.csv.part" ] && "$path" --help | grep -q -e --resume && resume=--resume
+        # shellcheck disable=SC2086 # options, or none
+        "$path" --"$profile" ${SUITE_OPTIONS:-} $resume --csv "$folder/$name.csv" \
+            --json "$folder/$name.json"
+        code=$?
+        ;;
+    esac
+    # Interrupted, hung up or terminated: the rest, another time.
+    [ "$code" -lt 128 ] || exit "$code"
+    [ "$code" -eq 0 ] || status=$code
+    echo "$name" >>"$state"
+done
+rm -f "$state"
+exit "$status"

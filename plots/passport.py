@@ -1,0 +1,159 @@
+"""One page on a device: what it reaches, each figure with its share of the theoretical one and, beside
+it, the stored figures of other runs and devices.
+
+usage: passport.py FOLDER [STORED]      rows of the quick profiles; rows to set beside them
+"""
+
+import csv
+import math
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+# Of the rows of `bench` with these values: the largest of `column`, or the smallest, times `scale`.
+# `share`: the columns that say what it is of.
+Figure = namedtuple("Figure", "label bench where column scale unit best share")
+
+
+def most(label, bench, where, column="gbps", scale=1, unit="GB/s", share=("pct_peak",)):
+    return Figure(label, bench, where, column, scale, unit, max, share)
+
+
+def least(label, bench, where, column, scale, unit):
+    return Figure(label, bench, where, column, scale, unit, min, ())
+
+
+PAGE = {
+    "Memory": (
+        most("Memcpy, device to device", "copy/fastest", {"kernel": "memcpy"}),
+        most("copy", "copy/fastest", {"kernel": "fastest"}),
+        most("writing alone", "zcopy/best", {"mode": "write"}),
+        most("reading alone", "zcopy/best", {"mode": "read"}),
+        most("STREAM triad", "stream/kernels", {"operation": "triad"}),
+        most("misaligned copy, 1 element off", "offset/misaligned", {"elem": "16", "offset": "1"}),
+        most("stride 2, 4 B, of useful bytes", "strided/memory", {"elem": "4", "stride": "2"}),
+    ),
+    "Caches": (
+        most("L1 and L2, read again", "zcopy/working_set", {"kernel": "read again"}, share=()),
+        most("L2, past the L1", "zcopy/working_set", {"kernel": "read again, past L1"}, share=()),
+        most("shared memory", "stream/shared", {}, share=()),
+    ),
+    "Latency": (
+        least("nearest cache", "latency/chase", {"stride": "128"}, "ns", 1, "ns"),
+        Figure("memory", "latency/chase", {"stride": "128"}, "ns", 1, "ns", max, ()),
+        least("shared memory", "latency/place", {"place": "shared memory"}, "ns", 1, "ns"),
+        least("pinned host memory", "latency/place", {"place": "pinned host memory"}, "ns", 1, "ns"),
+        least("block-wide sum", "group/block", {"algorithm": "reduce"}, "cycles", 1, "cycles"),
+    ),
+    "Launches": (
+        least("context", "launch/process", {"kernel": "context"}, "median_s", 1e3, "ms"),
+        least("first launch", "launch/process", {"kernel": "first launch"}, "median_s", 1e6, "us"),
+        least("and completion", "launch/process", {"kernel": "later launch"}, "median_s", 1e6, "us"),
+        least("each of many, stream", "launch/interval", {"way": "stream"}, "each_s", 1e6, "us"),
+        least("each of many, graph", "launch/interval", {"way": "graph"}, "each_s", 1e6, "us"),
+    ),
+    "Transfers": (
+        most("pinned, up", "transfer/size", {"path": "pinned up"}, share=("pct_link",)),
+        most("pinned, down", "transfer/size", {"path": "pinned down"}, share=("pct_link",)),
+        most("pinned, both at once", "transfer/size", {"path": "pinned both"}, share=("pct_link",)),
+        most("pageable, up", "transfer/size", {"path": "pageable up"}, share=("pct_link",)),
+        most("pageable, down", "transfer/size", {"path": "pageable down"}, share=("pct_link",)),
+        most("a kernel reads pinned memory", "memory_kinds/zero_copy", {"mode": "kernel reads"},
+             share=("pct_link",)),
+        least("4 B, pinned, up", "transfer/size", {"path": "pinned up", "size": "4"}, "median_s",
+              1e6, "us"),
+    ),
+    "Arithmetic": (
+        most("n-body, 20 FLOP by convention", "nbody/best", {}, "gflops", 1e-3, "TFLOP/s"),
+        most("fp32", "roofline/sweep", {"type": "fp32"}, "gflops", 1e-3, "TFLOP/s"),
+        most("fp64", "roofline/sweep", {"type": "fp64"}, "gflops", 1e-3, "TFLOP/s", share=()),
+        most("fp16", "roofline/sweep", {"type": "fp16"}, "gflops", 1e-3, "TFLOP/s", share=()),
+    ),
+    "Reductions, scans, stencils": (
+        most("sum", "reduction/size", {"kernel": "fastest"}),
+        most("the vendor's library's sum", "reduction/size", {"kernel": "library"}),
+        least("sum of 2^16 in a graph", "reduction/size",
+              {"kernel": "fastest", "n": "65536", "launch": "graph"}, "median_s", 1e6, "us"),
+        most("scan", "scan/size", {"kernel": "scan"}),
+        most("Jacobi, fp64", "stencil/jacobi", {}),
+    ),
+}
+
+
+def number(row, column):
+    try:
+        if column == "each_s":
+            return float(row["median_s"]) / float(row["elements"])
+        return float(row[column])
+    except (KeyError, ValueError, ZeroDivisionError):
+        return math.nan
+
+
+def read(folder):
+    """The rows that are ok, by device."""
+    devices = {}
+    for path in sorted(Path(folder).glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row.get("status") == "ok" and row.get("device"):
+                    name = f"{row['device']} ({row['backend']})"
+                    devices.setdefault(name, {}).setdefault(row["bench"], []).append(row)
+    return devices
+
+
+def value(figure, benches):
+    """The figure, and its share of a theoretical one; nan: there is none."""
+    of_memory = figure.column == "gbps" and "pct_peak" in figure.share
+    found = [
+        r
+        for r in benches.get(figure.bench, [])
+        if all(r.get(k) == v for k, v in figure.where.items())
+        and not math.isnan(number(r, figure.column))
+        and not (of_memory and "cached" in r["flags"].split(";"))
+    ]
+    if not found:
+        return math.nan, math.nan
+    row = figure.best(found, key=lambda r: number(r, figure.column))
+    shares = [number(row, s) for s in figure.share]
+    return number(row, figure.column) * figure.scale, shares[0] if shares else math.nan
+
+
+def written(x):
+    return "-" if math.isnan(x) else f"{x:.4g}" if x < 1000 else f"{x:.0f}"
+
+
+def page(measured, stored):
+    if not measured:
+        raise SystemExit("passport.py: no rows that are ok: run `make passport`")
+    here = max(measured, key=lambda name: (not name.endswith("(cpu)"), len(measured[name])))
+    mine = measured[here]
+    alike = [name for name in stored if name.endswith("(cpu)") == here.endswith("(cpu)")]
+    beside = sorted(alike, key=lambda name: (name != here, name))
+    print(f"{here}: what it reaches\n")
+    print(f"{'':34}{'here':>10} {'':8}{'':14}" + "".join(f"  {n[:24]:>24}" for n in beside))
+    for section, figures in PAGE.items():
+        lines = []
+        for f in figures:
+            x, share = value(f, mine)
+            others = [value(f, stored[name])[0] for name in beside]
+            if math.isnan(x) and all(map(math.isnan, others)):
+                continue
+            of = "link" if f.share == ("pct_link",) else "peak"
+            said = "" if math.isnan(share) else f"{share:.1f} % of {of}"
+            lines.append(
+                f"  {f.label:32}{written(x):>10} {f.unit:8}{said:>14}"
+                + "".join(f"  {written(o):>24}" for o in others)
+            )
+        if lines:
+            print(section, *lines, sep="\n")
+    print("\n-: not measured. Beside the figures of here: those that are stored in bench/results.")
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        raise SystemExit(__doc__)
+    page(read(sys.argv[1]), read(sys.argv[2]) if len(sys.argv) == 3 else {})
+
+
+if __name__ == "__main__":
+    main()
