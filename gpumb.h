@@ -323,7 +323,7 @@ typedef struct gpumb_device {
     uint64_t l2_bytes; /* of the device; on the CPU the last-level cache */
     double sm_clock_hz;
     double memory_clock_hz;
-    double peak_bytes_per_s;    /* 2 transfers per clock x bus width, or --peak; 0: unknown */
+    double peak_bytes_per_s;    /* memory clock x transfers x bus width, or --peak; 0: unknown */
     char link[24];              /* to the host: "PCIe 5.0 x16", "NVLink-C2C"; "": unknown */
     double link_bytes_per_s;    /* its highest rate, each way, line code taken off; 0: unknown */
     double peak_flop_per_s;     /* fp32, a multiply-add counted as 2; 0: unknown */
@@ -389,8 +389,8 @@ typedef enum gpumb_advice {
 } gpumb_advice;
 
 /* For managed buffers: moves the pages to GPUMB_MEMORY_DEVICE or _HOST, on the context's stream and
- * asynchronously, also in a region; and tells the driver how they will be used. On the CPU, nothing.
- * Where the device or the buffer has no such thing, the next region is skipped. */
+ * asynchronously, also in a region; and tells the driver how they will be used. On the CPU,
+ * nothing. Where the device or the buffer has no such thing, the next region is skipped. */
 GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to);
 GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice);
 
@@ -421,9 +421,9 @@ GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void 
 GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void *host,
                           uint64_t bytes);
 
-/* The vendor's copy on the context's stream, asynchronous (on the CPU: memcpy on all cores), between
- * any two kinds of memory. A reference to compare with; allowed in a region, which it may make a
- * transfer: see gpumb_set_transfer(). */
+/* The vendor's copy on the context's stream, asynchronous (on the CPU: memcpy on all cores),
+ * between any two kinds of memory. A reference to compare with; allowed in a region, which it may
+ * make a transfer: see gpumb_set_transfer(). */
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes);
 
 /* ---- describing the next region -------------------------------------------------------------- */
@@ -471,8 +471,8 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 
 /* A transfer: bytes of one run that cross the link between host and device, each way. The row's
  * share is then that of the link, `pct_link`, in the busier direction, and none of the device's
- * memory. Without gpumb_set_bytes(), they are the row's bytes as well. gpumb_memcpy() states its own;
- * they count where they are at least half of the bytes that are stated otherwise. */
+ * memory. Without gpumb_set_bytes(), they are the row's bytes as well. gpumb_memcpy() states its
+ * own; they count where they are at least half of the bytes that are stated otherwise. */
 GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
@@ -699,9 +699,9 @@ enum {
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
 /* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; the value of an axis
- * in one: a named value's is its index, from 0; -1: the row has no such axis, or it is of reals; and
- * a value of your own, or of any axis, as a double: NaN where it is not known. There are none while a
- * sweep enumerates. */
+ * in one: a named value's is its index, from 0; -1: the row has no such axis, or it is of reals;
+ * and a value of your own, or of any axis, as a double: NaN where it is not known. There are none
+ * while a sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
@@ -2166,6 +2166,39 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
 static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
+#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
+/* What a device reaches by its clocks, which runtimes report without these two factors.
+ *
+ * fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
+ * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; packed fp32 doubles
+ * them from gfx90a on, from gfx10 on the runtime counts work-group processors of two compute units,
+ * from gfx11 on each lane issues twice.
+ *
+ * Transfers a pin per memory clock: CUDA reports a clock of which two make the rate. ROCm reports
+ * the controller's: HBM2 2, HBM3 of gfx942 4 (1300 MHz x 4 x 8192 bit = 5.3 TB/s, data sheet of the
+ * MI300X), GDDR6 16 (RX 6900 XT: 1000 MHz, 16 Gbit/s). Unknown are gfx8 (GDDR5 or HBM), gfx950 and
+ * what shares the host's memory. */
+static void gpumbi_peaks(gpumb_device *d, int integrated)
+{
+    static const struct {
+        const char *arch; /* begins with this; the first match counts */
+        int lanes, transfers;
+    } table[] = {{"sm_3", 192, 2},   {"sm_5", 128, 2},   {"sm_60", 64, 2},  {"sm_6", 128, 2},
+                 {"sm_7", 64, 2},    {"sm_80", 64, 2},   {"sm_", 128, 2},   {"gfx90a", 128, 2},
+                 {"gfx94", 128, 4},  {"gfx95", 128, 0},  {"gfx9", 64, 2},   {"gfx8", 64, 0},
+                 {"gfx10", 128, 16}, {"gfx11", 256, 16}, {"gfx12", 256, 16}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!strncmp(d->arch, table[i].arch, strlen(table[i].arch))) {
+            const int amd = d->arch[0] == 'g';
+            d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * table[i].lanes;
+            d->peak_bytes_per_s =
+                amd && integrated ? 0
+                                  : d->memory_clock_hz * table[i].transfers * d->bus_width_bits / 8;
+            return;
+        }
+}
+#endif
+
 #if defined(GPUMB_BACKEND_FAKE)
 /* defined by the test */
 
@@ -2263,24 +2296,6 @@ static int gpumbi_dev_count(int *count)
     return (int)GPUMBI_RT(GetDeviceCount)(count);
 }
 
-/* fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
- * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; from gfx10 on the
- * runtime counts work-group processors of two compute units, from gfx11 on each lane issues
- * twice. */
-static int gpumbi_fp32_lanes(const gpumb_device *device)
-{
-    static const struct {
-        const char *arch; /* begins with this; the first match counts */
-        int lanes;
-    } table[] = {{"sm_3", 192}, {"sm_5", 128},  {"sm_60", 64},  {"sm_6", 128},  {"sm_7", 64},
-                 {"sm_80", 64}, {"sm_", 128},   {"gfx94", 128}, {"gfx95", 128}, {"gfx9", 64},
-                 {"gfx8", 64},  {"gfx10", 128}, {"gfx11", 256}, {"gfx12", 256}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (!strncmp(device->arch, table[i].arch, strlen(table[i].arch)))
-            return table[i].lanes;
-    return 0;
-}
-
 static void gpumbi_dev_select(int ordinal)
 {
     (void)GPUMBI_RT(SetDevice)(ordinal); /* which has been opened */
@@ -2332,8 +2347,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->warp_size = properties.warpSize;
     d->max_block = properties.maxThreadsPerBlock;
     d->memory_bytes = (uint64_t)properties.totalGlobalMem;
-    d->peak_bytes_per_s = 2.0 * d->memory_clock_hz * d->bus_width_bits / 8;
-    d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * gpumbi_fp32_lanes(d);
+    gpumbi_peaks(d, properties.integrated);
     return 0;
 }
 
@@ -2710,8 +2724,8 @@ static int gpumbi_sensors_load(gpumbi_sensors *s)
     return gpumbi_load(s, name, table);
 }
 
-/* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits, from
- * the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
+/* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits,
+ * from the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
  * Specification 6.0). */
 static void gpumbi_pcie(gpumb_device *d, unsigned generation, unsigned lanes)
 {
@@ -5414,13 +5428,17 @@ static void gpumbi_count_launch(gpumb *g)
 
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
-    static const uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
+    uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
     if (!gpumbi_working(g) || gpumbi_dry(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
     const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
     for (int i = 0; i < 3; i++) {
+        /* AMD's queues count threads in 32 bits: ROCm truncates (rocm-systems, issue 2372). */
+        if (!strncmp(g->device.arch, "gfx", 3) && shape->block[i] > 0)
+            grid_limit[i] =
+                (uint64_t)gpumbi_min((double)grid_limit[i], (double)(UINT32_MAX / shape->block[i]));
         const int bad_grid = shape->grid[i] < 1 || shape->grid[i] > grid_limit[i];
         const int bad_block = shape->block[i] < 1 || shape->block[i] > block_limit[i];
         if (bad_grid || bad_block) {
@@ -5474,8 +5492,8 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
 /* ================================================================================================
  * BUFFERS
  *
- * Owns memory of all kinds. Behind each buffer lies a guard zone of known bytes: a kernel that writes
- * past the end is caught when its result is checked.
+ * Owns memory of all kinds. Behind each buffer lies a guard zone of known bytes: a kernel that
+ * writes past the end is caught when its result is checked.
  */
 
 /* Sets a stretch of a buffer, in the order of the stream. */
@@ -8825,10 +8843,19 @@ typedef struct gpumbi_head {
     int emulated, peak_source;
 } gpumbi_head;
 
+/* Transfers a pin per memory clock behind the theoretical bandwidth; 0: unknown. */
+static int gpumbi_transfers_per_clock(const gpumb_device *d)
+{
+    const double once = d->memory_clock_hz * d->bus_width_bits / 8;
+    return once > 0 ? (int)(d->peak_bytes_per_s / once + 0.5) : 0;
+}
+
 static const char *const gpumbi_no_name[] = {""};
 static const char *const gpumbi_yes_name[] = {"no", "yes"};
 static const char *const gpumbi_note_name[] = {"", "emulated, not a GPU result"};
-static const char *const gpumbi_peak_name[] = {"", "memory clock x 2 x bus width", "--peak"};
+static const char *const gpumbi_peak_name[] = {"", "memory clock x 2 x bus width", "--peak",
+                                               "memory clock x 4 x bus width",
+                                               "memory clock x 16 x bus width"};
 static const char *const gpumbi_profile_name[] = {"quick", "full"};
 static const char *const gpumbi_cache_name[] = {"hot", "cold"};
 static const char *const gpumbi_order_name[] = {"natural", "drawn"};
@@ -9314,7 +9341,10 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     head.settings = g->settings;
     head.settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     head.emulated = !strcmp(g->device.backend, "cpu");
-    head.peak_source = g->settings.peak_gbps > 0 ? 2 : g->device.peak_bytes_per_s > 0;
+    const int transfers = gpumbi_transfers_per_clock(&g->device);
+    head.peak_source = g->settings.peak_gbps > 0 ? 2
+                       : transfers > 2           ? transfers / 12 + 3
+                                                 : transfers > 0;
     gpumbi_dev_date(date);
     fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
             (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
@@ -9551,9 +9581,10 @@ static void gpumbi_table_device(gpumb *g)
         gpumbi_print(t, ", peak %s GB/s (--peak)\n",
                      gpumbi_write_short(g->settings.peak_gbps, 0).text);
     else if (d->peak_bytes_per_s > 0)
-        gpumbi_print(t, ", peak %s GB/s (%s MHz x 2 x %d bit)\n",
+        gpumbi_print(t, ", peak %s GB/s (%s MHz x %d x %d bit)\n",
                      gpumbi_write_short(d->peak_bytes_per_s / 1e9, 0).text,
-                     gpumbi_write_short(d->memory_clock_hz / 1e6, 0).text, d->bus_width_bits);
+                     gpumbi_write_short(d->memory_clock_hz / 1e6, 0).text,
+                     gpumbi_transfers_per_clock(d), d->bus_width_bits);
     else
         gpumbi_print(t, ", peak unknown (state it with --peak)\n");
     if (d->link_bytes_per_s > 0)
@@ -11405,7 +11436,8 @@ enum {
     GPUMBI_VALUE_PERCENT   /* ... of which the member is a hundredth */
 };
 
-/* name, example of a value ("" for none), kind, member (of OWN any), help; in the order of --help */
+/* name, example of a value ("" for none), kind, member (of OWN any), help; in the order of --help
+ * */
 #define GPUMBI_OPTION_LIST(X)                                                                      \
     X(LIST, "list", "", OWN, full, "the benchmarks with their kernels and axes")                   \
     X(FILTER, "filter", "NAME", OWN, full, "only what has NAME in bench/kernel; may be repeated")  \
@@ -12493,22 +12525,51 @@ static __device__ __forceinline__ unsigned gpumbi_sum_words(gpumbi_32_bytes x)
 
 enum { GPUMBI_SUMS = 1024 };
 
+/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
+#if defined(GPUMB_BACKEND_CUDA)
+#define GPUMBI_WARP 32u
+#else
+#define GPUMBI_WARP ((unsigned)warpSize)
+#endif
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any(x)
+#define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
+#else
+#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
+#else
+#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
+#endif
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
+    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, mask)
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
+#define GPUMBI_SYNC_WARP() __syncwarp()
+#endif
+
 /* Adds up what the threads of a block have read. One atomic per thread would slow down grids of
- * many short-lived threads by a third: a warp adds up first. AMD's compiler does that by itself. */
+ * many short-lived threads by a third: a warp adds up first, as newer compilers for AMD also do by
+ * themselves, but not those of ROCm 5. Threads of the CPU come one after the other. */
 static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
 {
-#if defined(__CUDA_ARCH__)
-    const unsigned rest = blockDim.x - threadIdx.x / 32 * 32; /* threads from this warp on */
-    const unsigned lanes = rest >= 32 ? ~0u : (1u << rest) - 1;
-#if __CUDA_ARCH__ >= 800
-    sum = __reduce_add_sync(lanes, sum);
+#if !defined(GPUMB_BACKEND_CPU)
+    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
+    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    sum = __reduce_add_sync(GPUMBI_LANE_MASK(lanes), sum);
 #else
-    for (unsigned lane = 1; lane < 32; lane *= 2) {
-        const unsigned other = __shfl_down_sync(lanes, sum, lane);
-        sum += (threadIdx.x % 32 + lane < rest && threadIdx.x % 32 + lane < 32) ? other : 0;
+    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
+        const unsigned other = GPUMBI_SHUFFLE_DOWN(lanes, sum, distance);
+        sum += lane + distance < lanes ? other : 0;
     }
 #endif
-    if (threadIdx.x % 32 != 0)
+    if (lane != 0)
         return;
 #endif
     atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);
@@ -12665,33 +12726,6 @@ enum { GPUMBI_LOADS = 4 };
 #define GPUMBI_LOADED(x) asm volatile("" : "+v"(x[0]), "+v"(x[1]), "+v"(x[2]), "+v"(x[3]))
 #else
 #define GPUMBI_LOADED(x) asm volatile("" : : : "memory")
-#endif
-
-/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
-#if defined(GPUMB_BACKEND_CUDA)
-#define GPUMBI_WARP 32u
-#else
-#define GPUMBI_WARP ((unsigned)warpSize)
-#endif
-#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any(x)
-#define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
-#else
-#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
-#else
-#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
-#endif
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
-    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, mask)
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
-#define GPUMBI_SYNC_WARP() __syncwarp()
 #endif
 
 #endif

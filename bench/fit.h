@@ -11,8 +11,8 @@ typedef struct estimate {
 } estimate;
 
 /* time = latency + size / rate. `half` is the size at which half the rate is reached, latency *
- * rate: the n 1/2 of Hockney & Jesshope (Parallel Computers, 1981). count: 0 if there are fewer than
- * 5 times, or none of them shows a rate. */
+ * rate: the n 1/2 of Hockney & Jesshope (Parallel Computers, 1981). count: 0 if there are fewer
+ * than 5 times, or none of them shows a rate. */
 typedef struct line_fit {
     size_t count;
     estimate latency, rate, half;

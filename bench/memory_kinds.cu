@@ -1,6 +1,6 @@
 /* E6: a kernel that reads or writes pinned host memory through the link, over the threads in
- * flight. E7: managed memory, its pages on the host or on the device before the run, moved by faults,
- * by a prefetch, or not at all, as advised; and what it costs to move a page. */
+ * flight. E7: managed memory, its pages on the host or on the device before the run, moved by
+ * faults, by a prefetch, or not at all, as advised; and what it costs to move a page. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -9,7 +9,7 @@
 static const char *const modes[] = {"kernel reads", "kernel writes"};
 enum { READS, WRITES };
 
-/* So many bytes in a kernel's copy between the host's memory or managed memory, and the device's. */
+/* So many bytes in a kernel's copy between host or managed memory and the device's. */
 static void describe_copy(gpumb *g, gpumb_copy_check *check, gpumb_memory kind, int64_t mode,
                           uint64_t bytes)
 {
@@ -86,7 +86,7 @@ static void zero_copy(gpumb *g)
         GPUMB_SWEEP_ARRAY(g, elem, elems.at, elems.count)
             GPUMB_SWEEP_ARRAY(g, block, sizes.at, sizes.count)
                 GPUMB_SWEEP_ARRAY(g, blocks, counts.at, counts.count) {
-                    /* As many turns for each thread, while there is memory: few threads are slow. */
+                    /* As many turns for each thread, while memory lasts: few threads are slow. */
                     const uint64_t turns = is_gpu(g) ? 1024 : 16, most = (uint64_t)256 << 20;
                     const uint64_t all = (uint64_t)(blocks * block * elem) * turns;
                     const uint64_t bytes =
@@ -105,8 +105,8 @@ static void zero_copy(gpumb *g)
 
 static const char managed_bench[] = "memory_kinds/managed";
 
-/* Where the pages are before a run, what the driver is told of them, and whether they are prefetched
- * in the run. */
+/* Where the pages are before a run, what the driver is told of them, and whether they are
+ * prefetched in the run. */
 typedef struct placing {
     gpumb_memory before;
     int prefetched;

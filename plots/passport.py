@@ -1,5 +1,5 @@
-"""One page on a device: what it reaches, each figure with its share of the theoretical one and, beside
-it, the stored figures of other runs and devices.
+"""One page on a device: what it reaches, each figure with its share of the theoretical one and,
+beside it, the stored figures of other runs and devices.
 
 usage: passport.py FOLDER [STORED]      rows of the quick profiles; rows to set beside them
 """
@@ -42,13 +42,15 @@ PAGE = {
         least("nearest cache", "latency/chase", {"stride": "128"}, "ns", 1, "ns"),
         Figure("memory", "latency/chase", {"stride": "128"}, "ns", 1, "ns", max, ()),
         least("shared memory", "latency/place", {"place": "shared memory"}, "ns", 1, "ns"),
-        least("pinned host memory", "latency/place", {"place": "pinned host memory"}, "ns", 1, "ns"),
+        least("pinned host memory", "latency/place", {"place": "pinned host memory"}, "ns", 1,
+              "ns"),
         least("block-wide sum", "group/block", {"algorithm": "reduce"}, "cycles", 1, "cycles"),
     ),
     "Launches": (
         least("context", "launch/process", {"kernel": "context"}, "median_s", 1e3, "ms"),
         least("first launch", "launch/process", {"kernel": "first launch"}, "median_s", 1e6, "us"),
-        least("and completion", "launch/process", {"kernel": "later launch"}, "median_s", 1e6, "us"),
+        least("and completion", "launch/process", {"kernel": "later launch"}, "median_s", 1e6,
+              "us"),
         least("each of many, stream", "launch/interval", {"way": "stream"}, "each_s", 1e6, "us"),
         least("each of many, graph", "launch/interval", {"way": "graph"}, "each_s", 1e6, "us"),
     ),

@@ -46,10 +46,11 @@ FAKE_UNUSED double fake_link_rate;     /* byte/s of the link, each way; also wha
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
-FAKE_UNUSED int fake_devices;             /* how many there are */
-FAKE_UNUSED int fake_multiprocessors;     /* kernels that fill, compare and check launch so many */
-FAKE_UNUSED int fake_warp_size;           /* goes with gpumb_cpu_set_warp_size() */
-FAKE_UNUSED const char *fake_backend;     /* "cpu" makes the engine do without events */
+FAKE_UNUSED int fake_devices;         /* how many there are */
+FAKE_UNUSED int fake_multiprocessors; /* kernels that fill, compare and check launch so many */
+FAKE_UNUSED int fake_warp_size;       /* goes with gpumb_cpu_set_warp_size() */
+FAKE_UNUSED const char *fake_backend; /* "cpu" makes the engine do without events */
+FAKE_UNUSED const char *fake_arch;
 FAKE_UNUSED double fake_peak_gbps;        /* 0: unknown */
 FAKE_UNUSED int fake_sensors;             /* 1: there are some */
 FAKE_UNUSED double fake_power;            /* watts */
@@ -139,8 +140,8 @@ FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queu
 FAKE_UNUSED uint64_t fake_seen;
 FAKE_UNUSED double fake_seen_from, fake_seen_to;
 
-/* What gpumbi_dev_mark() and gpumbi_dev_unmark() left, and the work in between: "[bench|kernel|axes"
- * a "." for each launch, "]". */
+/* What gpumbi_dev_mark() and gpumbi_dev_unmark() left, and the work in between:
+ * "[bench|kernel|axes" a "." for each launch, "]". */
 FAKE_UNUSED char fake_marks[4000];
 FAKE_UNUSED int fake_marked; /* ranges that are open */
 
@@ -225,6 +226,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_multiprocessors = 100;
     fake_warp_size = 32;
     fake_backend = "fake";
+    fake_arch = "fk_90";
     fake_peak_gbps = 1000;
     fake_sensors = 0;
     fake_power = 300;
@@ -358,7 +360,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *device)
         return error;
     snprintf(device->name, sizeof device->name, "Fake 9000");
     snprintf(device->backend, sizeof device->backend, "%s", fake_backend);
-    snprintf(device->arch, sizeof device->arch, "fk_90");
+    snprintf(device->arch, sizeof device->arch, "%s", fake_arch);
     device->ordinal = ordinal;
     device->multiprocessors = fake_multiprocessors;
     device->warp_size = fake_warp_size;
@@ -373,6 +375,7 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *device)
     device->memory_clock_hz = fake_peak_gbps * 1e6; /* 2 transfers a clock x 500 byte */
     device->peak_bytes_per_s = fake_peak_gbps * 1e9;
     device->peak_flop_per_s = 20e12;
+    gpumbi_peaks(device, 0); /* fk_90 is in no table */
     return 0;
 }
 

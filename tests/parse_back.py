@@ -86,7 +86,8 @@ def read_csv(name, axes, part):
     check(head[:len(COLUMNS)] == COLUMNS, name + ": the fixed columns are " + ",".join(head))
     if axes is not None:
         at = head.index("values")
-        values = {value for row in table[1:] for value in row[at:at + 1] for value in value.split(";")}
+        values = {value for row in table[1:] for cell in row[at:at + 1]
+                  for value in cell.split(";")}
         found = [column for column in head[len(COLUMNS):] if column not in values]
         check(found == axes, "%s: the axes are %s, not %s" % (name, found, axes))
     check(len(set(head)) == len(head), name + ": a column is there twice")

@@ -133,7 +133,8 @@ check "suite.sh: a failure ends it" test "$(wc -l <"$tmp/ran")" -eq 4
 echo zcopy >"$tmp/suite/.unfinished"
 suite 0 0 '^2 programs, .*; 1 are done$'
 check "suite.sh: not the rest alone" test "$(sed -n '5,$p' "$tmp/ran" | grep -c full)" -eq 2
-[ -z "$python3" ] || check "passport.py" sh -c 'python3 plots/passport.py bench/results bench/results |
+[ -z "$python3" ] || check "passport.py" sh -c '
+    python3 plots/passport.py bench/results bench/results |
     grep -E "^  copy +([0-9]+) GB/s +[0-9.]+ % of peak +\\1 "'
 
 # On the host, whatever the backend: fewer elements than threads, and all that is no multiple.

@@ -157,9 +157,9 @@ cp "$tmp/out" "$tmp/short"
 with 0 --help
 check "--help writes to stderr" not test -s "$tmp/err"
 check "-h is not --help" cmp -s "$tmp/short" "$tmp/out"
-for option in --help --list --profile --filter --axis --device --csv --json --md --precision --budget \
-    --samples --warmup --quick --full --seed --peak --no-color --version --compare --delta \
-    --processes --spread --fail-on-regression --gbench --raw --compare-values; do
+for option in --help --list --profile --filter --axis --device --csv --json --md --precision \
+    --budget --samples --warmup --quick --full --seed --peak --no-color --version --compare \
+    --delta --processes --spread --fail-on-regression --gbench --raw --compare-values; do
     check "--help does not tell of $option" has "(^|[ ,])$option\\b" "$tmp/out"
 done
 check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"

@@ -770,6 +770,9 @@ static void test_round_trip()
             randomize(&gpumbi_device_fields[f], &written, NULL, 0);
         written.emulated = 0;
         written.peak_source = 1;
+        written.device.memory_clock_hz = 1.5e9; // twice this, by 512 bytes
+        written.device.bus_width_bits = 4096;
+        written.device.peak_bytes_per_s = 1536e9;
         reader->device = written.device;
         gpumbi_fill_line(reader, &line.result, &line);
         for (int as_json = 0; as_json < 2; as_json++) {

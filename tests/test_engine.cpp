@@ -799,6 +799,75 @@ static void test_bad_samples()
     close(g, 0);
 }
 
+// Data sheets: what the clocks that runtimes report come to.
+static void test_peaks()
+{
+    static const struct {
+        const char *arch;
+        double sm_mhz, memory_mhz;
+        int multiprocessors, width, integrated;
+        double gbps, tflops; // 0: unknown
+    } known[] = {
+        {"sm_90", 1980, 3201, 132, 6144, 0, 4916.7, 66.9},   // H200
+        {"sm_70", 1530, 877, 80, 4096, 0, 898.0, 15.67},     // V100
+        {"sm_87", 1300, 3200, 16, 256, 1, 204.8, 5.32},      // Jetson: shares LPDDR5, as told
+        {"gfx906", 1725, 1000, 60, 4096, 0, 1024, 13.25},    // Radeon VII
+        {"gfx90a", 1700, 1600, 110, 4096, 0, 1638.4, 47.87}, // a die of MI250X, packed fp32
+        {"gfx942", 2100, 1300, 304, 8192, 0, 5324.8, 163.4}, // MI300X
+        {"gfx950", 2400, 2000, 256, 8192, 0, 0, 157.3},      // MI355X
+        {"gfx1030", 2250, 1000, 40, 256, 0, 512, 23.04},     // RX 6900 XT: 80 units
+        {"gfx1100", 2500, 1250, 48, 384, 0, 960, 61.44},     // RX 7900 XTX
+        {"gfx1201", 2970, 1258, 32, 256, 0, 644.1, 48.66},   // RX 9070 XT
+        {"gfx90c", 2000, 1600, 8, 128, 1, 0, 2.05},          // in a processor
+        {"gfx803", 1266, 2000, 36, 256, 0, 0, 5.83},         // RX 580: GDDR5
+        {"xyz", 1000, 1000, 10, 256, 0, 0, 0},
+    };
+    for (const auto &k : known) {
+        gpumb_device d = {};
+        snprintf(d.arch, sizeof d.arch, "%s", k.arch);
+        d.sm_clock_hz = k.sm_mhz * 1e6;
+        d.memory_clock_hz = k.memory_mhz * 1e6;
+        d.multiprocessors = k.multiprocessors;
+        d.bus_width_bits = k.width;
+        gpumbi_peaks(&d, k.integrated);
+        const bool right = CHECK_NEAR(d.peak_bytes_per_s / 1e9, k.gbps, 1e-3 * k.gbps) &
+                           CHECK_NEAR(d.peak_flop_per_s / 1e12, k.tflops, 5e-3 * k.tflops);
+        if (!right)
+            printf("    %s\n", k.arch);
+    }
+}
+
+// What a launch asks for in one dimension, against what AMD's queues and others take.
+static void test_many_threads()
+{
+    static const struct {
+        const char *arch;
+        uint64_t grid;
+        unsigned block;
+        bool refused;
+    } launches[] = {{"gfx90a", 1u << 24, 256, true},  {"gfx90a", (1u << 24) - 1, 256, false},
+                    {"gfx1100", 4194304, 1024, true}, {"gfx1100", 4194303, 1024, false},
+                    {"gfx942", 0x7fffffff, 1, false}, {"gfx942", 0x7fffffff, 2, false},
+                    {"gfx942", 0x7fffffff, 3, true},  {"sm_90", 0x7fffffff, 1024, false}};
+    for (const auto &l : launches) {
+        const gpumb_settings s = settings();
+        fake_reset();
+        fake_arch = l.arch;
+        gpumb *g = gpumb_open_settings("test_engine", &s);
+        const gpumbi_shape shape = {"many", {l.grid, 1, 1}, {l.block, 1, 1}, 0, 0};
+        GPUMB_MEASURE(g, "many") {
+            if (gpumbi_launch_begin(&shape, NULL))
+                fake_run(1e-3);
+        }
+        const gpumb_result *row = gpumb_last_result(g);
+        if (CHECK(row != NULL)) {
+            CHECK_INT(row->status, l.refused ? GPUMB_STATUS_SKIPPED : GPUMB_STATUS_OK);
+            CHECK(!l.refused || strstr(row->reason, "launch of many refused: grid.x is"));
+        }
+        close(g, 0);
+    }
+}
+
 static void test_failing_launch()
 {
     gpumb_result r;
@@ -1028,6 +1097,8 @@ int main()
     test_schedule();
     test_bad_times();
     test_bad_samples();
+    test_peaks();
+    test_many_threads();
     test_failing_launch();
     test_any_failure();
     test_rates();

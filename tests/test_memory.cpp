@@ -1,5 +1,5 @@
-/* test_memory.cpp - kinds of memory on the fake device: fills, poison, guard zones and checks of all
- * of them, copies between all of them, managed memory and its limits, and what a transfer's row
+/* test_memory.cpp - kinds of memory on the fake device: fills, poison, guard zones and checks of
+ * all of them, copies between all of them, managed memory and its limits, and what a transfer's row
  * says. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE

@@ -218,7 +218,7 @@ static void in_state(state in, const function &f, unsigned which, int value)
             }
         }
     }
-    if (strcmp(f.name, "gpumb_close")) {
+    if (strcmp(f.name, "gpumb_close") && strcmp(f.name, "gpumb_run")) { /* which close it */
         go_on(g);
         gpumb_close(g);
     }

@@ -63,7 +63,7 @@ parts() { # FROM TO: from one headline to another
 parts '\/\* ---- libraries --' '\/\* ---- profiler --' >"$tmp/sensors.h"
 {
     parts '\/\* ---- libraries --' '\/\* ---- sensors --'
-    parts '\/\* ---- profiler --' '#else \/\* the CPU'
+    parts '\/\* ---- profiler --' '\/\* ---- ranges --'
 } >"$tmp/profiler.h"
 for name in open close; do
     check "gpumb.h has no gpumbi_dev_sensors_$name() there" \

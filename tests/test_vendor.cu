@@ -1,6 +1,6 @@
 // test_vendor.cu - what source meant for GPUs alone may do: kernel<<<>>> in a region, which goes to
-// the legacy stream, contexts on several devices, and kinds of memory. Nothing of this exists on the
-// CPU.
+// the legacy stream, contexts on several devices, and kinds of memory. Nothing of this exists on
+// the CPU.
 #include "check.h"
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
