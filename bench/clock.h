@@ -31,6 +31,16 @@ static inline __device__ word ticks_now()
 #endif
 }
 
+/* Cycles of the multiprocessor that this runs on; without a GPU ticks as well. */
+static inline __device__ word cycles_now()
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    return (word)clock64();
+#else
+    return ticks_now();
+#endif
+}
+
 static __global__ void read_ticks(word *now)
 {
     *now = ticks_now();

@@ -108,6 +108,19 @@ bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
 bench stencil 4 n,scalars 2 --filter stencil/cg --axis n=3,33
 bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
 
+bench latency 9 stride,footprint 3 --filter latency/chase --axis stride=8,128,4096 \
+    --axis footprint=4096,99999,1048577
+bench latency 3 stride,footprint 1 --filter latency/tlb --axis stride=4096 \
+    --axis footprint=4096,40960,100000
+bench latency 2 footprint 2 --filter latency/lines --axis footprint=131072,1000000
+bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
+bench latency 20 memory,lanes,apart,words 3 --filter latency/atomic --axis words=1,3,33,1000
+# How many plateaus a chase has is the machine's matter.
+"$build/latency" --filter latency/chase --filter latency/levels --axis stride=128 --warmup 0 \
+    --axis footprint=1024,2048,4096,8192,8388608 --csv "$tmp/bench.csv" >"$tmp/bench.out" 2>&1
+check "latency: plateaus as rows: exit code $?" grep -qE ' 0 skipped, 0 failed$' "$tmp/bench.out"
+check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
