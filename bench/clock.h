@@ -1,5 +1,5 @@
-/* Clocks for the benchmarks: that of the host, and a timer that all multiprocessors share. Include
- * it after gpumb.h. */
+/* Clocks for the benchmarks: that of the host, a timer that all multiprocessors share, and the clock
+ * of each. Include it after gpumb.h. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
@@ -31,13 +31,13 @@ static inline __device__ word ticks_now()
 #endif
 }
 
-/* Cycles of the multiprocessor that this runs on; without a GPU ticks as well. */
+/* Of the multiprocessor's clock; on the CPU, ticks. */
 static inline __device__ word cycles_now()
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    return (word)clock64();
-#else
+#if defined(GPUMB_BACKEND_CPU)
     return ticks_now();
+#else
+    return (word)clock64();
 #endif
 }
 

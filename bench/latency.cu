@@ -281,7 +281,7 @@ typedef struct points {
 
 static points points_of(gpumb *g, const char *bench, int64_t stride)
 {
-    const rows some = noisy_too(having(rows_of(bench, NULL), "stride", stride));
+    const rows some = noisy_too(having(rows_of(bench, NULL), "stride_bytes", stride));
     points all;
     for (int64_t f = next_value(g, some, "footprint", 0); f > 0;
          f = next_value(g, some, "footprint", f))
@@ -322,8 +322,8 @@ static const char *const *level_names(gpumb *g)
     return is_gpu(g) ? gpu_names : cpu_names;
 }
 
-/* The plateaus of a stride, and for each the place of its name; -1: it has none. A cache has as many
- * bytes as lines are touched. */
+/* The plateaus of a stride, and for each the place of its name; -1: it has none. What has to fit a
+ * cache are the lines that are touched. */
 typedef struct levels {
     points p;
     plateau at[PLATEAUS_MOST];
@@ -351,8 +351,8 @@ static levels levels_of(gpumb *g, const char *bench, int64_t stride)
 static void note_levels(gpumb *g)
 {
     const rows all = noisy_too(rows_of(chase_bench, NULL));
-    for (int64_t stride = next_value(g, all, "stride", 0); stride > 0;
-         stride = next_value(g, all, "stride", stride)) {
+    for (int64_t stride = next_value(g, all, "stride_bytes", 0); stride > 0;
+         stride = next_value(g, all, "stride_bytes", stride)) {
         const levels l = levels_of(g, chase_bench, stride);
         sentence s = no_words(), name = no_words();
         for (size_t i = 0; i < l.count; i++) {
@@ -375,7 +375,8 @@ static void latency_chase(gpumb *g)
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
     const int64_t most = !gpu ? 32 * MiB : full ? 8 * GiB : GiB;
     const ground w = {gpumb_alloc(g, (uint64_t)most), 0, 0, tick_seconds(g)};
-    GPUMB_SWEEP_ARRAY(g, stride, strides.at, strides.count) {
+    GPUMB_SWEEP_ARRAY(g, stride_bytes, strides.at, strides.count) {
+        const int64_t stride = stride_bytes;
         /* Where lines are close to each other, the caches are told apart by many points. */
         const int64_t low = stride < LINE ? KiB : 8 * stride;
         const int64_t nodes = stride * (MOST_NODES / 8 * (stride > 4096 ? 1 : 8)),
@@ -446,8 +447,8 @@ static const char tlb_bench[] = "latency/tlb";
 static void note_reach(gpumb *g)
 {
     const rows all = noisy_too(rows_of(tlb_bench, NULL));
-    for (int64_t stride = next_value(g, all, "stride", 0); stride > 0;
-         stride = next_value(g, all, "stride", stride)) {
+    for (int64_t stride = next_value(g, all, "stride_bytes", 0); stride > 0;
+         stride = next_value(g, all, "stride_bytes", stride)) {
         const levels l = levels_of(g, tlb_bench, stride);
         sentence s = no_words(), name = no_words();
         for (size_t i = 0; i < l.count; i++) {
@@ -475,7 +476,8 @@ static void latency_tlb(gpumb *g)
     if (is_gpu(g) && full && most > (int64_t)(gpumb_get_device(g)->memory_bytes / 8 * 7))
         most = most / 4 * 3;
     const ground w = {gpumb_alloc(g, (uint64_t)most), 1, 0, tick_seconds(g)};
-    GPUMB_SWEEP_ARRAY(g, stride, strides.at, strides.count) {
+    GPUMB_SWEEP_ARRAY(g, stride_bytes, strides.at, strides.count) {
+        const int64_t stride = stride_bytes;
         const std::vector<int64_t> sizes = footprints(8 * stride, most, full ? 4 : 1);
         GPUMB_SWEEP_ARRAY(g, footprint, sizes.data(), sizes.size())
             measure_chase(g, "chase", &w, footprint, stride);
@@ -655,7 +657,7 @@ static __global__ void add_again(unsigned *words, unsigned apart, word *out, cha
     }
 }
 
-/* What the words hold that threads have added to, in turn; what lies between them is still poison. */
+/* What the words hold that threads have added to, in turn; what lies between is still poison. */
 typedef struct sums {
     gpumb_buffer *words;
     uint64_t count, apart;   /* so many, so many words apart */
@@ -705,14 +707,15 @@ static void note_atomics(gpumb *g)
     sentence s = no_words();
     for (size_t i = 0; i < gpumb_row_count(g); i++) {
         const gpumb_result *r = row_in(g, noisy_too(rows_of(atomic_bench, NULL)), i);
-        const int64_t lanes = gpumb_row_axis(g, i, "lanes"), apart = gpumb_row_axis(g, i, "apart");
+        const int64_t adders = gpumb_row_axis(g, i, "adders"),
+                      apart = gpumb_row_axis(g, i, "apart_bytes");
         const double cycles = gpumb_row_value(g, i, "cycles");
         if (!r)
             continue;
         say_next(&s, "; ");
-        say(&s, "%s, %lld lane%s%s ", words_in[gpumb_row_axis(g, i, "memory")], (long long)lanes,
-            lanes > 1 ? "s" : "",
-            lanes == 1   ? ""
+        say(&s, "%s, %lld thread%s%s ", words_in[gpumb_row_axis(g, i, "memory")], (long long)adders,
+            adders > 1 ? "s" : "",
+            adders == 1  ? ""
             : apart == 0 ? " on one word"
             : apart == 4 ? " on neighbouring words"
                          : " on words far apart");
@@ -726,14 +729,15 @@ static void note_atomics(gpumb *g)
 
 static void latency_atomic(gpumb *g)
 {
-    static const int64_t lane_counts[] = {1, 32}, distances[] = {0, 4, LINE};
+    static const int64_t counts[] = {1, 32}, distances[] = {0, 4, LINE};
     const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_STRINGS(g, memory, words_in, COUNT(words_in))
-        GPUMB_SWEEP_ARRAY(g, lanes, lane_counts, COUNT(lane_counts))
-            GPUMB_SWEEP_ARRAY(g, apart, distances, COUNT(distances)) {
-                const uint64_t threads = (uint64_t)lanes, words_apart = (uint64_t)apart / 4;
+        GPUMB_SWEEP_ARRAY(g, adders, counts, COUNT(counts))
+            GPUMB_SWEEP_ARRAY(g, apart_bytes, distances, COUNT(distances)) {
+                const int64_t apart = apart_bytes;
+                const uint64_t threads = (uint64_t)adders, words_apart = (uint64_t)apart / 4;
                 const uint64_t span = ((threads - 1) * words_apart + 1) * sizeof(unsigned);
-                if (lanes == 1 && apart) /* the same again */
+                if (adders == 1 && apart) /* the same again */
                     continue;
                 job j;
                 j.length.warm = 256;
@@ -754,10 +758,10 @@ static void latency_atomic(gpumb *g)
                 gpumb_poison(g, s.words);
                 gpumb_poison(g, j.out);
                 if (memory == IN_SHARED)
-                    GPUMB_LAUNCH_BARRIER(add_again<1>, 1, lanes, span, words, (unsigned)words_apart,
-                                         GPUMB_PTR(word, j.out), j.length);
+                    GPUMB_LAUNCH_BARRIER(add_again<1>, 1, adders, span, words,
+                                         (unsigned)words_apart, GPUMB_PTR(word, j.out), j.length);
                 else
-                    GPUMB_LAUNCH_BARRIER(add_again<0>, 1, lanes, 0, words, (unsigned)words_apart,
+                    GPUMB_LAUNCH_BARRIER(add_again<0>, 1, adders, 0, words, (unsigned)words_apart,
                                          GPUMB_PTR(word, j.out), j.length);
                 add_row(g, "atomicAdd", &j, check_atomics, &check, tick_s);
             }
@@ -817,7 +821,7 @@ static void note_rates(gpumb *g)
                    "bytes apart.",
                    words_in[memory], memory == IN_SHARED ? " a block" : "", s.text,
                    (long long)gpumb_row_axis(g, e.low_row, "words"),
-                   (long long)gpumb_row_axis(g, e.low_row, "apart"));
+                   (long long)gpumb_row_axis(g, e.low_row, "apart_bytes"));
     }
 }
 
@@ -832,7 +836,8 @@ static void latency_atomic_rate(gpumb *g)
     const uint64_t blocks = (uint64_t)d->multiprocessors * (is_gpu(g) ? 2 : 1);
     GPUMB_SWEEP_STRINGS(g, memory, words_in, COUNT(words_in))
         GPUMB_SWEEP_ARRAY(g, words, counts.at, counts.count)
-            GPUMB_SWEEP_ARRAY(g, apart, distances, COUNT(distances)) {
+            GPUMB_SWEEP_ARRAY(g, apart_bytes, distances, COUNT(distances)) {
+                const int64_t apart = apart_bytes;
                 const int shared = memory == IN_SHARED;
                 const unsigned rounds = is_gpu(g) ? shared ? 256 : 16 : 8;
                 const uint64_t count = (uint64_t)words, words_apart = (uint64_t)apart / 4;

@@ -34,6 +34,7 @@ done_before=$(($# - left))
 echo "$left programs, $(awk -v s="$total" 'BEGIN {
     printf s < 100 ? "%.0f s" : "%.0f min", s < 100 ? s : s / 60 }') on an H200$(
     [ "$done_before" -eq 0 ] || echo "; $done_before are done")"
+[ "${SUITE_TABLES:-all}" != none ] || exec >/dev/null
 
 status=0
 for path; do

@@ -88,6 +88,11 @@ AXES = {
     "pages": ("Pages are", count),
     "distance": ("Distance", size),
     "touched": ("Words that the host has touched", count),
+    "memory": ("Words are in", count),
+    "words": ("Number of words", count),
+    "adders": ("Threads that add", count),
+    "apart_bytes": ("Bytes apart", count),
+    "stride_bytes": ("One line in each", size),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -95,9 +100,13 @@ RATES = {
     "gbps": ("bytes", 1e9, "Rate, read + written, in GB/s"),
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
+    "latency_ns": ("", 1e-9, "Latency in ns"),
     "each_us": ("", 1e-6, "Time for each in \u00b5s"),  # of the row's elements
+    "elements_per_ns": ("elements", 1e9, "Per ns"),
     "error_pct": ("", 1, "Error of the median in %"),  # against span_us
 }
+# Those that are drawn from another column, in seconds, or for each second.
+COLUMNS = {"each_us": "median_s", "latency_ns": "median_s", "elements_per_ns": "elements_per_s"}
 
 
 def axis_label(column):
@@ -201,7 +210,11 @@ def level(row):
 def bands(ax, family, series, style):
     """Names the stretches of x that are served by the same cache above the axes: of all series
     together, and shaded, or on a line for each where they differ."""
-    named = {v: {p.x: level(p.row) for p in points} for v, points in series.items()}
+    name = level if family.bands == "cache" else lambda row: row[family.bands]
+    named = {v: {p.x: name(p.row) for p in points} for v, points in series.items()}
+    named = {v: own for v, own in named.items() if any(own.values())}
+    if not named:
+        return
     together = {x: name for own in named.values() for x, name in own.items()}
     alike = all(own.items() <= together.items() for own in named.values())
     if alike:
@@ -214,6 +227,8 @@ def bands(ax, family, series, style):
         edges.append(xs[-1] * 2**0.5)
         edges_of_all += edges
         for n, i in enumerate(starts):
+            if not names[i]:
+                continue
             if alike:
                 ax.axvspan(*edges[n : n + 2], color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
             else:
@@ -238,7 +253,10 @@ def bands(ax, family, series, style):
                 fontsize=16 if alike else 12,
                 fontweight="bold",
             )
-    ax.set_xlim(min(edges_of_all), max(edges_of_all))
+    xs = [p.x for points in series.values() for p in points]
+    ax.set_xlim(
+        min(*edges_of_all, min(xs) / 2**0.5), max(*edges_of_all, max(xs) * 2**0.5)
+    )
 
 
 def bars(ax, family, series, style):
@@ -761,6 +779,74 @@ FAMILIES = [
         draw=bars,
         log2=False,
         y="median_s",
+    ),
+    Family(
+        "latency-chase",
+        "latency/chase",
+        "A dependent load: latency over footprint, of one line in so many bytes",
+        x="footprint",
+        series="stride_bytes",
+        bands="level",
+        log_y=True,
+        y="latency_ns",
+    ),
+    Family(
+        "latency-levels",
+        "latency/levels",
+        "A dependent load: the plateaus of its latency",
+        x="level",
+        series="level",
+        draw=bars,
+        log2=False,
+        y="latency_ns",
+    ),
+    Family(
+        "latency-place",
+        "latency/place",
+        "A dependent load from shared memory and from the host's: latency over footprint",
+        x="footprint",
+        series="place",
+        log_y=True,
+        y="latency_ns",
+    ),
+    Family(
+        "latency-lines",
+        "latency/lines",
+        "Lines of the L2, each by itself: median latency",
+        x="footprint",
+        series="kernel",
+        draw=bars,
+        log2=False,
+        y="latency_ns",
+    ),
+    Family(
+        "latency-tlb",
+        "latency/tlb",
+        "A dependent load past the L1, one line in so many bytes: what its address takes",
+        x="footprint",
+        series="stride_bytes",
+        y="latency_ns",
+    ),
+    Family(
+        "latency-atomic",
+        "latency/atomic",
+        "An atomic addition that waits for the one before",
+        x="apart_bytes",
+        series="adders",
+        panel="memory",
+        draw=bars,
+        log2=False,
+        y="latency_ns",
+    ),
+    Family(
+        "latency-atomic-rate",
+        "latency/atomic_rate",
+        "Atomic additions by all threads: rate over the number of words",
+        x="words",
+        series="apart_bytes",
+        panel="memory",
+        log_y=True,
+        y="elements_per_ns",
     ),
     *(
         Family(

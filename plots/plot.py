@@ -25,6 +25,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from families import (
     BAND,
+    COLUMNS,
     FAMILIES,
     FLAGGED,
     RATES,
@@ -146,6 +147,7 @@ def read(path):
         rows.append(row)
     need(path, header, FIXED)
     add_spans(path, rows)
+    add_levels(rows)
     return rows
 
 
@@ -164,6 +166,20 @@ def add_spans(path, rows):
             f"{path}: no {stem}.json or {stem}.txt with the spans beside it: floor/span is not "
             "drawn: run floor with --json too"
         )
+
+
+def add_levels(rows):
+    """The plateaus that latency has found in its chase through all lines: names, by footprint."""
+    found = [r for r in rows if r["bench"] == "latency/levels" and r["status"] == "ok"]
+    for r in rows:
+        if r["bench"] == "latency/chase":
+            inside = [
+                f["kernel"]
+                for f in found
+                if r["stride_bytes"] == "128"
+                and float(f["from_bytes"]) <= float(r["footprint"]) <= float(f["to_bytes"])
+            ]
+            r["level"] = inside[0] if inside else ""
 
 
 def value(text):
@@ -195,7 +211,7 @@ def point(family, row):
         times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
         return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
     each = number(row, "elements") if family.y == "each_us" else 1
-    y = number(row, "median_s" if family.y == "each_us" else family.y) / (each or math.nan)
+    y = number(row, COLUMNS.get(family.y, family.y)) / (each or math.nan)
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
@@ -208,7 +224,7 @@ def point(family, row):
         )
     else:
         lo, hi = (number(row, c) / each / unit for c in ("ci_lo_s", "ci_hi_s"))
-        y /= unit
+    y /= unit if family.y in COLUMNS or not work else 1
     if lo > y * 1.01 or hi < y * 0.99:
         say(
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "
@@ -273,7 +289,9 @@ def caption(family, rows, panels, lost, slower, replaced, date):
     if family.y == "error_pct":
         notes += ["error: against the spin's own clock, first block's start to last block's end"]
         notes += ["hollow: flagged as launch-bound, noisy or near the clock's resolution"]
-    if family.bands:
+    if family.bands == "level":
+        notes += ["above the axes: the plateaus that the program has found for one in each 128 B"]
+    elif family.bands:
         notes += ["above the axes: where the data come from, by size and by kind of access"]
     if family.published and rows[0]["backend"] != "cpu":
         notes += ["stars: published figures (J. Stephan, TU Dresden 2019)"]

@@ -108,15 +108,15 @@ bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
 bench stencil 4 n,scalars 2 --filter stencil/cg --axis n=3,33
 bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
 
-bench latency 9 stride,footprint 3 --filter latency/chase --axis stride=8,128,4096 \
+bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_bytes=8,128,4096 \
     --axis footprint=4096,99999,1048577
-bench latency 3 stride,footprint 1 --filter latency/tlb --axis stride=4096 \
+bench latency 3 stride_bytes,footprint 1 --filter latency/tlb --axis stride_bytes=4096 \
     --axis footprint=4096,40960,100000
 bench latency 2 footprint 2 --filter latency/lines --axis footprint=131072,1000000
 bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
-bench latency 20 memory,lanes,apart,words 3 --filter latency/atomic --axis words=1,3,33,1000
+bench latency 20 memory,adders,apart_bytes,words 3 --filter latency/atomic --axis words=1,3,33,1000
 # How many plateaus a chase has is the machine's matter.
-"$build/latency" --filter latency/chase --filter latency/levels --axis stride=128 --warmup 0 \
+"$build/latency" --filter latency/chase --filter latency/levels --axis stride_bytes=128 --warmup 0 \
     --axis footprint=1024,2048,4096,8192,8388608 --csv "$tmp/bench.csv" >"$tmp/bench.out" 2>&1
 check "latency: plateaus as rows: exit code $?" grep -qE ' 0 skipped, 0 failed$' "$tmp/bench.out"
 check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
@@ -145,6 +145,9 @@ suite 1 1 '^3 programs, '
 check "suite.sh: a failure ends it" test "$(wc -l <"$tmp/ran")" -eq 4
 echo zcopy >"$tmp/suite/.unfinished"
 suite 0 0 '^2 programs, .*; 1 are done$'
+# shellcheck disable=SC2046 # several options
+check "make passport: its options" "$build/copy" --list \
+    $(sed -n "s/.*SUITE_OPTIONS='\([^']*\)'.*/\1/p" Makefile)
 check "suite.sh: not the rest alone" test "$(sed -n '5,$p' "$tmp/ran" | grep -c full)" -eq 2
 [ -z "$python3" ] || check "passport.py" sh -c '
     python3 plots/passport.py bench/results bench/results |

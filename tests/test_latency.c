@@ -93,6 +93,8 @@ static void test_steps(void)
                                  140, 141, 142, 143,  143, 145, 146, 200, 230, 231, 235,
                                  300, 310, 312, 311,  315, 400, 480, 520, 521, 525};
     static const double bump[] = {10, 10, 10, 10, 14, 10, 10, 10, 10, 10};
+    static const double tie[] = {11, 10.2, 10, 9.5};
+    static const double back[] = {10, 10, 10, 10, 12.5, 12.5, 12.5, 11.3, 11.3, 11.3, 11.3, 11.3};
     static const double down[] = {50, 50, 50, 50, 20, 20, 20, 20};
     size_t i;
     put(gpu, 32);
@@ -111,6 +113,18 @@ static void test_steps(void)
     put(bump, 10); /* of two pieces of one level the wider */
     CHECK_INT(find(10, 2), 1);
     is_plateau("bump", 0, 5, 9, 10);
+
+    put(tie, 4); /* of equally wide ones the flattest */
+    CHECK_INT(find(4, 1), 1);
+    is_plateau("tie", 0, 1, 3, 10);
+    for (i = 0; i < 4; i++)
+        y[i] = tie[3 - i];
+    CHECK_INT(find(4, 1), 1);
+    is_plateau("tie, reversed", 0, 0, 2, 10);
+
+    put(back, 12); /* what is left of the second and third is too close to the first */
+    CHECK_INT(find(12, 1), 1);
+    is_plateau("back", 0, 7, 11, 11.3);
 
     put(down, 8);
     CHECK_INT(find(8, 1), 2);
@@ -176,11 +190,13 @@ static void test_noise(void)
 static void test_memories(void)
 {
     static const double at[] = {1024, 65536, 1 << 20, 1 << 25, 1 << 26, 1 << 30};
-    static const plateau low = {0, 1, 1}, middle = {2, 3, 1}, high = {4, 5, 1}, both = {1, 4, 1};
+    static const plateau low = {0, 1, 1}, middle = {2, 3, 1}, high = {4, 5, 1}, both = {1, 4, 1},
+                         inner = {0, 2, 1};
     CHECK_INT(memory_of(at, &low, 1 << 18, 1 << 26), IN_L1);
     CHECK_INT(memory_of(at, &middle, 1 << 18, 1 << 26), IN_L2);
     CHECK_INT(memory_of(at, &high, 1 << 18, 1 << 26), IN_MEMORY);
     CHECK_INT(memory_of(at, &both, 1 << 18, 1 << 26), IN_L2);
+    CHECK_INT(memory_of(at, &inner, 1 << 16, 1 << 26), IN_L1); /* 32 KiB */
     CHECK_INT(memory_of(at, &low, 0, 1 << 26), IN_L2);
     CHECK_INT(memory_of(at, &low, 0, 0), IN_MEMORY);
 }
