@@ -1,5 +1,5 @@
-/* Clocks for the benchmarks: that of the host, a timer that all multiprocessors share, and the clock
- * of each. Include it after gpumb.h. */
+/* Clocks for the benchmarks: that of the host, a timer that all multiprocessors share, and the
+ * clock of each. Include it after gpumb.h. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
