@@ -1,11 +1,12 @@
-/* What latency.cu is made of and no device is needed for: chains for a pointer chase, and the
- * plateaus of a latency over the footprint. C99 and C++11. */
+/* What latency.cu is made of and no device is needed for: chains for a pointer chase, the plateaus
+ * of a latency over the footprint, groups of latencies. C99 and C++11. */
 #ifndef BENCH_CHASE_H
 #define BENCH_CHASE_H
 
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ typedef struct plateau {
 } plateau;
 
 #define PLATEAU_FLAT 1.10 /* its largest y is at most so many times its smallest, */
-#define PLATEAU_WIDE 1.5  /* its last x at least so many times its first, */
+#define PLATEAU_WIDE 1.33 /* its last x at least so many times its first, */
 #define PLATEAU_APART 1.2 /* and the level of the next is at least so far from it */
 enum { PLATEAU_POINTS = 3, PLATEAU_POINTS_MOST = 512 };
 
@@ -131,6 +132,38 @@ static inline int memory_of(const double *x, const plateau *p, double l1, double
 {
     const double middle = sqrt(x[p->first] * x[p->last]);
     return middle <= l1 ? IN_L1 : middle <= l2 ? IN_L2 : IN_MEMORY;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+#define GROUP_APART 0.01 /* the gap between two groups is at least such a part of the median, */
+#define GROUP_GAP 30     /* so many times as wide as the mean one of the middle four fifths, */
+#define GROUP_SHARE 0.1  /* and has at least such a part of all values on either side */
+enum { GROUP_LEAST = 40 };
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts n values. Returns how many are in the lower of two groups, those below the widest gap; 0:
+ * there are no two. */
+static inline size_t split_groups(double *v, size_t n)
+{
+    const size_t edge = (size_t)ceil(GROUP_SHARE * (double)n);
+    size_t at = 0;
+    double widest = 0;
+    qsort(v, n, sizeof *v, compare_doubles);
+    if (n < GROUP_LEAST)
+        return 0;
+    for (size_t i = edge; i <= n - edge; i++)
+        if (v[i] - v[i - 1] > widest) {
+            widest = v[i] - v[i - 1];
+            at = i;
+        }
+    const double mean = (v[n - edge] - v[edge - 1] - widest) / (double)(n - 2 * edge);
+    return widest >= GROUP_APART * v[n / 2] && widest > GROUP_GAP * mean ? at : 0;
 }
 
 #endif

@@ -95,10 +95,13 @@ template <int past_l1> static __global__ void chase(void *at, word *out, chase_l
     out[TICKS] = ticks_now() - ticks;
 }
 
-/* Lines that hold their own addresses: sample s takes one in the s-th stride, over and over. */
-static __global__ void chase_each(char *memory, uint64_t stride, word *out, chase_length l)
+/* Lines that hold their own addresses: sample s takes one in the s-th stride, over and over, by
+ * loads or by atomics that add nothing, which only the runtime knows. */
+template <int atomics>
+static __global__ void chase_each(char *memory, uint64_t stride, word *out, chase_length l,
+                                  word nothing)
 {
-    word ticks = ticks_now(), all = cycles_now();
+    const word ticks = ticks_now(), all = cycles_now();
     for (unsigned s = 0; s < l.samples; s++) {
         void *at = memory + place_of(s, stride);
         for (unsigned i = 0; i < l.warm; i++)
@@ -106,7 +109,7 @@ static __global__ void chase_each(char *memory, uint64_t stride, word *out, chas
         const word began = cycles_after((word)at, out);
         UNROLL_8
         for (unsigned i = 0; i < l.steps; i++)
-            at = load<1>(at);
+            at = atomics ? (void *)atomicAdd((word *)at, nothing) : load<1>(at);
         out[SAMPLES + s] = cycles_after((word)at, out) - began;
     }
     out[CYCLES] = cycles_now() - all;
@@ -166,9 +169,8 @@ static __global__ void chase_shared(const uint32_t *next, unsigned n, word *out,
 typedef struct job {
     gpumb_buffer *out;
     chase_length length;
-    word expected;  /* where it ends */
-    double cycles;  /* of a load; median */
-    double seconds; /* of a cycle */
+    word expected; /* where it ends */
+    int groups;    /* samples may be of two kinds */
 } job;
 
 static int check_end(gpumb *g, void *user)
@@ -198,6 +200,12 @@ static void add_row(gpumb *g, const char *name, const job *j, gpumb_check check,
     }
     if (is_gpu(g))
         gpumb_set_value(g, "cycles", gpumb_statistics(cycles.data(), cycles.size()).median);
+    if (j->groups) {
+        const size_t n = cycles.size(), near = split_groups(cycles.data(), n);
+        gpumb_set_value(g, "near_pct", near ? 100.0 * (double)near / (double)n : NAN);
+        gpumb_set_value(g, "near_s", near ? cycle_s * cycles[near / 2] : NAN);
+        gpumb_set_value(g, "far_s", near ? cycle_s * cycles[near + (n - near) / 2] : NAN);
+    }
     gpumb_set_verify(g, check, user);
     gpumb_add_times(g, name, GPUMB_MEANING_SPAN, seconds.data(), seconds.size());
 }
@@ -213,7 +221,7 @@ typedef struct ground {
  * what is oldest. */
 static chase_length length_for(const ground *w, uint64_t n)
 {
-    const unsigned most = w->of_host ? 1 << 12 : 1 << 20;
+    const unsigned most = w->of_host ? 1 << 15 : 1 << 20;
     chase_length l = {2 * n + 256 < most ? 2 * (unsigned)n + 256 : most, 1 << 11, 32};
     if (w->of_host)
         l.steps = 1 << 9;
@@ -239,6 +247,7 @@ static void measure_chase(gpumb *g, const char *name, const ground *w, int64_t f
     }
     std::vector<uint32_t> next((size_t)n);
     job j;
+    j.groups = 0;
     j.length = length_for(w, n);
     j.out = gpumb_alloc(g, (SAMPLES + j.length.samples) * sizeof(word));
     gpumb_buffer *chain = gpumb_alloc(g, n * sizeof(uint32_t));
@@ -470,11 +479,8 @@ static void latency_tlb(gpumb *g)
     const values strides =
         choose(g, VALUES(strides_full), VALUES(strides_quick), VALUES(strides_quick));
     const int full = gpumb_get_settings(g)->full;
-    int64_t most = GiB;
-    while (is_gpu(g) && full && most < (int64_t)(gpumb_get_device(g)->memory_bytes / 16 * 7))
-        most *= 2;
-    if (is_gpu(g) && full && most > (int64_t)(gpumb_get_device(g)->memory_bytes / 8 * 7))
-        most = most / 4 * 3;
+    const int64_t all = (int64_t)(gpumb_get_device(g)->memory_bytes / 8 * 7);
+    const int64_t most = is_gpu(g) && full && all > GiB ? all : GiB;
     const ground w = {gpumb_alloc(g, (uint64_t)most), 1, 0, tick_seconds(g)};
     GPUMB_SWEEP_ARRAY(g, stride_bytes, strides.at, strides.count) {
         const int64_t stride = stride_bytes;
@@ -489,22 +495,26 @@ static void latency_tlb(gpumb *g)
 
 static const char lines_bench[] = "latency/lines";
 
+static const char *const accesses[] = {"load", "atomic"};
+
 static void note_lines(gpumb *g)
 {
-    const rows all = noisy_too(rows_of(lines_bench, NULL));
-    for (int64_t f = next_value(g, all, "footprint", 0); f > 0;
-         f = next_value(g, all, "footprint", f)) {
-        const extremes e = extremes_of(g, noisy_too(having(all, "footprint", f)), time_of);
-        const gpumb_result *r = first_row(g, having(all, "footprint", f));
-        const double cycles = gpumb_row_value(g, e.low_row, "cycles");
+    for (size_t i = 0; i < gpumb_row_count(g); i++) {
+        const gpumb_result *r = row_in(g, noisy_too(rows_of(lines_bench, NULL)), i);
+        const double cycles = gpumb_row_value(g, i, "cycles");
+        const double near_s = gpumb_row_value(g, i, "near_s");
+        if (!r)
+            continue;
         const double scale = cycles > 0 ? cycles / r->time.median : 1e9;
         sentence s = no_words();
-        say_bytes(&s, f);
-        gpumb_note(g,
-                   "Lines of %s past the L1, each by itself: %.4g ... %.4g %s, the middle half "
-                   "%.4g ... %.4g.",
-                   s.text, scale * r->time.min, scale * r->time.max, cycles > 0 ? "cycles" : "ns",
-                   scale * r->time.q1, scale * r->time.q3);
+        say_bytes(&s, gpumb_row_axis(g, i, "footprint"));
+        say(&s, ", each by itself, %s: %.4g ... %.4g %s", accesses[gpumb_row_axis(g, i, "access")],
+            scale * r->time.min, scale * r->time.max, cycles > 0 ? "cycles" : "ns");
+        if (near_s > 0)
+            say(&s, ", in two groups: %.0f %% at %.4g, the others at %.4g",
+                gpumb_row_value(g, i, "near_pct"), scale * near_s,
+                scale * gpumb_row_value(g, i, "far_s"));
+        gpumb_note(g, "Lines of %s.", s.text);
     }
 }
 
@@ -515,34 +525,43 @@ static void latency_lines(gpumb *g)
     static const int64_t full[] = {1 << 20, 1 << 24}, quick[] = {1 << 24};
     const values sizes = choose(g, VALUES(full), VALUES(quick), VALUES(quick));
     const double tick_s = tick_seconds(g);
-    GPUMB_SWEEP_ARRAY(g, footprint, sizes.at, sizes.count) {
-        job j;
-        const uint64_t stride = (uint64_t)footprint / LINES / 8 * 8;
-        j.length.warm = 4;
-        j.length.steps = 64;
-        j.length.samples = LINES;
-        j.out = gpumb_alloc(g, (SAMPLES + LINES) * sizeof(word));
-        gpumb_buffer *memory = gpumb_alloc(g, (uint64_t)footprint);
-        gpumb_buffer *chain = gpumb_alloc(g, LINES * sizeof(uint32_t));
-        gpumb_set_value(g, "cycles", NAN);
-        if (stride < LINE)
-            gpumb_skip(g, "fewer than %d lines", (int)LINES);
-        if (!gpumb_wants_times(g, "chase"))
-            continue;
-        if (stride >= LINE && memory) {
-            std::vector<uint32_t> next;
-            for (uint32_t i = 0; i < LINES; i++)
-                next.push_back(i);
-            gpumb_write(g, chain, 0, next.data(), LINES * sizeof(uint32_t));
-            gpumb_poison(g, j.out);
-            GPUMB_LAUNCH(link_nodes, LINES / 256, 256, 0, GPUMB_PTR(char, memory),
-                         GPUMB_PTR(const uint32_t, chain), (uint64_t)LINES, stride);
-            GPUMB_LAUNCH(chase_each, 1, 1, 0, GPUMB_PTR(char, memory), stride,
-                         GPUMB_PTR(word, j.out), j.length);
-            j.expected = (word)(uintptr_t)(GPUMB_PTR(char, memory) + place_of(LINES - 1, stride));
+    GPUMB_SWEEP_STRINGS(g, access, accesses, COUNT(accesses))
+        GPUMB_SWEEP_ARRAY(g, footprint, sizes.at, sizes.count) {
+            const uint64_t stride = (uint64_t)footprint / LINES / 8 * 8;
+            job j;
+            j.length.warm = 4;
+            j.length.steps = 64;
+            j.length.samples = LINES;
+            j.groups = 1;
+            j.out = gpumb_alloc(g, (SAMPLES + LINES) * sizeof(word));
+            gpumb_buffer *memory = gpumb_alloc(g, (uint64_t)footprint);
+            gpumb_buffer *chain = gpumb_alloc(g, LINES * sizeof(uint32_t));
+            static const char *const own[] = {"cycles", "near_pct", "near_s", "far_s"};
+            for (size_t i = 0; i < COUNT(own); i++)
+                gpumb_set_value(g, own[i], NAN);
+            if (stride < LINE)
+                gpumb_skip(g, "fewer than %d lines", (int)LINES);
+            if (!gpumb_wants_times(g, accesses[access]))
+                continue;
+            if (stride >= LINE && memory) {
+                char *const first = GPUMB_PTR(char, memory);
+                std::vector<uint32_t> next;
+                for (uint32_t i = 0; i < LINES; i++)
+                    next.push_back(i);
+                gpumb_write(g, chain, 0, next.data(), LINES * sizeof(uint32_t));
+                gpumb_poison(g, j.out);
+                GPUMB_LAUNCH(link_nodes, LINES / 256, 256, 0, first,
+                             GPUMB_PTR(const uint32_t, chain), (uint64_t)LINES, stride);
+                if (access)
+                    GPUMB_LAUNCH(chase_each<1>, 1, 1, 0, first, stride, GPUMB_PTR(word, j.out),
+                                 j.length, (word)0);
+                else
+                    GPUMB_LAUNCH(chase_each<0>, 1, 1, 0, first, stride, GPUMB_PTR(word, j.out),
+                                 j.length, (word)0);
+                j.expected = (word)(uintptr_t)(first + place_of(LINES - 1, stride));
+            }
+            add_row(g, accesses[access], &j, check_end, &j, tick_s);
         }
-        add_row(g, "chase", &j, check_end, &j, tick_s);
-    }
     note_lines(g);
 }
 
@@ -561,6 +580,7 @@ static void measure_shared(gpumb *g, int64_t footprint, double tick_s)
     if (!gpumb_wants_times(g, places[SHARED_MEMORY]))
         return;
     job j;
+    j.groups = 0;
     j.length.warm = n < 1 << 14 ? 2 * n : 0;
     j.length.steps = 1 << 11;
     j.length.samples = 32;
@@ -740,6 +760,7 @@ static void latency_atomic(gpumb *g)
                 if (adders == 1 && apart) /* the same again */
                     continue;
                 job j;
+                j.groups = 0;
                 j.length.warm = 256;
                 j.length.steps = 1 << 10;
                 j.length.samples = 32;
@@ -872,7 +893,7 @@ static const gpumb_benchmark benchmarks[] = {
     {chase_bench, "a dependent load over footprint and stride", latency_chase},
     {levels_bench, "its plateaus: caches and memory", latency_levels},
     {tlb_bench, "lines so far apart that only their addresses are to be looked up", latency_tlb},
-    {lines_bench, "lines of the L2, each by itself", latency_lines},
+    {lines_bench, "lines of the L2, each by itself: near and far", latency_lines},
     {place_bench, "a dependent load from shared memory and from the host's", latency_place},
     {atomic_bench, "an atomic addition that waits for the one before", latency_atomic},
     {rate_bench, "atomic additions by all threads, over the number of words", latency_atomic_rate},

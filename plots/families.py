@@ -814,7 +814,7 @@ FAMILIES = [
         "latency/lines",
         "Lines of the L2, each by itself: median latency",
         x="footprint",
-        series="kernel",
+        series="access",
         draw=bars,
         log2=False,
         y="latency_ns",

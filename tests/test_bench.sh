@@ -112,7 +112,7 @@ bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_by
     --axis footprint=4096,99999,1048577
 bench latency 3 stride_bytes,footprint 1 --filter latency/tlb --axis stride_bytes=4096 \
     --axis footprint=4096,40960,100000
-bench latency 2 footprint 2 --filter latency/lines --axis footprint=131072,1000000
+bench latency 4 access,footprint 4 --filter latency/lines --axis footprint=131072,1000000
 bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
 bench latency 20 memory,adders,apart_bytes,words 3 --filter latency/atomic --axis words=1,3,33,1000
 # How many plateaus a chase has is the machine's matter.

@@ -141,8 +141,9 @@ static void test_none(void)
     CHECK_INT(find(1, 1), 0);
     CHECK_INT(find(2, 1), 0);
     CHECK_INT(find(3, 1), 1);
-    CHECK_INT(find(3, 4), 0); /* three points, but no wider than 1.41 */
-    CHECK_INT(find(4, 4), 1); /* 1.68 */
+    CHECK_INT(find(3, 5), 0); /* three points, but no wider than 1.32 */
+    CHECK_INT(find(4, 5), 1); /* 1.52 */
+    CHECK_INT(find(3, 4), 1); /* 1.41 */
     CHECK_INT(find(PLATEAU_POINTS_MOST, 8), 1);
     CHECK_INT(find(PLATEAU_POINTS_MOST + 1, 8), 0); /* too many to look at */
 
@@ -201,6 +202,65 @@ static void test_memories(void)
     CHECK_INT(memory_of(at, &low, 0, 0), IN_MEMORY);
 }
 
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static double v[1024];
+
+static double noise(unsigned *random) /* 12 uniform ones: variance 1 */
+{
+    double sum = -6;
+    int k;
+    for (k = 0; k < 12; k++) {
+        *random = *random * 1664525u + 1013904223u;
+        sum += (*random >> 8) / 16777216.0;
+    }
+    return sum;
+}
+
+static void test_groups(void)
+{
+    unsigned random = 5;
+    int round, split[4] = {0, 0, 0, 0};
+    size_t i;
+    for (round = 0; round < 200; round++) {
+        for (i = 0; i < 1024; i++) /* two of equal size, shuffled; 40 % and 60 %; one; a tail */
+            v[i] = (i % 2 ? 298 : 264) + 3 * noise(&random);
+        split[0] += split_groups(v, 1024) == 512 && v[511] < 281 && v[512] > 281;
+        for (i = 0; i < 1000; i++)
+            v[i] = (i % 5 < 2 ? 100 : 90) + 0.7 * noise(&random);
+        split[1] += split_groups(v, 1000) == 600;
+        for (i = 0; i < 1024; i++)
+            v[i] = 1000 + 200 * noise(&random);
+        split[2] += split_groups(v, 100) != 0;
+        for (i = 0; i < 1024; i++)
+            v[i] = (i % 12 ? 280 : 400) + 4 * noise(&random);
+        split[3] += split_groups(v, 1024) != 0;
+    }
+    CHECK_INT(split[0], 200);
+    CHECK_INT(split[1], 200);
+    CHECK_CASE(split[2] <= 2, "one group is split %d times", split[2]);
+    CHECK_INT(split[3], 0); /* fewer than a tenth */
+
+    for (i = 0; i < 1024; i++)
+        v[i] = 7;
+    CHECK_INT(split_groups(v, 1024), 0);
+    v[3] = 9;
+    CHECK_INT(split_groups(v, 1024), 0);
+    for (i = 0; i < 1024; i++)
+        v[i] = i % 2 ? 7 : 7.5;
+    CHECK_INT(split_groups(v, 1024), 512);
+    for (i = 0; i < 1024; i++)
+        v[i] = i % 2 ? 7 : 7.05; /* a gap of 0.7 % */
+    CHECK_INT(split_groups(v, 1024), 0);
+    for (i = 0; i < 39; i++)
+        v[i] = i % 2 ? 7 : 9;
+    CHECK_INT(split_groups(v, 0), 0);
+    CHECK_INT(split_groups(v, 1), 0);
+    CHECK_INT(split_groups(v, 39), 0);
+    v[39] = 7;
+    CHECK_INT(split_groups(v, 40), 20);
+}
+
 int main(void)
 {
     test_cycles();
@@ -209,5 +269,6 @@ int main(void)
     test_none();
     test_noise();
     test_memories();
+    test_groups();
     return CHECK_SUMMARY();
 }
