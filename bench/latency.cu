@@ -54,6 +54,21 @@ template <int past_l1> static __device__ inline void *load(void *at)
 #endif
 }
 
+/* The same by an atomic addition of nothing, which only the runtime knows. */
+static __device__ inline void *load_by_adding(void *at, word nothing)
+{
+#if defined(__CUDA_ARCH__)
+    void *next;
+    asm volatile("atom.global.add.u64 %0, [%1], %2;"
+                 : "=l"(next)
+                 : "l"(at), "l"(nothing)
+                 : "memory");
+    return next;
+#else
+    return (void *)atomicAdd((word *)at, nothing);
+#endif
+}
+
 /* Loads of a chase: before it is timed, so many in a sample, samples. */
 typedef struct chase_length {
     unsigned warm, steps, samples;
@@ -95,8 +110,7 @@ template <int past_l1> static __global__ void chase(void *at, word *out, chase_l
     out[TICKS] = ticks_now() - ticks;
 }
 
-/* Lines that hold their own addresses: sample s takes one in the s-th stride, over and over, by
- * loads or by atomics that add nothing, which only the runtime knows. */
+/* Lines that hold their own addresses: sample s takes one in the s-th stride, over and over. */
 template <int atomics>
 static __global__ void chase_each(char *memory, uint64_t stride, word *out, chase_length l,
                                   word nothing)
@@ -109,7 +123,7 @@ static __global__ void chase_each(char *memory, uint64_t stride, word *out, chas
         const word began = cycles_after((word)at, out);
         UNROLL_8
         for (unsigned i = 0; i < l.steps; i++)
-            at = atomics ? (void *)atomicAdd((word *)at, nothing) : load<1>(at);
+            at = atomics ? load_by_adding(at, nothing) : load<1>(at);
         out[SAMPLES + s] = cycles_after((word)at, out) - began;
     }
     out[CYCLES] = cycles_now() - all;
