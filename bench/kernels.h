@@ -20,6 +20,14 @@ static __host__ __device__ inline uint64_t ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+/* The sum of numbers around 0 is smaller than what rounding may add up to: no check could fail. */
+template <class T> static __global__ void make_positive(T *x, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n) {
+        x[i] = x[i] < 0 ? -x[i] : x[i];
+    }
+}
+
 /* What the next or the previous lane of a warp has; the lane at the end gets its own. All lanes
  * take part. */
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)

@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "kernels.h"
 
 /* The library's headers want C++17, and are not part of every ROCm. */
 #if __cplusplus >= 201703L
@@ -92,13 +93,6 @@ static void measure(gpumb *g, const char *name, job *j, gpumb_timing timing)
     describe(g, j, timing);
     GPUMB_MEASURE(g, name)
         gpumb_reduce(g, &j->how, j->n, gpumb_data(j->in), gpumb_data(j->out), j->workspace);
-}
-
-template <class T> static __global__ void make_positive(T *x, uint64_t n)
-{
-    GPUMB_GRID_STRIDE(i, n) {
-        x[i] = x[i] < 0 ? -x[i] : x[i];
-    }
 }
 
 /* Floats lose their signs: the sum of numbers around 0 is smaller than what rounding may add up to

@@ -632,6 +632,31 @@ FAMILIES = [
         draw=bars,
         log2=False,
     ),
+    *(
+        Family(
+            f"scan-{name}",
+            "scan/size",
+            f"Scan in one launch: {name} over n, intervals in a graph",
+            x="n",
+            series="kernel",
+            panel="type",
+            where={"kind": "inclusive"},
+            **drawn,
+        )
+        for name, drawn in (
+            ("rate", {"bands": "cache"}),
+            ("time", {"log_y": True, "y": "median_s"}),
+        )
+    ),
+    Family(
+        "scan-form",
+        "scan/form",
+        "Scan: time of its forms over n",
+        x="n",
+        series="form",
+        log_y=True,
+        y="median_s",
+    ),
     Family(
         "nbody-size",
         "nbody/size",

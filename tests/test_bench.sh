@@ -121,6 +121,10 @@ bench latency 20 memory,adders,apart_bytes,words 3 --filter latency/atomic --axi
 check "latency: plateaus as rows: exit code $?" grep -qE ' 0 skipped, 0 failed$' "$tmp/bench.out"
 check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 
+# Without the library, which is not everywhere.
+bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
+bench scan 3 n,form 1 --filter scan/form --axis n=20011
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000

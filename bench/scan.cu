@@ -1,0 +1,250 @@
+/* Inclusive and exclusive scans of any number of elements in one launch, over n, against the
+ * vendor's library and a copy; the forms of the scan. */
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
+#include "bench.h"
+#include "scan.h"
+
+/* The library's headers want C++17, and are not part of every ROCm. */
+#if __cplusplus >= 201703L
+#if defined(GPUMB_BACKEND_CUDA) && __has_include(<cub/device/device_scan.cuh>)
+#include <cub/device/device_scan.cuh>
+#define LIBRARY "CUB"
+namespace library = cub;
+typedef cudaStream_t library_stream;
+#define library_error cudaGetErrorString
+#elif defined(GPUMB_BACKEND_HIP) && __has_include(<hipcub/hipcub.hpp>)
+#include <hipcub/hipcub.hpp>
+#define LIBRARY "hipCUB"
+namespace library = hipcub;
+typedef hipStream_t library_stream;
+#define library_error hipGetErrorString
+#endif
+#endif
+#ifndef LIBRARY
+#define LIBRARY "" /* no rows */
+#define NO_LIBRARY
+#endif
+
+static const char *const types[] = {"i32", "f32"};
+static const char *const kinds[] = {"inclusive", "exclusive"};
+
+/* ---- one scan -------------------------------------------------------------------------------- */
+
+/* The form that is fastest at n: one tile a block, in as many blocks as there are multiprocessors
+ * or somewhat more, as long as that makes enough; else blocks that stay. */
+static const scan_form *form_of(gpumb *g, uint64_t n)
+{
+    const uint64_t blocks = 2 * (uint64_t)gpumb_get_device(g)->multiprocessors;
+    for (size_t i = 0; i + 1 < COUNT(scan_forms); i++)
+        if (n <= blocks * scan_tile(&scan_forms[i]))
+            return &scan_forms[i];
+    return &scan_forms[COUNT(scan_forms) - 1];
+}
+
+static void fill(gpumb *g, scan_job *j)
+{
+    const uint64_t blocks = 16 * (uint64_t)gpumb_get_device(g)->multiprocessors;
+    j->in = gpumb_alloc(g, 4 * j->n);
+    j->out = gpumb_alloc(g, 4 * j->n);
+    gpumb_fill(g, j->in, j->floats ? GPUMB_FILL_F32 : GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    if (j->floats)
+        GPUMB_LAUNCH(make_positive<float>, blocks, 256, 0, GPUMB_PTR(float, j->in), j->n);
+}
+
+static void describe(gpumb *g, scan_job *j)
+{
+    gpumb_set_bytes(g, 8.0 * (double)j->n);
+    gpumb_set_elements(g, (double)j->n);
+    gpumb_set_footprint(g, 8 * j->n);
+    gpumb_set_timing(g, is_gpu(g) ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_AUTO);
+    gpumb_set_output(g, j->out);
+}
+
+static void measure(gpumb *g, scan_job *j)
+{
+    describe(g, j);
+    gpumb_set_verify(g, check_scan, j);
+    GPUMB_MEASURE(g, "scan")
+        scan(g, j);
+}
+
+static void measure_copy(gpumb *g, scan_job *j, gpumb_copy_check *check)
+{
+    check->in = j->in;
+    check->out = j->out;
+    check->bytes = 4 * j->n;
+    check->mode = GPUMB_READ_WRITE;
+    describe(g, j);
+    gpumb_set_verify(g, gpumb_check_copy, check);
+    GPUMB_MEASURE(g, "copy")
+        gpumb_copy(g, GPUMB_FORM_FASTEST, 4, j->n, 0, gpumb_data(j->in), gpumb_data(j->out));
+}
+
+/* ---- the vendor's library -------------------------------------------------------------------- */
+
+#ifndef NO_LIBRARY
+/* Where `room` is NULL, says instead how much of it is wanted. Returns what went wrong. */
+static const char *library_scan(gpumb *g, const scan_job *j, void *room, size_t *bytes)
+{
+    const library_stream stream = (library_stream)gpumb_stream(g);
+    const int n = (int)j->n; /* its fastest kind of index */
+    if (j->n > INT32_MAX)
+        return LIBRARY " is called with a 32-bit count of elements";
+#define LIBRARY_SCAN(Kind, Type)                                                                   \
+    library::DeviceScan::Kind(room, *bytes, GPUMB_PTR(const Type, j->in), GPUMB_PTR(Type, j->out), \
+                              n, stream)
+    const auto error = j->floats      ? j->exclusive ? LIBRARY_SCAN(ExclusiveSum, float)
+                                                     : LIBRARY_SCAN(InclusiveSum, float)
+                            : j->exclusive ? LIBRARY_SCAN(ExclusiveSum, int)
+                                      : LIBRARY_SCAN(InclusiveSum, int);
+    return error ? library_error(error) : NULL;
+}
+
+/* `room` takes the place of the state. The library's own tiles are not to be had; the bound of
+ * floats holds for those of 512 elements and more, with up to 128 additions in each. */
+static void measure_library(gpumb *g, scan_job *j, gpumb_buffer *room)
+{
+    size_t bytes = (size_t)gpumb_size(room);
+    j->tile = 512;
+    j->within = 128;
+    describe(g, j);
+    gpumb_set_verify(g, check_scan, j);
+    GPUMB_MEASURE(g, "library") {
+        const char *trouble = library_scan(g, j, gpumb_data(room), &bytes);
+        if (trouble)
+            gpumb_skip(g, "%s", trouble);
+    }
+}
+
+static gpumb_buffer *library_room(gpumb *g, const scan_job *j)
+{
+    size_t bytes = 0;
+    if (gpumb_data(j->in)) /* nothing runs while a sweep enumerates */
+        (void)library_scan(g, j, NULL, &bytes);
+    return gpumb_alloc(g, bytes ? bytes : 1);
+}
+#endif
+
+/* ---- n --------------------------------------------------------------------------------------- */
+
+static const char size_bench[] = "scan/size";
+
+/* The time of another over that of the scan, at each n, and the rate at the largest. */
+static void note_size(gpumb *g, int64_t type, int64_t kind, const char *kernel, const char *called)
+{
+    const rows all = having(having(rows_of(size_bench, NULL), "type", type), "kind", kind);
+    sentence t = no_words();
+    for (int64_t n = next_value(g, all, "n", 0); n >= 0; n = next_value(g, all, "n", n)) {
+        rows own = having(all, "n", n), others = own;
+        own.kernel = "scan";
+        others.kernel = kernel;
+        const gpumb_result *scan = first_row(g, own), *other = first_row(g, others);
+        if (!scan || !other)
+            continue;
+        say_next(&t, ", ");
+        say(&t, "%.2f at ", other->time.median / scan->time.median);
+        say_number(&t, n);
+    }
+    if (t.text[0])
+        gpumb_note(g, "%s scan of %s, time of %s over that of the scan: %s.", kinds[kind],
+                   types[type], called, t.text);
+}
+
+static void note_rate(gpumb *g)
+{
+    rows all = rows_of(size_bench, "scan");
+    const int64_t n = last_value(g, all, "n");
+    const extremes e = extremes_of(g, having(all, "n", n), gbps_of);
+    sentence t = no_words();
+    if (!e.high)
+        return;
+    say_number(&t, n);
+    say(&t, " elements: %.4g ... ", e.low->gbps);
+    say_gbps(&t, e.high);
+    gpumb_note(g, "%s.", t.text);
+}
+
+static void scan_size(gpumb *g)
+{
+    static const int64_t full[] = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 19,
+                                   1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 29};
+    static const int64_t quick[] = {1 << 16, 1 << 20, 1 << 24, 1 << 28}, cpu[] = {1 << 12, 1 << 16};
+    const values sizes =
+        choose(g, values_of(full, is_gpu(g) ? COUNT(full) : 6), VALUES(quick), VALUES(cpu));
+    GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
+        GPUMB_SWEEP_STRINGS(g, type, types, 2)
+            GPUMB_SWEEP_STRINGS(g, kind, kinds, 2) {
+                const uint64_t count = (uint64_t)n;
+                scan_job own = new_scan(g, form_of(g, count), (int)type, (int)kind, count);
+                fill(g, &own);
+                gpumb_copy_check check;
+#ifndef NO_LIBRARY
+                scan_job other = own;
+                gpumb_buffer *room = library_room(g, &other);
+#endif
+                GPUMB_INTERLEAVE(g) {
+                    measure(g, &own);
+#ifndef NO_LIBRARY
+                    measure_library(g, &other, room);
+#endif
+                    measure_copy(g, &own, &check);
+                }
+            }
+    for (int64_t type = 0; type < 2; type++)
+        for (int64_t kind = 0; kind < 2; kind++)
+            note_size(g, type, kind, "library", LIBRARY);
+    note_size(g, 0, 0, "copy", "a copy");
+    note_rate(g);
+}
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+static const char form_bench[] = "scan/form";
+static char form_names[COUNT(scan_forms)][48];
+static const char *names[COUNT(scan_forms)];
+
+static void note_forms(gpumb *g)
+{
+    const rows all = noisy_too(rows_of(form_bench, NULL));
+    sentence t = no_words();
+    for (int64_t n = next_value(g, all, "n", 0); n >= 0; n = next_value(g, all, "n", n)) {
+        const extremes e = extremes_of(g, having(all, "n", n), time_of);
+        if (!e.low || e.count < 2)
+            continue;
+        say_next(&t, "; ");
+        say_number(&t, n);
+        say(&t, ": %s, ", names[gpumb_row_axis(g, e.low_row, "form")]);
+        say_time(&t, e.low->time.median);
+    }
+    if (t.text[0])
+        gpumb_note(g, "Fastest forms: %s.", t.text);
+}
+
+static void scan_form_bench(gpumb *g)
+{
+    static const int64_t full[] = {1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 28};
+    static const int64_t quick[] = {1 << 18, 1 << 24}, cpu[] = {1 << 14};
+    const values sizes = choose(g, values_of(full, is_gpu(g) ? 6 : 2), VALUES(quick), VALUES(cpu));
+    for (size_t i = 0; i < COUNT(scan_forms); i++) {
+        const scan_form *f = &scan_forms[i];
+        snprintf(form_names[i], sizeof form_names[i], "%dx%d%s seen %d", f->threads, 4 * f->words,
+                 f->shared ? " shared" : "", f->reach);
+        names[i] = form_names[i];
+    }
+    GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
+        GPUMB_SWEEP_STRINGS(g, form, names, COUNT(names)) {
+            scan_job j = new_scan(g, &scan_forms[form], 0, 0, (uint64_t)n);
+            fill(g, &j);
+            measure(g, &j);
+        }
+    note_forms(g);
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {size_bench, "time and rate over n, against the vendor's library and a copy", scan_size},
+    {form_bench, "threads, elements of each, blocks that stay or not", scan_form_bench},
+};
+
+GPUMB_MAIN(benchmarks)
