@@ -246,11 +246,13 @@ typedef struct gpumb_settings {
     const char *gbench;         /* Google Benchmark's JSON, for the tools around it */
     const char *compare_values; /* own values that `compare` looks at, "hit_rate,share" */
     int raw;                    /* 1: all samples in the JSON, in the order taken */
-    const char *compare;        /* a CSV or JSON file of an earlier run, to compare with */
-    double delta;               /* smaller differences count as none; 0.01 */
-    double spread;              /* standard deviation between processes where it is unknown; 0.02 */
-    int processes;              /* to run the program in, one after the other; 1, at most 100 */
-    int fail_on_regression;     /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
+    int resume; /* 1: rows that an interrupted run has left in the .part of `csv` or `json` are
+                 * kept, and only the rest is measured; an error if it had other settings */
+    const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
+    double delta;           /* smaller differences count as none; 0.01 */
+    double spread;          /* standard deviation between processes where it is unknown; 0.02 */
+    int processes;          /* to run the program in, one after the other; 1, at most 100 */
+    int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
     int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
                   * and results are then `skipped`, "profiled, not timed" */
 } gpumb_settings;
@@ -4791,7 +4793,8 @@ typedef struct gpumbi_sink {
     char name[GPUMBI_PATH];    /* behind all links; "": a device, or standard output */
     int straight;              /* not a regular file: written without a part */
     int fd;                    /* of the part, or of what is written straight; -1: none */
-    int replaces;              /* a file, with this mode and owner */
+    int stale;    /* the part is that of the run to resume, until all of its rows are here */
+    int replaces; /* a file, with this mode and owner */
     mode_t mode;
     uid_t user;
     gid_t group;
@@ -4852,9 +4855,9 @@ struct gpumb {
         int met, lanes;                     /* regions met in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
         int order[GPUMBI_INTERLEAVED];      /* in which lanes take turns, drawn anew ... */
-        uint64_t draws;                     /* ... so often: numbers drawn in this context */
-        uint64_t rounds, dropped;           /* sampled, and left out since a time was bad */
-        uint64_t next_look;                 /* at the ratios */
+        uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
+        uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
+        uint64_t next_look;       /* at the ratios */
         gpumbi_sampler *lane;
     } interleave;
 
@@ -4894,6 +4897,7 @@ struct gpumb {
 
     struct { /* SINKS: the files */
         gpumbi_sink sink[GPUMBI_SINKS];
+        char settings[1200]; /* see gpumbi_settings_text() */
         int broken;
         gpumbi_text *notes, *last_note;
     } sinks;
@@ -4922,11 +4926,17 @@ struct gpumb {
         char pipe[32];                 /* to the process that has started this one */
     } comparison;
 
+    struct { /* COMPARISON: of --resume */
+        gpumbi_records *rows;
+        size_t left, met; /* of those: that wait for their region, and that have met it */
+    } resume;
+
     struct { /* COMMAND LINE */
         int argc;
         char **argv;
         const char *filter[GPUMBI_OPTIONS], *axis[GPUMBI_OPTIONS];
         int filters, axes, axis_used[GPUMBI_OPTIONS];
+        char arguments[1000]; /* all of these, and the program's own */
     } options;
 
     struct {                 /* PROGRAM */
@@ -6690,6 +6700,18 @@ static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 
 /* ---- one run, or one batch ------------------------------------------------------------------- */
 
+static void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room)
+{
+    const size_t bytes = (size_t)room * sizeof(double);
+    if (s->samples.capacity >= room)
+        return;
+    GPUMB_FREE(s->samples.values);
+    GPUMB_FREE(s->samples.scratch);
+    s->samples.values = (double *)gpumbi_allocate(g, bytes);
+    s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
+    s->samples.capacity = s->samples.scratch ? room : 0;
+}
+
 static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -6709,14 +6731,7 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
-    if (s->samples.capacity < room) {
-        GPUMB_FREE(s->samples.values);
-        GPUMB_FREE(s->samples.scratch);
-        const size_t bytes = (size_t)room * sizeof(double);
-        s->samples.values = (double *)gpumbi_allocate(g, bytes);
-        s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
-        s->samples.capacity = s->samples.scratch ? room : 0;
-    }
+    gpumbi_sample_room(g, s, room);
     if (!gpumbi_in_trouble(g, s) && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
         gpumbi_profile(g, s);
 }
@@ -7240,6 +7255,9 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_matches(const gpumb *g, const char *kernel);
 static int gpumbi_selected(gpumb *g, const char *kernel);
+typedef struct gpumbi_record gpumbi_record;
+static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes);
+static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r);
 
 /* Fails a region that was described by something impossible, and forgets it. No result needs more
  * than 1e30, and rates stay finite. */
@@ -7333,7 +7351,11 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         g->interleave.target_met |= g->region.active != NULL;
     } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
         gpumbi_sampler_init(g, &g->region.single, name, result);
-        g->region.active = &g->region.single;
+        const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
+        if (kept)
+            gpumbi_keep_row(g, &g->region.single, kept);
+        else
+            g->region.active = &g->region.single;
     }
     gpumbi_next_region(g);
     return g;
@@ -7347,7 +7369,9 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && gpumbi_on_point(g) && gpumbi_matches(g, name);
+    const int wanted = gpumbi_working(g) && !later && gpumbi_on_point(g) &&
+                       gpumbi_matches(g, name) &&
+                       (g->interleave.open || !gpumbi_find_kept(g, name, 0));
     if (!wanted)
         gpumbi_region_begin(g, name, NULL);
     return wanted;
@@ -7479,6 +7503,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g->interleave.lanes = g->interleave.rounds_suffice = 0;
     g->interleave.sampling_round = -1;
     g->interleave.rounds = g->interleave.dropped = 0;
+    g->interleave.draws = (uint64_t)g->rows.count << 32;
     g->interleave.next_look = g->settings.min_samples;
     if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g) && !g->settings.profile) {
         g->interleave.lane =
@@ -7703,6 +7728,22 @@ static int gpumbi_whose_turn(gpumb *g)
     return g->interleave.order[(place - round + lanes) % lanes];
 }
 
+/* Whether an earlier run has left the rows of all lanes; if not, none is kept, since their rounds
+ * belong together. */
+static int gpumbi_keep_lanes(gpumb *g)
+{
+    const gpumbi_record *kept[GPUMBI_INTERLEAVED];
+    const int lanes = g->interleave.lanes;
+    int all = lanes > 0;
+    for (int i = 0; i < lanes; i++) {
+        kept[i] = gpumbi_find_kept(g, g->interleave.lane[i].result.kernel, 1);
+        all &= kept[i] != NULL;
+    }
+    for (int i = 0; i < lanes && all; i++)
+        gpumbi_keep_row(g, &g->interleave.lane[i], kept[i]);
+    return all;
+}
+
 /* A pass for each lane and round, until all lanes have stopped and the ratios between them are
  * known; then one pass each for the last check. No lane samples before all are warm, so that the
  * k-th samples of all are of one round. */
@@ -7720,6 +7761,10 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
                (gpumbi_dry(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
+    if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
+        gpumbi_interleave_free(g);
+        return 0;
+    }
     g->interleave.collecting = 0;
     const int lanes = g->interleave.lanes;
     for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
@@ -8685,24 +8730,9 @@ static void gpumbi_profile_line(gpumb *g, const gpumbi_sampler *s, uint64_t runs
     fflush(g->table.file);
 }
 
-static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
+/* Makes a row of it. */
+static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s)
 {
-    if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
-    const int ok = s->result.status == GPUMB_STATUS_OK;
-    const int skipped = s->result.status == GPUMB_STATUS_SKIPPED;
-    if (ok && g->settings.profile)
-        gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "profiled, not timed");
-    g->region.warmed |= ok;
-    gpumbi_derive(g, s);
-    if (!s->result.kernel[0])
-        gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
-    g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
-    if (s->copy_to) {
-        g->region.skipped |= skipped;
-        *s->copy_to = s->result;
-        return;
-    }
     if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
         return;
     void *rows = g->rows.at;
@@ -8731,11 +8761,33 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
     gpumbi_say_unstated(g, &row->result);
-    g->rows.ok += (uint64_t)ok;
-    g->rows.skipped += (uint64_t)skipped;
-    if (g->settings.profile)
-        gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
+    g->rows.ok += s->result.status == GPUMB_STATUS_OK;
+    g->rows.skipped += s->result.status == GPUMB_STATUS_SKIPPED;
     gpumbi_write_rows(g);
+}
+
+static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
+{
+    if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
+    const int ok = s->result.status == GPUMB_STATUS_OK;
+    const int skipped = s->result.status == GPUMB_STATUS_SKIPPED;
+    if (ok && g->settings.profile)
+        gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "profiled, not timed");
+    g->region.warmed |= ok;
+    gpumbi_derive(g, s);
+    if (!s->result.kernel[0])
+        gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
+    g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
+    if (s->copy_to) {
+        g->region.skipped |= skipped;
+        *s->copy_to = s->result;
+        return;
+    }
+    const size_t rows = g->rows.count;
+    gpumbi_add_row(g, s);
+    if (g->settings.profile && g->rows.count > rows)
+        gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
 }
 
 static int gpumbi_row_order(const void *a, const void *b)
@@ -8770,7 +8822,8 @@ static void gpumbi_write_waiting(gpumb *g)
  * file is written as NAME.part, made anew before the device is opened, exclusively and locked
  * (flock) as long as the run: whoever has locked the file that stands at NAME.part owns the name,
  * another run ends. A part that nobody holds is a dead run's: it is renamed to a free NAME.part.1,
- * .2 ..., or removed if nothing is in it. Each row is one write; what was written in part is cut
+ * .2 ..., or removed if nothing is in it; with --resume it is left as it is until all of its rows
+ * are here, then written anew. Each row is one write; what was written in part is cut
  * off again. Where a header widens, or drawn rows get their natural order, a fresh file, locked
  * too, takes the place of the part. When all is done the part is flushed to the disk and renamed to
  * NAME, with mode and owner of the file that it replaces. Where a file system has no locks, any
@@ -8828,8 +8881,9 @@ typedef struct gpumbi_field {
 typedef struct gpumbi_line {
     int schema;
     char version[16], backend[8], device[128];
-    char values[GPUMBI_CELL]; /* names of those of its columns behind the fixed ones that are none
+    char values[GPUMBI_CELL];   /* names of those of its columns behind the fixed ones that are none
                                * of its axes; in JSON they have an object */
+    char settings[GPUMBI_CELL]; /* those that are not the usual ones; in JSON all are in the head */
     double gb_per_j;
     gpumb_result result;
     double medians[GPUMBI_PROCESSES]; /* what process_medians_s points to, if it was read */
@@ -8840,6 +8894,7 @@ typedef struct gpumbi_line {
 typedef struct gpumbi_head {
     gpumb_device device;
     gpumb_settings settings;
+    char program[64], arguments[1000];
     int emulated, peak_source;
 } gpumbi_head;
 
@@ -8937,7 +8992,8 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)                               \
     X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
-    X(values, TEXT, ALWAYS, values, no)
+    X(values, TEXT, ALWAYS, values, no)                                                            \
+    X(settings, TEXT, ALWAYS, settings, no)
 
 #define GPUMBI_DEVICE_FIELDS(X)                                                                    \
     X(name, TEXT, ALWAYS, device.name, no)                                                         \
@@ -8978,7 +9034,12 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(seed, COUNT, ALWAYS, settings.seed, no)                                                      \
     X(profile, NAME, ALWAYS, settings.full, profile)                                               \
     X(cache, NAME, ALWAYS, settings.cold, cache)                                                   \
-    X(order, NAME, ALWAYS, settings.shuffle, order)
+    X(order, NAME, ALWAYS, settings.shuffle, order)                                                \
+    X(delta, NUMBER, ALWAYS, settings.delta, no)                                                   \
+    X(peak_gbps, NUMBER, POSITIVE, settings.peak_gbps, no)                                         \
+    X(processes, INT, ALWAYS, settings.processes, no)                                              \
+    X(raw, NAME, ALWAYS, settings.raw, yes)                                                        \
+    X(arguments, TEXT, ALWAYS, arguments, no)
 
 #define GPUMBI_COLUMN(name, kind, known, at, names) GPUMBI_COLUMN_##name,
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
@@ -9212,6 +9273,7 @@ static void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line 
     gpumbi_copy_text(l->version, sizeof l->version, GPUMB_VERSION);
     gpumbi_copy_text(l->backend, sizeof l->backend, g->device.backend);
     gpumbi_copy_text(l->device, sizeof l->device, g->device.name);
+    gpumbi_copy_text(l->settings, sizeof l->settings, g->sinks.settings);
     l->gb_per_j = r->energy_j > 0 ? r->bytes / 1e9 / r->energy_j : 0;
     l->result = *r;
 }
@@ -9321,7 +9383,8 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
     for (int i = 0; i < count; i++) {
         const gpumbi_field *f = &fields[i];
         const char *value = gpumbi_field_text(f, base, r, text);
-        if (fields == gpumbi_row_fields && (i == GPUMBI_COLUMN_gpumb || i == GPUMBI_COLUMN_values))
+        if (fields == gpumbi_row_fields &&
+            (i == GPUMBI_COLUMN_gpumb || i == GPUMBI_COLUMN_values || i == GPUMBI_COLUMN_settings))
             continue;
         fprintf(file, "%s\"%s\": ", i ? ", " : "{", f->name);
         if (!value[0] && (fields != gpumbi_row_fields || i != GPUMBI_COLUMN_flags))
@@ -9333,18 +9396,41 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
     }
 }
 
+static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
+{
+    head->device = g->device;
+    head->settings = g->settings;
+    head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
+    gpumbi_copy_text(head->program, sizeof head->program, g->program);
+    gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
+    head->emulated = !strcmp(g->device.backend, "cpu");
+    const int transfers = gpumbi_transfers_per_clock(&g->device);
+    head->peak_source = g->settings.peak_gbps > 0 ? 2
+                        : transfers > 2           ? transfers / 12 + 3
+                                                  : transfers > 0;
+}
+
+/* The program and what is not as by default: program=copy;seed=2;arguments=--axis n=1,2 */
+static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t size)
+{
+    gpumbi_head usual;
+    char cell[2][GPUMBI_CELL];
+    memset(&usual, 0, sizeof usual);
+    usual.settings = gpumb_settings_default();
+    gpumbi_format(text, size, "program=%s", head->program);
+    for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
+        const gpumbi_field *f = &gpumbi_settings_fields[i];
+        const char *value = gpumbi_field_text(f, head, NULL, cell[0]);
+        if (strcmp(value, gpumbi_field_text(f, &usual, NULL, cell[1])))
+            gpumbi_format(text + strlen(text), size - strlen(text), ";%s=%s", f->name, value);
+    }
+}
+
 static void gpumbi_json_header(gpumb *g, FILE *file)
 {
     char date[32];
     gpumbi_head head;
-    head.device = g->device;
-    head.settings = g->settings;
-    head.settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
-    head.emulated = !strcmp(g->device.backend, "cpu");
-    const int transfers = gpumbi_transfers_per_clock(&g->device);
-    head.peak_source = g->settings.peak_gbps > 0 ? 2
-                       : transfers > 2           ? transfers / 12 + 3
-                                                 : transfers > 0;
+    gpumbi_head_of(g, &head);
     gpumbi_dev_date(date);
     fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
             (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
@@ -9791,15 +9877,16 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
     char text[80];
     gpumbi_number number;
     const uint64_t rows = g->rows.count, rest = g->progress.expected - rows;
+    const uint64_t timed = rows - g->resume.met;
     if (!g->progress.shown || s->copy_to)
         return;
     const double now = gpumbi_dev_clock();
-    g->progress.began_s = rows ? g->progress.began_s : now;
+    g->progress.began_s = timed ? g->progress.began_s : now;
     gpumbi_format(
         text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
         (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
-    if (rows && g->progress.expected > rows) {
-        const int left = (int)((now - g->progress.began_s) / (double)rows * (double)rest + 0.5);
+    if (timed && g->progress.expected > rows) {
+        const int left = (int)((now - g->progress.began_s) / (double)timed * (double)rest + 0.5);
         gpumbi_format(text + strlen(text), sizeof text - strlen(text), ", %d:%02d left", left / 60,
                       left % 60);
     }
@@ -9930,9 +10017,9 @@ static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
     return 1;
 }
 
-/* Makes the part and locks it. Returns what is wrong. Two runs that meet here lock the same file,
+/* Makes the part and locks it, or takes over what a dead run has left. Returns what is wrong. Two runs that meet here lock the same file,
  * or one finds another file at the path than the one it has locked, and begins again. */
-static const char *gpumbi_make_part(gpumbi_sink *sink)
+static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
 {
     char part[GPUMBI_PATH];
     struct stat about;
@@ -9943,7 +10030,7 @@ static const char *gpumbi_make_part(gpumbi_sink *sink)
         if (!made && errno == EEXIST && !lstat(part, &about) && !S_ISREG(about.st_mode))
             return "its .part is a link, a folder or a device: remove it, or choose another name";
         if (!made && errno == EEXIST)
-            fd = gpumbi_open(part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+            fd = gpumbi_open(part, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd < 0 && errno == ENOENT)
             continue;
         if (fd < 0)
@@ -9951,7 +10038,8 @@ static const char *gpumbi_make_part(gpumbi_sink *sink)
         const int refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
         const int there = gpumbi_is_at(fd, part, 0);
         sink->fd = fd;
-        if (made && there && refused != EWOULDBLOCK)
+        sink->stale = resumes && !made && there && !refused && !fstat(fd, &about) && about.st_size;
+        if (sink->stale || (made && there && refused != EWOULDBLOCK))
             return NULL;
         const int kept = made || !there || refused || gpumbi_set_aside(sink, fd, part);
         const int error = errno;
@@ -10010,6 +10098,13 @@ static int gpumbi_sinks_open(gpumb *g)
     int to_stdout = 0;
     if (g->settings.raw && !g->settings.json)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--raw: goes into JSON; for example --json results.json");
+    if (g->settings.resume && !g->settings.json && !g->settings.csv)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--resume: goes on with CSV or JSON; for example --csv results.csv");
+    if (g->settings.resume && g->settings.processes > 1)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--resume: what other processes measured is gone with the run; leave out "
+                   "--processes");
     for (int i = 0; i < 2 * GPUMBI_SINKS && !g->done; i++) {
         const int kind = i % GPUMBI_SINKS, makes = i >= GPUMBI_SINKS;
         gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -10020,7 +10115,7 @@ static int gpumbi_sinks_open(gpumb *g)
             continue;
         errno = 0;
         if (makes && !sink->straight)
-            wrong = gpumbi_make_part(sink);
+            wrong = gpumbi_make_part(sink, g->settings.resume);
         else if (makes && sink->fd < 0 &&
                  (sink->fd = gpumbi_open(sink->path, O_WRONLY | O_TRUNC, 0)) < 0)
             wrong = strerror(errno);
@@ -10139,6 +10234,7 @@ static int gpumbi_sink_renew(gpumb *g, int kind)
     sink->rows = 0;
     sink->entries = 0;
     sink->end = 0;
+    sink->stale = 0;
     if (sink->fd >= 0) {
         flock(sink->fd, LOCK_EX | LOCK_NB);
         if (gpumbi_sink_write_rows(g, kind) && gpumbi_is_at(before.fd, part, 0) &&
@@ -10165,7 +10261,7 @@ static void gpumbi_write_rows(gpumb *g)
     gpumbi_progress_clear();
     for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks.broken; kind++) {
         gpumbi_sink *sink = &g->sinks.sink[kind];
-        if (sink->fd < 0 || (waiting && sink->straight))
+        if (sink->fd < 0 || (waiting && sink->straight) || (sink->stale && g->resume.left))
             continue;
         const int wider = kind != GPUMBI_JSON && kind != GPUMBI_GBENCH && sink->rows &&
                           sink->columns != g->sweep.columns;
@@ -10178,8 +10274,8 @@ static void gpumbi_write_rows(gpumb *g)
                        "example %s results.%s",
                        sink->option, sink->path, g->sweep.column[g->sweep.columns - 1],
                        sink->option, sink->option + 2);
-        } else if (!(wider || drawn ? gpumbi_sink_renew(g, kind)
-                                    : gpumbi_sink_write_rows(g, kind))) {
+        } else if (!(wider || drawn || sink->stale ? gpumbi_sink_renew(g, kind)
+                                                   : gpumbi_sink_write_rows(g, kind))) {
             gpumbi_sink_failed(g, sink);
         }
         char part[GPUMBI_PATH];
@@ -10211,7 +10307,7 @@ static void gpumbi_sink_close(gpumb *g, int kind)
     int right = !sink->rows || gpumbi_sink_write(g, kind, NULL);
     if (sink->straight)
         right &= sink->fd <= 2 || !close(sink->fd);
-    else if (!sink->rows && gpumbi_is_at(sink->fd, part, 0))
+    else if (!sink->rows && !sink->stale && gpumbi_is_at(sink->fd, part, 0))
         unlink(part);
     else if (sink->rows && right && !g->done)
         right = gpumbi_take_place(sink->fd, part, sink->name);
@@ -10221,6 +10317,8 @@ static void gpumbi_sink_close(gpumb *g, int kind)
         if (g->done && sink->rows && gpumbi_is_at(sink->fd, part, 0))
             gpumbi_say("%s %s in %s", gpumbi_count(sink->rows, "finished row").text,
                        sink->rows == 1 ? "is" : "are", part);
+        else if (g->done && sink->stale)
+            gpumbi_say("%s is as the run before has left it", part);
         close(sink->fd);
     }
     sink->fd = -1;
@@ -10265,7 +10363,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * COMPARISON
  *
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs. Both are read in place, by one reader for CSV and one for JSON: the texts of a
+ * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
+ * They are read in place, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
@@ -10276,8 +10375,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  */
 
 enum {
-    GPUMBI_READ_KEPT = GPUMBI_COLUMN_meaning + 1, /* texts of a record */
-    GPUMBI_READ_AXIS = GPUMBI_COLUMNS_FIXED,      /* every name that is not fixed */
+    GPUMBI_READ_AXIS = GPUMBI_COLUMNS_FIXED, /* every name that is not fixed */
     GPUMBI_READ_COLUMNS = 512
 };
 
@@ -10293,12 +10391,12 @@ typedef struct gpumbi_estimate {
     double process_lo, process_hi;
 } gpumbi_estimate;
 
-typedef struct gpumbi_record gpumbi_record;
 struct gpumbi_record {
     gpumbi_record *next; /* in its slot of the hash table */
     uint64_t key;
-    size_t first_axis, axes, values;    /* cells: its axes, and behind them its values */
-    const char *text[GPUMBI_READ_KEPT]; /* the first columns */
+    size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
+    const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
+    const char *samples;                    /* the array of JSON, each number ended by a 0 */
     gpumbi_estimate time;
     int ok, cold, matched;
 };
@@ -10308,6 +10406,7 @@ struct gpumbi_records {
     char *text, *at;
     size_t line, lines;                        /* of the record that is read, and so far */
     const char *version;                       /* at the top of JSON */
+    char settings[GPUMBI_CELL];                /* of JSON */
     gpumbi_head head;                          /* of JSON */
     gpumbi_line now;                           /* the record that is read ... */
     unsigned char there[GPUMBI_COLUMNS_FIXED]; /* ... its columns: 1 empty, 2 not */
@@ -10387,14 +10486,13 @@ static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
 
 static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_cell cell)
 {
-    if (slot < GPUMBI_READ_KEPT)
-        t->rows[t->count].text[slot] = cell.text;
     if (slot < GPUMBI_READ_AXIS) {
+        t->rows[t->count].text[slot] = cell.text;
         t->there[slot] = cell.text[0] ? 2 : 1;
         if (!gpumbi_read_field(&gpumbi_row_fields[slot], &t->now, cell.text))
             gpumbi_wrong(t, "not a number above 0 is ", gpumbi_row_fields[slot].name);
     }
-    if (slot < GPUMBI_READ_AXIS || !cell.text[0])
+    if (slot < GPUMBI_READ_AXIS || (!cell.text[0] && !gpumbi_is_listed(t->now.values, cell.name)))
         return;
     void *axes = t->axes;
     if (!gpumbi_grow(g, &axes, sizeof cell, t->axis_count, &t->axis_capacity))
@@ -10404,21 +10502,25 @@ static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_ce
         t->axes[t->axis_count++] = cell;
 }
 
-/* Puts the cells of a record that are values behind its axes. */
+/* Puts the cells of a record that are values behind its axes, in the order of the list. */
 static void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
 {
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
-    const size_t cells = t->axis_count - r->first_axis;
-    for (size_t i = 0; i < cells; i++) {
-        size_t to = r->axes;
-        if (gpumbi_is_listed(t->now.values, cell[i].name))
+    size_t length;
+    r->axes = t->axis_count - r->first_axis;
+    for (const char *list = t->now.values; *list; list += length + (list[length] != 0)) {
+        size_t i = 0;
+        length = strcspn(list, ";");
+        while (i < r->axes &&
+               (strlen(cell[i].name) != length || strncmp(cell[i].name, list, length)))
+            i++;
+        if (i == r->axes)
             continue;
         kept = cell[i];
-        memmove(cell + to + 1, cell + to, (i - to) * sizeof kept);
-        cell[to] = kept;
-        r->axes++;
+        memmove(cell + i, cell + i + 1, (r->axes + r->values - i - 1) * sizeof kept);
+        r->axes--;
+        cell[r->axes + r->values++] = kept;
     }
-    r->values = cells - r->axes;
 }
 
 /* A record counts once it is complete, and makes sense. */
@@ -10559,9 +10661,8 @@ static const char *gpumbi_json_text(gpumbi_records *t)
             *to++ = (char)(code > 0x7f ? 0x80 | (code & 0x3f) : code);
         }
     }
-    if (*from == '"')
-        t->at = from + 1;
-    else
+    t->at = from + (*from == '"');
+    if (*from != '"')
         gpumbi_wrong(t, *from ? "not a JSON text" : "the file ends too early", "");
     *to = 0;
     return text;
@@ -10616,14 +10717,16 @@ static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *
     const int slot = at == GPUMBI_AT_ROW ? gpumbi_read_slot(t, name) : GPUMBI_READ_AXIS;
     if (at == GPUMBI_AT_TOP && !strcmp(name, "gpumb"))
         t->version = cell.text;
+    else if (at == GPUMBI_AT_TOP && !strcmp(name, "program"))
+        gpumbi_copy_text(t->head.program, sizeof t->head.program, cell.text);
     else if (at == GPUMBI_AT_DEVICE)
         gpumbi_read_head(t, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, cell);
     else if (at == GPUMBI_AT_SETTINGS)
         gpumbi_read_head(t, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, cell);
-    else if (at == GPUMBI_AT_AXES || at == GPUMBI_AT_VALUES || slot < GPUMBI_READ_AXIS)
-        gpumbi_record_field(g, t, slot, cell);
     if (at == GPUMBI_AT_VALUES)
         gpumbi_list(t->now.values, sizeof t->now.values, name);
+    if (at == GPUMBI_AT_AXES || at == GPUMBI_AT_VALUES || slot < GPUMBI_READ_AXIS)
+        gpumbi_record_field(g, t, slot, cell);
 }
 
 static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name, int depth)
@@ -10648,6 +10751,8 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_wrong(t, "nested too deeply", "");
     else if (inside == GPUMBI_AT_ROW)
         gpumbi_record_begin(g, t);
+    else if (at == GPUMBI_AT_ROW && open == '[' && !strcmp(name, "samples_s"))
+        t->rows[t->count].samples = t->at;
     gpumbi_json_space(t);
     for (int more = *t->at != close; more && !t->wrong[0]; more = *t->at == ',' && t->at++) {
         const char *key = "";
@@ -10701,6 +10806,18 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     return NULL;
 }
 
+/* Cuts off a line that is torn. */
+static void gpumbi_cut_line(char *text)
+{
+    char *end = text;
+    for (int quoted = 0; *text; text++) {
+        quoted ^= *text == '"';
+        if (*text == '\n' && !quoted)
+            end = text + 1;
+    }
+    *end = 0;
+}
+
 static const char *gpumbi_why_unread(int error)
 {
     return error == EFBIG       ? "is more than 1 GiB, or 64 MiB from a pipe"
@@ -10709,8 +10826,9 @@ static const char *gpumbi_why_unread(int error)
                                 : strerror(error);
 }
 
-/* Reads what a sink has written. `wrong` says what is wrong with it. NULL: no memory. */
-static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s)
+/* Reads what a sink has written; of a part, what is whole. `wrong` says what is wrong with it. NULL:
+ * no memory. */
+static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s, int part)
 {
     size_t length;
     gpumbi_records *t = (gpumbi_records *)gpumbi_allocate(g, sizeof *t);
@@ -10723,22 +10841,34 @@ static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int p
         return t;
     }
     t->at = t->text;
-    if (strlen(t->text) < length) {
+    if (!part && strlen(t->text) < length) {
         for (; *t->at; t->at++)
             t->line += *t->at == '\n';
         gpumbi_wrong(t, "not a text: it has a byte 0", "");
     }
     if (!strncmp(t->at, "\xef\xbb\xbf", 3)) /* byte order mark */
         t->at += 3;
+    const int csv = !strncmp(t->at, "schema,", 7);
+    if (part && csv)
+        gpumbi_cut_line(t->at);
+    else if (part && strncmp(t->at, "{\"schema\":", 10))
+        gpumbi_wrong(t, "not what this version writes", "");
     if (t->text[0] && t->at[strspn(t->at, " \t\r\n")] == '{') {
         gpumbi_read_json(g, t, GPUMBI_AT_OTHER, "", 0);
         gpumbi_json_space(t);
         if (*t->at)
             gpumbi_wrong(t, "text behind the last bracket", "");
-    } else if (t->text[0]) {
+        else if (part) /* torn in a row, or behind one */
+            t->wrong[0] = 0;
+        gpumbi_settings_text(&t->head, t->settings, sizeof t->settings);
+        for (size_t i = 0; i < t->count; i++) {
+            t->rows[i].text[GPUMBI_COLUMN_gpumb] = t->version;
+            t->rows[i].text[GPUMBI_COLUMN_settings] = t->settings;
+        }
+    } else if (t->text[0] && !t->wrong[0]) {
         gpumbi_read_csv(g, t);
     }
-    if (!t->count)
+    if (!t->count && !part)
         gpumbi_wrong(t, "there are no rows", "");
     return t;
 }
@@ -10837,22 +10967,27 @@ static void gpumbi_label(char text[200], const char *bench, const char *kernel,
     gpumbi_copy_line(text, 200, line);
 }
 
-/* The key of a row of this run, for a table that was indexed with `known`, and its label. */
-static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
-                               char label[200])
+/* The key of a region of this run, for a table that was indexed with `known`, and its label. */
+static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
+                                  const gpumbi_point *point, const gpumb *known, char label[200])
 {
     gpumbi_cell cell[GPUMBI_DEPTH];
     gpumbi_number number[GPUMBI_DEPTH];
-    const gpumb_result *r = &row->result;
     size_t axes = 0;
-    for (int i = 0; i < row->point.depth && i < GPUMBI_DEPTH; i++) {
-        const int column = row->point.at[i].column;
+    for (int i = 0; i < point->depth && i < GPUMBI_DEPTH; i++) {
+        const int column = point->at[i].column;
         cell[axes].name = g->sweep.column[column];
-        cell[axes].text = gpumbi_axis_text(&row->point, column, &number[i]);
+        cell[axes].text = gpumbi_axis_text(point, column, &number[i]);
         axes += cell[axes].text[0] != 0;
     }
-    gpumbi_label(label, r->bench, r->kernel, cell, axes);
-    return gpumbi_key(NULL, gpumbi_bench(known, r->bench), r->kernel, cell, axes);
+    gpumbi_label(label, bench, kernel, cell, axes);
+    return gpumbi_key(NULL, gpumbi_bench(known, bench), kernel, cell, axes);
+}
+
+static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
+                               char label[200])
+{
+    return gpumbi_region_key(g, row->result.bench, row->result.kernel, &row->point, known, label);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -11014,7 +11149,7 @@ static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_
         gpumbi_format(name, sizeof name, "  %.*s", (int)length, list);
         const double now = gpumbi_value_of(g, row, name + 2);
         for (size_t i = 0; i < r->values; i++)
-            if (!strcmp(cell[i].name, name + 2))
+            if (!strcmp(cell[i].name, name + 2) && cell[i].text[0])
                 gpumbi_read_number(cell[i].text, &base);
         const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
         if (!isfinite(base) && !isfinite(now))
@@ -11154,7 +11289,7 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
     else if (file && about.st_size > 1 << 30)
         errno = EFBIG;
     else if (known)
-        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10);
+        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, 0);
     return NULL;
 }
 
@@ -11182,29 +11317,180 @@ static void gpumbi_compare_open(gpumb *g)
                    path, wrong);
 }
 
+/* What tells rows of this run from those of others. */
+static const unsigned char gpumbi_origin[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUMN_backend,
+                                              GPUMBI_COLUMN_device, GPUMBI_COLUMN_gpumb,
+                                              GPUMBI_COLUMN_settings};
+
+/* The k-th of these, as rows of this run have it. */
+static void gpumbi_origin_here(const gpumb *g, int k, char text[GPUMBI_CELL])
+{
+    gpumbi_line line;
+    memset(&line, 0, sizeof line);
+    gpumbi_fill_line(g, &line.result, &line);
+    gpumbi_copy_text(
+        text, GPUMBI_CELL,
+        gpumbi_field_text(&gpumbi_row_fields[gpumbi_origin[k]], &line, &line.result, text));
+}
+
 /* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
  * they were meant. */
 static void gpumbi_compare_origin(gpumb *g)
 {
-    static const unsigned char column[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUMN_backend,
-                                           GPUMBI_COLUMN_device, GPUMBI_COLUMN_gpumb};
     const gpumbi_records *t = g->comparison.base;
-    gpumbi_number schema;
-    gpumbi_format(schema.text, sizeof schema.text, "%d", (int)GPUMBI_SCHEMA);
-    const char *const here[] = {schema.text, g->device.backend, g->device.name, GPUMB_VERSION};
-    for (int k = 0; k < 4; k++)
-        for (size_t i = 0; t && i < t->count; i++) {
-            const char *there = t->rows[i].text[column[k]];
-            if (!there && column[k] == GPUMBI_COLUMN_gpumb)
-                there = t->version;
-            if (!there || !there[0] || !strcmp(there, here[k]) ||
+    char here[GPUMBI_CELL];
+    for (int k = 0; t && k < 4; k++) {
+        gpumbi_origin_here(g, k, here);
+        for (size_t i = 0; i < t->count; i++) {
+            const char *there = t->rows[i].text[gpumbi_origin[k]];
+            if (!there || !there[0] || !strcmp(there, here) ||
                 (k == 0 && strtol(there, NULL, 10) < GPUMBI_SCHEMA))
                 continue;
             gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
                        "difference too",
-                       g->settings.compare, gpumbi_row_fields[column[k]].name, there, here[k]);
+                       g->settings.compare, gpumbi_row_fields[gpumbi_origin[k]].name, there, here);
             break;
         }
+    }
+}
+
+/* ---- runs that are resumed ------------------------------------------------------------------- */
+
+/* What a list has that another doesn't. */
+static const char *gpumbi_unlisted(const char *list, const char *other, char text[GPUMBI_CELL])
+{
+    char one[GPUMBI_CELL];
+    text[0] = 0;
+    for (size_t length; *list; list += length + (list[length] != 0)) {
+        length = strcspn(list, ";");
+        gpumbi_format(one, sizeof one, "%.*s", (int)length, list);
+        if (!gpumbi_is_listed(other, one))
+            gpumbi_list(text, GPUMBI_CELL, one);
+    }
+    return text[0] ? text : "the default";
+}
+
+/* Ends the context if rows aren't of a run like this one. */
+static void gpumbi_resume_judge(gpumb *g, const char *part, const gpumbi_records *t)
+{
+    char here[GPUMBI_CELL], more[GPUMBI_CELL], less[GPUMBI_CELL], wrong[2 * GPUMBI_CELL];
+    gpumbi_copy_text(wrong, sizeof wrong, t->wrong);
+    for (int k = 0; k < 5; k++) {
+        const int column = gpumbi_origin[k];
+        gpumbi_origin_here(g, k, here);
+        for (size_t i = 0; i < t->count && !wrong[0]; i++) {
+            const char *there = t->rows[i].text[column];
+            if (there && strcmp(there, here))
+                gpumbi_format(wrong, sizeof wrong, "is of a run with another %s: %s, here it is %s",
+                              gpumbi_row_fields[column].name,
+                              k < 4 ? there : gpumbi_unlisted(there, here, more),
+                              k < 4 ? here : gpumbi_unlisted(here, there, less));
+        }
+    }
+    for (int c = 0; c < GPUMBI_COLUMNS_FIXED && t->count && !wrong[0]; c++)
+        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values)
+            gpumbi_format(wrong, sizeof wrong, "has no column %s", gpumbi_row_fields[c].name);
+    if (wrong[0])
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--resume: %s: %s; run as that run did, or without --resume: the file is then "
+                   "kept as .part.1",
+                   part, wrong);
+}
+
+/* Reads the parts of --resume. The one with more rows counts; raw samples are in JSON alone. */
+static void gpumbi_resume_open(gpumb *g)
+{
+    char part[GPUMBI_PATH];
+    for (int kind = GPUMBI_CSV; kind <= GPUMBI_JSON; kind++) {
+        const gpumbi_sink *sink = &g->sinks.sink[kind];
+        if (!sink->stale || g->done || (g->settings.raw && kind == GPUMBI_CSV))
+            continue;
+        gpumbi_sink_part(sink, part);
+        gpumbi_records *t = gpumbi_read_records(g, sink->fd, 1 << 30, 0, 1);
+        if (t)
+            gpumbi_resume_judge(g, part, t);
+        const int best = t && !g->done && t->count > (g->resume.rows ? g->resume.rows->count : 0);
+        gpumbi_free_records(best ? g->resume.rows : t);
+        g->resume.rows = best ? t : g->resume.rows;
+    }
+    if (!g->settings.resume || g->done)
+        return;
+    if (!g->resume.rows) {
+        gpumbi_say("--resume: no run has left rows: all are measured");
+        return;
+    }
+    gpumbi_index(g, g->resume.rows, NULL);
+    g->resume.left = g->resume.rows->count;
+    gpumbi_say("--resume: %s of an earlier run %s kept", gpumbi_count(g->resume.left, "row").text,
+               g->resume.left == 1 ? "is" : "are");
+}
+
+/* The row that an earlier run has left of a region, which may be taken; NULL: there is none. */
+static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
+{
+    char name[sizeof g->rows.at[0]->result.kernel], label[200];
+    const gpumbi_records *t = g->resume.rows;
+    if (!g->resume.left)
+        return NULL;
+    gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : "region");
+    const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, NULL, label);
+    gpumbi_record *r = t->slot[key & (t->slots - 1)];
+    while (r && r->key != key)
+        r = r->next;
+    if (!r || !takes)
+        return r;
+    g->resume.left--;
+    return gpumbi_take(g->resume.rows, key);
+}
+
+/* Makes a row of what an earlier run has left. */
+static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
+{
+    gpumbi_line line;
+    gpumb_result *now = &line.result;
+    memset(&line, 0, sizeof line);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
+        gpumbi_read_field(&gpumbi_row_fields[i], &line, r->text[i] ? r->text[i] : "");
+    if (now->time.count < 6)
+        now->time.effective = (double)now->time.count;
+    now->process_medians_s = NULL;
+    s->result = *now;
+    s->about.values.count = 0;
+    for (size_t i = 0; i < r->values; i++) {
+        const gpumbi_cell *cell = &g->resume.rows->axes[r->first_axis + r->axes + i];
+        double value = NAN;
+        if (cell->text[0])
+            gpumbi_read_number(cell->text, &value);
+        gpumbi_put_value(g, &s->about.values, cell->name, GPUMBI_OWN, value);
+    }
+    const char *sample = r->samples;
+    if (g->settings.raw)
+        gpumbi_sample_room(g, s, now->time.count);
+    for (uint64_t i = 0; sample && i < s->samples.capacity; i++) {
+        sample += strspn(sample, "[, \t\r\n");
+        if (i == now->time.count || !gpumbi_read_number(sample, &s->samples.values[i]))
+            break;
+        sample += strlen(sample) + 1;
+    }
+    if (now->ceiling_gbps > 0 && g->device.ceiling_bytes_per_s <= 0) { /* one for all rows */
+        g->device.ceiling_bytes_per_s = now->ceiling_gbps * 1e9;
+        g->clock.ceiling_tried = 1;
+    }
+    g->region.warmed |= now->status == GPUMB_STATUS_OK;
+    g->rows.failed += now->status == GPUMB_STATUS_FAILED;
+    g->resume.met++;
+    gpumbi_add_row(g, s);
+}
+
+/* At the end: what no region has met. */
+static void gpumbi_resume_end(gpumb *g)
+{
+    if (!g->resume.left || !gpumbi_working(g) || !g->rows.count)
+        return;
+    gpumbi_say("--resume: %s of the earlier run left out: this run has no such region",
+               gpumbi_count(g->resume.left, g->resume.left == 1 ? "row is" : "row").text);
+    g->resume.left = 0;
+    gpumbi_write_rows(g);
 }
 
 /* ---- other processes ------------------------------------------------------------------------- */
@@ -11259,7 +11545,7 @@ static void gpumbi_be_process(gpumb *g)
     s->quiet = 1;
     s->fail_on_regression = 0;
     s->csv = s->json = s->markdown = s->gbench = s->compare = s->compare_values = NULL;
-    s->raw = 0;
+    s->raw = s->resume = 0;
     if (asked && pipe_name[0]) { /* the first such context; programs rarely have another */
         gpumbi_format(g->comparison.pipe, sizeof g->comparison.pipe, "%s", pipe_name);
         s->json = g->comparison.pipe;
@@ -11326,7 +11612,7 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
                    strerror(errno));
         return;
     }
-    gpumbi_records *t = gpumbi_read_records(g, fd, SIZE_MAX, 0);
+    gpumbi_records *t = gpumbi_read_records(g, fd, SIZE_MAX, 0, 0);
     close(fd);
     if (gpumbi_interrupted || g->done)
         kill(child, SIGKILL);
@@ -11463,6 +11749,8 @@ enum {
     X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
     X(GBENCH, "gbench", "gbench.json", TEXT, gbench, "write rows as Google Benchmark's JSON")      \
     X(RAW, "raw", "", FLAG, raw, "every sample in the JSON, in the order taken")                   \
+    X(RESUME, "resume", "", FLAG, resume,                                                          \
+      "keep the rows that an interrupted run has left, measure the rest")                          \
     X(NO_COLOR, "no-color", "", FLAG, no_color, "no colours on the terminal")                      \
     X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
       "compare with a CSV or JSON file of an earlier run")                                         \
@@ -11878,6 +12166,7 @@ static gpumb gpumbi_no_memory; /* a context that can do nothing */
 static void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
+    gpumbi_head head;
     static int registered; /* a fork inherits that too */
     gpumbi_be_process(g);
     if (!__atomic_exchange_n(&registered, 1, __ATOMIC_RELAXED))
@@ -11888,6 +12177,8 @@ static void gpumbi_start(gpumb *g)
     }
     gpumbi_current = g;
     gpumbi_complete_settings(&g->settings);
+    gpumbi_head_of(g, &head);
+    gpumbi_settings_text(&head, g->sinks.settings, sizeof g->sinks.settings);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     const int measures = !g->sweep.listing;
     if (measures && s->profile)
@@ -11913,6 +12204,8 @@ static void gpumbi_start(gpumb *g)
     }
     if (!g->done)
         gpumbi_compare_origin(g);
+    if (!g->done && measures)
+        gpumbi_resume_open(g);
     if (!g->done && g->region.next.skip[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->region.next.skip);
 }
@@ -11940,6 +12233,13 @@ static gpumb *gpumbi_new(const char *program)
     return g;
 }
 
+static void gpumbi_add_argument(gpumb *g, const char *option, const char *value)
+{
+    char *text = g->options.arguments;
+    gpumbi_format(text + strlen(text), sizeof g->options.arguments - strlen(text), "%s%s%s",
+                  text[0] ? " " : "", option, value);
+}
+
 /* What is the program's is taken out of *own, or else refused. Processes are started before, with
  * all. */
 static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
@@ -11957,6 +12257,12 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     g->options.argc = argc;
     g->options.argv = argv;
     const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
+    for (int i = 0; i < g->options.filters; i++)
+        gpumbi_add_argument(g, "--filter ", g->options.filter[i]);
+    for (int i = 0; i < g->options.axes; i++)
+        gpumbi_add_argument(g, "--axis ", g->options.axis[i]);
+    for (int i = 1; kept && i < count; i++)
+        gpumbi_add_argument(g, "", kept[i]);
     gpumbi_start(g);
     if (kept && count) {
         memcpy(argv + 1, kept + 1, (size_t)(count - 1) * sizeof *argv);
@@ -12042,6 +12348,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_interleave_left(g);
     gpumbi_progress_clear();
     gpumbi_close_sweeps(g);
+    gpumbi_resume_end(g);
     if (gpumbi_working(g) && !g->sweep.listing) {
         gpumbi_axis_options_known(g);
         if (g->options.filters && g->selection.seen && !g->selection.matched && !g->rows.count)
@@ -12090,6 +12397,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
+    gpumbi_free_records(g->resume.rows);
     gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->region.single.samples.values);
     GPUMB_FREE(g->region.single.samples.scratch);

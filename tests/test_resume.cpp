@@ -1,0 +1,466 @@
+// test_resume.cpp - runs that end early at every point and are resumed: what they then have written
+// is, byte for byte, what a run has that nothing interrupts; on the fake device.
+#include <cmath>
+#include <fcntl.h>
+#include <functional>
+#include <signal.h>
+#include <string>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+static int die_at_write, written, torn; // SIGKILL at the so many-th, half of it written; 0: never
+static int die_at_rename, renames;      // before the so many-th, or after if negative
+
+static ssize_t watched_write(int fd, const void *data, size_t size)
+{
+    if (++written == die_at_write) {
+        if (torn && write(fd, data, size / 2) < 0)
+            abort();
+        raise(SIGKILL);
+    }
+    return write(fd, data, size);
+}
+
+static int watched_rename(const char *from, const char *to)
+{
+    if (++renames == die_at_rename)
+        raise(SIGKILL);
+    const int error = rename(from, to);
+    if (renames == -die_at_rename)
+        raise(SIGKILL);
+    return error;
+}
+
+static std::string lines;
+#define GPUMB_LOG(text) lines += text
+#define GPUMB_BACKEND_CPU
+#define GPUMB_BACKEND_FAKE
+#define GPUMB_IMPLEMENTATION
+#define write watched_write
+#define rename watched_rename
+#define fsync(fd) ((void)(fd), 0)
+#include "../gpumb.h"
+#undef write
+#undef rename
+#undef fsync
+
+#include "check.h"
+#include "fake.h"
+#include "read_file.h"
+
+// ---- a program with all that rows can hold ------------------------------------------------------
+
+static int measured;       // regions whose body ran
+static int interrupted;    // SIGTERM in the so many-th of these; 0: never
+static int fewer, renamed; // the program has changed
+enum { ROWS = 16 };
+
+// What runs from here on does so at the same time in each process: the clock's stamps are multiples
+// of its quantum.
+static void at(double seconds)
+{
+    fake_now = fake_busy = fake_elsewhere = seconds;
+}
+
+// One run of a region, of a time that depends on nothing but how many there were.
+static void work(int *runs, double seconds)
+{
+    if (++*runs == 1 && ++measured == interrupted)
+        raise(SIGTERM);
+    fake_run(seconds * (1 + 0.003 * (*runs * 7 % 5)));
+}
+
+static int right(gpumb *g, void *value)
+{
+    gpumb_set_value(g, "of the check", *(const double *)value);
+    return 1;
+}
+
+static int wrong(gpumb *g, void *)
+{
+    gpumb_set_value(g, "of a late check", 1); // widens the header
+    gpumb_reason(g, "element 7 is \"8\",\nnot 9");
+    return 0;
+}
+
+static void sweeps(gpumb *g)
+{
+    const char *const names[] = {"plain", "comma, \"quote\"\nand line"};
+    GPUMB_SWEEP_STRINGS(g, form, names, 2) {
+        GPUMB_SWEEP_RANGE(g, n, 1, 3, 1) {
+            int runs = 0;
+            gpumb_buffer *b = gpumb_alloc(g, 4096);
+            at(1000 + 100 * (double)n + (double)form);
+            gpumb_fill(g, b, GPUMB_FILL_F32, 18446744073709551615u - (uint64_t)n);
+            gpumb_set_bytes(g, 1e6 * (double)n / 3);
+            gpumb_set_elements(g, (double)n);
+            gpumb_set_expected(g, 1000, 0.1 * (double)n);
+            gpumb_set_value(g, "z last", n == 2 ? NAN : 1.0 / (double)n);
+            gpumb_set_value(g, "a first", 1e-300);
+            double value = 1.0 / 3 + (double)form;
+            gpumb_set_verify(g, n == 3 && form == 1 ? wrong : right, &value);
+            if (n == 2 && form == 1)
+                gpumb_skip(g, "not here");
+            GPUMB_MEASURE(g, "kernel, \"quoted\"") {
+                work(&runs, 1e-4 * (double)(n + 3 * form + 1));
+            }
+        }
+    }
+    GPUMB_SWEEP_REALS(g, share, 0.1, 1e-7) {
+        int runs[2] = {0, 0};
+        at(5000 + share);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "base")
+                work(&runs[0], 1e-4);
+            GPUMB_MEASURE(g, "other")
+                work(&runs[1], 1.3e-4);
+        }
+    }
+}
+
+static void times(gpumb *g)
+{
+    for (int twice = 0; twice < 2; twice++) { // two rows of one name
+        int runs = 0;
+        at(7000 + twice);
+        gpumb_set_transfer(g, 1e6, 0);
+        GPUMB_MEASURE(g, "again")
+            work(&runs, twice ? 3e-4 : 2e-4);
+    }
+    GPUMB_SWEEP_LIST(g, late, -7, 9) {
+        const double time[] = {3e-3, 3.5e-3, 2e-3, 4e-3 / 3};
+        if (gpumb_wants_times(g, "elsewhere")) {
+            measured++;
+            gpumb_add_times(g, "elsewhere", GPUMB_MEANING_LATENCY, time, 4);
+        }
+        int runs = 0;
+        at(8000 + (double)late);
+        GPUMB_MEASURE(g, renamed ? "renamed" : "late") {
+            work(&runs, 1e-3);
+        }
+    }
+    const gpumb_result *last = gpumb_last_result(g);
+    gpumb_note(g, "the last took %.9g s", last ? last->time.median : 0);
+}
+
+static const gpumb_benchmark benchmarks[] = {{"sweeps", "", sweeps}, {"times", "", times}};
+
+typedef std::vector<std::string> words;
+
+static const words files = {"--csv=x.csv", "--json=x.json", "--md=x.md", "--gbench=x.gb"};
+
+static words operator+(words a, const words &b)
+{
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+struct outcome {
+    int code; // or minus the signal
+    int measured;
+    std::string said;
+};
+
+// The program in a process of its own, with what `before` does first.
+static outcome run(
+    const words &options, const std::function<void()> &before = [] {})
+{
+    const pid_t child = fork();
+    if (!child) {
+        alarm(20);
+        dup2(open("/dev/null", O_WRONLY), 1);
+        char program[] = "program", warmup[] = "--warmup=0.01", samples[] = "--samples=8:12";
+        std::vector<char *> argument = {program, warmup, samples};
+        for (const std::string &word : options)
+            argument.push_back(const_cast<char *>(word.c_str()));
+        argument.push_back(NULL);
+        fake_reset();
+        fake_link_rate = 1e10;
+        lines.clear();
+        before();
+        int own = (int)argument.size() - 1;
+        gpumb *g = gpumb_open_args(&own, argument.data());
+        const int code = gpumb_run(g, benchmarks, fewer ? 1 : 2);
+        FILE *file = fopen("said", "w");
+        fprintf(file, "%d %s", measured, lines.c_str());
+        fclose(file);
+        _exit(code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    const std::string text = read_file("said");
+    unlink("said");
+    const size_t blank = text.find(' ');
+    return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
+            text.empty() ? -1 : atoi(text.c_str()),
+            blank == std::string::npos ? "" : text.substr(blank + 1)};
+}
+
+static bool has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+static bool exists(const char *name)
+{
+    struct stat about;
+    return !lstat(name, &about);
+}
+
+static void clean()
+{
+    if (system("rm -rf ./*"))
+        CHECK(!"the folder can be emptied");
+}
+
+static void store(const char *name, const std::string &text)
+{
+    FILE *file = fopen(name, "w");
+    fwrite(text.data(), 1, text.size(), file);
+    fclose(file);
+}
+
+static std::string replaced(std::string text, const std::string &from, const std::string &to)
+{
+    for (size_t i = 0; (i = text.find(from, i)) != std::string::npos; i += to.size())
+        text.replace(i, from.size(), to);
+    return text;
+}
+
+// Of a file, without the date.
+static std::string content(const char *name)
+{
+    std::string text = read_file(name);
+    const size_t date = text.find("\"date\": \"");
+    if (date != std::string::npos)
+        text.erase(date, text.find(',', date) - date);
+    return text;
+}
+
+static const char *const names[] = {"x.csv", "x.json", "x.md", "x.gb"};
+static std::string whole[4]; // of a run that nothing interrupts
+
+static void remember(const words &options)
+{
+    clean();
+    const outcome o = run(options);
+    CHECK_INT(o.code, GPUMB_EXIT_FAILED); // a check does
+    CHECK_INT(o.measured, ROWS - 1);      // one is skipped
+    for (int i = 0; i < 4; i++) {
+        whole[i] = content(names[i]);
+        CHECK(!whole[i].empty());
+    }
+}
+
+// Nothing is lost, and nothing else is there.
+static bool is_whole()
+{
+    bool same = true;
+    for (int i = 0; i < 4; i++) {
+        const std::string now = content(names[i]);
+        same &= now == whole[i] && !exists((std::string(names[i]) + ".part").c_str());
+        if (now != whole[i]) {
+            store("now", now);
+            store("expected", whole[i]);
+            CHECK(!system("diff expected now | cut -c1-200 | head -4 >&2; false"));
+        }
+    }
+    return same;
+}
+
+// How many rows a run said that it kept.
+static int kept(const outcome &o)
+{
+    const size_t at_number = o.said.find("--resume: ");
+    return has(o.said, "of an earlier run") ? atoi(o.said.c_str() + at_number + 10) : 0;
+}
+
+// Resumes what is there.
+static outcome resume(const words &options)
+{
+    const outcome o = run(options + words{"--resume"});
+    CHECK_INT(o.code, GPUMB_EXIT_FAILED);
+    CHECK(is_whole());
+    return o;
+}
+
+// ---- tests --------------------------------------------------------------------------------------
+
+// Killed at each write, which is torn or not there at all, and once more while it is resumed.
+static void test_killed(const words &options, int step)
+{
+    remember(options);
+    int most = 0, dead = 1;
+    for (int k = 1; dead; k += step) {
+        clean();
+        dead = run(options, [&] {
+                   die_at_write = k;
+                   torn = k % 2;
+               }).code == -SIGKILL;
+        if (!dead)
+            break;
+        if (k % 3 == 0)
+            run(options + words{"--resume"}, [&] {
+                die_at_write = 1 + k / 2;
+                torn = k % 2;
+            });
+        const outcome o = resume(options);
+        CHECK_INT(kept(o) + o.measured >= ROWS - 1 && kept(o) + o.measured <= ROWS + 1, 1);
+        most = kept(o) > most ? kept(o) : most;
+    }
+    CHECK(most >= ROWS - 1);
+}
+
+// A write of a file that is made anew, or its new name, is the last thing that happens.
+static void test_killed_renaming()
+{
+    remember(files);
+    for (int k = -8; k <= 8; k++) {
+        clean();
+        run(files, [] { interrupted = 9; });
+        run(files + words{"--resume"}, [&] { die_at_rename = k; });
+        if (exists("x.csv.part") || exists("x.json.part"))
+            resume(files);
+        CHECK(whole[0] == content("x.csv"));
+    }
+}
+
+// A signal lets files be completed; the body of a region that is under way leaves no row.
+static void test_interrupted()
+{
+    remember(files);
+    for (int k = 1; k <= ROWS - 1; k += 2) {
+        clean();
+        const outcome o = run(files, [&] { interrupted = k; });
+        CHECK_INT(o.code, GPUMB_EXIT_TERMINATED);
+        const outcome again = resume(files);
+        CHECK(k < 4 || kept(again) >= k - 3);
+        CHECK(again.measured <= ROWS - k + 1);
+    }
+    clean();
+    run(files, [] { interrupted = 9; });
+    const std::string part = read_file("x.csv.part");
+    const outcome o = run(files + words{"--resume"}, [] { interrupted = 1; });
+    CHECK_INT(o.code, GPUMB_EXIT_TERMINATED); // at once: nothing is lost
+    CHECK(read_file("x.csv.part") == part);
+    resume(files);
+}
+
+// One kind of file alone; drawn orders; every sample; and a comparison at the end.
+static void test_kinds()
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const words one = {files[(size_t)kind]};
+        clean();
+        run(one);
+        for (int i = 0; i < 4; i++)
+            whole[i] = content(names[i]);
+        for (int k = 2; k < 14; k += 3) {
+            clean();
+            run(one, [&] {
+                die_at_write = k;
+                torn = 1;
+            });
+            CHECK(kept(resume(one)) >= (k < 8 ? k - 1 : 5));
+        }
+    }
+    test_killed(files + words{"--shuffle"}, 7);
+    test_killed(files + words{"--raw"}, 5);
+    CHECK(has(whole[1], "samples_s"));
+    clean();
+    run(words{"--csv=base.csv"});
+    run(files, [] { interrupted = 11; });
+    const outcome o = run(files + words{"--resume", "--compare=base.csv", "--fail-on-regression"});
+    CHECK_INT(o.code, GPUMB_EXIT_FAILED); // by its check
+    CHECK(has(content("x.json"), "14 undecided; 2 rows not compared"));
+}
+
+// Whatever is of another run is refused in words, and stays.
+static void test_refused()
+{
+    const words csv = {"--csv=x.csv"}, again = {"--csv=x.csv", "--resume"};
+    clean();
+    run(csv, [] { interrupted = 9; });
+    const std::string part = read_file("x.csv.part");
+    const struct {
+        std::string from, to;
+        words options;
+        const char *text;
+    } cases[] = {
+        {"", "", {"--precision=2"}, "another settings: the default, here it is precision=0.02;"},
+        {"", "", {"--axis", "n=1,2"}, "the default, here it is arguments=--axis n=1,2;"},
+        {"", "", {"--filter", "kernel"}, "here it is arguments=--filter kernel;"},
+        {"", "", {"mine"}, "here it is arguments=mine;"},
+        {"program=program", "program=other", {}, "settings: program=other, here it is program="},
+        {"program=program", "program=program;delta=0.1", {}, "delta=0.1, here it is the default;"},
+        {"\n4,", "\n3,", {}, "another schema: 3, here it is 4"},
+        {",0.1.0,", ",0.0.9,", {}, "another gpumb: 0.0.9, here it is 0.1.0"},
+        {",fake,", ",cuda,", {}, "another backend: cuda, here it is fake"},
+        {"Fake 9000", "Fake 9001", {}, "another device: Fake 9001, here it is Fake 9000"},
+        {",verified,", ",certified,", {}, "has no column verified"},
+        {",yes,", ",yes,,", {}, "line 2: "},
+        {part, "what is this\n", {}, "line 1: not what this version writes"},
+    };
+    for (const auto &c : cases) {
+        const std::string text = c.from.empty() ? part : replaced(part, c.from, c.to);
+        store("x.csv.part", text);
+        const outcome o = run(again + c.options);
+        CHECK_INT(o.code, GPUMB_EXIT_USAGE);
+        CHECK(has(o.said, "x.csv.part: ") && has(o.said, c.text));
+        if (!has(o.said, c.text))
+            fprintf(stderr, "%s", o.said.c_str());
+        CHECK(read_file("x.csv.part") == text && !exists("x.csv.part.1"));
+    }
+    CHECK_INT(run(words{"--md=x.md", "--resume"}).code, GPUMB_EXIT_USAGE);
+    const outcome both = run(again + words{"--processes=2"});
+    CHECK(both.code == GPUMB_EXIT_USAGE && has(both.said, "leave out --processes"));
+    store("x.csv.part", part);
+    const int fd = open("x.csv.part", O_RDWR);
+    flock(fd, LOCK_EX); // a run that lives
+    CHECK(has(run(again).said, "another run is writing it"));
+    close(fd);
+    CHECK(read_file("x.csv.part") == part);
+    CHECK_INT(run(again).code, GPUMB_EXIT_FAILED);
+    CHECK(!exists("x.csv.part"));
+    CHECK(has(run(again).said, "no run has left rows"));
+    run(csv, [] { die_at_write = 1; }); // an empty one
+    CHECK(has(run(again).said, "no run has left rows"));
+}
+
+// Regions that are gone have no row, and new ones are measured.
+static void test_changed()
+{
+    const words csv = {"--csv=x.csv"}, again = {"--csv=x.csv", "--resume"};
+    clean();
+    run(csv, [] { die_at_write = ROWS + 5; });
+    const outcome o = run(again, [] { fewer = 1; });
+    CHECK(has(o.said, "5 rows of the earlier run left out"));
+    CHECK_INT(o.measured, 0);
+    clean();
+    run(csv, [] { die_at_write = ROWS + 5; });
+    const outcome other = run(again, [] { renamed = 1; });
+    CHECK(has(other.said, "1 row is of the earlier run left out"));
+    CHECK_INT(other.measured, 2);
+    const std::string rows = read_file("x.csv");
+    CHECK_INT(rows.size() - replaced(rows, ",program=", ",").size(), 8 * ROWS);
+}
+
+int main()
+{
+    char folder[] = "/tmp/gpumb-resume-XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder))
+        return 1;
+    test_killed(files, 1);
+    test_killed_renaming();
+    test_interrupted();
+    test_kinds();
+    test_refused();
+    test_changed();
+    clean();
+    if (chdir("/"))
+        return 1;
+    rmdir(folder);
+    return CHECK_SUMMARY();
+}
