@@ -10017,8 +10017,9 @@ static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
     return 1;
 }
 
-/* Makes the part and locks it, or takes over what a dead run has left. Returns what is wrong. Two runs that meet here lock the same file,
- * or one finds another file at the path than the one it has locked, and begins again. */
+/* Makes the part and locks it, or takes over what a dead run has left. Returns what is wrong. Two
+ * runs that meet here lock the same file, or one finds another file at the path than the one it has
+ * locked, and begins again. */
 static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
 {
     char part[GPUMBI_PATH];
@@ -10826,8 +10827,8 @@ static const char *gpumbi_why_unread(int error)
                                 : strerror(error);
 }
 
-/* Reads what a sink has written; of a part, what is whole. `wrong` says what is wrong with it. NULL:
- * no memory. */
+/* Reads what a sink has written; of a part, what is whole. `wrong` says what is wrong with it.
+ * NULL: no memory. */
 static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s, int part)
 {
     size_t length;

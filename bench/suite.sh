@@ -23,6 +23,15 @@ seconds()
         END { if (!found) print 0 }' "$(dirname "$0")/README.md"
 }
 
+# The rows of $path, with more options.
+measure()
+{
+    # shellcheck disable=SC2086 # options, or none
+    "$path" --"$profile" ${SUITE_OPTIONS:-} "$@" --csv "$folder/$name.csv" \
+        --json "$folder/$name.json"
+    code=$?
+}
+
 total=0 left=0
 for path; do
     name=$(basename "$path")
@@ -47,12 +56,9 @@ for path; do
         tail -n 1 "$folder/$name.txt"
         ;;
     *)
-        resume=
-        [ -f "$folder/$name.csv.part" ] && "$path" --help | grep -q -e --resume && resume=--resume
-        # shellcheck disable=SC2086 # options, or none
-        "$path" --"$profile" ${SUITE_OPTIONS:-} $resume --csv "$folder/$name.csv" \
-            --json "$folder/$name.json"
-        code=$?
+        code=2
+        [ ! -f "$folder/$name.csv.part" ] || measure --resume
+        [ "$code" -ne 2 ] || measure # what was left is of another profile
         ;;
     esac
     # Interrupted, hung up or terminated: the rest, another time.

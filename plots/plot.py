@@ -51,6 +51,7 @@ SINCE = """
     mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
     ratio_hi verdict processes process_lo_s process_hi_s ratio_rounds process_medians_s
     to_device_bytes to_host_bytes link link_gbps pct_link elements elements_per_s values
+    settings
 """.split()  # fixed columns that older files do not have
 SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
 REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}

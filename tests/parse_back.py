@@ -25,12 +25,12 @@ COLUMNS = (
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
     "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds "
     "to_device_bytes to_host_bytes link link_gbps pct_link process_medians_s "
-    "elements elements_per_s values"
+    "elements elements_per_s values settings"
 ).split()
 SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
             "throttle series compared_with verdict fill flags link "
-            "process_medians_s values".split())
+            "process_medians_s values settings".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
                "ratio_rounds".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
@@ -380,6 +380,18 @@ def check_gbench(name, rows, part):
             check(not value or entry.get(value) == row[value], "%s: %s" % (where, value))
 
 
+def settings_of(tree):
+    """The column of CSV that says what is not as by default, from the context of JSON."""
+    usual = {"precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30,
+             "max_samples": 10000, "seed": 1, "profile": "quick", "cache": "hot",
+             "order": "natural", "delta": 0.01, "peak_gbps": None, "processes": 1, "raw": "no",
+             "arguments": None}
+    settings = tree.get("settings", {})
+    check(list(settings) == list(usual), "the settings are " + ", ".join(settings))
+    return ";".join(["program=" + tree.get("program", "")] + [
+        "%s=%s" % (name, value) for name, value in settings.items() if value != usual.get(name)])
+
+
 def read_json(name, axes):
     """The rows of a JSON file, flat, and its notes, after checking its form."""
     def pairs(items):
@@ -422,6 +434,7 @@ def read_json(name, axes):
         row["values"] = ";".join(values) or None
         row.update(values)
         row["gpumb"] = tree.get("gpumb")
+        row["settings"] = settings_of(tree)
         row.update(entry.get("axes", {}))
         if isinstance(row.get("flags"), list):
             row["flags"] = ";".join(row["flags"]) or None

@@ -108,6 +108,17 @@ run() {
                 check "$1: parse_back.py" python3 tests/parse_back.py --csv "$tmp/csv" \
                     --json "$tmp/json" --gbench "$tmp/gb"
             fi
+            rows=$(grep -c '^{"schema": .*}},*$' "$tmp/json") # killed as the last one was written
+            awk '/^]/ { exit } /^{"schema": .*}}$/ { $0 = substr($0, 1, length - 99) } { print }' \
+                "$tmp/json" >"$tmp/json.part"
+            timeout 120 "$3" $(options "$2") --json "$tmp/json" --raw --resume >"$tmp/out" \
+                2>"$tmp/err" </dev/null
+            check "$1: --resume: exit code" test $? -eq 0
+            check "$1: --resume keeps not $rows rows less 1: $(cat "$tmp/err")" \
+                grep -q "$([ "$rows" -eq 1 ] && echo no run has left ||
+                    echo "$((rows - 1)) rows* of an earlier run")" "$tmp/err"
+            check "$1: --resume: rows" \
+                test "$(grep -c '^{"schema": .*}},*$' "$tmp/json")" -eq "$rows"
         fi
     fi
 }

@@ -178,6 +178,8 @@ static outcome run(
         argument.push_back(NULL);
         fake_reset();
         fake_link_rate = 1e10;
+        fake_memory = (uint64_t)8 << 30; // enough to measure its rate
+        fake_multiprocessors = 1;        // fills that are soon done
         lines.clear();
         before();
         int own = (int)argument.size() - 1;
