@@ -8761,8 +8761,6 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s)
     g->rows.last = g->rows.count - 1;
     gpumbi_add_processes(g, row);
     gpumbi_say_unstated(g, &row->result);
-    g->rows.ok += s->result.status == GPUMB_STATUS_OK;
-    g->rows.skipped += s->result.status == GPUMB_STATUS_SKIPPED;
     gpumbi_write_rows(g);
 }
 
@@ -8786,7 +8784,11 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     }
     const size_t rows = g->rows.count;
     gpumbi_add_row(g, s);
-    if (g->settings.profile && g->rows.count > rows)
+    if (g->rows.count == rows)
+        return;
+    g->rows.ok += (uint64_t)ok;
+    g->rows.skipped += (uint64_t)skipped;
+    if (g->settings.profile)
         gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
 }
 
@@ -11478,6 +11480,8 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
         g->clock.ceiling_tried = 1;
     }
     g->region.warmed |= now->status == GPUMB_STATUS_OK;
+    g->rows.ok += now->status == GPUMB_STATUS_OK;
+    g->rows.skipped += now->status == GPUMB_STATUS_SKIPPED;
     g->rows.failed += now->status == GPUMB_STATUS_FAILED;
     g->resume.met++;
     gpumbi_add_row(g, s);

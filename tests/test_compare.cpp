@@ -345,7 +345,7 @@ static gpumbi_records *read_text(const std::string &text)
 {
     write_file(path, text);
     const int fd = open(path, O_RDONLY);
-    gpumbi_records *t = gpumbi_read_records(reader, fd, SIZE_MAX, 0);
+    gpumbi_records *t = gpumbi_read_records(reader, fd, SIZE_MAX, 0, 0);
     close(fd);
     return t;
 }
@@ -667,7 +667,7 @@ static gpumbi_records *read_back(FILE *file)
 {
     fflush(file);
     rewind(file);
-    gpumbi_records *t = gpumbi_read_records(reader, fileno(file), SIZE_MAX, 0);
+    gpumbi_records *t = gpumbi_read_records(reader, fileno(file), SIZE_MAX, 0, 0);
     fclose(file);
     return t;
 }
@@ -689,23 +689,22 @@ static gpumbi_values random_values(gpumbi_line *l)
     return values;
 }
 
-// Whether the cells behind the fixed columns are those of the row: the axis first.
+// Whether the cells behind the fixed columns are those of the row: the axis, then its values, in
+// their order and unknown ones, too.
 static bool same_cells(const gpumbi_records *t, const gpumbi_values *values)
 {
     const gpumbi_record *r = &t->rows[0];
     const gpumbi_cell *cell = t->axes + r->first_axis;
-    bool same = r->axes == 1 && !strcmp(cell->name, "side") && !strcmp(cell->text, "-7");
-    size_t known = 0;
-    for (int i = 0; i < values->count; i++)
-        for (size_t k = r->axes; k < r->axes + r->values; k++)
-            if (!strcmp(cell[k].name, reader->sweep.column[values->at[i].column])) {
-                const double value = strtod(cell[k].text, NULL);
-                same &= !memcmp(&value, &values->at[i].value, sizeof value);
-                known++;
-            }
-    for (int i = 0; i < values->count; i++)
-        known += !isfinite(values->at[i].value);
-    return same && known == (size_t)values->count;
+    bool same = r->axes == 1 && !strcmp(cell->name, "side") && !strcmp(cell->text, "-7") &&
+                r->values == (size_t)values->count;
+    for (int i = 0; same && i < values->count; i++) {
+        const gpumbi_cell *own = &cell[1 + i];
+        const double value = strtod(own->text, NULL);
+        same = !strcmp(own->name, reader->sweep.column[values->at[i].column]) &&
+               (isfinite(values->at[i].value) ? !memcmp(&value, &values->at[i].value, sizeof value)
+                                              : !own->text[0]);
+    }
+    return same;
 }
 
 static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int as_json)
@@ -779,7 +778,11 @@ static void test_round_trip()
             gpumbi_records *t = through(&line, &values, as_json);
             CHECK_STR(t->wrong, "");
             CHECK(same_cells(t, &values));
+            CHECK_STR(t->rows[0].text[GPUMBI_COLUMN_gpumb], GPUMB_VERSION);
+            CHECK(!strcmp(t->rows[0].text[GPUMBI_COLUMN_settings], reader->sinks.settings));
             gpumbi_copy_text(line.version, sizeof line.version, as_json ? "" : GPUMB_VERSION);
+            gpumbi_copy_text(line.settings, sizeof line.settings,
+                             as_json ? "" : reader->sinks.settings);
             CHECK_STR(differences(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &t->now).c_str(),
                       "");
             for (int k = 0; k < line.result.processes; k++)
