@@ -9412,7 +9412,8 @@ static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
                                                   : transfers > 0;
 }
 
-/* The program and what is not as by default: program=copy;seed=2;arguments=--axis n=1,2 */
+/* The program and what is not as by default: program=copy;seed=2;arguments=--axis n=1 2. Without
+ * commas, for those who cut CSV into columns by them. */
 static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t size)
 {
     gpumbi_head usual;
@@ -9426,6 +9427,8 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
         if (strcmp(value, gpumbi_field_text(f, &usual, NULL, cell[1])))
             gpumbi_format(text + strlen(text), size - strlen(text), ";%s=%s", f->name, value);
     }
+    for (; *text; text++)
+        *text = *text == ',' ? ' ' : *text;
 }
 
 static void gpumbi_json_header(gpumb *g, FILE *file)

@@ -388,8 +388,9 @@ def settings_of(tree):
              "arguments": None}
     settings = tree.get("settings", {})
     check(list(settings) == list(usual), "the settings are " + ", ".join(settings))
-    return ";".join(["program=" + tree.get("program", "")] + [
+    text = ";".join(["program=" + tree.get("program", "")] + [
         "%s=%s" % (name, value) for name, value in settings.items() if value != usual.get(name)])
+    return text.replace(",", " ")
 
 
 def read_json(name, axes):

@@ -587,6 +587,19 @@ if command -v python3 >/dev/null 2>&1; then
     check "kill -9: JSON" python3 -m json.tool "$tmp/kill.json.part"
 fi
 
+# resumed: all but the last line, which is torn
+with 0 $quick --filter copy --csv "$tmp/whole.csv"
+rows=$(($(lines "$tmp/whole.csv") - 1))
+head -c -100 "$tmp/whole.csv" >"$tmp/on.csv.part"
+with 2 $quick --csv "$tmp/on.csv" --resume
+check "--resume: $(cat "$tmp/err")" has 'on\.csv\.part: .*arguments=--filter copy, here' "$tmp/err"
+with 0 $quick --filter copy --csv "$tmp/on.csv" --json "$tmp/on.json" --resume
+check "--resume: $(cat "$tmp/err")" has "^gpumb: --resume: $((rows - 1)) rows of an ea" "$tmp/err"
+check "--resume: a .part is left" not test -e "$tmp/on.csv.part"
+head -n "$rows" "$tmp/whole.csv" >"$tmp/first"
+check "--resume: other rows" test "$(head -n "$rows" "$tmp/on.csv")" = "$(cat "$tmp/first")"
+parse --csv "$tmp/on.csv" --json "$tmp/on.json" --rows $rows
+
 # in the middle of a long row
 "$tmp/listen" "$program" --budget 100 --precision 0.000001 --samples 10:10000000 \
     --csv "$tmp/long.csv" >"$tmp/out" 2>"$tmp/err" &

@@ -392,7 +392,7 @@ static void test_refused()
         const char *text;
     } cases[] = {
         {"", "", {"--precision=2"}, "another settings: the default, here it is precision=0.02;"},
-        {"", "", {"--axis", "n=1,2"}, "the default, here it is arguments=--axis n=1,2;"},
+        {"", "", {"--axis", "n=1,2"}, "the default, here it is arguments=--axis n=1 2;"},
         {"", "", {"--filter", "kernel"}, "here it is arguments=--filter kernel;"},
         {"", "", {"mine"}, "here it is arguments=mine;"},
         {"program=program", "program=other", {}, "settings: program=other, here it is program="},
