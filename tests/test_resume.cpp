@@ -231,6 +231,11 @@ static std::string replaced(std::string text, const std::string &from, const std
     return text;
 }
 
+static int rows_of(const std::string &csv)
+{
+    return (int)(csv.size() - replaced(csv, ",program=", ",").size()) / 8;
+}
+
 // Of a file, without the date.
 static std::string content(const char *name)
 {
@@ -347,7 +352,8 @@ static void test_interrupted()
     const outcome o = run(files + words{"--resume"}, [] { interrupted = 1; });
     CHECK_INT(o.code, GPUMB_EXIT_TERMINATED); // at once: nothing is lost
     CHECK(read_file("x.csv.part") == part);
-    resume(files);
+    run(files + words{"--resume"}, [] { die_at_write = 5; }); // as the rows are written anew
+    CHECK_INT(kept(resume(files)), rows_of(part));
 }
 
 // One kind of file alone; drawn orders; every sample; and a comparison at the end.
@@ -368,6 +374,14 @@ static void test_kinds()
             CHECK(kept(resume(one)) >= (k < 8 ? k - 1 : 5));
         }
     }
+    clean(); // torn within a field
+    run(words{"--csv=x.csv"});
+    whole[0] = content("x.csv");
+    for (int i = 1; i < 4; i++)
+        whole[i].clear();
+    clean();
+    store("x.csv.part", whole[0].substr(0, whole[0].find("\nnot 9") + 1));
+    CHECK_INT(kept(resume(words{"--csv=x.csv"})), 5);
     test_killed(files + words{"--shuffle"}, 7);
     test_killed(files + words{"--raw"}, 5);
     CHECK(has(whole[1], "samples_s"));
@@ -445,8 +459,7 @@ static void test_changed()
     const outcome other = run(again, [] { renamed = 1; });
     CHECK(has(other.said, "1 row is of the earlier run left out"));
     CHECK_INT(other.measured, 2);
-    const std::string rows = read_file("x.csv");
-    CHECK_INT(rows.size() - replaced(rows, ",program=", ",").size(), 8 * ROWS);
+    CHECK_INT(rows_of(read_file("x.csv")), ROWS);
 }
 
 int main()
