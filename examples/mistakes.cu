@@ -98,6 +98,14 @@ static void add(const work *w, const char *name, double bytes, int count,
     gpumb_add_times(w->g, name, GPUMB_MEANING_LATENCY, seconds, (uint64_t)count);
 }
 
+static void measure(const work *w, const char *name, double bytes)
+{
+    gpumb_set_bytes(w->g, bytes);
+    gpumb_set_footprint(w->g, 32 * w->n);
+    GPUMB_MEASURE(w->g, name)
+        launch(w, copy);
+}
+
 static const gpumb_result *find(gpumb *g, const char *name)
 {
     for (size_t i = 0; i < gpumb_row_count(g); i++)
@@ -106,7 +114,7 @@ static const gpumb_result *find(gpumb *g, const char *name)
     return NULL;
 }
 
-static void conclude(gpumb *g, const char *name, const char *advice)
+static void conclude(gpumb *g, const char *name, const char *beside, const char *advice)
 {
     static const struct {
         int bit;
@@ -116,7 +124,7 @@ static void conclude(gpumb *g, const char *name, const char *advice)
         GPUMB_FLAGS(NAME)
 #undef NAME
     };
-    const gpumb_result *wrong = find(g, name), *right = find(g, "right");
+    const gpumb_result *wrong = find(g, name), *right = find(g, beside);
     char told[200] = "";
     if (!wrong || !right)
         return;
@@ -124,7 +132,7 @@ static void conclude(gpumb *g, const char *name, const char *advice)
         if ((wrong->flags & flags[i].bit) && flags[i].bit != GPUMB_FLAG_UNVERIFIED)
             snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s",
                      *told ? ", " : "; flagged ", flags[i].name);
-    gpumb_note(g, "%s: %.2f of the right rate%s. %s", name, wrong->gbps / right->gbps,
+    gpumb_note(g, "%s: %.3g of the right rate%s. %s", name, wrong->gbps / right->gbps,
                *told ? told : "; no flag can tell", advice);
 }
 
@@ -143,41 +151,41 @@ int main(int argc, char **argv)
 
     add(&w, "first launch", moved, 1, by_host_clock, copy);
     gpumb_copy_check expected = {w.in, w.out, bytes, GPUMB_READ_WRITE};
-    gpumb_set_bytes(g, moved);
-    gpumb_set_footprint(g, 2 * bytes);
     gpumb_set_output(g, w.out);
     gpumb_set_verify(g, gpumb_check_copy, &expected);
-    GPUMB_MEASURE(g, "right")
-        launch(&w, copy);
+    measure(&w, "right", moved);
     if (queues)
         add(&w, "not waited for", moved, TIMES, without_waiting, copy);
     add(&w, "one sample", moved, 1, by_host_clock, copy);
     add(&w, "result unused", moved / 2, TIMES, by_host_clock, sum_unused);
-    add(&few, "fits the cache", 32.0 * (double)few.n, TIMES, by_host_clock, copy);
-    add(&tiny, "short, by host clock", 32.0 * (double)tiny.n, TIMES, by_host_clock, copy);
     add(&w, "after pauses", moved, TIMES, after_a_pause, copy);
-    add(&w, "GiB called GB", moved * gib * 1e9, TIMES, by_host_clock, copy);
-    add(&w, "counted once", moved / 2, TIMES, by_host_clock, copy);
+    measure(&few, "fits the cache", 32.0 * (double)few.n);
+    measure(&w, "GiB called GB", moved * gib * 1e9);
+    measure(&w, "counted once", moved / 2);
+    measure(&tiny, "short, right", 32.0 * (double)tiny.n);
+    add(&tiny, "short, by host clock", 32.0 * (double)tiny.n, TIMES, by_host_clock, copy);
     add(&w, "A, then B: A", moved, 5, after_a_pause, copy);
     add(&w, "A, then B: B", moved, TIMES, by_host_clock, copy);
     GPUMB_INTERLEAVE(g) {
-        gpumb_set_bytes(g, moved);
-        GPUMB_MEASURE(g, "A in turn")
-            launch(&w, copy);
-        gpumb_set_bytes(g, moved);
-        GPUMB_MEASURE(g, "B in turn")
-            launch(&w, copy);
+        measure(&w, "A in turn", moved);
+        measure(&w, "B in turn", moved);
     }
 
-    conclude(g, "first launch", "It loads the kernel and maps pages: launch once before");
-    conclude(g, "not waited for", "A launch returns at once: wait for the device, or use events");
-    conclude(g, "one sample", "Without an interval nobody knows how far off it may be");
-    conclude(g, "result unused", "What has no effect is compiled away: write it, and check it");
-    conclude(g, "fits the cache", "For the memory's rate take several times the last cache");
-    conclude(g, "short, by host clock", "Launching costs microseconds: time many runs, or a graph");
-    conclude(g, "after pauses", "Clocks fall when nothing runs: warm up until times settle");
-    conclude(g, "GiB called GB", "Peaks are decimal: 1 GB/s is 1e9 byte/s");
-    conclude(g, "counted once", "A copy reads and writes: two bytes move for each byte copied");
+    conclude(g, "first launch", "right", "It loads the kernel and maps pages: launch once before");
+    conclude(g, "not waited for", "right",
+             "A launch returns at once: wait for the device, or use events");
+    conclude(g, "one sample", "right", "Without an interval nobody knows how far off it may be");
+    conclude(g, "result unused", "right",
+             "What has no effect is compiled away: write it, and check it");
+    conclude(g, "fits the cache", "right",
+             "For the memory's rate take several times the last cache");
+    conclude(g, "short, by host clock", "short, right",
+             "Launching costs microseconds: time many runs, or a graph");
+    conclude(g, "after pauses", "right",
+             "Clocks fall when nothing runs: warm up until times settle");
+    conclude(g, "GiB called GB", "right", "Peaks are decimal: 1 GB/s is 1e9 byte/s");
+    conclude(g, "counted once", "right",
+             "A copy reads and writes: two bytes move for each byte copied");
     const gpumb_result *a = find(g, "A, then B: A"), *b = find(g, "A, then B: B");
     const gpumb_result *fair = find(g, "B in turn");
     if (a && b && fair)
