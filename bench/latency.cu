@@ -478,8 +478,15 @@ static void note_reach(gpumb *g)
             say_next(&s, "; ");
             say_plateau(&s, &l.p, &l.at[i]);
         }
+        const size_t n = l.p.x.size();
+        if (l.count && l.at[l.count - 1].last + 1 < n) {
+            say(&s, "; past all of them, at ");
+            say_bytes(&s, (int64_t)l.p.x[n - 1]);
+            say(&s, ", ");
+            say_time(&s, l.p.y[n - 1]);
+        }
         say_bytes(&name, stride);
-        if (l.p.x.size() > 2)
+        if (n > 2)
             gpumb_note(g, "Past the L1, one line in each %s, so that only its address is far: %s.",
                        name.text, l.count ? s.text : "no plateaus");
     }

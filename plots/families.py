@@ -245,12 +245,12 @@ def bands(ax, family, series, style):
             ax.text(
                 math.sqrt(edges[n] * edges[n + 1]),
                 1.01 + 0.045 * line,
-                names[i],
+                names[i].replace(", ", ",\n"),
                 transform=ax.get_xaxis_transform(),
                 color="black" if alike else style[value].color,
                 ha="center",
                 va="bottom",
-                fontsize=16 if alike else 12,
+                fontsize=16 if alike and family.bands == "cache" else 12,
                 fontweight="bold",
             )
     xs = [p.x for points in series.values() for p in points]

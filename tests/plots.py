@@ -199,6 +199,26 @@ def bands(tmp):
     check(len(ax.patches) == 3, "bands of one kernel are not shaded")
 
 
+def plateaus(tmp):
+    """Named where latency has found them, for the stride that it looks at; with gaps in between."""
+    rows = rows_of("h200-latency.csv")
+    figure, _, text = drawn("latency-chase", RESULTS / "h200-latency.csv")
+    ax = figure.axes[0]
+    wanted = ["L1", "L2", "L2,\nfar part", "memory"]
+    named = [t.get_text() for t in ax.texts]
+    check(named == wanted, f"plateaus: {named}")
+    ends = [p.get_extents().transformed(ax.transData.inverted()) for p in ax.patches]
+    found = [r for r in rows if r["bench"] == "latency/levels"]
+    check(len(ends) == len(found) == 4, f"{len(ends)} bands, {len(found)} plateaus")
+    for band, level in zip(ends, found):
+        inside = band.x0 < float(level["from_bytes"]) and float(level["to_bytes"]) < band.x1
+        check(inside and band.x1 < 1.5 * float(level["to_bytes"]), f"{level['kernel']}: {band}")
+    write(tmp / "none.csv", [r for r in rows if r["bench"] == "latency/chase"])
+    figure, points, _ = drawn("latency-chase", tmp / "none.csv")
+    check(not figure.axes[0].texts and len(points) == 184, "a chase without plateaus")
+    check(all(math.isclose(p.y, 1e9 * float(p.row["median_s"])) for p in points), "not in ns")
+
+
 # ---- the stored figures --------------------------------------------------------------------------
 
 
@@ -211,7 +231,7 @@ def stored():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (files, span, captions, bands):
+    for part in (files, span, captions, bands, plateaus):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
