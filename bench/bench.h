@@ -9,6 +9,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Before a loop over registers of a thread: gcc has another word for it, and needs none. */
+#if defined(GPUMB_BACKEND_CPU)
+#define UNROLL
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+
 static inline int is_gpu(gpumb *g)
 {
     return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;

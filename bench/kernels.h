@@ -2,12 +2,7 @@
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
 
-/* Before a loop over registers of a thread: gcc has another word for it, and needs none. */
-#if defined(GPUMB_BACKEND_CPU)
-#define UNROLL
-#else
-#define UNROLL _Pragma("unroll")
-#endif
+#include "bench.h"
 
 /* 16 bytes. */
 template <class Type> struct word {

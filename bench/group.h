@@ -1,0 +1,761 @@
+/* What a group of threads, a block or a warp, does together: broadcast, sum, scans, votes, over a
+ * value of each thread or over a range in memory. In several forms:
+ *     SHARED    through shared memory, the baseline
+ *     SHUFFLE   warps by shuffles, then each of them what all have left in shared memory
+ *     WIDE      the same, but a lane reads several of those at a time
+ *     HARDWARE  with the instructions that do it in one
+ *     LIBRARY   the vendor's
+ * Blocks may have any number of threads up to 1024. Include it after gpumb.h. */
+#ifndef BENCH_GROUP_H
+#define BENCH_GROUP_H
+
+#include "bench.h"
+#include "clock.h"
+
+enum { SHARED, SHUFFLE, WIDE, HARDWARE, LIBRARY, FORMS };
+
+/* On the CPU each kernel is compiled with all that it calls, twice: not with these. */
+#if defined(GPUMB_BACKEND_CPU)
+#define DEVICE __attribute__((noinline))
+#else
+#define DEVICE __device__ __forceinline__
+#endif
+
+/* ---- a warp ---------------------------------------------------------------------------------- */
+
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define WARP_LANES ((unsigned)warpSize)
+#define LANES(count) (count)
+#define SHUFFLE_FROM(lanes, x, lane) __shfl(x, (int)(lane))
+#define SHUFFLE_UP(lanes, x, distance) __shfl_up(x, distance)
+#define SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
+#define SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
+#define ANY_LANE(lanes, x) __any(x)
+#define ALL_LANES(lanes, x) __all(x)
+#define SYNC_LANES(lanes) __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
+#else
+#if defined(GPUMB_BACKEND_CPU)
+#define WARP_LANES ((unsigned)warpSize)
+#define LANES(count) ((count) == WARP_LANES ? ~0ull : (1ull << (count)) - 1)
+#else
+#define WARP_LANES 32u
+#define LANES(count) ((count) == WARP_LANES ? ~0u : (1u << (count)) - 1)
+#endif
+#define SHUFFLE_FROM(lanes, x, lane) __shfl_sync(lanes, x, (int)(lane))
+#define SHUFFLE_UP(lanes, x, distance) __shfl_up_sync(lanes, x, distance)
+#define SHUFFLE_DOWN(lanes, x, distance) __shfl_down_sync(lanes, x, distance)
+#define SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(lanes, x, (int)(mask))
+#define ANY_LANE(lanes, x) __any_sync(lanes, x)
+#define ALL_LANES(lanes, x) __all_sync(lanes, x)
+#define SYNC_LANES(lanes) __syncwarp(lanes)
+#endif
+
+/* 16 bytes of fp32, 32 of fp64. */
+template <class T> struct alignas(16) four {
+    T at[4];
+};
+template <class T> static __host__ __device__ inline four<T> operator+(four<T> a, four<T> b)
+{
+    return {{a.at[0] + b.at[0], a.at[1] + b.at[1], a.at[2] + b.at[2], a.at[3] + b.at[3]}};
+}
+template <class T> static __host__ __device__ inline four<T> operator-(four<T> a, four<T> b)
+{
+    return {{a.at[0] - b.at[0], a.at[1] - b.at[1], a.at[2] - b.at[2], a.at[3] - b.at[3]}};
+}
+template <class T> static __host__ __device__ inline bool same(T a, T b)
+{
+    return !(a < b || b < a);
+}
+template <class T> static __host__ __device__ inline bool same(four<T> a, four<T> b)
+{
+    return same(a.at[0], b.at[0]) && same(a.at[1], b.at[1]) && same(a.at[2], b.at[2]) &&
+           same(a.at[3], b.at[3]);
+}
+
+/* The lane's place: which of how many. */
+struct lane_of {
+    unsigned lane, count;
+};
+
+static __device__ inline lane_of this_lane(unsigned threads)
+{
+    const unsigned lane = threadIdx.x % WARP_LANES, rest = threads - (threadIdx.x - lane);
+    return {lane, threads % WARP_LANES && rest < WARP_LANES ? rest : WARP_LANES};
+}
+
+#define FOR_VECTORS(name, macro)                                                                   \
+    template <class T> static __device__ inline T name(lane_of l, T x, unsigned by)                \
+    {                                                                                              \
+        return macro(LANES(l.count), x, by);                                                       \
+    }                                                                                              \
+    template <class T> static __device__ inline four<T> name(lane_of l, four<T> x, unsigned by)    \
+    {                                                                                              \
+        return {{macro(LANES(l.count), x.at[0], by), macro(LANES(l.count), x.at[1], by),           \
+                 macro(LANES(l.count), x.at[2], by), macro(LANES(l.count), x.at[3], by)}};         \
+    }
+FOR_VECTORS(from_lane, SHUFFLE_FROM)
+FOR_VECTORS(from_before, SHUFFLE_UP)
+FOR_VECTORS(from_after, SHUFFLE_DOWN)
+FOR_VECTORS(from_across, SHUFFLE_XOR)
+#undef FOR_VECTORS
+
+/* All lanes get the sum. */
+template <class T> static DEVICE T sum_of_lanes(lane_of l, T x)
+{
+    if (l.count == WARP_LANES) {
+        UNROLL
+        for (unsigned by = WARP_LANES / 2; by; by /= 2)
+            x = x + from_across(l, x, by);
+        return x;
+    }
+    for (unsigned by = WARP_LANES / 2; by; by /= 2) {
+        const T other = from_after(l, x, by);
+        if (l.lane + by < l.count)
+            x = x + other;
+    }
+    return from_lane(l, x, 0);
+}
+
+/* A vector's elements spread over the lanes, each of which goes on with element lane % 4, and back:
+ * less than half the shuffles. All lanes of a warp. */
+template <class T> static __device__ inline T spread(lane_of l, four<T> x)
+{
+    const bool odd = l.lane & 1, upper = l.lane & 2;
+    const T a = (odd ? x.at[1] : x.at[0]) + from_across(l, odd ? x.at[0] : x.at[1], 1);
+    const T b = (odd ? x.at[3] : x.at[2]) + from_across(l, odd ? x.at[2] : x.at[3], 1);
+    return (upper ? b : a) + from_across(l, upper ? a : b, 2);
+}
+template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
+{
+    const bool odd = l.lane & 1, upper = l.lane & 2;
+    UNROLL
+    for (unsigned by = 4; by < WARP_LANES; by *= 2)
+        mine = mine + from_across(l, mine, by);
+    const T other = from_across(l, mine, 2);
+    const T a = upper ? other : mine, b = upper ? mine : other;
+    const T beside_a = from_across(l, a, 1), beside_b = from_across(l, b, 1);
+    return {{odd ? beside_a : a, odd ? a : beside_a, odd ? beside_b : b, odd ? b : beside_b}};
+}
+
+template <class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
+{
+    if (l.count == WARP_LANES)
+        return gathered(l, spread(l, x));
+    for (int k = 0; k < 4; k++)
+        x.at[k] = sum_of_lanes(l, x.at[k]);
+    return x;
+}
+
+template <class T> static DEVICE T scan_of_lanes(lane_of l, T x)
+{
+    UNROLL
+    for (unsigned by = 1; by < WARP_LANES; by *= 2) {
+        const T before = from_before(l, x, by);
+        if (l.lane >= by)
+            x = x + before;
+    }
+    return x;
+}
+
+template <class T> static __device__ inline T shifted(lane_of l, T x)
+{
+    const T before = from_before(l, x, 1);
+    return l.lane ? before : T();
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+/* Two pieces of shared memory, of an element a thread, that operations use in turn: each has a
+ * barrier, and so none of its threads still reads what the one after the next writes. */
+template <class T> struct turns {
+    T *now, *next;
+};
+
+/* Of the threads of a block, in elements: the second piece is aligned, too. */
+static __host__ __device__ inline unsigned room_for(unsigned threads)
+{
+    return (threads + 63) / 64 * 64;
+}
+
+template <class T> static __device__ inline void take_turns(turns<T> &m)
+{
+    T *const now = m.next;
+    m.next = m.now;
+    m.now = now;
+}
+
+/* Whose index and barrier: those of the block, or of a warp in its share of the memory. `threads`:
+ * in a block; 0: as it was launched. */
+template <int threads> struct the_block {
+    static __device__ unsigned count()
+    {
+        return threads ? (unsigned)threads : blockDim.x;
+    }
+    static __device__ unsigned index()
+    {
+        return threadIdx.x;
+    }
+    static __device__ void sync()
+    {
+        __syncthreads();
+    }
+    template <class T> static __device__ T *share(T *memory)
+    {
+        return memory;
+    }
+};
+
+template <int threads> struct the_warp {
+    static __device__ unsigned count()
+    {
+        return this_lane(the_block<threads>::count()).count;
+    }
+    static __device__ unsigned index()
+    {
+        return threadIdx.x % WARP_LANES;
+    }
+    static __device__ void sync()
+    {
+        SYNC_LANES(LANES(count()));
+    }
+    template <class T> static __device__ T *share(T *memory)
+    {
+        return memory + threadIdx.x / WARP_LANES * WARP_LANES;
+    }
+};
+
+template <class Scope, class T> struct by_memory {
+    static __device__ T broadcast(T x, unsigned root, turns<T> &m)
+    {
+        T *const at = Scope::share(m.now);
+        if (Scope::index() == root)
+            at[0] = x;
+        Scope::sync();
+        take_turns(m);
+        return at[0];
+    }
+
+    /* Thread 0 gets the sum; what others get is part of it. */
+    static __device__ T reduce_to_one(T x, turns<T> &m)
+    {
+        const unsigned i = Scope::index();
+        T *const at = Scope::share(m.now);
+        at[i] = x;
+        for (unsigned count = Scope::count(), half; count > 1; count = half) {
+            half = (count + 1) / 2;
+            Scope::sync();
+            if (i + half < count)
+                at[i] = x = x + at[i + half];
+        }
+        take_turns(m);
+        return x;
+    }
+
+    static __device__ T reduce(T x, turns<T> &m)
+    {
+        T *const at = Scope::share(m.now);
+        reduce_to_one(x, m);
+        Scope::sync();
+        return at[0];
+    }
+
+    /* Hillis & Steele, Commun. ACM 29, 1986: log2 steps, from one piece into the other. */
+    static __device__ T scan(T x, turns<T> &m, bool exclusive)
+    {
+        const unsigned i = Scope::index(), count = Scope::count();
+        const unsigned to = exclusive ? i + 1 : i;
+        if (to < count)
+            Scope::share(m.now)[to] = x;
+        if (exclusive && !i)
+            Scope::share(m.now)[0] = T();
+        Scope::sync();
+        if (exclusive)
+            x = Scope::share(m.now)[i];
+        for (unsigned by = 1; by < count; by *= 2) {
+            if (i >= by)
+                x = x + Scope::share(m.now)[i - by];
+            take_turns(m);
+            if (2 * by < count) {
+                Scope::share(m.now)[i] = x;
+                Scope::sync();
+            }
+        }
+        return x;
+    }
+
+    static __device__ T inclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, false);
+    }
+    static __device__ T exclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, true);
+    }
+};
+
+/* ---- forms of a block ------------------------------------------------------------------------ */
+
+template <int form, class T, int threads> struct block_group;
+
+template <class T, int threads>
+struct block_group<SHARED, T, threads> : by_memory<the_block<threads>, T> {
+};
+
+/* Sums of what the lanes of a warp have, and of the first `limit` of what the warps have left in
+ * shared memory: for these, a lane takes `each` at a time, and as many lanes as it takes share the
+ * work. */
+template <class T, int each> struct sums {
+    struct alignas(each * sizeof(T) < 16 ? each * sizeof(T) : 16) pieces {
+        T at[each];
+    };
+
+    static __device__ T of_lanes(lane_of l, T x)
+    {
+        return sum_of_lanes(l, x);
+    }
+
+    static __device__ T of_warps(lane_of l, const T *left, unsigned warps, unsigned limit)
+    {
+        unsigned readers = 1;
+        while (readers * each < warps)
+            readers *= 2;
+        const unsigned first = l.lane % readers * each;
+        pieces some = *(const pieces *)&left[first];
+        UNROLL
+        for (int k = 0; k < each; k++)
+            some.at[k] = first + (unsigned)k < limit ? some.at[k] : T();
+        UNROLL
+        for (int half = each / 2; half; half /= 2)
+            UNROLL
+        for (int k = 0; k < half; k++)
+            some.at[k] = some.at[k] + some.at[k + half];
+        UNROLL
+        for (unsigned by = readers / 2; by; by /= 2)
+            some.at[0] = some.at[0] + from_across(l, some.at[0], by);
+        return some.at[0];
+    }
+};
+
+template <class T> struct sums<four<T>, 1> {
+    static __device__ four<T> of_lanes(lane_of l, four<T> x)
+    {
+        return sum_of_lanes(l, x);
+    }
+
+    static __device__ four<T> of_warps(lane_of l, const four<T> *left, unsigned warps,
+                                       unsigned limit)
+    {
+        T mine = T();
+        UNROLL
+        for (unsigned w = l.lane / 4; w < warps; w += WARP_LANES / 4)
+            mine = mine + (w < limit ? left[w].at[l.lane % 4] : T());
+        return gathered(l, mine);
+    }
+};
+
+/* By an instruction, from sm_80 on. */
+template <> struct sums<unsigned, 0> {
+    static __device__ unsigned of_lanes(lane_of l, unsigned x)
+    {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        return __reduce_add_sync(LANES(l.count), x);
+#else
+        return sum_of_lanes(l, x);
+#endif
+    }
+
+    static __device__ unsigned of_warps(lane_of l, const unsigned *left, unsigned, unsigned limit)
+    {
+        return of_lanes(l, l.lane < limit ? left[l.lane] : 0);
+    }
+};
+
+template <class T, int threads, int each> struct by_shuffles {
+    typedef the_block<threads> Block;
+
+    static __device__ unsigned warps()
+    {
+        return (Block::count() + WARP_LANES - 1) / WARP_LANES;
+    }
+
+    /* In a warp that has not all its lanes, each of them takes all that there is. */
+    static __device__ T of_warps(lane_of l, const T *left, unsigned limit)
+    {
+        if (l.count == WARP_LANES)
+            return sums<T, each>::of_warps(l, left, warps(), limit);
+        T sum = T();
+        for (unsigned w = 0; w < limit; w++)
+            sum = sum + left[w];
+        return sum;
+    }
+
+    static __device__ T reduce(T x, turns<T> &m, bool all = true)
+    {
+        const lane_of l = this_lane(Block::count());
+        T *const left = m.now;
+        x = sums<T, each>::of_lanes(l, x);
+        if (warps() == 1)
+            return x;
+        if (l.lane == 0)
+            left[threadIdx.x / WARP_LANES] = x;
+        __syncthreads();
+        take_turns(m);
+        return all || threadIdx.x < WARP_LANES ? of_warps(l, left, warps()) : x;
+    }
+
+    static __device__ T reduce_to_one(T x, turns<T> &m)
+    {
+        return reduce(x, m, false);
+    }
+
+    static __device__ T scan(T x, turns<T> &m, bool exclusive)
+    {
+        const lane_of l = this_lane(Block::count());
+        const unsigned warp = threadIdx.x / WARP_LANES;
+        T *const left = m.now;
+        x = scan_of_lanes(l, x);
+        if (warps() > 1 && l.lane == WARP_LANES - 1)
+            left[warp] = x;
+        if (exclusive)
+            x = shifted(l, x);
+        if (warps() == 1)
+            return x;
+        __syncthreads();
+        take_turns(m);
+        return of_warps(l, left, warp) + x;
+    }
+
+    static __device__ T inclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, false);
+    }
+    static __device__ T exclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, true);
+    }
+    static __device__ T broadcast(T x, unsigned root, turns<T> &m)
+    {
+        return by_memory<Block, T>::broadcast(x, root, m);
+    }
+};
+
+template <class T, int threads>
+struct block_group<SHUFFLE, T, threads> : by_shuffles<T, threads, 1> {
+};
+#ifndef EACH
+#define EACH 4
+#endif
+template <class T, int threads>
+struct block_group<WIDE, T, threads> : by_shuffles<T, threads, EACH> {
+};
+template <class T, int threads>
+struct block_group<HARDWARE, T, threads> : by_shuffles<T, threads, 0> {
+};
+
+/* ---- forms of a warp ------------------------------------------------------------------------- */
+
+template <int form, class T, int threads> struct warp_group;
+
+template <class T, int threads>
+struct warp_group<SHARED, T, threads> : by_memory<the_warp<threads>, T> {
+};
+
+template <class T, int threads, int each> struct by_lanes {
+    static __device__ lane_of here()
+    {
+        return this_lane(the_block<threads>::count());
+    }
+    static __device__ T broadcast(T x, unsigned root, turns<T> &)
+    {
+        return from_lane(here(), x, root);
+    }
+    static __device__ T reduce(T x, turns<T> &)
+    {
+        return sums<T, each>::of_lanes(here(), x);
+    }
+    static __device__ T reduce_to_one(T x, turns<T> &)
+    {
+        return sums<T, each>::of_lanes(here(), x);
+    }
+    static __device__ T inclusive(T x, turns<T> &)
+    {
+        return scan_of_lanes(here(), x);
+    }
+    static __device__ T exclusive(T x, turns<T> &)
+    {
+        return shifted(here(), scan_of_lanes(here(), x));
+    }
+};
+
+template <class T, int threads> struct warp_group<SHUFFLE, T, threads> : by_lanes<T, threads, 1> {
+};
+template <class T, int threads> struct warp_group<HARDWARE, T, threads> : by_lanes<T, threads, 0> {
+};
+
+/* ---- votes ----------------------------------------------------------------------------------- */
+
+enum { ANY, ALL, NONE, VOTES };
+
+/* Whether a bit is set in any thread. The memory has room for an integer a thread. */
+template <int form, class Scope> struct any_of;
+
+template <class Scope> struct any_of<SHARED, Scope> {
+    static __device__ bool vote(bool x, turns<unsigned> &m)
+    {
+        unsigned *const flag = Scope::share(m.now);
+        if (!Scope::index())
+            *flag = 0;
+        Scope::sync();
+        if (x)
+            *flag = 1; /* all that write, write the same */
+        Scope::sync();
+        take_turns(m);
+        return *(volatile unsigned *)flag;
+    }
+};
+
+/* A vote of each warp, then one on theirs. */
+template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
+    static __device__ bool vote(bool x, turns<unsigned> &m)
+    {
+        const lane_of l = this_lane(the_block<threads>::count());
+        const unsigned warps = (the_block<threads>::count() + WARP_LANES - 1) / WARP_LANES;
+        unsigned *const left = m.now;
+        x = ANY_LANE(LANES(l.count), x);
+        if (l.lane == 0)
+            left[threadIdx.x / WARP_LANES] = x;
+        __syncthreads();
+        take_turns(m);
+        if (l.count < warps) {
+            x = false;
+            for (unsigned w = 0; w < warps; w++)
+                x = x || left[w];
+            return x;
+        }
+        return ANY_LANE(LANES(l.count), l.lane < warps && left[l.lane]);
+    }
+};
+
+template <int threads> struct any_of<SHUFFLE, the_warp<threads>> {
+    static __device__ bool vote(bool x, turns<unsigned> &)
+    {
+        return sum_of_lanes(this_lane(the_block<threads>::count()), (unsigned)x);
+    }
+};
+
+template <int threads> struct any_of<HARDWARE, the_block<threads>> {
+    static __device__ bool vote(bool x, turns<unsigned> &)
+    {
+        return __syncthreads_or(x);
+    }
+};
+
+template <int threads> struct any_of<HARDWARE, the_warp<threads>> {
+    static __device__ bool vote(bool x, turns<unsigned> &)
+    {
+        return ANY_LANE(LANES(this_lane(the_block<threads>::count()).count), x);
+    }
+};
+
+template <int vote, int form, class Scope> static DEVICE bool vote_of(bool x, turns<unsigned> &m)
+{
+    return vote == ALL ? !any_of<form, Scope>::vote(!x, m)
+                       : any_of<form, Scope>::vote(x, m) == (vote == ANY);
+}
+
+/* ---- a value of each thread, again and again ------------------------------------------------- */
+
+enum { BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE, ALGORITHMS };
+
+template <int algorithm, class Group, class T>
+static DEVICE T apply(T x, unsigned root, turns<T> &m)
+{
+    (void)root;
+    if constexpr (algorithm == BROADCAST)
+        return Group::broadcast(x, root, m);
+    else if constexpr (algorithm == REDUCE)
+        return Group::reduce(x, m);
+    else if constexpr (algorithm == REDUCE_TO_ONE)
+        return Group::reduce_to_one(x, m);
+    else if constexpr (algorithm == INCLUSIVE)
+        return Group::inclusive(x, m);
+    else
+        return Group::exclusive(x, m);
+}
+
+/* Each operation takes what the one before has made: its result, less the expected one, is added to
+ * what this was made from, so that all start with the same values, unless one is wrong: that stays.
+ * (What is wrong in a lane must not double, which integers forget: where the lane's own value is in
+ * its result, and no other lane's follows from that, it is added to the value at the start.) `took`: clock cycles. */
+template <int algorithm, class Group, class T>
+static __global__ void repeat(const T *in, const T *expected, T *out, unsigned root, unsigned group,
+                              unsigned times, double *took)
+{
+    GPUMB_SHARED(T, memory);
+    turns<T> m = {memory, memory + room_for(blockDim.x)};
+    const T start = in[threadIdx.x], wanted = expected[threadIdx.x];
+    const bool has_result = algorithm != REDUCE_TO_ONE || threadIdx.x % group == 0;
+    T x = start;
+    __syncthreads();
+    const word begin = cycles_now();
+    for (unsigned i = 0; i < times; i++) {
+        const T result = apply<algorithm, Group>(x, root, m);
+        const T made_from = algorithm == INCLUSIVE || algorithm == REDUCE_TO_ONE ? start : x;
+        const T corrected = result + (made_from - wanted);
+        x = has_result ? corrected : x;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *took = (double)(cycles_now() - begin);
+    out[threadIdx.x] = x;
+}
+
+/* The state of a group decides who votes yes, in about half of the votes somebody or all but one;
+ * the result makes the next state. */
+template <int vote, int form, class Scope>
+static __global__ void repeat_votes(unsigned *out, unsigned mask, unsigned times, double *took)
+{
+    GPUMB_SHARED(unsigned, memory);
+    turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
+    unsigned state = threadIdx.x - Scope::index();
+    __syncthreads();
+    const word begin = cycles_now();
+    for (unsigned i = 0; i < times; i++) {
+        const bool x = ((state & mask) == Scope::index()) == (vote != ALL);
+        state = 5 * state + (vote_of<vote, form, Scope>(x, m) ? 3 : 1);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *took = (double)(cycles_now() - begin);
+    out[threadIdx.x] = state;
+}
+
+/* Barriers alone; with `exchange`, each thread has what its neighbour had before: in the end that
+ * of the thread `times` further. */
+template <bool exchange, class Scope>
+static __global__ void repeat_barrier(unsigned *out, unsigned times, double *took)
+{
+    GPUMB_SHARED(unsigned, memory);
+    turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
+    const unsigned next = (Scope::index() + 1) % Scope::count();
+    unsigned x = Scope::index();
+    __syncthreads();
+    const word begin = cycles_now();
+    for (unsigned i = 0; i < times; i++) {
+        if (exchange)
+            Scope::share(m.now)[Scope::index()] = x;
+        Scope::sync();
+        if (exchange)
+            x = Scope::share(m.now)[next];
+        take_turns(m);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *took = (double)(cycles_now() - begin);
+    out[threadIdx.x] = x;
+}
+
+/* ---- a range in memory, by a block ----------------------------------------------------------- */
+
+enum { INTERLEAVED, CONTIGUOUS };
+enum { ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF, RANGE_ALGORITHMS };
+
+/* Element k of this thread. */
+template <int access>
+static __device__ inline unsigned place(unsigned k, unsigned each, unsigned threads)
+{
+    return access == CONTIGUOUS ? threadIdx.x * each + k : k * threads + threadIdx.x;
+}
+
+template <int access, class T>
+static DEVICE bool is_among(const T *in, unsigned n, unsigned each, unsigned threads, T wanted)
+{
+    bool found = false;
+    for (unsigned k = 0; k < each; k++) {
+        const unsigned i = place<access>(k, each, threads);
+        found |= i < n && same(in[i], wanted);
+    }
+    return found;
+}
+
+template <int access, class T>
+static DEVICE T own_sum(const T *in, unsigned n, unsigned each, unsigned threads)
+{
+    T sum = T();
+    for (unsigned k = 0; k < each; k++) {
+        const unsigned i = place<access>(k, each, threads);
+        sum = i < n ? sum + in[i] : sum;
+    }
+    return sum;
+}
+
+/* Contiguous: the sums of the threads are scanned, then each goes over its elements again. Else
+ * element by element of all threads, with the sum so far carried on. Returns the last value that the
+ * thread has written. */
+template <int access, bool exclusive, class Group, class T>
+static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned threads, T *out,
+                           turns<T> &m)
+{
+    T before = T(), last = T();
+    if (access == CONTIGUOUS)
+        before = Group::exclusive(own_sum<access>(in, n, each, threads), m);
+    for (unsigned k = 0; k < each; k++) {
+        const unsigned i = place<access>(k, each, threads);
+        const T x = i < n ? in[i] : T();
+        T y, next;
+        if (access == CONTIGUOUS) {
+            next = before + x;
+            y = exclusive ? before : next;
+        } else {
+            const T scanned = exclusive ? Group::exclusive(x, m) : Group::inclusive(x, m);
+            y = before + scanned;
+            next = before + Group::broadcast(exclusive ? scanned + x : scanned, threads - 1, m);
+        }
+        if (i < n)
+            out[i] = last = y;
+        before = next;
+    }
+    return last;
+}
+
+/* The next operation starts at in[1] if the result is not the expected one, and so depends on it.
+ * `in` has n + 1 elements; `sought` is one that is not among them and one that is; `out` and
+ * `expected` have n of a scan, else 1. */
+template <int algorithm, int access, int form, class Group, class T>
+static __global__ void repeat_range(const T *in, unsigned n, const T *sought, const T *expected,
+                                    T *out, unsigned *wrong, unsigned times, double *took)
+{
+    GPUMB_SHARED(T, memory);
+    turns<T> m = {memory, memory + room_for(blockDim.x)};
+    turns<unsigned> votes = {(unsigned *)m.now, (unsigned *)m.next};
+    const unsigned threads = blockDim.x, each = (n + threads - 1) / threads;
+    const bool scans = algorithm == INCLUSIVE_OF || algorithm == EXCLUSIVE_OF;
+    unsigned last = n; /* its last element */
+    for (unsigned k = 0; k < each; k++)
+        last = place<access>(k, each, threads) < n ? place<access>(k, each, threads) : last;
+    const T wanted = !scans ? expected[0] : last < n ? expected[last] : T();
+    const T absent = sought[0], present = sought[1];
+    unsigned moved = 0;
+    __syncthreads();
+    const word begin = cycles_now();
+    for (unsigned i = 0; i < times; i++) {
+        const T *const from = in + moved;
+        if (algorithm == ANY_OF) {
+            const bool found = any_of<form, the_block<0>>::vote(
+                is_among<access>(from, n, each, threads, i & 1 ? present : absent), votes);
+            moved |= found != (i & 1);
+        } else if (algorithm == SUM_OF) {
+            moved |= !same(Group::reduce(own_sum<access>(from, n, each, threads), m), wanted);
+        } else {
+            moved |= !same(scan_range<access, algorithm == EXCLUSIVE_OF, Group>(from, n, each,
+                                                                                threads, out, m),
+                           wanted);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *took = (double)(cycles_now() - begin);
+    wrong[threadIdx.x] = moved;
+}
+
+#endif
