@@ -33,25 +33,25 @@ namespace library = hipcub;
 #define TYPES unsigned, four<double>
 static const char *const type_names[] = {"int32", "4 x fp64"};
 #define SIZES 0
+#define RANGE_SIZES 0
 #else
 #define TYPES unsigned, unsigned long long, float, double, four<float>, four<double>
 static const char *const type_names[] = {"int32", "int64", "fp32", "fp64", "4 x fp32", "4 x fp64"};
 #define SIZES 32, 64, 128, 256, 512, 1024
+#define RANGE_SIZES 256, 1024
 #endif
 
 static const char *const algorithms[] = {"broadcast", "reduce", "reduce to one", "inclusive scan",
                                          "exclusive scan"};
-static const char *const forms[] = {"shared memory", "shuffles", "shuffles, wide", "instruction",
-                                    "library"};
+static const char *const forms[] = {"shared memory", "shuffles", "instruction", "library"};
 
 /* ---- the vendor's library -------------------------------------------------------------------- */
 
 #if defined(LIBRARY_NAME)
 /* Its rooms in turn, like those of the other forms. */
-template <class Room, class T> static __device__ inline Room &library_room(turns<T> &m, int threads)
+template <class Room, class T> static __device__ inline Room &library_room(turns<T> &m)
 {
     static_assert(alignof(Room) <= 16, "pieces of shared memory are aligned to 16 bytes");
-    (void)threads;
     Room &room = *(Room *)(void *)m.now;
     take_turns(m);
     return room;
@@ -59,15 +59,17 @@ template <class Room, class T> static __device__ inline Room &library_room(turns
 
 template <class T, int threads> struct block_group<LIBRARY, T, threads> {
     typedef library::BlockReduce<T, threads> Reduce;
-    typedef library::BlockScan<T, threads, library::BLOCK_SCAN_WARP_SCANS> Scan;
+    /* Raking is its default; scans of warps are faster in blocks that are not large. */
+    typedef library::BlockScan < T, threads,
+        threads<1024 ? library::BLOCK_SCAN_WARP_SCANS : library::BLOCK_SCAN_RAKING> Scan;
     typedef typename Reduce::TempStorage ReduceRoom;
     typedef typename Scan::TempStorage ScanRoom;
-    enum { ROOM = ((threads + 63) / 64 * 64) * sizeof(T) };
+    enum { ROOM = room_for(threads) * sizeof(T) };
     static_assert(sizeof(ReduceRoom) <= ROOM && sizeof(ScanRoom) <= ROOM, "as room_for() has it");
 
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        return Reduce(library_room<ReduceRoom>(m, threads)).Sum(x);
+        return Reduce(library_room<ReduceRoom>(m)).Sum(x);
     }
     static __device__ T reduce(T x, turns<T> &m) /* it has the sum in one thread alone */
     {
@@ -75,12 +77,12 @@ template <class T, int threads> struct block_group<LIBRARY, T, threads> {
     }
     static __device__ T inclusive(T x, turns<T> &m)
     {
-        Scan(library_room<ScanRoom>(m, threads)).InclusiveSum(x, x);
+        Scan(library_room<ScanRoom>(m)).InclusiveSum(x, x);
         return x;
     }
     static __device__ T exclusive(T x, turns<T> &m)
     {
-        Scan(library_room<ScanRoom>(m, threads)).ExclusiveSum(x, x);
+        Scan(library_room<ScanRoom>(m)).ExclusiveSum(x, x);
         return x;
     }
 };
@@ -124,10 +126,12 @@ template <> unsigned drawn<unsigned>(uint64_t seed, uint64_t i)
 {
     return (unsigned)gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
 }
+#if !defined(GPUMB_BACKEND_CPU)
 template <> unsigned long long drawn<unsigned long long>(uint64_t seed, uint64_t i)
 {
     return gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
 }
+#endif
 
 template <class T> struct draw {
     static T one(uint64_t seed, uint64_t i)
@@ -288,22 +292,18 @@ static int has_instruction(gpumb *g)
 /* ---- group/block and group/warp: a value of each thread -------------------------------------- */
 
 /* Forms of an algorithm that differ; those of the library, too, where there is one. */
-template <class T> struct is_scalar {
-    enum { value = 1, is_int32 = 0 };
+template <class T> struct is_int32 {
+    enum { value = 0 };
 };
-template <class T> struct is_scalar<four<T>> {
-    enum { value = 0, is_int32 = 0 };
-};
-template <> struct is_scalar<unsigned> {
-    enum { value = 1, is_int32 = 1 };
+template <> struct is_int32<unsigned> {
+    enum { value = 1 };
 };
 
 template <class T> static constexpr bool has_form(bool blockwide, int64_t algorithm, int64_t form)
 {
     return form == SHARED     ? true
            : form == SHUFFLE  ? !blockwide || algorithm != BROADCAST
-           : form == WIDE     ? blockwide && algorithm != BROADCAST && is_scalar<T>::value
-           : form == HARDWARE ? is_scalar<T>::is_int32 &&
+           : form == HARDWARE ? is_int32<T>::value &&
                                     (blockwide ? algorithm != BROADCAST
                                                : algorithm == REDUCE || algorithm == REDUCE_TO_ONE)
 #if defined(LIBRARY_NAME)
@@ -325,7 +325,7 @@ static void launch_group(const trial *t, int form, double *took)
 template <bool blockwide, class T, int threads, int algorithm>
 static void launch_value(const trial *t, int form, double *took)
 {
-    GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, WIDE, HARDWARE, LIBRARY),
+    GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, LIBRARY),
                         if constexpr (!has_form<T>(blockwide, algorithm, F)) break;
                         else if constexpr (!blockwide) /* whole warps, as many as there are */
                         launch_group<algorithm, warp_group<F, T, threads ? 32 : 0>, T>(t, F, took);
@@ -536,13 +536,28 @@ template <int vote, int form, class Scope> static void launch_vote(const trial *
                          vote_mask(t), t->times, took);
 }
 
+/* Votes of warps and one on those, in blocks of a known size. */
+template <int vote, int threads> static void launch_votes_of_warps(const trial *t, double *took)
+{
+    launch_vote<vote, SHUFFLE, the_block<threads>>(t, took);
+}
+
+template <int vote, int form> static void launch_votes_by(const trial *t, double *took)
+{
+    if (!t->blockwide)
+        launch_vote<vote, form, the_warp<0>>(t, took);
+    else if constexpr (form != SHUFFLE)
+        launch_vote<vote, form, the_block<0>>(t, took);
+    else
+        GPUMB_FOR_CONSTANTS(is_gpu(t->g) ? t->threads : 0, N, (SIZES),
+                            (launch_votes_of_warps<vote, N>(t, took)));
+}
+
 static void launch_votes(const trial *t, int form, double *took)
 {
-    GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
-                        GPUMB_FOR_CONSTANTS(t->algorithm, V, (ANY, ALL, NONE),
-                                            if (t->blockwide)
-                                                launch_vote<V, F, the_block<0>>(t, took);
-                                            else launch_vote<V, F, the_warp<0>>(t, took);));
+    GPUMB_FOR_CONSTANTS(t->algorithm, V, (ANY, ALL, NONE),
+                        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
+                                            (launch_votes_by<V, F>(t, took))));
 }
 
 static int check_votes(const trial *t, int form)
@@ -679,23 +694,26 @@ static const char *const range_names[] = {"any of", "sum of", "inclusive scan of
                                           "exclusive scan of"};
 static const char *const accesses[] = {"interleaved", "contiguous"};
 
-template <int algorithm, int access, int form, class T>
+template <int algorithm, int access, int form, class T, int threads>
 static void launch_range(const trial *t, double *took)
 {
-    GPUMB_LAUNCH_BARRIER((repeat_range<algorithm, access, form,
-                                       block_group<form == HARDWARE ? SHUFFLE : form, T, 0>, T>),
-                         1, t->threads, shared_bytes(t, sizeof(T)), GPUMB_PTR(const T, t->in), t->n,
-                         GPUMB_PTR(const T, t->sought), GPUMB_PTR(const T, t->expected),
-                         GPUMB_PTR(T, t->out[form]), GPUMB_PTR(unsigned, t->wrong[form]), t->times,
-                         took);
+    GPUMB_LAUNCH_BARRIER(
+        (repeat_range<algorithm, access, form,
+                      block_group<form == HARDWARE ? SHUFFLE : form, T, threads>, T>),
+        1, t->threads, shared_bytes(t, sizeof(T)), GPUMB_PTR(const T, t->in), t->n,
+        GPUMB_PTR(const T, t->sought), GPUMB_PTR(const T, t->expected), GPUMB_PTR(T, t->out[form]),
+        GPUMB_PTR(unsigned, t->wrong[form]), t->times, took);
 }
 
 template <int access, class T> static void launch_ranges(const trial *t, int form, double *took)
 {
-    GPUMB_FOR_CONSTANTS(t->algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
-                        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
-                                            if constexpr (F != HARDWARE || A == ANY_OF)
-                                                launch_range<A, access, F, T>(t, took);));
+    GPUMB_FOR_CONSTANTS(
+        t->algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
+        if constexpr (A == ANY_OF) GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
+                                                       (launch_range<A, access, F, T, 0>(t, took)));
+        else if (form == SHARED) launch_range<A, access, SHARED, T, 0>(t, took);
+        else GPUMB_FOR_CONSTANTS(is_gpu(t->g) ? t->threads : 0, N, (RANGE_SIZES),
+                                 (launch_range<A, access, SHUFFLE, T, N>(t, took))););
 }
 
 /* No thread has seen a wrong result, and a scan has left all of its own. */
@@ -818,7 +836,7 @@ static void note_access(gpumb *g, int64_t over)
 
 static void group_range(gpumb *g)
 {
-    static const int64_t full[] = {32, 256, 1024}, quick[] = {256}, cpu[] = {33};
+    static const int64_t full[] = {256, 1024}, quick[] = {256}, cpu[] = {33};
     static const int64_t full_each[] = {8, 32}, quick_each[] = {8}, cpu_each[] = {3};
     const values sizes = choose(g, VALUES(full), VALUES(quick), VALUES(cpu));
     const values counts = choose(g, VALUES(full_each), VALUES(quick_each), VALUES(cpu_each));

@@ -2,7 +2,6 @@
  * value of each thread or over a range in memory. In several forms:
  *     SHARED    through shared memory, the baseline
  *     SHUFFLE   warps by shuffles, then each of them what all have left in shared memory
- *     WIDE      the same, but a lane reads several of those at a time
  *     HARDWARE  with the instructions that do it in one
  *     LIBRARY   the vendor's
  * Blocks may have any number of threads up to 1024. Include it after gpumb.h. */
@@ -12,7 +11,7 @@
 #include "bench.h"
 #include "clock.h"
 
-enum { SHARED, SHUFFLE, WIDE, HARDWARE, LIBRARY, FORMS };
+enum { SHARED, SHUFFLE, HARDWARE, LIBRARY, FORMS };
 
 /* On the CPU each kernel is compiled with all that it calls, twice: not with these. */
 #if defined(GPUMB_BACKEND_CPU)
@@ -116,21 +115,26 @@ template <class T> static DEVICE T sum_of_lanes(lane_of l, T x)
     return from_lane(l, x, 0);
 }
 
-/* A vector's elements spread over the lanes, each of which goes on with element lane % 4, and back:
- * less than half the shuffles. All lanes of a warp. */
-template <class T> static __device__ inline T spread(lane_of l, four<T> x)
+/* From so many threads of a block on, shuffles of vectors wait for each other rather than for their
+ * results, and fewer of them are faster, even one after the other. */
+enum { MANY_THREADS = 512 };
+
+/* A vector's elements spread over the lanes, which get the sum of element lane % 4 alone, and back:
+ * 9 shuffles, not 20. All lanes of a warp. */
+template <class T> static __device__ inline T spread_sum(lane_of l, four<T> x)
 {
     const bool odd = l.lane & 1, upper = l.lane & 2;
     const T a = (odd ? x.at[1] : x.at[0]) + from_across(l, odd ? x.at[0] : x.at[1], 1);
     const T b = (odd ? x.at[3] : x.at[2]) + from_across(l, odd ? x.at[2] : x.at[3], 1);
-    return (upper ? b : a) + from_across(l, upper ? a : b, 2);
+    T mine = (upper ? b : a) + from_across(l, upper ? a : b, 2);
+    UNROLL
+    for (unsigned by = 4; by < WARP_LANES; by *= 2)
+        mine = mine + from_across(l, mine, by);
+    return mine;
 }
 template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
 {
     const bool odd = l.lane & 1, upper = l.lane & 2;
-    UNROLL
-    for (unsigned by = 4; by < WARP_LANES; by *= 2)
-        mine = mine + from_across(l, mine, by);
     const T other = from_across(l, mine, 2);
     const T a = upper ? other : mine, b = upper ? mine : other;
     const T beside_a = from_across(l, a, 1), beside_b = from_across(l, b, 1);
@@ -139,28 +143,118 @@ template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
 
 template <class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
 {
-    if (l.count == WARP_LANES)
-        return gathered(l, spread(l, x));
+    if (l.count == WARP_LANES && (sizeof(T) == 8 || blockDim.x >= MANY_THREADS))
+        return gathered(l, spread_sum(l, x));
+    if (l.count == WARP_LANES) {
+        UNROLL
+        for (unsigned by = WARP_LANES / 2; by; by /= 2)
+            x = x + from_across(l, x, by);
+        return x;
+    }
     for (int k = 0; k < 4; k++)
         x.at[k] = sum_of_lanes(l, x.at[k]);
     return x;
 }
 
-template <class T> static DEVICE T scan_of_lanes(lane_of l, T x)
+/* x + y if it holds: of integers the compiler makes two instructions, one after the other. */
+template <class T> static __device__ inline T add_if(bool holds, T x, T y)
 {
-    UNROLL
-    for (unsigned by = 1; by < WARP_LANES; by *= 2) {
-        const T before = from_before(l, x, by);
-        if (l.lane >= by)
-            x = x + before;
-    }
+    return holds ? x + y : x;
+}
+#if defined(__CUDA_ARCH__)
+static __device__ inline unsigned add_if(bool holds, unsigned x, unsigned y)
+{
+    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add.u32 %0, %0, %1; }"
+        : "+r"(x)
+        : "r"(y), "r"((unsigned)holds));
     return x;
 }
-
-template <class T> static __device__ inline T shifted(lane_of l, T x)
+static __device__ inline unsigned long long add_if(bool holds, unsigned long long x,
+                                                   unsigned long long y)
 {
-    const T before = from_before(l, x, 1);
+    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add.u64 %0, %0, %1; }"
+        : "+l"(x)
+        : "l"(y), "r"((unsigned)holds));
+    return x;
+}
+#endif
+
+/* What is before a lane, from what is up to it: integers can be taken off again. */
+template <class T> static __device__ inline T before_lane(lane_of l, T up_to, T own)
+{
+    if constexpr (T(1) / T(2) == T(0))
+        return up_to - own;
+    const T before = from_before(l, up_to, 1);
     return l.lane ? before : T();
+}
+template <class T> static __device__ inline four<T> before_lane(lane_of l, four<T> up_to, four<T>)
+{
+    const four<T> before = from_before(l, up_to, 1);
+    return l.lane ? before : four<T>();
+}
+
+/* Unless NULL, `total` becomes the sum of a whole warp. */
+template <class T> static DEVICE T scan_of_lanes(lane_of l, T x, bool exclusive, T *total)
+{
+    const T own = x;
+    UNROLL
+    for (unsigned by = 1; by < WARP_LANES; by *= 2)
+        x = add_if(l.lane >= by, x, from_before(l, x, by));
+    if (total && l.lane == WARP_LANES - 1)
+        *total = x;
+    return exclusive ? before_lane(l, x, own) : x;
+}
+
+/* Four lanes change their vectors of four elements for those of one element each; and back. */
+template <class T> static __device__ inline four<T> transposed(lane_of l, four<T> x)
+{
+    const bool odd = l.lane & 1, upper = l.lane & 2;
+    T a = from_across(l, odd ? x.at[0] : x.at[1], 1),
+      b = from_across(l, odd ? x.at[2] : x.at[3], 1);
+    x = {{odd ? a : x.at[0], odd ? x.at[1] : a, odd ? b : x.at[2], odd ? x.at[3] : b}};
+    a = from_across(l, upper ? x.at[0] : x.at[2], 2);
+    b = from_across(l, upper ? x.at[1] : x.at[3], 2);
+    return {{upper ? a : x.at[0], upper ? b : x.at[1], upper ? x.at[2] : a, upper ? x.at[3] : b}};
+}
+
+template <class T>
+static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T> *total)
+{
+    if (l.count != WARP_LANES || blockDim.x < MANY_THREADS) {
+        UNROLL
+        for (unsigned by = 1; by < WARP_LANES; by *= 2)
+            x = add_if(l.lane >= by, x, from_before(l, x, by));
+        if (total && l.lane == WARP_LANES - 1)
+            *total = x;
+        return exclusive ? before_lane(l, x, x) : x;
+    }
+    /* 12 shuffles, not 20 */
+    x = transposed(l, x);
+    four<T> sums = {{x.at[0], x.at[0] + x.at[1], T(), T()}};
+    sums.at[2] = sums.at[1] + x.at[2];
+    sums.at[3] = sums.at[2] + x.at[3];
+    T up_to = sums.at[3];
+    UNROLL
+    for (unsigned by = 4; by < WARP_LANES; by *= 2)
+        up_to = add_if(l.lane >= by, up_to, from_before(l, up_to, by));
+    if (total && l.lane >= WARP_LANES - 4)
+        total->at[l.lane % 4] = up_to;
+    T before = from_before(l, up_to, 4);
+    before = l.lane >= 4 ? before : T();
+    const four<T> befores = {{before, before, before, before}};
+    if (exclusive)
+        sums = {{T(), sums.at[0], sums.at[1], sums.at[2]}};
+    return transposed(l, befores + sums);
+}
+
+/* By an instruction, from sm_80 on; of all lanes. */
+template <bool instruction, class T> static __device__ inline T quick_sum(lane_of l, T x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (instruction)
+        return __reduce_add_sync(LANES(l.count), x);
+#endif
+    return sum_of_lanes(l, x);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -172,9 +266,9 @@ template <class T> struct turns {
 };
 
 /* Of the threads of a block, in elements: the second piece is aligned, too. */
-static __host__ __device__ inline unsigned room_for(unsigned threads)
+static __host__ __device__ constexpr unsigned room_for(unsigned threads)
 {
-    return (threads + 63) / 64 * 64;
+    return (threads + threads / 8 + 63) / 64 * 64;
 }
 
 template <class T> static __device__ inline void take_turns(turns<T> &m)
@@ -301,23 +395,17 @@ template <class T, int threads>
 struct block_group<SHARED, T, threads> : by_memory<the_block<threads>, T> {
 };
 
-/* Sums of what the lanes of a warp have, and of the first `limit` of what the warps have left in
- * shared memory: for these, a lane takes `each` at a time, and as many lanes as it takes share the
- * work. */
-template <class T, int each> struct sums {
+/* The sum of the first `limit` of `count` things that warps have left in shared memory, for all lanes
+ * of a warp. A lane takes `each` at a time, and as many lanes as it takes share the work. */
+template <class T, int each> struct left_over {
     struct alignas(each * sizeof(T) < 16 ? each * sizeof(T) : 16) pieces {
         T at[each];
     };
 
-    static __device__ T of_lanes(lane_of l, T x)
-    {
-        return sum_of_lanes(l, x);
-    }
-
-    static __device__ T of_warps(lane_of l, const T *left, unsigned warps, unsigned limit)
+    static __device__ T sum(lane_of l, const T *left, unsigned count, unsigned limit)
     {
         unsigned readers = 1;
-        while (readers * each < warps)
+        while (readers * each < count)
             readers *= 2;
         const unsigned first = l.lane % readers * each;
         pieces some = *(const pieces *)&left[first];
@@ -336,42 +424,36 @@ template <class T, int each> struct sums {
     }
 };
 
-template <class T> struct sums<four<T>, 1> {
-    static __device__ four<T> of_lanes(lane_of l, four<T> x)
-    {
-        return sum_of_lanes(l, x);
-    }
-
-    static __device__ four<T> of_warps(lane_of l, const four<T> *left, unsigned warps,
-                                       unsigned limit)
+/* Of vectors a lane takes an element at a time. */
+template <class T> struct left_over<four<T>, 1> {
+    static __device__ four<T> sum(lane_of l, const four<T> *left, unsigned count, unsigned limit)
     {
         T mine = T();
         UNROLL
-        for (unsigned w = l.lane / 4; w < warps; w += WARP_LANES / 4)
+        for (unsigned w = l.lane / 4; w < count; w += WARP_LANES / 4)
             mine = mine + (w < limit ? left[w].at[l.lane % 4] : T());
+        UNROLL
+        for (unsigned by = 4; by < WARP_LANES; by *= 2)
+            mine = mine + from_across(l, mine, by);
         return gathered(l, mine);
     }
 };
 
-/* By an instruction, from sm_80 on. */
-template <> struct sums<unsigned, 0> {
-    static __device__ unsigned of_lanes(lane_of l, unsigned x)
-    {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-        return __reduce_add_sync(LANES(l.count), x);
-#else
-        return sum_of_lanes(l, x);
-#endif
-    }
+/* How many at a time is fastest on an H200; 0 warps: as many as there are at run time. Where one warp
+ * does it alone, more. */
+static __host__ __device__ constexpr int at_a_time(int warps, size_t size, bool alone)
+{
+    int each = 1;
+    if (warps > 8)
+        return alone && size <= 8 ? 4 : 1;
+    while (each < warps && (each * size < 32 || each < 4))
+        each *= 2;
+    return size > 8 && each < warps ? 1 : each;
+}
 
-    static __device__ unsigned of_warps(lane_of l, const unsigned *left, unsigned, unsigned limit)
-    {
-        return of_lanes(l, l.lane < limit ? left[l.lane] : 0);
-    }
-};
-
-template <class T, int threads, int each> struct by_shuffles {
+template <class T, int threads, bool instruction> struct by_shuffles {
     typedef the_block<threads> Block;
+    enum { KNOWN = (threads + 31) / 32 }; /* warps; 0: not before it runs */
 
     static __device__ unsigned warps()
     {
@@ -379,33 +461,65 @@ template <class T, int threads, int each> struct by_shuffles {
     }
 
     /* In a warp that has not all its lanes, each of them takes all that there is. */
-    static __device__ T of_warps(lane_of l, const T *left, unsigned limit)
+    template <int each>
+    static __device__ T sum_left(lane_of l, const T *left, unsigned count, unsigned limit)
     {
-        if (l.count == WARP_LANES)
-            return sums<T, each>::of_warps(l, left, warps(), limit);
-        T sum = T();
-        for (unsigned w = 0; w < limit; w++)
-            sum = sum + left[w];
-        return sum;
+        if (l.count != WARP_LANES) {
+            T sum = T();
+            for (unsigned w = 0; w < limit; w++)
+                sum = sum + left[w];
+            return sum;
+        }
+        if constexpr (instruction && !(each > 1 && KNOWN <= 8))
+            return quick_sum<true>(l, l.lane < limit ? left[l.lane] : T());
+        return left_over<T, each>::sum(l, left, count, limit);
     }
 
-    static __device__ T reduce(T x, turns<T> &m, bool all = true)
+    template <class Scalar>
+    static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
+    {
+        if (l.count != WARP_LANES) {
+            x = sum_of_lanes(l, x);
+            if (l.lane == 0)
+                *left = x;
+        } else {
+            const Scalar mine = spread_sum(l, x);
+            if (l.lane < 4)
+                left->at[l.lane] = mine;
+        }
+    }
+    template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
+    {
+        x = quick_sum<instruction>(l, x);
+        if (l.lane == 0)
+            *left = x;
+    }
+
+    static __device__ T reduce(T x, turns<T> &m)
     {
         const lane_of l = this_lane(Block::count());
         T *const left = m.now;
-        x = sums<T, each>::of_lanes(l, x);
         if (warps() == 1)
-            return x;
-        if (l.lane == 0)
-            left[threadIdx.x / WARP_LANES] = x;
+            return quick_sum<instruction>(l, x);
+        leave_sum(l, x, &left[threadIdx.x / WARP_LANES]);
         __syncthreads();
         take_turns(m);
-        return all || threadIdx.x < WARP_LANES ? of_warps(l, left, warps()) : x;
+        return sum_left<at_a_time(KNOWN, sizeof(T), false)>(l, left, warps(), warps());
     }
 
+    /* By one warp alone, where there are so many that they would wait for each other. */
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        return reduce(x, m, false);
+        if constexpr (KNOWN <= 16)
+            return reduce(x, m);
+        const lane_of l = this_lane(Block::count());
+        T *const left = m.now;
+        leave_sum(l, x, &left[threadIdx.x / WARP_LANES]);
+        __syncthreads();
+        take_turns(m);
+        if (threadIdx.x < WARP_LANES)
+            x = sum_left<at_a_time(KNOWN, sizeof(T), true)>(l, left, warps(), warps());
+        return x;
     }
 
     static __device__ T scan(T x, turns<T> &m, bool exclusive)
@@ -413,16 +527,12 @@ template <class T, int threads, int each> struct by_shuffles {
         const lane_of l = this_lane(Block::count());
         const unsigned warp = threadIdx.x / WARP_LANES;
         T *const left = m.now;
-        x = scan_of_lanes(l, x);
-        if (warps() > 1 && l.lane == WARP_LANES - 1)
-            left[warp] = x;
-        if (exclusive)
-            x = shifted(l, x);
         if (warps() == 1)
-            return x;
+            return scan_of_lanes(l, x, exclusive, (T *)0);
+        x = scan_of_lanes(l, x, exclusive, &left[warp]);
         __syncthreads();
         take_turns(m);
-        return of_warps(l, left, warp) + x;
+        return sum_left<at_a_time(KNOWN - 1, sizeof(T), false)>(l, left, warps() - 1, warp) + x;
     }
 
     static __device__ T inclusive(T x, turns<T> &m)
@@ -440,16 +550,10 @@ template <class T, int threads, int each> struct by_shuffles {
 };
 
 template <class T, int threads>
-struct block_group<SHUFFLE, T, threads> : by_shuffles<T, threads, 1> {
-};
-#ifndef EACH
-#define EACH 4
-#endif
-template <class T, int threads>
-struct block_group<WIDE, T, threads> : by_shuffles<T, threads, EACH> {
+struct block_group<SHUFFLE, T, threads> : by_shuffles<T, threads, false> {
 };
 template <class T, int threads>
-struct block_group<HARDWARE, T, threads> : by_shuffles<T, threads, 0> {
+struct block_group<HARDWARE, T, threads> : by_shuffles<T, threads, true> {
 };
 
 /* ---- forms of a warp ------------------------------------------------------------------------- */
@@ -460,7 +564,7 @@ template <class T, int threads>
 struct warp_group<SHARED, T, threads> : by_memory<the_warp<threads>, T> {
 };
 
-template <class T, int threads, int each> struct by_lanes {
+template <class T, int threads, bool instruction> struct by_lanes {
     static __device__ lane_of here()
     {
         return this_lane(the_block<threads>::count());
@@ -471,25 +575,27 @@ template <class T, int threads, int each> struct by_lanes {
     }
     static __device__ T reduce(T x, turns<T> &)
     {
-        return sums<T, each>::of_lanes(here(), x);
+        return quick_sum<instruction>(here(), x);
     }
     static __device__ T reduce_to_one(T x, turns<T> &)
     {
-        return sums<T, each>::of_lanes(here(), x);
+        return quick_sum<instruction>(here(), x);
     }
     static __device__ T inclusive(T x, turns<T> &)
     {
-        return scan_of_lanes(here(), x);
+        return scan_of_lanes(here(), x, false, (T *)0);
     }
     static __device__ T exclusive(T x, turns<T> &)
     {
-        return shifted(here(), scan_of_lanes(here(), x));
+        return scan_of_lanes(here(), x, true, (T *)0);
     }
 };
 
-template <class T, int threads> struct warp_group<SHUFFLE, T, threads> : by_lanes<T, threads, 1> {
+template <class T, int threads>
+struct warp_group<SHUFFLE, T, threads> : by_lanes<T, threads, false> {
 };
-template <class T, int threads> struct warp_group<HARDWARE, T, threads> : by_lanes<T, threads, 0> {
+template <class T, int threads>
+struct warp_group<HARDWARE, T, threads> : by_lanes<T, threads, true> {
 };
 
 /* ---- votes ----------------------------------------------------------------------------------- */
@@ -526,13 +632,13 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
             left[threadIdx.x / WARP_LANES] = x;
         __syncthreads();
         take_turns(m);
-        if (l.count < warps) {
-            x = false;
+        if (l.count < WARP_LANES) {
+            unsigned any = 0;
             for (unsigned w = 0; w < warps; w++)
-                x = x || left[w];
-            return x;
+                any |= left[w];
+            return any;
         }
-        return ANY_LANE(LANES(l.count), l.lane < warps && left[l.lane]);
+        return ANY_LANE(LANES(l.count), l.lane < warps ? left[l.lane] : 0);
     }
 };
 
@@ -699,9 +805,12 @@ static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned thre
     T before = T(), last = T();
     if (access == CONTIGUOUS)
         before = Group::exclusive(own_sum<access>(in, n, each, threads), m);
+    T coming = place<access>(0, each, threads) < n ? in[place<access>(0, each, threads)] : T();
     for (unsigned k = 0; k < each; k++) {
         const unsigned i = place<access>(k, each, threads);
-        const T x = i < n ? in[i] : T();
+        const unsigned after = place<access>(k + 1, each, threads);
+        const T x = coming;
+        coming = k + 1 < each && after < n ? in[after] : T(); /* on its way during the scan */
         T y, next;
         if (access == CONTIGUOUS) {
             next = before + x;
@@ -722,8 +831,9 @@ static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned thre
  * `in` has n + 1 elements; `sought` is one that is not among them and one that is; `out` and
  * `expected` have n of a scan, else 1. */
 template <int algorithm, int access, int form, class Group, class T>
-static __global__ void repeat_range(const T *in, unsigned n, const T *sought, const T *expected,
-                                    T *out, unsigned *wrong, unsigned times, double *took)
+static __global__ void repeat_range(const T *__restrict__ in, unsigned n, const T *sought,
+                                    const T *expected, T *__restrict__ out, unsigned *wrong,
+                                    unsigned times, double *took)
 {
     GPUMB_SHARED(T, memory);
     turns<T> m = {memory, memory + room_for(blockDim.x)};

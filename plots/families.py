@@ -82,7 +82,10 @@ AXES = {
     "us": ("Length of a node in \u00b5s", count),
     "shape": ("Launched as", count),
     "loading": ("Modules are loaded", count),
-    "threads": ("Threads on the host", count),
+    "threads": ("Threads", count),
+    "over_range": ("Of a range", count),
+    "element": ("Type", count),
+    "each": ("Elements of a thread", count),
     "size": ("Size", size),
     "path": ("Copy", count),
     "pages": ("Pages are", count),
@@ -934,5 +937,41 @@ FAMILIES = [
         series="distance",
         log_y=True,
         y="each_us",
+    ),
+    *(
+        Family(
+            f"group-{scope}-{name}",
+            f"group/{scope}",
+            f"Values of the threads of a {scope}, {type_}: time of one operation",
+            x="threads",
+            series="kernel",
+            panel="algorithm",
+            where={"type": type_},
+            y="latency_ns",
+        )
+        for scope in ("block", "warp")
+        for name, type_ in (("int32", "int32"), ("fp32", "fp32"), ("4-fp32", "4 x fp32"))
+    ),
+    Family(
+        "group-vote",
+        "group/vote",
+        "Votes of the threads of a block: time of one",
+        x="threads",
+        series="kernel",
+        panel="vote",
+        where={"scope": "block"},
+        y="latency_ns",
+    ),
+    Family(
+        "group-range",
+        "group/range",
+        "A range of fp32 in memory, by a block of 1024 threads: time over access",
+        x="access",
+        series="kernel",
+        panel="over_range",
+        where={"element": "fp32", "threads": 1024, "each": 8},
+        draw=bars,
+        log2=False,
+        y="latency_ns",
     ),
 ]

@@ -35,6 +35,11 @@ template <> four<double> value<four<double>>(uint64_t i)
     return {{value<double>(4 * i), value<double>(4 * i + 1), value<double>(4 * i + 2),
              value<double>(4 * i + 3)}};
 }
+template <> four<float> value<four<float>>(uint64_t i)
+{
+    return {{value<float>(4 * i), value<float>(4 * i + 1), value<float>(4 * i + 2),
+             value<float>(4 * i + 3)}};
+}
 
 // A buffer with these elements.
 template <class T> static gpumb_buffer *filled(const std::vector<T> &v)
@@ -125,6 +130,12 @@ template <class T> static void test_blocks(unsigned threads)
 {
     test_algorithms<block_group<SHARED, T, 0>, T>("shared", threads, threads);
     test_algorithms<block_group<SHUFFLE, T, 0>, T>("shuffle", threads, threads);
+}
+
+// Compiled for their number of threads: other ways to take what the warps leave.
+template <class T, int threads> static void test_known()
+{
+    test_algorithms<block_group<SHUFFLE, T, threads>, T>("shuffle, known", threads, threads);
 }
 
 template <class T> static void test_warps(unsigned threads, unsigned warp)
@@ -307,13 +318,18 @@ int main()
         for (unsigned threads : sizes) {
             test_blocks<unsigned>(threads);
             test_blocks<four<double>>(threads);
-            test_algorithms<block_group<WIDE, float, 0>, float>("wide", threads, threads);
+            test_blocks<float>(threads);
             test_algorithms<block_group<HARDWARE, unsigned, 0>, unsigned>("hardware", threads,
                                                                           threads);
             test_warps<unsigned>(threads, (unsigned)warp);
             test_votes<the_block<0>>("block", threads, threads);
             test_votes<the_warp<0>>("warp", threads, (unsigned)warp);
         }
+        test_known<unsigned, 64>();
+        test_known<float, 256>();
+        test_known<double, 1024>();
+        test_known<four<float>, 96>();
+        test_known<four<double>, 1024>();
         test_ranges();
     }
     CHECK((!runs<REDUCE, block_group<SHUFFLE, unsigned, 0>, unsigned>(33, 33, 1, true)));
