@@ -102,7 +102,8 @@ bench stream 4 elem,footprint 2 --filter stream/gather --axis elem=4,32 --axis f
 bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
 # Of forms that are everywhere.
 bench group 39 algorithm,type,threads,scope,vote 13 --filter block/shared --filter block/shuffles \
-    --filter warp/shared --filter warp/shuffles --filter vote --filter barrier --axis type=int32 --axis threads=64
+    --filter warp/shared --filter warp/shuffles --filter vote --filter barrier \
+    --axis type=int32 --axis threads=64
 bench group 36 over_range,access,element,each,threads 8 --filter range --axis element=int32 \
     --axis each=1,5 --axis threads=256
 bench roofline 13 type,flop_per_word,placed 3 --axis flop_per_word=2,128,1024
