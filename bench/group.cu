@@ -1,7 +1,7 @@
-/* E15: what a block or a warp of threads does together, from a barrier to a scan, over values of the
- * threads and over ranges in memory: through shared memory, by shuffles, by instructions, by the
- * vendor's library. One block on one multiprocessor, operation after operation, each of which takes
- * what the one before has made; times by the multiprocessor's own clock. */
+/* E15: what a block or a warp of threads does together, from a barrier to a scan, over values of
+ * the threads and over ranges in memory: through shared memory, by shuffles, by instructions, by
+ * the vendor's library. One block on one multiprocessor, operation after operation, each of which
+ * takes what the one before has made; times by the multiprocessor's own clock. */
 #define GPUMB_IMPLEMENTATION
 #define GPUMB_NO_KERNELS
 #include "gpumb.h"

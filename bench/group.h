@@ -395,8 +395,8 @@ template <class T, int threads>
 struct block_group<SHARED, T, threads> : by_memory<the_block<threads>, T> {
 };
 
-/* The sum of the first `limit` of `count` things that warps have left in shared memory, for all lanes
- * of a warp. A lane takes `each` at a time, and as many lanes as it takes share the work. */
+/* The sum of the first `limit` of `count` things that warps have left in shared memory, for all
+ * lanes of a warp. A lane takes `each` at a time, and as many lanes as it takes share the work. */
 template <class T, int each> struct left_over {
     struct alignas(each * sizeof(T) < 16 ? each * sizeof(T) : 16) pieces {
         T at[each];
@@ -439,8 +439,8 @@ template <class T> struct left_over<four<T>, 1> {
     }
 };
 
-/* How many at a time is fastest on an H200; 0 warps: as many as there are at run time. Where one warp
- * does it alone, more. */
+/* How many at a time is fastest on an H200; 0 warps: as many as there are at run time. Where one
+ * warp does it alone, more. */
 static __host__ __device__ constexpr int at_a_time(int warps, size_t size, bool alone)
 {
     int each = 1;
@@ -692,7 +692,8 @@ static DEVICE T apply(T x, unsigned root, turns<T> &m)
 /* Each operation takes what the one before has made: its result, less the expected one, is added to
  * what this was made from, so that all start with the same values, unless one is wrong: that stays.
  * (What is wrong in a lane must not double, which integers forget: where the lane's own value is in
- * its result, and no other lane's follows from that, it is added to the value at the start.) `took`: clock cycles. */
+ * its result, and no other lane's follows from that, it is added to the value at the start.)
+ * `took`: clock cycles. */
 template <int algorithm, class Group, class T>
 static __global__ void repeat(const T *in, const T *expected, T *out, unsigned root, unsigned group,
                               unsigned times, double *took)
@@ -796,8 +797,8 @@ static DEVICE T own_sum(const T *in, unsigned n, unsigned each, unsigned threads
 }
 
 /* Contiguous: the sums of the threads are scanned, then each goes over its elements again. Else
- * element by element of all threads, with the sum so far carried on. Returns the last value that the
- * thread has written. */
+ * element by element of all threads, with the sum so far carried on. Returns the last value that
+ * the thread has written. */
 template <int access, bool exclusive, class Group, class T>
 static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned threads, T *out,
                            turns<T> &m)

@@ -1,5 +1,5 @@
-// test_group.cu - the algorithms of bench/group.h in blocks of awkward sizes, with warps of 32 and of
-// 64 lanes where there is no GPU, against loops on the host; and that one wrong result is seen.
+// test_group.cu - the algorithms of bench/group.h in blocks of awkward sizes, with warps of 32 and
+// of 64 lanes where there is no GPU, against loops on the host; and that one wrong result is seen.
 #define GPUMB_IMPLEMENTATION
 #define GPUMB_NO_KERNELS
 #include "gpumb.h"
@@ -144,7 +144,7 @@ template <class T> static void test_warps(unsigned threads, unsigned warp)
     test_algorithms<warp_group<SHUFFLE, T, 0>, T>("shuffle, warp", threads, warp);
 }
 
-// ---- votes and barriers ----------------------------------------------------------------------------
+// ---- votes and barriers -------------------------------------------------------------------------
 
 template <int vote, int form, class Scope>
 static void test_vote(const char *name, unsigned threads, unsigned group)
@@ -197,7 +197,7 @@ template <class Scope> static void test_votes(const char *scope, unsigned thread
     }
 }
 
-// ---- ranges --------------------------------------------------------------------------------------
+// ---- ranges -------------------------------------------------------------------------------------
 
 template <int algorithm, int access, int form, class T>
 static int range_is_right(unsigned threads, unsigned n, int spoilt)
@@ -262,7 +262,7 @@ static void test_ranges()
     }
 }
 
-// ---- a check that can fail -------------------------------------------------------------------------
+// ---- a check that can fail ----------------------------------------------------------------------
 
 #if defined(GPUMB_BACKEND_CPU)
 static unsigned calls; // of the last thread
