@@ -6785,8 +6785,7 @@ static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*na
     gpumbi_copy_text(name[1], 200, s->result.kernel[0] ? s->result.kernel : "region");
     name[2][0] = 0;
     for (int i = 0; i < s->point.depth; i++)
-        gpumbi_format(name[2] + strlen(name[2]), 200 - strlen(name[2]), "%s%s=%s", i ? " " : "",
-                      g->sweep.column[s->point.at[i].column],
+        gpumbi_append(name[2], 200, "%s%s=%s", i ? " " : "", g->sweep.column[s->point.at[i].column],
                       gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
     for (int i = 0; i < 3; i++) {
         gpumbi_plain(name[i]);
@@ -9429,7 +9428,7 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
         const gpumbi_field *f = &gpumbi_settings_fields[i];
         const char *value = gpumbi_field_text(f, head, NULL, cell[0]);
         if (strcmp(value, gpumbi_field_text(f, &usual, NULL, cell[1])))
-            gpumbi_format(text + strlen(text), size - strlen(text), ";%s=%s", f->name, value);
+            gpumbi_append(text, size, ";%s=%s", f->name, value);
     }
     for (; *text; text++)
         *text = *text == ',' ? ' ' : *text;
@@ -12229,8 +12228,7 @@ static gpumb *gpumbi_new(const char *program)
 static void gpumbi_add_argument(gpumb *g, const char *option, const char *value)
 {
     char *text = g->options.arguments;
-    gpumbi_format(text + strlen(text), sizeof g->options.arguments - strlen(text), "%s%s%s",
-                  text[0] ? " " : "", option, value);
+    gpumbi_append(text, sizeof g->options.arguments, "%s%s%s", text[0] ? " " : "", option, value);
 }
 
 /* What is the program's is taken out of *own, or else refused. Processes are started before, with
