@@ -278,8 +278,31 @@ static void test_budget_counts_reset()
     gpumb_close(reset_context);
 }
 
+/* A benchmark that ends the program: what is open is closed, once. */
+static void run_exit(gpumb *g)
+{
+    (void)g;
+    exit(5);
+}
+
+static void test_exit_in_benchmark()
+{
+    static const gpumb_benchmark list[] = {{"ends", "", run_exit}};
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        gpumb_run(open(), list, 1);
+        _exit(1);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+}
+
 int main()
 {
+    test_exit_in_benchmark();
     test_interleave();
     test_hooks_of_a_pass();
     test_buffers();
