@@ -257,6 +257,7 @@ typedef struct gpumb_settings {
     int fail_on_regression; /* 1: exit code 1 if a row is slower than in `compare`, or not ok */
     int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
                   * and results are then `skipped`, "profiled, not timed" */
+    const char *counters; /* gpumb_set_counters() for all regions */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -491,6 +492,20 @@ GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
  * semicolon, none that of another column. NaN and infinity leave its place empty. */
 GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 
+/* Hardware counters of one run, in columns of these names: "dram_read_bytes,l2_hit_rate", those of
+ * gpumb_set_value() counted in, or any metric of the vendor's ("lts__t_sectors.sum"). The body runs
+ * for them once the region has been timed, as often as they take. NVIDIA, CUDA 12.6 Update 2 and
+ * later; where there are none, a line says why, and the columns stay empty.
+ *     dram_read_bytes, dram_write_bytes   moved by the device's memory
+ *     l2_read_bytes, l2_write_bytes       by the L2, for the multiprocessors
+ *     l1_hit_rate, l2_hit_rate            0 ... 1, of sectors
+ *     load_sectors_per_request, store_sectors_per_request   of global memory; a request is a warp's
+ *     shared_bank_conflicts               cycles more than without any
+ *     instructions                        of warps
+ *     fp32_flop                           of threads; a multiply-add counts as 2
+ *     achieved_occupancy                  0 ... 1, of the multiprocessors that had work */
+GPUMB_API void gpumb_set_counters(gpumb *g, const char *names);
+
 /* Outputs (up to 8) are poisoned before the first run and before a last one; then come the reset
  * hook, the body and the check, which returns 1 if all is right. `user` must live until the region
  * ends; in a GPUMB_INTERLEAVE, until this pass of it does. */
@@ -609,6 +624,12 @@ typedef enum gpumb_stop {
     X(CACHED, "cached", "the footprint fits a cache: this is not a memory rate",                   \
       "Right if the cache is what you want to measure. For the memory's rate use buffers several " \
       "times the L2, or --cold.")                                                                  \
+    X(TRAFFIC, "traffic", "the memory moved over 10 % more or less than the stated bytes",         \
+      "By the counters dram_read_bytes and dram_write_bytes. More: sectors or lines of which "     \
+      "only "                                                                                      \
+      "a part is used, data that a cache could not keep, registers that spill. Less: a cache "     \
+      "served some of it. Or the bytes are stated wrong. A model of the traffic, by "              \
+      "gpumb_set_expected(), takes this flag's place.")                                            \
     X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out",         \
       "Some runtimes' events do so now and then. Compare with gpumb_set_timing(g, "                \
       "GPUMB_TIMING_HOST), and try another version of the driver.")                                \
@@ -2150,6 +2171,20 @@ static int gpumbi_dev_profiler_attach(void);
 static void gpumbi_dev_profiler_detach(void);
 static uint64_t gpumbi_dev_profiler_look(double *seconds);
 
+/* Hardware counters, of what runs between start and stop, a pass. Open returns 1 where they can be
+ * had; stop 1 while more passes are to come, then 0 with the values, NaN where unknown. `why` says
+ * what went wrong, or what one of them is. Opened, they are closed. */
+typedef struct gpumbi_counting {
+    const char *name[16];
+    double value[16];
+    int names;
+    char why[200];
+} gpumbi_counting;
+static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal);
+static void gpumbi_dev_counters_start(void);
+static int gpumbi_dev_counters_stop(gpumbi_counting *c);
+static void gpumbi_dev_counters_close(void);
+
 /* Between these two, profilers other than that one are asked to record, and see nested ranges of
  * these names. */
 static void gpumbi_dev_mark(char (*name)[200], int names);
@@ -3113,14 +3148,16 @@ static void gpumbi_profiler_full(void *context, uint32_t stream, uint8_t *buffer
     free(buffer);
 }
 
+static const char *const gpumbi_profiler_library[] = {
+    "libcupti.so.13",
+    "libcupti.so.12",
+    "libcupti.so",
+    "/usr/local/cuda/lib64/libcupti.so",
+    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+    NULL};
+
 static int gpumbi_dev_profiler_attach(void)
 {
-    static const char *const name[] = {"libcupti.so.13",
-                                       "libcupti.so.12",
-                                       "libcupti.so",
-                                       "/usr/local/cuda/lib64/libcupti.so",
-                                       "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-                                       NULL};
     /* MEMCPY, MEMSET, MEMCPY2 and KERNEL, which runs kernels one after the other. Not
      * CONCURRENT_KERNEL: under it a full wave of blocks is not resident at once, and kernels that
      * spin take up to twice as long as without (H200, CUDA 13.0, driver 580). */
@@ -3133,7 +3170,7 @@ static int gpumbi_dev_profiler_attach(void)
     int failed = 0;
     if (!p->users) {
         if (!p->attach)
-            gpumbi_load(p, name, table);
+            gpumbi_load(p, gpumbi_profiler_library, table);
         if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
             return 1;
         failed = p->attach(gpumbi_profiler_need, gpumbi_profiler_full);
@@ -3162,6 +3199,253 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     p->count = 0;
     gpumbi_profiler_unlock();
     return count;
+}
+
+#endif
+
+/* ---- counters ----------------------------------------------------------------------------------
+ * Owns gpumbi_counters, one for the process. CUPTI's range profiler and its host side: one range of
+ * the user's, which the caller replays. All calls take a struct, declared here as by cupti_target.h,
+ * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0. After one that
+ * failed no other is made: CUPTI crashes in some (13.0). */
+
+#if defined(GPUMBI_NVIDIA)
+
+/* What each of them begins with. */
+typedef struct gpumbi_counter_head {
+    int (*call)(void *);
+    size_t bytes; /* CUPTI's struct: from here on */
+    void *priv, *object;
+} gpumbi_counter_head;
+
+/* member, function, bytes of its struct, what its object is, what follows that */
+#define GPUMBI_COUNTER_CALLS(X)                                                                    \
+    X(initialize, "cuptiProfilerInitialize", 16, none, char none;)                                 \
+    X(chip, "cuptiDeviceGetChipName", 32, device, const char *name;)                               \
+    X(host, "cuptiProfilerHostInitialize", 48, none, const char *chip; void *available, *made;)    \
+    X(add, "cuptiProfilerHostConfigAddMetrics", 40, host.made, const char **names; size_t count;)  \
+    X(room, "cuptiProfilerHostGetConfigImageSize", 32, host.made, size_t bytes;)                   \
+    X(config, "cuptiProfilerHostGetConfigImage", 40, host.made, size_t bytes; void *image;)        \
+    X(enable, "cuptiRangeProfilerEnable", 32, none, void *made;)                                   \
+    X(data_room, "cuptiRangeProfilerGetCounterDataSize", 64, enable.made, const char **names;      \
+      size_t count, ranges; uint32_t nodes; size_t bytes;)                                         \
+    X(data, "cuptiRangeProfilerCounterDataImageInitialize", 40, enable.made, size_t bytes;         \
+      void *image;)                                                                                \
+    X(set, "cuptiRangeProfilerSetConfig", 90, enable.made, size_t config_bytes; void *config;      \
+      size_t data_bytes; void *data; int range, replay; size_t ranges; uint16_t levels, least;     \
+      size_t pass; uint16_t level;)                                                                \
+    X(start, "cuptiRangeProfilerStart", 24, enable.made, char none;)                               \
+    X(push, "cuptiRangeProfilerPushRange", 32, enable.made, const char *name;)                     \
+    X(pop, "cuptiRangeProfilerPopRange", 24, enable.made, char none;)                              \
+    X(stop, "cuptiRangeProfilerStop", 41, enable.made, size_t pass, level; uint8_t all;)           \
+    X(decode, "cuptiRangeProfilerDecodeData", 32, enable.made, size_t dropped;)                    \
+    X(evaluate, "cuptiProfilerHostEvaluateToGpuValues", 72, host.made, void *data;                 \
+      size_t bytes, range; const char **names; size_t count; double *values;)                      \
+    X(disable, "cuptiRangeProfilerDisable", 24, enable.made, char none;)                           \
+    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)
+
+#define GPUMBI_COUNTER_MEMBER(member, symbol, bytes, object, ...)                                  \
+    struct {                                                                                       \
+        gpumbi_counter_head head;                                                                  \
+        __VA_ARGS__                                                                                \
+    } member;
+static struct gpumbi_counters {
+    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_MEMBER)
+    void *none;
+    size_t device;
+    int sought, error, counts;
+    const char *failed;
+    const char *metric[16]; /* of those that the device has ... */
+    double scale[16];
+    int place[16]; /* ... and where their values go */
+} gpumbi_counters;
+
+#define GPUMBI_COUNTER_NUMBER(member, symbol, bytes, object, ...) GPUMBI_COUNTER_##member,
+enum { GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_NUMBER) GPUMBI_COUNTER_COUNT };
+
+#define GPUMBI_COUNTER_SYMBOL(member, symbol, bytes, object, ...)                                  \
+    {symbol, offsetof(struct gpumbi_counters, member)},
+static const gpumbi_symbol gpumbi_counter_symbol[] = {
+    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_SYMBOL){NULL, 0}};
+
+#define GPUMBI_COUNTER_ABOUT(member, symbol, bytes, object, ...)                                   \
+    {bytes, offsetof(struct gpumbi_counters, object)},
+static const struct {
+    size_t bytes, object_at;
+} gpumbi_counter_about[] = {GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_ABOUT){0, 0}};
+
+/* The names of gpumb_set_counters(), in the vendor's terms; a device may know the second of two. */
+static const struct {
+    const char *name, *metric;
+    double scale;
+} gpumbi_counter_names[] = {
+    {"dram_read_bytes", "dram__bytes_read.sum", 1},
+    {"dram_read_bytes", "dram__bytes_op_read.sum", 1},
+    {"dram_write_bytes", "dram__bytes_write.sum", 1},
+    {"dram_write_bytes", "dram__bytes_op_write.sum", 1},
+    {"l2_read_bytes", "lts__t_sectors_srcunit_tex_op_read.sum", 32},
+    {"l2_write_bytes", "lts__t_sectors_srcunit_tex_op_write.sum", 32},
+    {"l1_hit_rate", "l1tex__t_sector_hit_rate.pct", 0.01},
+    {"l2_hit_rate", "lts__t_sector_hit_rate.pct", 0.01},
+    {"load_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 1},
+    {"store_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 1},
+    {"shared_bank_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1},
+    {"instructions", "smsp__inst_executed.sum", 1},
+    {"fp32_flop", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum", 1},
+    {"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01}};
+
+/* Returns CUPTI's error, of this call or of the first since open. */
+static int gpumbi_counters_call(int which)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    const gpumbi_symbol *symbol = &gpumbi_counter_symbol[which];
+    gpumbi_counter_head *head = (gpumbi_counter_head *)(void *)((char *)c + symbol->at);
+    if (c->error)
+        return c->error;
+    head->bytes = gpumbi_counter_about[which].bytes;
+    memcpy(&head->object, (char *)c + gpumbi_counter_about[which].object_at, sizeof(void *));
+    c->error = head->call ? head->call(&head->bytes) : -1;
+    c->failed = symbol->name;
+    return c->error;
+}
+#define GPUMBI_CUPTI(member) gpumbi_counters_call(GPUMBI_COUNTER_##member)
+
+/* What CUPTI calls the i-th name on this device. One that it does not know spoils a host object. */
+static void gpumbi_counters_find(gpumbi_counting *counting, int i)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    const size_t names = sizeof gpumbi_counter_names / sizeof gpumbi_counter_names[0];
+    const int n = c->counts;
+    for (size_t k = 0; k <= names && !c->error; k++) {
+        const int own = k == names;
+        if (!own && strcmp(counting->name[i], gpumbi_counter_names[k].name))
+            continue;
+        c->metric[n] = own ? counting->name[i] : gpumbi_counter_names[k].metric;
+        c->scale[n] = own ? 1 : gpumbi_counter_names[k].scale;
+        c->place[n] = i;
+        c->add.names = &c->metric[n];
+        c->add.count = 1;
+        if (GPUMBI_CUPTI(host))
+            return;
+        c->counts = n + !GPUMBI_CUPTI(add);
+        c->error = 0;
+        GPUMBI_CUPTI(end);
+        if (c->counts > n)
+            return;
+    }
+    gpumbi_format(counting->why, sizeof counting->why, "%s has no counter %s", c->chip.name,
+                  counting->name[i]);
+}
+
+static void gpumbi_counters_why(gpumbi_counting *counting)
+{
+    const struct gpumbi_counters *c = &gpumbi_counters;
+    const char *why = "";
+    if (c->error < 0)
+        why = "they need libcupti.so and libnvperf_host.so of CUDA 12.6 Update 2 or later; ";
+    else if (c->error == 35 || c->error == 40) /* CUPTI_ERROR_..._INSUFFICIENT_PRIVILEGES */
+        why = "root alone is permitted to count, or all where the driver's module has "
+              "NVreg_RestrictProfilingToAdminUsers=0; ";
+    else if (c->error == 26 || c->error == 39) /* _HARDWARE_BUSY, _MULTIPLE_SUBSCRIBERS_... */
+        why = "another profiler has them; ";
+    gpumbi_format(counting->why, sizeof counting->why, "no hardware counters: %s%s returns %d", why,
+                  c->failed, c->error);
+}
+
+static void gpumbi_dev_counters_close(void)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    c->error = 0;
+    if (c->enable.made)
+        GPUMBI_CUPTI(disable);
+    c->error = 0;
+    if (c->host.made)
+        GPUMBI_CUPTI(end);
+    c->enable.made = c->host.made = NULL;
+    free(c->config.image);
+    free(c->data.image);
+    c->config.image = c->data.image = NULL;
+}
+
+static void *gpumbi_counters_image(size_t bytes)
+{
+    void *image = gpumbi_counters.error ? NULL : calloc(1, bytes);
+    if (!image && !gpumbi_counters.error)
+        gpumbi_counters.error = 8; /* CUPTI_ERROR_OUT_OF_MEMORY */
+    return image;
+}
+
+static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
+{
+    /* CUPTI opens it by its name alone. */
+    static const char *const host[] = {
+        "libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
+        "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
+    static const gpumbi_symbol nothing = {NULL, 0};
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    if (!c->sought++) {
+        gpumbi_load(c, host, &nothing);
+        gpumbi_load(c, gpumbi_profiler_library, gpumbi_counter_symbol);
+    }
+    c->error = c->counts = 0;
+    c->device = (size_t)ordinal;
+    GPUMBI_CUPTI(initialize);
+    GPUMBI_CUPTI(chip);
+    c->host.chip = c->chip.name;
+    for (int i = 0; i < counting->names; i++)
+        gpumbi_counters_find(counting, i);
+    if (!c->error && !c->counts)
+        return 0;
+    GPUMBI_CUPTI(host);
+    c->add.names = c->data_room.names = c->evaluate.names = c->metric;
+    c->add.count = c->data_room.count = c->evaluate.count = (size_t)c->counts;
+    GPUMBI_CUPTI(add);
+    GPUMBI_CUPTI(room);
+    c->set.config_bytes = c->config.bytes = c->room.bytes;
+    c->set.config = c->config.image = gpumbi_counters_image(c->room.bytes);
+    GPUMBI_CUPTI(config);
+    GPUMBI_CUPTI(enable);
+    c->data_room.ranges = c->data_room.nodes = c->set.ranges = 1;
+    GPUMBI_CUPTI(data_room);
+    c->set.data_bytes = c->data.bytes = c->evaluate.bytes = c->data_room.bytes;
+    c->set.data = c->evaluate.data = c->data.image = gpumbi_counters_image(c->data_room.bytes);
+    GPUMBI_CUPTI(data);
+    c->set.range = c->set.replay = 1; /* CUPTI_UserRange; CUPTI_UserReplay */
+    c->set.levels = c->set.least = c->set.level = 1;
+    GPUMBI_CUPTI(set);
+    if (!c->error)
+        return 1;
+    gpumbi_counters_why(counting);
+    gpumbi_dev_counters_close();
+    return 0;
+}
+
+static void gpumbi_dev_counters_start(void)
+{
+    gpumbi_counters.push.name = "region";
+    GPUMBI_CUPTI(start);
+    GPUMBI_CUPTI(push);
+}
+
+static int gpumbi_dev_counters_stop(gpumbi_counting *counting)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    double value[16];
+    GPUMBI_CUPTI(pop);
+    if (!GPUMBI_CUPTI(stop) && !c->stop.all)
+        return 1;
+    GPUMBI_CUPTI(decode);
+    c->evaluate.values = value;
+    GPUMBI_CUPTI(evaluate);
+    for (int i = 0; i < counting->names; i++)
+        counting->value[i] = NAN;
+    for (int i = 0; i < c->counts && !c->error; i++)
+        counting->value[c->place[i]] = value[i] * c->scale[i];
+    if (c->error)
+        gpumbi_counters_why(counting);
+    return 0;
 }
 
 #endif
@@ -3505,6 +3789,27 @@ static void gpumbi_dev_unmark(int names)
 #endif
 
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
+static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal)
+{
+    (void)ordinal;
+    gpumbi_copy_text(c->why, sizeof c->why, "no hardware counters: only NVIDIA's are supported");
+    return 0;
+}
+
+static void gpumbi_dev_counters_start(void)
+{
+}
+
+static int gpumbi_dev_counters_stop(gpumbi_counting *c)
+{
+    (void)c;
+    return 0;
+}
+
+static void gpumbi_dev_counters_close(void)
+{
+}
+
 static int gpumbi_dev_profiler_attach(void)
 {
     return 1;
@@ -4627,7 +4932,7 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
-enum { GPUMBI_COLUMN_NAME = 64, GPUMBI_OWN_VALUES = 16 };
+enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
 enum {
     GPUMBI_OPTIONS = 32,
     GPUMBI_WINDOW = 64,
@@ -4711,6 +5016,7 @@ static const char *const gpumbi_memory_name[] = {"device", "pinned host", "manag
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
     double bytes, flop, elements, reference, expected;
+    const char *counters;
     gpumbi_values values;
     double to_device, to_host; /* over the link */
     uint64_t footprint, given; /* times, which ... */
@@ -4732,6 +5038,7 @@ typedef enum gpumbi_phase {
     GPUMBI_CAPTURE, /* into graphs, if they are to be timed */
     GPUMBI_SAMPLE,
     GPUMBI_RECHECK,
+    GPUMBI_COUNT,   /* by the hardware */
     GPUMBI_PROFILE, /* in place of all from the warm-up on */
     GPUMBI_FINISHED
 } gpumbi_phase;
@@ -4753,6 +5060,7 @@ typedef struct gpumbi_sampler {
     int use_events;
     int profiled;     /* the profiler is attached for it */
     int marked;       /* the ranges that are open around a run */
+    int counting;     /* the counters are open */
     double quantum_s; /* of the clock that times it, where that is known */
 
     struct {
@@ -4856,6 +5164,8 @@ struct gpumb {
         double evicted_launch_s;  /* an empty kernel in an event pair behind that */
         double profiled_launch_s; /* and by the profiler */
         int no_profiler;          /* has been said */
+        gpumbi_counting counting; /* of the region under way */
+        char counters_said[200];
     } clock;
 
     struct { /* REGIONS */
@@ -5093,7 +5403,9 @@ static void gpumbi_release(gpumbi_sampler *s)
     gpumbi_unmark(s);
     if (s->profiled)
         gpumbi_dev_profiler_detach();
-    s->profiled = 0;
+    if (s->counting)
+        gpumbi_dev_counters_close();
+    s->profiled = s->counting = 0;
 }
 
 static void gpumbi_interleave_free(gpumb *g);
@@ -5295,11 +5607,11 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
     return at && !at->is_real ? at->value : -1;
 }
 
-static double gpumbi_value_of(const gpumb *g, const gpumbi_row *row, const char *name)
+static double gpumbi_value_of(const gpumb *g, const gpumbi_values *values, const char *name)
 {
-    for (int i = 0; name && i < row->values->count; i++)
-        if (!strcmp(g->sweep.column[row->values->at[i].column], name))
-            return row->values->at[i].value;
+    for (int i = 0; name && i < values->count; i++)
+        if (!strcmp(g->sweep.column[values->at[i].column], name))
+            return values->at[i].value;
     return NAN;
 }
 
@@ -5308,7 +5620,7 @@ GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
     g = gpumbi_context(g);
     const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
     return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
-           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row], name)
+           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
                                       : NAN;
 }
 
@@ -5370,19 +5682,21 @@ GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
 
 static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind);
 
-/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. */
-static void gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                             gpumbi_column_kind kind, double value)
+/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
+ * the column's. */
+static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
+                                    gpumbi_column_kind kind, double value)
 {
     const int column = gpumbi_find_column(g, name, kind);
     int i = 0;
     while (i < values->count && values->at[i].column != column)
         i++;
     if (column < 0 || i == GPUMBI_COLUMNS)
-        return;
+        return "";
     values->count += i == values->count;
     values->at[i].column = column;
     values->at[i].value = isfinite(value) ? value : NAN;
+    return g->sweep.column[column];
 }
 
 GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
@@ -5391,6 +5705,12 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
         gpumbi_put_value(
             g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
             GPUMBI_OWN, value);
+}
+
+GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        g->region.next.counters = names;
 }
 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
@@ -6811,6 +7131,58 @@ static void gpumbi_profile_begin(gpumb *g, gpumbi_sampler *s)
     gpumbi_dev_mark(name, s->marked);
 }
 
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+/* Gives each of the region's counters its column, and makes them those that are to be counted. */
+static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
+{
+    char name[GPUMBI_COLUMN_NAME + 1];
+    gpumbi_counting *c = &g->clock.counting;
+    c->names = 0;
+    for (const char *text = s->about.counters; text && c->names < GPUMBI_OWN_VALUES && !g->done;) {
+        gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
+        c->name[c->names++] = gpumbi_put_value(g, &s->about.values, name, GPUMBI_OWN, NAN);
+        text = strchr(text, ',');
+        text += text != NULL;
+    }
+}
+
+static void gpumbi_say_counting(gpumb *g)
+{
+    gpumbi_counting *c = &g->clock.counting;
+    if (c->why[0] && strcmp(c->why, g->clock.counters_said)) {
+        gpumbi_say("%s", c->why);
+        gpumbi_copy_text(g->clock.counters_said, sizeof g->clock.counters_said, c->why);
+    }
+    c->why[0] = 0;
+}
+
+/* The end of a row that is ok, where all that is timed is behind it. */
+static void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
+{
+    s->phase = GPUMBI_FINISHED;
+    if (!s->about.counters || s->copy_to || gpumbi_parent)
+        return;
+    gpumbi_release(s); /* the profiler, too: it allows one at a time */
+    gpumbi_list_counters(g, s);
+    s->counting = gpumbi_dev_counters_open(&g->clock.counting, g->device.ordinal);
+    if (s->counting)
+        s->phase = GPUMBI_COUNT;
+    gpumbi_say_counting(g);
+}
+
+/* A pass has ended. */
+static void gpumbi_count_end(gpumb *g, gpumbi_sampler *s)
+{
+    gpumbi_counting *c = &g->clock.counting;
+    if (gpumbi_dev_counters_stop(c))
+        return;
+    for (int i = 0; i < c->names; i++)
+        gpumbi_put_value(g, &s->about.values, c->name[i], GPUMBI_OWN, c->value[i]);
+    gpumbi_say_counting(g);
+    s->phase = GPUMBI_FINISHED;
+}
+
 static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 {
     const gpumbi_description *about = &s->about;
@@ -6825,7 +7197,7 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked)
         gpumbi_launch_evict(g);
-    if (checked || s->profiled || !s->use_events)
+    if (checked || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (s->profiled)
         gpumbi_dev_profiler_look(&ignored);
@@ -6837,10 +7209,12 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     }
     s->run.left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
     s->run.began_s = gpumbi_dev_clock();
-    if (!checked && s->use_events && !s->profiled)
+    if (!checked && s->use_events && !s->profiled && !s->counting)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
     if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
         gpumbi_profile_begin(g, s);
+    if (s->counting)
+        gpumbi_dev_counters_start();
 }
 
 /* Work on a stream that the region's does not wait for goes on after its end, and an event pair
@@ -6873,7 +7247,7 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds = 0, ended_s = 0;
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
-    const int has_events = s->use_events && !s->profiled;
+    const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
     if (has_events && !checked)
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event") ||
@@ -7247,7 +7621,11 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         break;
     case GPUMBI_RECHECK:
         gpumbi_check_result(g, s);
-        s->phase = GPUMBI_FINISHED;
+        if (s->phase == GPUMBI_RECHECK)
+            gpumbi_count_begin(g, s);
+        break;
+    case GPUMBI_COUNT:
+        gpumbi_count_end(g, s);
         break;
     case GPUMBI_PROFILE:
         if (s->samples.count >= (uint64_t)g->settings.profile)
@@ -7316,12 +7694,16 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     fresh.about = g->region.next;
     if (g->settings.cold && !fresh.about.meaning)
         fresh.about.cache = GPUMB_CACHE_COLD;
+    if (!fresh.about.counters)
+        fresh.about.counters = g->settings.counters;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? gpumbi_point_number(g) : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
     gpumbi_progress(g, s);
+    if (!result)
+        gpumbi_list_counters(g, s);
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_sampler_start(g, s);
     gpumbi_judge_description(s);
@@ -7462,7 +7844,7 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         }
     }
     if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
-        s->phase = GPUMBI_FINISHED;
+        gpumbi_count_begin(g, s);
     /* Where a graph may be chosen, one run has to tell whether it holds all of the work. */
     const int estimates = s->about.timing == GPUMB_TIMING_AUTO && s->use_events &&
                           s->kernel.launches && !gpumbi_one_run(s);
@@ -8700,6 +9082,11 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
     if (gpumbi_pace_moves(g, s, 0))
         r->flags |= GPUMB_FLAG_UNSETTLED;
+    const double moved = gpumbi_value_of(g, &s->about.values, "dram_read_bytes") +
+                         gpumbi_value_of(g, &s->about.values, "dram_write_bytes");
+    if (r->bytes > 0 && !transfers && r->reference <= 0 && d->l2_bytes &&
+        r->footprint_bytes >= 20 * d->l2_bytes && fabs(moved - r->bytes) > 0.1 * r->bytes)
+        r->flags |= GPUMB_FLAG_TRAFFIC; /* unknown, it is not */
     if (r->throttle > 0)
         r->flags |= GPUMB_FLAG_THROTTLED;
     if (r->others > 0)
@@ -11148,7 +11535,7 @@ static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_
         double base = NAN;
         length = strcspn(list, ",");
         gpumbi_format(name, sizeof name, "  %.*s", (int)length, list);
-        const double now = gpumbi_value_of(g, row, name + 2);
+        const double now = gpumbi_value_of(g, row->values, name + 2);
         for (size_t i = 0; i < r->values; i++)
             if (!strcmp(cell[i].name, name + 2) && cell[i].text[0])
                 gpumbi_read_number(cell[i].text, &base);
@@ -11747,6 +12134,8 @@ enum {
     X(COLD, "cold", "", FLAG, cold, "caches emptied before each sample")                           \
     X(PROFILE, "profile", "[=1]", OWN, profile,                                                    \
       "each region so many times for a profiler, in NVTX ranges; no times")                        \
+    X(COUNTERS, "counters", "NAME,NAME", TEXT, counters,                                           \
+      "hardware counters of each row: dram_read_bytes,l2_hit_rate ...")                            \
     X(CSV, "csv", "results.csv", TEXT, csv, "write rows as CSV; - is standard output")             \
     X(JSON, "json", "results.json", TEXT, json, "write context and rows as JSON")                  \
     X(MARKDOWN, "md", "results.md", TEXT, markdown, "write a Markdown table")                      \
