@@ -7139,9 +7139,11 @@ static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
     char name[GPUMBI_COLUMN_NAME + 1];
     gpumbi_counting *c = &g->clock.counting;
     c->names = 0;
-    for (const char *text = s->about.counters; text && c->names < GPUMBI_OWN_VALUES && !g->done;) {
+    for (const char *text = s->about.counters; text && !g->done;) {
         gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
-        c->name[c->names++] = gpumbi_put_value(g, &s->about.values, name, GPUMBI_OWN, NAN);
+        const char *column = gpumbi_put_value(g, &s->about.values, name, GPUMBI_OWN, NAN);
+        if (c->names < GPUMBI_OWN_VALUES)
+            c->name[c->names++] = column;
         text = strchr(text, ',');
         text += text != NULL;
     }

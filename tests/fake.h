@@ -61,6 +61,9 @@ FAKE_UNUSED int fake_others;              /* other processes */
 FAKE_UNUSED int fake_profiler;            /* 1: there is one */
 FAKE_UNUSED double fake_profiler_cost;    /* seconds that it adds to what it shows */
 FAKE_UNUSED uint64_t fake_profiler_drops; /* records that it loses, the next ones */
+FAKE_UNUSED int fake_counters;            /* 1: there are some */
+FAKE_UNUSED int fake_passes;              /* that counting takes */
+FAKE_UNUSED const char *fake_uncounted;   /* what is none of them; NULL: all are */
 FAKE_UNUSED uint64_t fake_elapsed_every;  /* each so many-th time is fake_elapsed_value; 0: none */
 FAKE_UNUSED double fake_elapsed_value;
 
@@ -114,6 +117,9 @@ FAKE_UNUSED uint64_t fake_runs;              /* calls of fake_run() */
 FAKE_UNUSED int fake_live_streams, fake_live_events, fake_live_graphs;
 FAKE_UNUSED int fake_profilers;     /* attached now */
 FAKE_UNUSED uint64_t fake_attached; /* how often one was */
+FAKE_UNUSED int fake_counting;      /* 1: counters are open; 2: a pass is under way */
+FAKE_UNUSED uint64_t fake_counted;  /* passes so far ... */
+FAKE_UNUSED double fake_counted_s;  /* ... and the work in the one under way */
 FAKE_UNUSED int fake_misuses; /* freed twice, unknown pointers, events that were never recorded */
 
 typedef struct fake_block { /* live memory */
@@ -163,6 +169,7 @@ static void fake_work(double seconds)
 {
     fake_spend(seconds);
     fake_mark(".");
+    fake_counted_s += seconds;
     if (!fake_profilers)
         return;
     if (fake_profiler_drops) {
@@ -236,6 +243,10 @@ FAKE_UNUSED void fake_reset(void)
     fake_profiler = 0;
     fake_profiler_cost = 0.6e-6;
     fake_profiler_drops = 0;
+    fake_counters = 0;
+    fake_passes = 1;
+    fake_uncounted = NULL;
+    fake_counted = 0;
     fake_attached = fake_seen = 0;
     fake_elapsed_every = 0;
     fake_elapsed_value = 0;
@@ -255,7 +266,7 @@ FAKE_UNUSED void fake_reset(void)
 FAKE_UNUSED int fake_clean(void)
 {
     return !fake_live_streams && !fake_live_events && !fake_live_graphs && !fake_live_blocks &&
-           !fake_profilers && !fake_capturing && !fake_marked && !fake_misuses;
+           !fake_profilers && !fake_counting && !fake_capturing && !fake_marked && !fake_misuses;
 }
 
 /* Contexts that were closed within their own regions: these know them until the program ends. */
@@ -733,6 +744,49 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     *seconds = seen ? fake_seen_to - fake_seen_from + fake_profiler_cost : 0;
     fake_seen = 0;
     return seen;
+}
+
+/* Each counts the microseconds of work in a pass, times its place in the list, from 1. */
+static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal)
+{
+    if (fake_counting || fake_profilers || ordinal < 0 || c->names < 1)
+        fake_misuse("counters are open, or a profiler is attached");
+    if (!fake_counters)
+        snprintf(c->why, sizeof c->why, "no hardware counters: the fake has none");
+    fake_counting = fake_counters;
+    return fake_counting;
+}
+
+static void gpumbi_dev_counters_start(void)
+{
+    if (fake_counting != 1 || fake_now < fake_busy || fake_capturing)
+        fake_misuse("a pass without counters, or on a device that works");
+    fake_counting = 2;
+    fake_counted_s = 0;
+}
+
+static int gpumbi_dev_counters_stop(gpumbi_counting *c)
+{
+    int i;
+    if (fake_counting != 2 || fake_now < fake_busy)
+        fake_misuse("no pass is under way, or it has not ended");
+    fake_counting = 1;
+    if (++fake_counted % (uint64_t)fake_passes)
+        return 1;
+    for (i = 0; i < c->names; i++) {
+        const int known = !fake_uncounted || strcmp(c->name[i], fake_uncounted) != 0;
+        c->value[i] = known ? 1e6 * fake_counted_s * (i + 1) : NAN;
+        if (!known)
+            snprintf(c->why, sizeof c->why, "the fake has no counter %s", c->name[i]);
+    }
+    return 0;
+}
+
+static void gpumbi_dev_counters_close(void)
+{
+    if (!fake_counting)
+        fake_misuse("no counters are open");
+    fake_counting = 0;
 }
 
 static void gpumbi_dev_mark(char (*name)[200], int names)
