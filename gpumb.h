@@ -3312,6 +3312,16 @@ static int gpumbi_counters_call(int which)
 }
 #define GPUMBI_CUPTI(member) gpumbi_counters_call(GPUMBI_COUNTER_##member)
 
+/* Of the host object, whatever went before. */
+static void gpumbi_counters_end(void)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    c->error = 0;
+    if (c->host.made)
+        GPUMBI_CUPTI(end);
+    c->host.made = NULL;
+}
+
 /* What CUPTI calls the i-th name on this device. One that it does not know spoils a host object. */
 static void gpumbi_counters_find(gpumbi_counting *counting, int i)
 {
@@ -3330,8 +3340,7 @@ static void gpumbi_counters_find(gpumbi_counting *counting, int i)
         if (GPUMBI_CUPTI(host))
             return;
         c->counts = n + !GPUMBI_CUPTI(add);
-        c->error = 0;
-        GPUMBI_CUPTI(end);
+        gpumbi_counters_end();
         if (c->counts > n)
             return;
     }
@@ -3360,10 +3369,8 @@ static void gpumbi_dev_counters_close(void)
     c->error = 0;
     if (c->enable.made)
         GPUMBI_CUPTI(disable);
-    c->error = 0;
-    if (c->host.made)
-        GPUMBI_CUPTI(end);
-    c->enable.made = c->host.made = NULL;
+    c->enable.made = NULL;
+    gpumbi_counters_end();
     free(c->config.image);
     free(c->data.image);
     c->config.image = c->data.image = NULL;
@@ -3407,12 +3414,14 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
     c->set.config = c->config.image = gpumbi_counters_image(c->room.bytes);
     GPUMBI_CUPTI(config);
     GPUMBI_CUPTI(enable);
-    c->data_room.ranges = c->data_room.nodes = c->set.ranges = 1;
+    c->data_room.ranges = c->set.ranges = 1;
+    c->data_room.nodes = 1;
     GPUMBI_CUPTI(data_room);
     c->set.data_bytes = c->data.bytes = c->evaluate.bytes = c->data_room.bytes;
     c->set.data = c->evaluate.data = c->data.image = gpumbi_counters_image(c->data_room.bytes);
     GPUMBI_CUPTI(data);
-    c->set.range = c->set.replay = 1; /* CUPTI_UserRange; CUPTI_UserReplay */
+    c->set.range = 2;  /* CUPTI_UserRange */
+    c->set.replay = 3; /* CUPTI_UserReplay */
     c->set.levels = c->set.least = c->set.level = 1;
     GPUMBI_CUPTI(set);
     if (!c->error)

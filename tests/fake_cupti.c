@@ -1,8 +1,10 @@
 /* fake_cupti.c - a libcupti.so.13 that records what profiler.c lets run, in buffers that it asks
  * for. Buffers that are full come back at once, on the thread that fills them; others at a flush by
- * force and at the end. As the real one (CUDA 13.0), detached it forgets everything. */
+ * force and at the end. As the real one (CUDA 13.0), detached it forgets everything. Below: the
+ * range profiler, of a chip FAKE that has four metrics, for counters.c. */
 #include "fake_cupti.h"
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef void need_buffer(uint8_t **buffer, size_t *bytes, size_t *records);
@@ -18,7 +20,9 @@ static int is_attached;
 
 static void run(uint32_t kind, uint64_t start_ns, uint64_t end_ns);
 static void ask(void);
-static fake_cupti me = {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, run, ask};
+static void count(double work);
+static fake_cupti me = {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, count, run, ask};
+static int initialized;
 
 fake_cupti *fake_cupti_of(void)
 {
@@ -162,5 +166,235 @@ int cuptiFinalize(void)
     me.kinds = 0;
     me.detached++;
     is_attached = 0;
+    initialized = 0;
     return me.fails && strstr(__func__, me.fails) ? 1 : 0;
+}
+
+/* ---- the range profiler ---- */
+
+/* CUPTI's structs as words, little-endian; a size that is not theirs is a misuse, and so is a call
+ * after one that failed, but for an end. */
+typedef struct words {
+    size_t bytes;
+    void *priv;
+    uintptr_t at[12]; /* behind these */
+} words;
+
+enum { METRICS = 4, CONFIG = 1234, DATA = 2345 };
+static const char *const metric[METRICS] = {"dram__bytes_read.sum", "dram__bytes_op_write.sum",
+                                            "l1tex__t_sector_hit_rate.pct", "own.sum"};
+typedef struct host_object {
+    int spoiled, count, of[16];
+} host_object;
+static struct { /* what is set, decoded and under way */
+    uint8_t *config, *data;
+    size_t passes;
+    int set, started, pushed, decoded;
+    double work;
+} now;
+static char range_object;
+
+static int fails(const char *name, const words *p, size_t bytes, int right)
+{
+    const int wrong = p->bytes != bytes || p->priv || !right;
+    const int ends = strstr(name, "Disable") || strstr(name, "Deinitialize");
+    me.misuses += wrong;
+    me.bad += me.failed && !ends;
+    if (!wrong && !(me.fails && strstr(name, me.fails)))
+        return 0;
+    me.failed = !strstr(name, "AddMetrics"); /* which only the device's lack makes fail */
+    return me.error ? me.error : 1;
+}
+
+static void count(double work)
+{
+    me.misuses += now.started && !now.pushed && !me.failed; /* it would be lost */
+    now.work += now.pushed ? work : 0;
+}
+
+/* The metric of this name, or -1. */
+static int find(const char *name)
+{
+    for (int i = 0; i < METRICS; i++)
+        if (name && !strcmp(name, metric[i]))
+            return i;
+    return -1;
+}
+
+int cuptiProfilerInitialize(words *p)
+{
+    me.failed = 0;
+    if (fails(__func__, p, 16, 1))
+        return me.error ? me.error : 1;
+    initialized = 1;
+    return 0;
+}
+
+int cuptiDeviceGetChipName(words *p)
+{
+    const int error = fails(__func__, p, 32, initialized && p->at[0] == 3);
+    p->at[1] = (uintptr_t)(error ? NULL : "FAKE");
+    return error;
+}
+
+int cuptiProfilerHostInitialize(words *p)
+{
+    const char *chip = (const char *)p->at[1];
+    const int error = fails(__func__, p, 48, !(uint32_t)p->at[0] && chip && !strcmp(chip, "FAKE"));
+    p->at[3] = 0;
+    if (!error) {
+        me.hosts++;
+        p->at[3] = (uintptr_t)calloc(1, sizeof(host_object));
+    }
+    return error;
+}
+
+int cuptiProfilerHostConfigAddMetrics(words *p)
+{
+    host_object *host = (host_object *)p->at[0];
+    const char *const *name = (const char *const *)p->at[1];
+    int error = fails(__func__, p, 40, host && name && p->at[2] > 0 && p->at[2] <= 16);
+    for (size_t i = 0; i < p->at[2] && !error && host; i++) {
+        host->of[host->count] = find(name[i]);
+        host->spoiled |= host->of[host->count++] < 0;
+        error = host->spoiled;
+    }
+    return error; /* what the chip does not have is no reason to crash */
+}
+
+int cuptiProfilerHostGetConfigImageSize(words *p)
+{
+    const host_object *host = (const host_object *)p->at[0];
+    const int error = fails(__func__, p, 32, host && host->count && !host->spoiled);
+    p->at[1] = CONFIG;
+    return error;
+}
+
+int cuptiProfilerHostGetConfigImage(words *p)
+{
+    const host_object *host = (const host_object *)p->at[0];
+    uint8_t *image = (uint8_t *)p->at[2];
+    const int error = fails(__func__, p, 40, host && host->count && p->at[1] == CONFIG && image);
+    if (!error)
+        memset(image, 0x5c, CONFIG);
+    return error;
+}
+
+int cuptiRangeProfilerEnable(words *p)
+{
+    const int error = fails(__func__, p, 32, initialized && !me.range && !p->at[0]);
+    p->at[1] = (uintptr_t)(error ? NULL : &range_object);
+    me.range = !error;
+    me.opens += !error;
+    memset(&now, 0, sizeof now);
+    return error;
+}
+
+static int is_range(const words *p)
+{
+    return me.range && p->at[0] == (uintptr_t)&range_object;
+}
+
+int cuptiRangeProfilerGetCounterDataSize(words *p)
+{
+    const char *const *name = (const char *const *)p->at[1];
+    int right = is_range(p) && p->at[2] > 0 && p->at[3] == 1 && (uint32_t)p->at[4] == 1;
+    for (size_t i = 0; right && i < p->at[2]; i++)
+        right = find(name[i]) >= 0;
+    p->at[5] = DATA;
+    return fails(__func__, p, 64, right);
+}
+
+int cuptiRangeProfilerCounterDataImageInitialize(words *p)
+{
+    const int error = fails(__func__, p, 40, is_range(p) && p->at[1] == DATA && p->at[2]);
+    if (!error)
+        memset((void *)p->at[2], 0xda, DATA);
+    return error;
+}
+
+int cuptiRangeProfilerSetConfig(words *p)
+{
+    const uintptr_t *at = p->at;
+    const uint8_t *config = (const uint8_t *)at[2], *data = (const uint8_t *)at[4];
+    const int right = is_range(p) && at[1] == CONFIG && at[3] == DATA && config && data &&
+                      config[CONFIG - 1] == 0x5c && data[DATA - 1] == 0xda &&
+                      at[5] == ((uint64_t)3 << 32 | 2) && at[6] == 1 &&
+                      (uint32_t)at[7] == (1 << 16 | 1) && !at[8] && (uint16_t)at[9] == 1;
+    const int error = fails(__func__, p, 90, right);
+    now.config = (uint8_t *)at[2];
+    now.data = (uint8_t *)at[4];
+    now.set = !error;
+    return error;
+}
+
+int cuptiRangeProfilerStart(words *p)
+{
+    const int error = fails(__func__, p, 24, is_range(p) && now.set && !now.started);
+    now.started = !error;
+    me.started += !error;
+    return error;
+}
+
+int cuptiRangeProfilerPushRange(words *p)
+{
+    const int error = fails(__func__, p, 32, is_range(p) && now.started && !now.pushed && p->at[1]);
+    now.pushed = !error;
+    now.work = 0;
+    return error;
+}
+
+int cuptiRangeProfilerPopRange(words *p)
+{
+    const int error = fails(__func__, p, 24, is_range(p) && now.pushed);
+    now.pushed = 0;
+    return error;
+}
+
+int cuptiRangeProfilerStop(words *p)
+{
+    const int error = fails(__func__, p, 41, is_range(p) && now.started && !now.pushed);
+    now.started = 0;
+    now.passes += !error;
+    p->at[1] = now.passes;
+    ((uint8_t *)&p->at[3])[0] = now.passes >= me.passes;
+    return error;
+}
+
+int cuptiRangeProfilerDecodeData(words *p)
+{
+    const int error = fails(__func__, p, 32, is_range(p) && now.passes == me.passes);
+    now.decoded = !error;
+    return error;
+}
+
+/* The work of the last pass, times 1, 10, 100, 1000. */
+int cuptiProfilerHostEvaluateToGpuValues(words *p)
+{
+    const host_object *host = (const host_object *)p->at[0];
+    const char *const *name = (const char *const *)p->at[4];
+    double *value = (double *)p->at[6];
+    static const double scale[METRICS] = {1, 10, 100, 1000};
+    const int error =
+        fails(__func__, p, 72,
+              host && p->at[1] == (uintptr_t)now.data && p->at[2] == DATA && !p->at[3] && name &&
+                  (int)p->at[5] == host->count && value && now.decoded);
+    for (size_t i = 0; i < p->at[5] && !error; i++)
+        value[i] = now.work * scale[find(name[i])];
+    return error;
+}
+
+int cuptiRangeProfilerDisable(words *p)
+{
+    const int error = fails(__func__, p, 24, is_range(p) || !initialized);
+    me.range = 0;
+    return error;
+}
+
+int cuptiProfilerHostDeinitialize(words *p)
+{
+    const int error = fails(__func__, p, 24, p->at[0] != 0);
+    free((void *)p->at[0]);
+    me.hosts--;
+    return error;
 }

@@ -16,6 +16,14 @@ typedef struct fake_cupti {
     int buffers, deliveries; /* buffers that it has now; how many it has given back */
     uint64_t dropped;        /* records that found no buffer */
 
+    /* the range profiler */
+    int error;               /* that the failing function returns; 0: 1 */
+    size_t passes;           /* that it takes */
+    int range, hosts, opens; /* enabled now; host objects that live; how often enabled */
+    int failed, bad;         /* one has; calls after that: the real one may crash */
+    int started;             /* passes */
+
+    void (*count)(double work);                                     /* for the counters */
     void (*run)(uint32_t kind, uint64_t start_ns, uint64_t end_ns); /* something has ended */
     void (*ask)(void);                                              /* for a buffer, without need */
 } fake_cupti;
