@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_sensors.sh - the sensors of NVIDIA's and AMD's devices, and NVIDIA's profiler, without such a
-# device or library: the code of gpumb.h (BACKEND) against libraries that say what the environment
+# test_sensors.sh - the sensors of NVIDIA's and AMD's devices, and NVIDIA's profiler and counters,
+# without such a device or library: the code of gpumb.h (BACKEND) against libraries that say what the environment
 # tells them, whole and with each function hidden or failing. NVML_H, RSMI_H, CUPTI_H: the vendors'
 # headers, to compare with.
 set -u
@@ -63,8 +63,12 @@ parts() { # FROM TO: from one headline to another
 parts '\/\* ---- libraries --' '\/\* ---- profiler --' >"$tmp/sensors.h"
 {
     parts '\/\* ---- libraries --' '\/\* ---- sensors --'
-    parts '\/\* ---- profiler --' '\/\* ---- ranges --'
+    parts '\/\* ---- profiler --' '\/\* ---- counters --'
 } >"$tmp/profiler.h"
+{
+    cat "$tmp/profiler.h"
+    parts '\/\* ---- counters --' '\/\* ---- ranges --'
+} >"$tmp/counters.h"
 for name in open close; do
     check "gpumb.h has no gpumbi_dev_sensors_$name() there" \
         grep -q "^static void \*\{0,1\}gpumbi_dev_sensors_$name(" "$tmp/sensors.h"
@@ -170,7 +174,7 @@ else
     skip "$CC has no thread sanitizer"
 fi
 sanitize=$sanitizers
-names=$(sed -n '/gpumbi_dev_profiler_attach/,/NULL/s/.*"\(.*libcupti.*\)".*/\1/p' "$tmp/profiler.h")
+names=$(sed -n '/gpumbi_profiler_library/,/NULL/s/.*"\(.*libcupti.*\)".*/\1/p' "$tmp/profiler.h")
 check "names of the profiler's library" test "$(echo "$names" | wc -l)" -ge 4
 echo "not a library" >"$tmp/broken/$file"
 for program in $programs; do
@@ -184,6 +188,16 @@ for program in $programs; do
         count "$program, $name" env FAKE_LIBRARIES="$tmp/only" "$run" "$name"
         mv "$tmp/only/$name" "$tmp/cupti/$file"
     done
+done
+
+# ---- the counters ----
+use_counters="-DPROFILER=\"$tmp/counters.h\""
+build counters counters.c "$use_counters"
+for language in c99 c++11; do
+    run=$tmp/counters-$language
+    count "counters, $language, no library" env FAKE_LIBRARIES="$tmp/none" "$run" absent
+    count "counters, $language, a broken library" env FAKE_LIBRARIES="$tmp/broken" "$run" absent
+    count "counters, $language" env FAKE_LIBRARIES="$tmp/cupti" "$run" all
 done
 
 # ---- the vendors' headers ----
@@ -214,6 +228,12 @@ if [ -f "$header" ]; then
         "$use_profiler" "-DHEADER=\"$header\"" "-DSTAMPS_OF_ALL=$stamps" \
         -Wl,--unresolved-symbols=ignore-all tests/profiler.c -o "$tmp/profiler-header" -ldl
     count "profiler, $header" env FAKE_LIBRARIES="$tmp/none" "$tmp/profiler-header" absent
+    [ -f "$directory/cupti_range_profiler.h" ] && counted=-DHEADERS || counted=
+    [ "$counted" ] || skip "no cupti_range_profiler.h: CUDA before 12.6 Update 2"
+    # shellcheck disable=SC2086
+    check "counters with $header" "$CXX" -x c++ -std=c++11 -I. -isystem "$directory" -pthread \
+        "$use_counters" $counted tests/counters.c -o "$tmp/counters-header" -ldl
+    count "counters, names" env FAKE_LIBRARIES="$tmp/none" "$tmp/counters-header" names
 else
     skip "no $header"
 fi
