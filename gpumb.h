@@ -502,7 +502,7 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
  *     load_sectors_per_request, store_sectors_per_request   of global memory; a request is a warp's
  *     shared_bank_conflicts               cycles more than without any
  *     instructions                        of warps
- *     fp32_flop                           of threads; a multiply-add counts as 2
+ *     fp32_ops                            of threads: sums, products, multiply-adds, each as one
  *     achieved_occupancy                  0 ... 1, of the multiprocessors that had work */
 GPUMB_API void gpumb_set_counters(gpumb *g, const char *names);
 
@@ -3155,6 +3155,10 @@ static const char *const gpumbi_profiler_library[] = {
     "/usr/local/cuda/lib64/libcupti.so",
     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
     NULL};
+#define GPUMBI_PROFILER_SYMBOL(member, types, symbol)                                              \
+    {symbol, offsetof(struct gpumbi_profiler, member)},
+static const gpumbi_symbol gpumbi_profiler_symbol[] = {
+    GPUMBI_PROFILER_FUNCTIONS(GPUMBI_PROFILER_SYMBOL){NULL, 0}};
 
 static int gpumbi_dev_profiler_attach(void)
 {
@@ -3162,15 +3166,11 @@ static int gpumbi_dev_profiler_attach(void)
      * CONCURRENT_KERNEL: under it a full wave of blocks is not resident at once, and kernels that
      * spin take up to twice as long as without (H200, CUDA 13.0, driver 580). */
     static const int kind[] = {1, 2, 22, 3};
-#define GPUMBI_PROFILER_SYMBOL(member, types, symbol)                                              \
-    {symbol, offsetof(struct gpumbi_profiler, member)},
-    static const gpumbi_symbol table[] = {
-        GPUMBI_PROFILER_FUNCTIONS(GPUMBI_PROFILER_SYMBOL){NULL, 0}};
     struct gpumbi_profiler *const p = &gpumbi_profiler;
     int failed = 0;
     if (!p->users) {
         if (!p->attach)
-            gpumbi_load(p, gpumbi_profiler_library, table);
+            gpumbi_load(p, gpumbi_profiler_library, gpumbi_profiler_symbol);
         if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
             return 1;
         failed = p->attach(gpumbi_profiler_need, gpumbi_profiler_full);
@@ -3207,7 +3207,8 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
  * Owns gpumbi_counters, one for the process. CUPTI's range profiler and its host side: one range of
  * the user's, which the caller replays. All calls take a struct, declared here as by cupti_target.h,
  * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0. After one that
- * failed no other is made: CUPTI crashes in some (13.0). */
+ * failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0). Nothing but
+ * cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of 0.84 (H200). */
 
 #if defined(GPUMBI_NVIDIA)
 
@@ -3226,7 +3227,7 @@ typedef struct gpumbi_counter_head {
     X(add, "cuptiProfilerHostConfigAddMetrics", 40, host.made, const char **names; size_t count;)  \
     X(room, "cuptiProfilerHostGetConfigImageSize", 32, host.made, size_t bytes;)                   \
     X(config, "cuptiProfilerHostGetConfigImage", 40, host.made, size_t bytes; void *image;)        \
-    X(enable, "cuptiRangeProfilerEnable", 32, none, void *made;)                                   \
+    X(enable, "cuptiRangeProfilerEnable", 32, context, void *made;)                                \
     X(data_room, "cuptiRangeProfilerGetCounterDataSize", 64, enable.made, const char **names;      \
       size_t count, ranges; uint32_t nodes; size_t bytes;)                                         \
     X(data, "cuptiRangeProfilerCounterDataImageInitialize", 40, enable.made, size_t bytes;         \
@@ -3251,7 +3252,8 @@ typedef struct gpumbi_counter_head {
     } member;
 static struct gpumbi_counters {
     GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_MEMBER)
-    void *none;
+    void *none, *context;
+    int (*current)(void **context);
     size_t device;
     int sought, error, counts;
     const char *failed;
@@ -3267,6 +3269,8 @@ enum { GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_NUMBER) GPUMBI_COUNTER_COUNT };
     {symbol, offsetof(struct gpumbi_counters, member)},
 static const gpumbi_symbol gpumbi_counter_symbol[] = {
     GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_SYMBOL){NULL, 0}};
+static const gpumbi_symbol gpumbi_counter_context[] = {
+    {"cuCtxGetCurrent", offsetof(struct gpumbi_counters, current)}, {NULL, 0}};
 
 #define GPUMBI_COUNTER_ABOUT(member, symbol, bytes, object, ...)                                   \
     {bytes, offsetof(struct gpumbi_counters, object)},
@@ -3293,7 +3297,7 @@ static const struct {
      "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 1},
     {"shared_bank_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1},
     {"instructions", "smsp__inst_executed.sum", 1},
-    {"fp32_flop", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum", 1},
+    {"fp32_ops", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum", 1},
     {"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01}};
 
 /* Returns CUPTI's error, of this call or of the first since open. */
@@ -3371,6 +3375,8 @@ static void gpumbi_dev_counters_close(void)
         GPUMBI_CUPTI(disable);
     c->enable.made = NULL;
     gpumbi_counters_end();
+    if (!gpumbi_profiler.users && gpumbi_profiler.detach)
+        gpumbi_profiler.detach();
     free(c->config.image);
     free(c->data.image);
     c->config.image = c->data.image = NULL;
@@ -3390,21 +3396,32 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
     static const char *const host[] = {
         "libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
         "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
+    static const char *const driver[] = {"libcuda.so.1", NULL};
     static const gpumbi_symbol nothing = {NULL, 0};
     struct gpumbi_counters *const c = &gpumbi_counters;
     if (!c->sought++) {
         gpumbi_load(c, host, &nothing);
+        gpumbi_load(c, driver, gpumbi_counter_context);
         gpumbi_load(c, gpumbi_profiler_library, gpumbi_counter_symbol);
+        gpumbi_load(&gpumbi_profiler, gpumbi_profiler_library, gpumbi_profiler_symbol);
     }
     c->error = c->counts = 0;
     c->device = (size_t)ordinal;
-    GPUMBI_CUPTI(initialize);
+    if (GPUMBI_CUPTI(initialize) == 15) /* CUPTI_ERROR_NOT_INITIALIZED, after cuptiFinalize() */
+        c->error = 0;                   /* all works nevertheless (13.0) */
+    if (!c->error && !(GPUMBI_CALL(c, current, (&c->context)) && c->context)) {
+        c->failed = "cuCtxGetCurrent";
+        c->error = 3; /* CUPTI_ERROR_INVALID_CONTEXT */
+    }
     GPUMBI_CUPTI(chip);
+    GPUMBI_CUPTI(enable);
     c->host.chip = c->chip.name;
     for (int i = 0; i < counting->names; i++)
         gpumbi_counters_find(counting, i);
-    if (!c->error && !c->counts)
+    if (!c->error && !c->counts) {
+        gpumbi_dev_counters_close();
         return 0;
+    }
     GPUMBI_CUPTI(host);
     c->add.names = c->data_room.names = c->evaluate.names = c->metric;
     c->add.count = c->data_room.count = c->evaluate.count = (size_t)c->counts;
@@ -3413,7 +3430,6 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
     c->set.config_bytes = c->config.bytes = c->room.bytes;
     c->set.config = c->config.image = gpumbi_counters_image(c->room.bytes);
     GPUMBI_CUPTI(config);
-    GPUMBI_CUPTI(enable);
     c->data_room.ranges = c->set.ranges = 1;
     c->data_room.nodes = 1;
     GPUMBI_CUPTI(data_room);
@@ -7142,6 +7158,19 @@ static void gpumbi_profile_begin(gpumb *g, gpumbi_sampler *s)
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
+/* Whether a profiler or checker runs the program. The variables are what it sets: Nsight Compute
+ * and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
+static int gpumbi_profiler_runs(void)
+{
+    static const char *const sign[] = {
+        "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NV_SANITIZER_INJECTION_PORT_BASE",
+        "NSYS_PROFILING_SESSION_ID", "ROCP_TOOL_LIBRARIES", "NVTX_INJECTION64_PATH"};
+    int found = 0;
+    for (int i = 0; i < 5; i++)
+        found |= getenv(sign[i]) != NULL;
+    return found;
+}
+
 /* Gives each of the region's counters its column, and makes them those that are to be counted. */
 static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
 {
@@ -7176,7 +7205,11 @@ static void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
         return;
     gpumbi_release(s); /* the profiler, too: it allows one at a time */
     gpumbi_list_counters(g, s);
-    s->counting = gpumbi_dev_counters_open(&g->clock.counting, g->device.ordinal);
+    if (gpumbi_profiler_runs())
+        gpumbi_copy_text(g->clock.counting.why, sizeof g->clock.counting.why,
+                         "no hardware counters: another profiler has them");
+    else
+        s->counting = gpumbi_dev_counters_open(&g->clock.counting, g->device.ordinal);
     if (s->counting)
         s->phase = GPUMBI_COUNT;
     gpumbi_say_counting(g);
@@ -12536,17 +12569,10 @@ static void gpumbi_profile_alone(gpumb *g)
     }
 }
 
-/* Where a profiler or checker runs the program without --profile. The variables are what it sets:
- * Nsight Compute and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
+/* Where a profiler or checker runs the program without --profile. */
 static void gpumbi_say_profiler(const gpumb *g)
 {
-    static const char *const sign[] = {
-        "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NV_SANITIZER_INJECTION_PORT_BASE",
-        "NSYS_PROFILING_SESSION_ID", "ROCP_TOOL_LIBRARIES", "NVTX_INJECTION64_PATH"};
-    int found = 0;
-    for (int i = 0; i < 5; i++)
-        found |= getenv(sign[i]) != NULL;
-    if (found && g->table.file && strcmp(g->device.backend, "cpu"))
+    if (gpumbi_profiler_runs() && g->table.file && strcmp(g->device.backend, "cpu"))
         gpumbi_say(
             "runs under a profiler or checker, which is in all of its times and sees thousands "
             "of launches: --profile runs each region once for it");

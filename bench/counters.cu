@@ -349,7 +349,7 @@ static void counters_nbody(gpumb *g)
         gpumb_set_flop(g, 20.0 * (double)n * (double)n);
         gpumb_set_output(g, accelerations);
         gpumb_set_verify(g, gpumb_check_nbody, &check);
-        gpumb_set_counters(g, "instructions,fp32_flop,shared_bank_conflicts,achieved_occupancy");
+        gpumb_set_counters(g, "instructions,fp32_ops,shared_bank_conflicts,achieved_occupancy");
         GPUMB_MEASURE(g, "accelerations")
             gpumb_nbody_accelerations(g, &forms[form], n, gpumb_data(positions),
                                       gpumb_data(accelerations), workspace);

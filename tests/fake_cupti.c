@@ -21,8 +21,9 @@ static int is_attached;
 static void run(uint32_t kind, uint64_t start_ns, uint64_t end_ns);
 static void ask(void);
 static void count(double work);
-static fake_cupti me = {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, count, run, ask};
-static int initialized;
+static fake_cupti me = {NULL, 0, 0, 0, 0, 0, 0, 0, 0,     0,   0,
+                        1,    0, 0, 0, 0, 0, 0, 0, count, run, ask};
+static int initialized; /* 1 + how often it was finalized before */
 
 fake_cupti *fake_cupti_of(void)
 {
@@ -166,7 +167,6 @@ int cuptiFinalize(void)
     me.kinds = 0;
     me.detached++;
     is_attached = 0;
-    initialized = 0;
     return me.fails && strstr(__func__, me.fails) ? 1 : 0;
 }
 
@@ -221,18 +221,30 @@ static int find(const char *name)
     return -1;
 }
 
+/* Not again after cuptiFinalize(), though all else works then, as in CUDA 13.0. */
 int cuptiProfilerInitialize(words *p)
 {
+    static int finalized;
     me.failed = 0;
+    me.attached += !is_attached;
+    is_attached = 1;
     if (fails(__func__, p, 16, 1))
         return me.error ? me.error : 1;
-    initialized = 1;
+    finalized |= initialized < me.detached;
+    initialized = me.detached + 1;
+    return finalized ? 15 : 0;
+}
+
+/* libcuda.so.1's */
+int cuCtxGetCurrent(void **context)
+{
+    *context = me.no_context ? NULL : &me;
     return 0;
 }
 
 int cuptiDeviceGetChipName(words *p)
 {
-    const int error = fails(__func__, p, 32, initialized && p->at[0] == 3);
+    const int error = fails(__func__, p, 32, is_attached && p->at[0] == 3);
     p->at[1] = (uintptr_t)(error ? NULL : "FAKE");
     return error;
 }
@@ -282,7 +294,8 @@ int cuptiProfilerHostGetConfigImage(words *p)
 
 int cuptiRangeProfilerEnable(words *p)
 {
-    const int error = fails(__func__, p, 32, initialized && !me.range && !p->at[0]);
+    const int error =
+        fails(__func__, p, 32, is_attached && !me.range && p->at[0] == (uintptr_t)&me);
     p->at[1] = (uintptr_t)(error ? NULL : &range_object);
     me.range = !error;
     me.opens += !error;
@@ -386,7 +399,7 @@ int cuptiProfilerHostEvaluateToGpuValues(words *p)
 
 int cuptiRangeProfilerDisable(words *p)
 {
-    const int error = fails(__func__, p, 24, is_range(p) || !initialized);
+    const int error = fails(__func__, p, 24, is_range(p));
     me.range = 0;
     return error;
 }

@@ -22,6 +22,7 @@ typedef struct fake_cupti {
     int range, hosts, opens; /* enabled now; host objects that live; how often enabled */
     int failed, bad;         /* one has; calls after that: the real one may crash */
     int started;             /* passes */
+    int no_context;          /* cuCtxGetCurrent() finds none */
 
     void (*count)(double work);                                     /* for the counters */
     void (*run)(uint32_t kind, uint64_t start_ns, uint64_t end_ns); /* something has ended */

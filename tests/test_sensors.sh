@@ -197,6 +197,7 @@ for language in c99 c++11; do
     run=$tmp/counters-$language
     count "counters, $language, no library" env FAKE_LIBRARIES="$tmp/none" "$run" absent
     count "counters, $language, a broken library" env FAKE_LIBRARIES="$tmp/broken" "$run" absent
+    ln -sf "$file" "$tmp/cupti/libcuda.so.1"
     count "counters, $language" env FAKE_LIBRARIES="$tmp/cupti" "$run" all
 done
 
