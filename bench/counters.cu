@@ -210,7 +210,7 @@ static void counters_subdomains(gpumb *g)
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_LIST(g, elem, 4, 16)
         GPUMB_SWEEP_LIST(g, lanes, 1, 2, 3, 4, 6, 8, 16, 32)
-            GPUMB_SWEEP_LIST(g, iterations, 1, 3, 4, 16) {
+            GPUMB_SWEEP_LIST(g, iterations, 1, 4) {
                 const access_unit unit = unit_of_access(g, (int)elem);
                 const int block = (int)lanes * unit.warp; /* whole warps */
                 const uint64_t each = (uint64_t)(block * iterations);
