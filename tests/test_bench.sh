@@ -61,6 +61,10 @@ bench() {
 bench strided 8 elem,stride,geometry 2 --axis elem=4,16 --axis stride=1,4
 bench offset 14 subdomains,iterations,elem,lanes,where,offset 5 --axis subdomains=32 \
     --axis iterations=1,4 --axis lanes=1,4 --axis elem=16 --axis offset=0,1
+# What its conclusions are made of, only NVIDIA's devices count.
+bench counters 15 elem,stride,where,offset,lanes,iterations,mode,footprint,form 0 --axis elem=4 \
+    --axis stride=1,4 --axis offset=0,1 --axis lanes=4 --axis iterations=1,4 \
+    --axis footprint=16384 --axis "form=4 x 16 approximate"
 # Without the library, which is not everywhere, and with as many rows whatever the number of cores.
 axes=block,blocks_per_sm,n,type,launch,combine,finish,elements_per_warp,warps,value_type,operation
 bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/fastest \
