@@ -3205,10 +3205,11 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 
 /* ---- counters ----------------------------------------------------------------------------------
  * Owns gpumbi_counters, one for the process. CUPTI's range profiler and its host side: one range of
- * the user's, which the caller replays. All calls take a struct, declared here as by cupti_target.h,
- * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0. After one that
- * failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0). Nothing but
- * cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of 0.84 (H200). */
+ * the user's, which the caller replays. All calls take a struct, as cupti_target.h,
+ * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0 declare it. After
+ * one that failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0).
+ * Nothing but cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of
+ * 0.84 (H200). */
 
 #if defined(GPUMBI_NVIDIA)
 
@@ -3243,7 +3244,8 @@ typedef struct gpumbi_counter_head {
     X(evaluate, "cuptiProfilerHostEvaluateToGpuValues", 72, host.made, void *data;                 \
       size_t bytes, range; const char **names; size_t count; double *values;)                      \
     X(disable, "cuptiRangeProfilerDisable", 24, enable.made, char none;)                           \
-    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)
+    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)                             \
+    X(leave, "cuptiProfilerDeInitialize", 16, none, char none;)
 
 #define GPUMBI_COUNTER_MEMBER(member, symbol, bytes, object, ...)                                  \
     struct {                                                                                       \
@@ -3255,6 +3257,7 @@ static struct gpumbi_counters {
     void *none, *context;
     int (*current)(void **context);
     size_t device;
+    char chip_name[32];
     int sought, error, counts;
     const char *failed;
     const char *metric[16]; /* of those that the device has ... */
@@ -3348,7 +3351,7 @@ static void gpumbi_counters_find(gpumbi_counting *counting, int i)
         if (c->counts > n)
             return;
     }
-    gpumbi_format(counting->why, sizeof counting->why, "%s has no counter %s", c->chip.name,
+    gpumbi_format(counting->why, sizeof counting->why, "%s has no counter %s", c->chip_name,
                   counting->name[i]);
 }
 
@@ -3373,8 +3376,10 @@ static void gpumbi_dev_counters_close(void)
     c->error = 0;
     if (c->enable.made)
         GPUMBI_CUPTI(disable);
-    c->enable.made = NULL;
     gpumbi_counters_end();
+    if (c->enable.made)
+        GPUMBI_CUPTI(leave);
+    c->enable.made = NULL;
     if (!gpumbi_profiler.users && gpumbi_profiler.detach)
         gpumbi_profiler.detach();
     free(c->config.image);
@@ -3413,9 +3418,10 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
         c->failed = "cuCtxGetCurrent";
         c->error = 3; /* CUPTI_ERROR_INVALID_CONTEXT */
     }
-    GPUMBI_CUPTI(chip);
+    if (!c->chip_name[0] && !GPUMBI_CUPTI(chip))
+        gpumbi_format(c->chip_name, sizeof c->chip_name, "%s", c->chip.name);
     GPUMBI_CUPTI(enable);
-    c->host.chip = c->chip.name;
+    c->host.chip = c->chip_name;
     for (int i = 0; i < counting->names; i++)
         gpumbi_counters_find(counting, i);
     if (!c->error && !c->counts) {

@@ -174,6 +174,7 @@ static void check_works(const char *when)
 static void check_refused(const char *what, const char *why)
 {
     gpumbi_counting c;
+    gpumbi_counters.chip_name[0] = 0; /* it is asked for once */
     const int opened = open_for(&c, few);
     if (opened) {
         CHECK_INT(pass(&c, 5), 0);
@@ -205,7 +206,7 @@ static void test_errors(void)
                   {999, " returns 999"}};
     for (int i = 0; i < GPUMBI_COUNTER_COUNT; i++) {
         const char *name = gpumbi_counter_symbol[i].name;
-        if (strstr(name, "Disable") || strstr(name, "Deinitialize"))
+        if (strstr(name, "Disable") || strstr(name, "einitialize") || strstr(name, "DeInit"))
             continue; /* nothing is to be done about it */
         for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++) {
             if (!i && errors[k].error == 15)
@@ -230,7 +231,7 @@ static void test_errors(void)
     for (int i = 0; i < GPUMBI_COUNTER_COUNT; i++) { /* as in a new process */
         hidden = gpumbi_counter_symbol[i].name;
         memset(&gpumbi_counters, 0, sizeof gpumbi_counters);
-        if (strstr(hidden, "Disable") || strstr(hidden, "Deinitialize"))
+        if (strstr(hidden, "Disable") || strstr(hidden, "einitialize") || strstr(hidden, "DeInit"))
             continue;
         check_refused(hidden, strstr(hidden, "AddMetrics") ? "has no counter" : "12.6 Update 2");
         cupti->range = cupti->hosts = 0;
@@ -273,7 +274,7 @@ static void test_names(void)
     for (size_t i = 0; i < sizeof chip / sizeof chip[0]; i++) {
         gpumbi_counting c;
         memset(&c, 0, sizeof c);
-        k->chip.name = k->host.chip = chip[i];
+        k->host.chip = chip[i];
         for (size_t n = 0; n < sizeof gpumbi_counter_names / sizeof gpumbi_counter_names[0]; n++) {
             k->error = k->counts = 0;
             c.name[0] = gpumbi_counter_names[n].name;
@@ -384,6 +385,7 @@ static void test_headers(void)
     FIELD(evaluate, values, CUpti_Profiler_Host_EvaluateToGpuValues, pMetricValues);
     SIZE(disable, CUpti_RangeProfiler_Disable);
     FIELD(disable, head.object, CUpti_RangeProfiler_Disable, pRangeProfilerObject);
+    SIZE(leave, CUpti_Profiler_DeInitialize);
     SIZE(end, CUpti_Profiler_Host_Deinitialize);
     FIELD(end, head.object, CUpti_Profiler_Host_Deinitialize, pHostObject);
     CHECK_INT(CUPTI_ERROR_OUT_OF_MEMORY, 8);

@@ -197,7 +197,8 @@ static char range_object;
 static int fails(const char *name, const words *p, size_t bytes, int right)
 {
     const int wrong = p->bytes != bytes || p->priv || !right;
-    const int ends = strstr(name, "Disable") || strstr(name, "Deinitialize");
+    const int ends =
+        strstr(name, "Disable") || strstr(name, "einitialize") || strstr(name, "DeInitialize");
     me.misuses += wrong;
     me.bad += me.failed && !ends;
     if (!wrong && !(me.fails && strstr(name, me.fails)))
@@ -402,6 +403,11 @@ int cuptiRangeProfilerDisable(words *p)
     const int error = fails(__func__, p, 24, is_range(p));
     me.range = 0;
     return error;
+}
+
+int cuptiProfilerDeInitialize(words *p)
+{
+    return fails(__func__, p, 16, is_attached && !me.range);
 }
 
 int cuptiProfilerHostDeinitialize(words *p)

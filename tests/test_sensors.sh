@@ -1,8 +1,8 @@
 #!/bin/sh
 # test_sensors.sh - the sensors of NVIDIA's and AMD's devices, and NVIDIA's profiler and counters,
-# without such a device or library: the code of gpumb.h (BACKEND) against libraries that say what the environment
-# tells them, whole and with each function hidden or failing. NVML_H, RSMI_H, CUPTI_H: the vendors'
-# headers, to compare with.
+# without such a device or library: the code of gpumb.h (BACKEND) against libraries that say what
+# the environment tells them, whole and with each function hidden or failing. NVML_H, RSMI_H,
+# CUPTI_H: the vendors' headers, to compare with.
 set -u
 LC_ALL=C
 export LC_ALL
