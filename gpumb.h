@@ -3101,6 +3101,7 @@ static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 static struct gpumbi_profiler {
     GPUMBI_PROFILER_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
     int users, locked;
+    int attached, counted;             /* in this process: not both, see below */
     uint64_t count, first_ns, last_ns; /* of what has ended since the last look */
 } gpumbi_profiler;
 
@@ -3168,7 +3169,10 @@ static int gpumbi_dev_profiler_attach(void)
     static const int kind[] = {1, 2, 22, 3};
     struct gpumbi_profiler *const p = &gpumbi_profiler;
     int failed = 0;
+    if (p->counted)
+        return 1;
     if (!p->users) {
+        p->attached = 1;
         if (!p->attach)
             gpumbi_load(p, gpumbi_profiler_library, gpumbi_profiler_symbol);
         if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
@@ -3209,7 +3213,8 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
  * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0 declare it. After
  * one that failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0).
  * Nothing but cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of
- * 0.84 (H200). */
+ * 0.84 (H200). After it the chip's name can't be asked for, and time stamps hang (13.0): a process
+ * has either these or counters. */
 
 #if defined(GPUMBI_NVIDIA)
 
@@ -3244,8 +3249,7 @@ typedef struct gpumbi_counter_head {
     X(evaluate, "cuptiProfilerHostEvaluateToGpuValues", 72, host.made, void *data;                 \
       size_t bytes, range; const char **names; size_t count; double *values;)                      \
     X(disable, "cuptiRangeProfilerDisable", 24, enable.made, char none;)                           \
-    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)                             \
-    X(leave, "cuptiProfilerDeInitialize", 16, none, char none;)
+    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)
 
 #define GPUMBI_COUNTER_MEMBER(member, symbol, bytes, object, ...)                                  \
     struct {                                                                                       \
@@ -3376,11 +3380,9 @@ static void gpumbi_dev_counters_close(void)
     c->error = 0;
     if (c->enable.made)
         GPUMBI_CUPTI(disable);
-    gpumbi_counters_end();
-    if (c->enable.made)
-        GPUMBI_CUPTI(leave);
     c->enable.made = NULL;
-    if (!gpumbi_profiler.users && gpumbi_profiler.detach)
+    gpumbi_counters_end();
+    if (gpumbi_profiler.detach)
         gpumbi_profiler.detach();
     free(c->config.image);
     free(c->data.image);
@@ -3404,6 +3406,12 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
     static const char *const driver[] = {"libcuda.so.1", NULL};
     static const gpumbi_symbol nothing = {NULL, 0};
     struct gpumbi_counters *const c = &gpumbi_counters;
+    if (gpumbi_profiler.attached) {
+        gpumbi_format(counting->why, sizeof counting->why,
+                      "no hardware counters: the profiler has timed a region of this process");
+        return 0;
+    }
+    gpumbi_profiler.counted = 1;
     if (!c->sought++) {
         gpumbi_load(c, host, &nothing);
         gpumbi_load(c, driver, gpumbi_counter_context);
@@ -7038,7 +7046,8 @@ static void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
         return;
     if (!g->clock.no_profiler++)
         gpumbi_say("%s: no profiler to time it with: NVIDIA's needs libcupti.so of the CUDA "
-                   "Toolkit, and no other attached; AMD's is not supported; timed without one",
+                   "Toolkit, no other attached, and no counters in this process; AMD's is not "
+                   "supported; timed without one",
                    s->result.kernel[0] ? s->result.kernel : "region");
     s->about.timing = GPUMB_TIMING_AUTO;
 }

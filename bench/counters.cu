@@ -298,7 +298,7 @@ static void say_hits(gpumb *g, sentence *s, const char *kernel, const char *rate
 static void counters_working_set(gpumb *g)
 {
     const int gpu = is_gpu(g);
-    const int64_t most = gpu ? (int64_t)1 << 29 : 1 << 16;
+    const int64_t most = gpu ? (int64_t)1 << 28 : 1 << 16;
     gpumb_buffer *in = gpumb_alloc(g, (uint64_t)most), *sums = gpumb_alloc(g, 4096);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_FACTOR(g, footprint, 1 << 14, most, 2) {

@@ -23,6 +23,7 @@ typedef struct fake_cupti {
     int failed, bad;         /* one has; calls after that: the real one may crash */
     int started;             /* passes */
     int no_context;          /* cuCtxGetCurrent() finds none */
+    int chips; /* that a chip was asked for: the real one crashes when detached once */
 
     void (*count)(double work);                                     /* for the counters */
     void (*run)(uint32_t kind, uint64_t start_ns, uint64_t end_ns); /* something has ended */
