@@ -494,9 +494,8 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 
 /* Hardware counters of one run, in columns of these names: "dram_read_bytes,l2_hit_rate", those of
  * gpumb_set_value() counted in, or any metric of the vendor's ("lts__t_sectors.sum"). The body runs
- * for them once the region has been timed, as often as they take; launches of later regions take
- * some 0.3 us longer. NVIDIA, CUDA 12.6 Update 2 and later; where there are none, a line says why,
- * and the columns stay empty.
+ * for them once the region has been timed, as often as they take. NVIDIA, CUDA 12.6 Update 2 and
+ * later; where there are none, a line says why, and the columns stay empty.
  *     dram_read_bytes, dram_write_bytes   moved by the device's memory
  *     l2_read_bytes, l2_write_bytes       by the L2, for the multiprocessors
  *     l1_hit_rate, l2_hit_rate            0 ... 1, of sectors
@@ -3213,9 +3212,9 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
  * the user's, which the caller replays. All calls take a struct, as cupti_target.h,
  * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0 declare it. After
  * one that failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0).
- * Once something has been counted, a kernel in a graph takes 0.7 ... 0.84 us from then on, in place
- * of 0.50 (H200). cuptiFinalize() ends that, but then asking for the chip's name crashes, and time
- * stamps hang (13.0): a process has either these or counters. */
+ * Nothing but cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of
+ * 0.84 (H200). After it the chip's name can't be asked for, and time stamps hang (13.0): a process
+ * has either these or counters. */
 
 #if defined(GPUMBI_NVIDIA)
 
@@ -3383,6 +3382,8 @@ static void gpumbi_dev_counters_close(void)
         GPUMBI_CUPTI(disable);
     c->enable.made = NULL;
     gpumbi_counters_end();
+    if (gpumbi_profiler.detach)
+        gpumbi_profiler.detach();
     free(c->config.image);
     free(c->data.image);
     c->config.image = c->data.image = NULL;
@@ -3415,6 +3416,7 @@ static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
         gpumbi_load(c, host, &nothing);
         gpumbi_load(c, driver, gpumbi_counter_context);
         gpumbi_load(c, gpumbi_profiler_library, gpumbi_counter_symbol);
+        gpumbi_load(&gpumbi_profiler, gpumbi_profiler_library, gpumbi_profiler_symbol);
     }
     c->error = c->counts = 0;
     c->device = (size_t)ordinal;
