@@ -1,0 +1,1081 @@
+/* machine.h - executes AMD machine code without an AMD GPU, for the tests.
+ *
+ * Reads a code object (the kernels' descriptors) and llvm-objdump's text of it, turns each kernel
+ * into a list of functions with their operands, and runs grids of waves on them, one wave at a time:
+ * which one is next, and for how long, is random. A mnemonic that isn't in the table below is an
+ * error by name. Registers, LDS and new buffers hold garbage; accesses outside a buffer or not
+ * aligned to their size are errors.
+ *
+ * Weak mode: what a wave loads and stores takes place at any time until its s_waitcnt, in any order
+ * but for that of one wave's accesses to the same address; plain loads go through caches that know
+ * nothing of other blocks' stores and hold, as if others had loaded them, lines as they were when
+ * the kernel started. These are the rules of LLVM's AMDGPU memory model (User Guide for AMDGPU
+ * Backend, tables of gfx90a and gfx10), at their worst: in WGP mode each wave has an L0 of its own.
+ *
+ * What it can't prove: hazards between instructions and other timing, the order of accesses that
+ * real hardware keeps or not, residency, rounding beyond the last bit of v_rcp and v_rsq (which is
+ * random here), and modes of rounding and denormals other than the compiler's default. It has
+ * neither scratch memory nor textures, buffers, matrices and 16-bit arithmetic.
+ *
+ * Instructions: AMD's "Vega", "Instinct MI200" and "RDNA 2" Instruction Set Architecture manuals.
+ * Start of a wave and descriptors: User Guide for AMDGPU Backend, "Kernel Descriptor", "Initial
+ * Kernel Execution State".
+ */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+using i32 = int32_t;
+using i64 = int64_t;
+
+enum { LANES = 64, SGPRS = 128, VCC = 106, M0 = 124, EXEC = 126, LINE = 128, MASK = 0 };
+
+[[noreturn]] inline void stop(const std::string &why)
+{
+    throw std::runtime_error(why);
+}
+
+template <class To, class From> To bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "of one size");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+inline u64 randomly()
+{
+    static std::mt19937_64 source;
+    return source();
+}
+
+inline u64 below(u64 n)
+{
+    return randomly() % n;
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+struct Operand {
+    enum { NONE, VECTOR, SCALAR, CONSTANT } kind = NONE;
+    int first = 0, count = 0; /* registers */
+    bool negative = false, absolute = false;
+    int byte = -1;                                /* SDWA */
+    u64 as_32 = 0, as_integer = 0, as_double = 0; /* a constant */
+};
+
+struct Wave;
+struct Instruction;
+using Run = std::function<void(Wave &, const Instruction &)>;
+
+struct Operation {
+    Run run;
+    std::vector<int> widths; /* bytes of the operands, or MASK */
+};
+
+enum Access { LOAD, STORE, ATOMIC };
+enum Counter { VM = 1, LGKM = 2, VS = 4 };
+
+struct Instruction {
+    std::string text, name;
+    u64 address = 0;
+    const Operation *operation = nullptr;
+    std::vector<Operand> at;
+    int target = 0; /* of a branch */
+    mutable bool reached = false;
+    std::map<std::string, std::string> modifiers;
+    int op_sel = 0, op_sel_hi = 7, neg_lo = 0, neg_hi = 0;
+    std::vector<std::pair<int, int>> waits; /* counter, accesses that may be left */
+    std::string dpp;
+    int dpp_by = 0;
+    /* memory */
+    bool lds = false, flat = false, scalar = false, glc = false, dlc = false;
+    Access access = LOAD;
+    int counters = 0, size = 0, pieces = 1; /* size of a piece in bytes */
+    i64 offset[2] = {0, 0};
+    Operand base, index, data, to;
+    std::function<u64(u64 old, u64 data, u64 compared)> modify;
+};
+
+struct Kernel {
+    std::string name;
+    u32 group_bytes = 0, kernarg_bytes = 0, rsrc1 = 0, rsrc2 = 0;
+    u32 properties = 0;
+    int vgprs = 0;
+    std::vector<Instruction> code;
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+struct Buffer {
+    u64 address = 0;
+    std::vector<u8> bytes, before; /* before: at the start of the kernel */
+
+    template <class T> T *as()
+    {
+        return reinterpret_cast<T *>(bytes.data());
+    }
+};
+
+struct Cache {
+    std::unordered_map<u64, std::array<u8, LINE>> lines;
+    bool stale = true; /* may hold lines from the start of the kernel */
+
+    void invalidate()
+    {
+        lines.clear();
+        stale = false;
+    }
+};
+
+struct Pending {
+    const Instruction *what;
+    u64 mask, low, high;
+    u64 address[LANES];
+    u64 data[2][2][LANES]; /* of each piece up to 16 bytes */
+};
+
+struct Block;
+
+struct Wave {
+    Block *block = nullptr;
+    int lanes = 64, pc = 0;
+    bool scc = false, waits = false, ended = false;
+    u32 s[SGPRS];
+    std::vector<std::array<u32, LANES>> v;
+    std::vector<std::unique_ptr<Pending>> pending;
+    Cache l0;
+
+    u64 mask(int first) const
+    {
+        return lanes == 64 ? s[first] | static_cast<u64>(s[first + 1]) << 32 : s[first];
+    }
+
+    void set_mask(int first, u64 value)
+    {
+        s[first] = static_cast<u32>(value);
+        if (lanes == 64)
+            s[first + 1] = static_cast<u32>(value >> 32);
+    }
+
+    u64 exec() const
+    {
+        return mask(EXEC);
+    }
+
+    u64 every() const
+    {
+        return lanes == 64 ? ~0ull : ~0u;
+    }
+};
+
+struct Machine;
+
+struct Block {
+    Machine *machine = nullptr;
+    std::vector<u8> lds;
+    std::vector<std::unique_ptr<Wave>> waves;
+    Cache cache; /* gfx9: the L1 of its waves; gfx10: between their L0 and the L2 */
+};
+
+struct Machine {
+    bool gfx9 = true, weak = false;
+    std::map<std::string, Kernel> kernels;
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::set<std::string> mnemonics, executed_kernels;
+    u64 executed = 0, accesses = 0;
+    u64 limit = 20 * 1000 * 1000; /* instructions of a launch */
+
+    void load(const std::string &object, const std::string &text);
+
+    Buffer &buffer(size_t bytes)
+    {
+        buffers.push_back(std::make_unique<Buffer>());
+        Buffer &b = *buffers.back();
+        b.address = (0x7100ull + buffers.size()) << 32 | (0xffffffffu - below(1 << 20) / 256 * 256);
+        b.address = b.address / 256 * 256; /* across a multiple of 2^32, for most */
+        b.bytes.resize(bytes);
+        for (u8 &byte : b.bytes)
+            byte = static_cast<u8>(randomly());
+        return b;
+    }
+
+    u8 *find(u64 address, u64 size, bool old = false)
+    {
+        for (auto &b : buffers)
+            if (address >= b->address && address + size <= b->address + b->bytes.size())
+                return (old ? b->before : b->bytes).data() + (address - b->address);
+        char where[80] = "no buffer is near";
+        for (auto &b : buffers)
+            if (address + 65536 >= b->address && address < b->address + b->bytes.size() + 65536)
+                snprintf(where, sizeof where, "at %lld of %zu bytes",
+                         static_cast<long long>(address - b->address), b->bytes.size());
+        stop("outside of all buffers, " + std::string(where));
+    }
+
+    /* ARGUMENT: what has its own size and alignment, and buffers */
+    template <class... Arguments>
+    void launch(const std::string &name, u32 blocks, u32 rows, u32 threads, u32 lds,
+                Arguments... arguments)
+    {
+        std::vector<u8> packed;
+        (pack(packed, arguments), ...);
+        run(name, blocks, rows, threads, lds, packed);
+    }
+
+  private:
+    template <class T> static void pack(std::vector<u8> &packed, T value)
+    {
+        packed.resize((packed.size() + sizeof value - 1) / sizeof value * sizeof value);
+        const u8 *from = reinterpret_cast<const u8 *>(&value);
+        packed.insert(packed.end(), from, from + sizeof value);
+    }
+
+    static void pack(std::vector<u8> &packed, Buffer *b)
+    {
+        pack(packed, b->address);
+    }
+
+    void decode(Kernel &kernel, Instruction &i, std::string line);
+    void decode_memory(Instruction &i);
+    void run(const std::string &name, u32 blocks, u32 rows, u32 threads, u32 lds,
+             const std::vector<u8> &arguments);
+    void start(Wave &w, const Kernel &k, u32 x, u32 y, u32 first, u32 threads, u64 packet,
+               u64 arguments);
+    void step(Wave &w, const Kernel &k);
+};
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+template <class T> T constant(const Operand &o)
+{
+    if constexpr (sizeof(T) == 8)
+        return bits<T>(std::is_same<T, double>::value ? o.as_double : o.as_integer);
+    else if constexpr (sizeof(T) == 4)
+        return bits<T>(static_cast<u32>(o.as_32));
+    else
+        return static_cast<T>(o.as_32);
+}
+
+template <class T> T from_words(u32 low, u32 high)
+{
+    if constexpr (sizeof(T) == 8)
+        return bits<T>(low | static_cast<u64>(high) << 32);
+    else if constexpr (sizeof(T) == 4)
+        return bits<T>(low);
+    else
+        return static_cast<T>(low);
+}
+
+template <class T> T modified(const Operand &o, T x)
+{
+    if constexpr (std::is_floating_point<T>::value) {
+        x = o.absolute ? std::fabs(x) : x;
+        x = o.negative ? -x : x;
+    }
+    if constexpr (sizeof(T) == 4 && std::is_integral<T>::value)
+        x = o.byte >= 0 ? static_cast<T>(static_cast<u32>(x) >> 8 * o.byte & 0xff) : x;
+    return x;
+}
+
+template <class T> T scalar(const Wave &w, const Operand &o)
+{
+    if (o.kind == Operand::CONSTANT)
+        return modified(o, constant<T>(o));
+    return modified(o, from_words<T>(w.s[o.first], sizeof(T) == 8 ? w.s[o.first + 1] : 0));
+}
+
+template <class T> struct Lanes {
+    T at[LANES];
+};
+
+template <class T> void get(const Wave &w, const Operand &o, Lanes<T> &x)
+{
+    const int n = w.lanes;
+    if (o.kind == Operand::VECTOR) {
+        const u32 *low = w.v[o.first].data(), *high = w.v[o.first + (sizeof(T) == 8)].data();
+        for (int l = 0; l < n; l++)
+            x.at[l] = from_words<T>(low[l], high[l]);
+        if (o.negative || o.absolute || o.byte >= 0)
+            for (int l = 0; l < n; l++)
+                x.at[l] = modified(o, x.at[l]);
+    } else {
+        const T one = scalar<T>(w, o);
+        for (int l = 0; l < n; l++)
+            x.at[l] = one;
+    }
+}
+
+template <class T> void put(Wave &w, const Operand &o, const Lanes<T> &x, u64 active)
+{
+    u32 *low = w.v[o.first].data(), *high = w.v[o.first + (sizeof(T) == 8)].data();
+    for (int l = 0; l < w.lanes; l++) {
+        const bool on = active >> l & 1;
+        if constexpr (sizeof(T) == 8) {
+            const u64 all = bits<u64>(x.at[l]);
+            low[l] = on ? static_cast<u32>(all) : low[l];
+            high[l] = on ? static_cast<u32>(all >> 32) : high[l];
+        } else
+            low[l] = on ? bits<u32>(x.at[l]) : low[l];
+    }
+}
+
+inline void put_mask(Wave &w, const Operand &o, u64 value)
+{
+    if (o.kind == Operand::SCALAR)
+        w.set_mask(o.first, value);
+}
+
+/* The lane that DPP takes a value from; -1: none. */
+inline int dpp_source(const Instruction &i, int l)
+{
+    const int row = l / 16 * 16, at = l % 16, n = i.dpp_by;
+    if (i.dpp == "row_shl")
+        return at + n < 16 ? l + n : -1;
+    if (i.dpp == "row_shr")
+        return at >= n ? l - n : -1;
+    if (i.dpp == "row_ror")
+        return row + (at + 16 - n) % 16;
+    if (i.dpp == "row_mirror")
+        return row + 15 - at;
+    if (i.dpp == "row_half_mirror")
+        return row + (at ^ 7);
+    if (i.dpp == "row_share")
+        return row + n;
+    if (i.dpp == "row_xmask")
+        return row + (at ^ n);
+    if (i.dpp == "wave_shl")
+        return l < 63 ? l + 1 : -1;
+    if (i.dpp == "wave_shr")
+        return l - 1;
+    if (i.dpp == "row_bcast")
+        return l <= n ? -1 : n == 15 ? row - 1 : 31;
+    return l / 4 * 4 + (n >> 2 * (l % 4) & 3); /* quad_perm */
+}
+
+template <class T> u64 permute(const Wave &w, const Instruction &i, Lanes<T> &x)
+{
+    const Lanes<T> from = x;
+    const u64 exec = w.exec();
+    const bool zero = i.modifiers.count("bound_ctrl");
+    u64 active = 0;
+    for (int l = 0; l < w.lanes; l++) {
+        const int source = dpp_source(i, l);
+        const bool valid = source >= 0 && source < w.lanes && exec >> source & 1;
+        x.at[l] = valid ? from.at[source] : T();
+        active |= static_cast<u64>(valid || zero) << l;
+    }
+    return exec & active;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct Table {
+    std::unordered_map<std::string, Operation> of;
+    Table();
+
+    /* A result for each lane. */
+    template <class F> void vector(const std::string &name, F f)
+    {
+        vector(name, f, &F::operator());
+    }
+
+    template <class F, class R, class... A>
+    void vector(const std::string &name, F f, R (F::*)(A...) const)
+    {
+        of[name] = {[f](Wave &w, const Instruction &i) {
+                        lanewise<R, A...>(w, i, f, std::index_sequence_for<A...>());
+                    },
+                    {std::is_same<R, bool>::value ? MASK : static_cast<int>(sizeof(R)),
+                     static_cast<int>(sizeof(A))...}};
+    }
+
+    template <class R, class... A, class F, size_t... I>
+    static void lanewise(Wave &w, const Instruction &i, F f, std::index_sequence<I...>)
+    {
+        std::tuple<Lanes<A>...> x;
+        (get(w, i.at[I + 1], std::get<I>(x)), ...);
+        const u64 active = i.dpp.empty() ? w.exec() : permute(w, i, std::get<0>(x));
+        if constexpr (std::is_same<R, bool>::value) {
+            u64 found = 0;
+            for (int l = 0; l < w.lanes; l++)
+                found |= static_cast<u64>(f(std::get<I>(x).at[l]...)) << l;
+            put_mask(w, i.at[0], found & active);
+        } else {
+            Lanes<R> result;
+            for (int l = 0; l < w.lanes; l++)
+                result.at[l] = f(std::get<I>(x).at[l]...);
+            put(w, i.at[0], result, active);
+        }
+    }
+
+    /* a + b + carry, in 33 bits. */
+    template <class F> void carry(const std::string &name, bool takes, F f)
+    {
+        of[name] = {[takes, f](Wave &w, const Instruction &i) {
+                        Lanes<u32> a, b, sum;
+                        get(w, i.at[2], a);
+                        get(w, i.at[3], b);
+                        const u64 in = takes ? w.mask(i.at[4].first) : 0;
+                        u64 out = 0;
+                        for (int l = 0; l < w.lanes; l++) {
+                            const u64 all = f(a.at[l], b.at[l], in >> l & 1);
+                            sum.at[l] = static_cast<u32>(all);
+                            out |= (all >> 32 & 1) << l;
+                        }
+                        put(w, i.at[0], sum, w.exec());
+                        put_mask(w, i.at[1], out & w.exec());
+                    },
+                    takes ? std::vector<int>{4, MASK, 4, 4, MASK} : std::vector<int>{4, MASK, 4, 4}};
+    }
+
+    /* One result; the function has SCC first. */
+    template <class F> void single(const std::string &name, F f)
+    {
+        single(name, f, &F::operator());
+    }
+
+    template <class F, class R, class... A>
+    void single(const std::string &name, F f, R (F::*)(bool &, A...) const)
+    {
+        constexpr bool has = !std::is_void<R>::value;
+        of[name] = {[f](Wave &w, const Instruction &i) {
+                        once<R, A...>(w, i, f, std::index_sequence_for<A...>());
+                    },
+                    {}};
+        if constexpr (has)
+            of[name].widths = {sizeof(R), static_cast<int>(sizeof(A))...};
+        else
+            of[name].widths = {static_cast<int>(sizeof(A))...};
+    }
+
+    template <class R, class... A, class F, size_t... I>
+    static void once(Wave &w, const Instruction &i, F f, std::index_sequence<I...>)
+    {
+        if constexpr (std::is_void<R>::value)
+            f(w.scc, scalar<A>(w, i.at[I])...);
+        else {
+            const R result = f(w.scc, scalar<A>(w, i.at[I + 1])...);
+            const Operand &to = i.at[0];
+            if constexpr (sizeof(R) == 8) {
+                w.s[to.first] = static_cast<u32>(result);
+                w.s[to.first + 1] = static_cast<u32>(static_cast<u64>(result) >> 32);
+            } else
+                w.s[to.first] = static_cast<u32>(result);
+        }
+    }
+
+    void other(const std::string &name, std::vector<int> widths, Run run)
+    {
+        of[name] = {run, widths};
+    }
+
+    template <class T> void compares(const std::string &type)
+    {
+        const std::string s = "_" + type;
+        const bool f = std::is_floating_point<T>::value;
+        vector("v_cmp_lt" + s, [](T a, T b) { return a < b; });
+        vector("v_cmp_eq" + s, [](T a, T b) { return a == b; });
+        vector("v_cmp_le" + s, [](T a, T b) { return a <= b; });
+        vector("v_cmp_gt" + s, [](T a, T b) { return a > b; });
+        vector("v_cmp_ge" + s, [](T a, T b) { return a >= b; });
+        vector(f ? "v_cmp_neq" + s : "v_cmp_ne" + s, [](T a, T b) { return a != b; });
+        if (!f)
+            return;
+        vector("v_cmp_lg" + s, [](T a, T b) { return a < b || a > b; });
+        vector("v_cmp_o" + s, [](T a, T b) { return a == a && b == b; });
+        vector("v_cmp_u" + s, [](T a, T b) { return a != a || b != b; });
+        vector("v_cmp_nlt" + s, [](T a, T b) { return !(a < b); });
+        vector("v_cmp_ngt" + s, [](T a, T b) { return !(a > b); });
+        vector("v_cmp_nle" + s, [](T a, T b) { return !(a <= b); });
+        vector("v_cmp_nge" + s, [](T a, T b) { return !(a >= b); });
+    }
+
+    template <class T> void scalar_compares(const std::string &type)
+    {
+        for (const char *start : {"s_cmp_", "s_cmpk_"}) {
+            const std::string s = start;
+            single(s + "eq" + type, [](bool &scc, T a, T b) { scc = a == b; });
+            single(s + "lg" + type, [](bool &scc, T a, T b) { scc = a != b; });
+            single(s + "lt" + type, [](bool &scc, T a, T b) { scc = a < b; });
+            single(s + "le" + type, [](bool &scc, T a, T b) { scc = a <= b; });
+            single(s + "gt" + type, [](bool &scc, T a, T b) { scc = a > b; });
+            single(s + "ge" + type, [](bool &scc, T a, T b) { scc = a >= b; });
+        }
+    }
+
+    template <class T> void scalar_logic(const std::string &s)
+    {
+        single("s_and" + s, [](bool &scc, T a, T b) { return a &= b, scc = a != 0, a; });
+        single("s_or" + s, [](bool &scc, T a, T b) { return a |= b, scc = a != 0, a; });
+        single("s_xor" + s, [](bool &scc, T a, T b) { return a ^= b, scc = a != 0, a; });
+        single("s_andn2" + s, [](bool &scc, T a, T b) { return a &= ~b, scc = a != 0, a; });
+        single("s_orn2" + s, [](bool &scc, T a, T b) { return a |= ~b, scc = a != 0, a; });
+        single("s_not" + s, [](bool &scc, T a) { return a = ~a, scc = a != 0, a; });
+        single("s_mov" + s, [](bool &, T a) { return a; });
+        single("s_cselect" + s, [](bool &scc, T a, T b) { return scc ? a : b; });
+        single("s_lshl" + s, [](bool &scc, T a, u32 b) {
+            return a <<= b % (8 * sizeof a), scc = a != 0, a;
+        });
+        single("s_lshr" + s, [](bool &scc, T a, u32 b) {
+            return a >>= b % (8 * sizeof a), scc = a != 0, a;
+        });
+        for (const bool inverted : {false, true}) {
+            const std::string name = inverted ? "s_andn2_saveexec" : "s_and_saveexec";
+            other(name + s, {sizeof(T), sizeof(T)}, [inverted](Wave &w, const Instruction &i) {
+                const u64 old = w.exec(), mask = scalar<T>(w, i.at[1]);
+                w.set_mask(i.at[0].first, old);
+                w.set_mask(EXEC, mask & (inverted ? ~old : old));
+                w.scc = w.exec() != 0;
+            });
+        }
+    }
+};
+
+/* Either of the floats next to it: the hardware's are less than a unit in the last place off. */
+inline float nearly(double x)
+{
+    const float y = static_cast<float>(x);
+    if (y == x || std::isinf(y) || x != x || below(2))
+        return y;
+    return std::nextafterf(y, y < x ? HUGE_VALF : -HUGE_VALF);
+}
+
+inline float flushed(float x)
+{
+    return std::fabs(x) < 1.17549435e-38f ? std::copysign(0.0f, x) : x;
+}
+
+template <class To, class From> To saturated(From x)
+{
+    const double least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
+    const double y = std::trunc(static_cast<double>(x));
+    return y != y ? 0
+           : y < least ? std::numeric_limits<To>::min()
+           : y > most  ? std::numeric_limits<To>::max()
+                       : static_cast<To>(y);
+}
+
+inline u32 reversed(u32 x)
+{
+    u32 y = 0;
+    for (int b = 0; b < 32; b++)
+        y |= (x >> b & 1) << (31 - b);
+    return y;
+}
+
+/* Those of two floats, one in each word of a pair of registers; F takes two of three. */
+template <int sources, class F> Run packed(F f)
+{
+    return [f](Wave &w, const Instruction &i) {
+        Lanes<u32> word[3][2], result[2];
+        for (int s = 0; s < sources; s++)
+            for (int h = 0; h < 2; h++) {
+                Operand o = i.at[s + 1];
+                o.first += (h ? i.op_sel_hi : i.op_sel) >> s & 1;
+                get(w, o, word[s][h]);
+                if ((h ? i.neg_hi : i.neg_lo) >> s & 1)
+                    for (u32 &x : word[s][h].at)
+                        x ^= 0x80000000u;
+            }
+        for (int h = 0; h < 2; h++) {
+            for (int l = 0; l < w.lanes; l++) {
+                const float c = sources > 2 ? bits<float>(word[2][h].at[l]) : 0;
+                result[h].at[l] = bits<u32>(
+                    f(bits<float>(word[0][h].at[l]), bits<float>(word[1][h].at[l]), c));
+            }
+        }
+        Operand to = i.at[0];
+        put(w, to, result[0], w.exec());
+        to.first++;
+        put(w, to, result[1], w.exec());
+    };
+}
+
+void complete_to(Wave &w, int counter, int left);
+
+inline Table::Table()
+{
+    compares<u16>("u16");
+    compares<u32>("u32");
+    compares<i32>("i32");
+    compares<u64>("u64");
+    compares<i64>("i64");
+    compares<float>("f32");
+    compares<double>("f64");
+
+    /* moves and bits */
+    vector("v_mov_b32", [](u32 a) { return a; });
+    vector("v_not_b32", [](u32 a) { return ~a; });
+    vector("v_bfrev_b32", [](u32 a) { return reversed(a); });
+    vector("v_and_b32", [](u32 a, u32 b) { return a & b; });
+    vector("v_or_b32", [](u32 a, u32 b) { return a | b; });
+    vector("v_xor_b32", [](u32 a, u32 b) { return a ^ b; });
+    vector("v_lshlrev_b32", [](u32 a, u32 b) { return b << (a & 31); });
+    vector("v_lshrrev_b32", [](u32 a, u32 b) { return b >> (a & 31); });
+    vector("v_ashrrev_i32", [](u32 a, i32 b) { return b >> (a & 31); });
+    vector("v_lshlrev_b64", [](u32 a, u64 b) { return b << (a & 63); });
+    vector("v_lshrrev_b64", [](u32 a, u64 b) { return b >> (a & 63); });
+    vector("v_ashrrev_i64", [](u32 a, i64 b) { return b >> (a & 63); });
+    vector("v_alignbit_b32", [](u32 a, u32 b, u32 c) {
+        return static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (c & 31));
+    });
+    vector("v_bfe_u32", [](u32 a, u32 b, u32 c) {
+        return a >> (b & 31) & ((1u << (c & 31)) - 1);
+    });
+    vector("v_bfi_b32", [](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); });
+    vector("v_lshl_add_u32", [](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; });
+    vector("v_add_lshl_u32", [](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); });
+    vector("v_lshl_or_b32", [](u32 a, u32 b, u32 c) { return a << (b & 31) | c; });
+    vector("v_and_or_b32", [](u32 a, u32 b, u32 c) { return (a & b) | c; });
+    vector("v_or3_b32", [](u32 a, u32 b, u32 c) { return a | b | c; });
+    vector("v_xad_u32", [](u32 a, u32 b, u32 c) { return (a ^ b) + c; });
+    vector("v_bcnt_u32_b32", [](u32 a, u32 b) {
+        return static_cast<u32>(__builtin_popcount(a)) + b;
+    });
+
+    /* integers */
+    vector("v_add_u32", [](u32 a, u32 b) { return a + b; });
+    vector("v_sub_u32", [](u32 a, u32 b) { return a - b; });
+    vector("v_subrev_u32", [](u32 a, u32 b) { return b - a; });
+    vector("v_sub_u32 clamp", [](u32 a, u32 b) { return a < b ? 0 : a - b; });
+    vector("v_add3_u32", [](u32 a, u32 b, u32 c) { return a + b + c; });
+    vector("v_mul_lo_u32", [](u32 a, u32 b) { return a * b; });
+    vector("v_mul_hi_u32", [](u32 a, u32 b) {
+        return static_cast<u32>(static_cast<u64>(a) * b >> 32);
+    });
+    vector("v_mul_u32_u24", [](u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); });
+    vector("v_mad_u32_u24", [](u32 a, u32 b, u32 c) {
+        return (a & 0xffffff) * (b & 0xffffff) + c;
+    });
+    vector("v_min_u32", [](u32 a, u32 b) { return std::min(a, b); });
+    vector("v_max_u32", [](u32 a, u32 b) { return std::max(a, b); });
+    vector("v_min_i32", [](i32 a, i32 b) { return std::min(a, b); });
+    vector("v_max_i32", [](i32 a, i32 b) { return std::max(a, b); });
+    vector("v_min3_u32", [](u32 a, u32 b, u32 c) { return std::min(std::min(a, b), c); });
+    vector("v_max3_u32", [](u32 a, u32 b, u32 c) { return std::max(std::max(a, b), c); });
+    vector("v_min3_i32", [](i32 a, i32 b, i32 c) { return std::min(std::min(a, b), c); });
+    vector("v_max3_i32", [](i32 a, i32 b, i32 c) { return std::max(std::max(a, b), c); });
+    carry("v_add_co_u32", false, [](u64 a, u64 b, u64 c) { return a + b + c; });
+    carry("v_sub_co_u32", false, [](u64 a, u64 b, u64 c) { return a - b - c; });
+    carry("v_subrev_co_u32", false, [](u64 a, u64 b, u64 c) { return b - a - c; });
+    carry("v_addc_co_u32", true, [](u64 a, u64 b, u64 c) { return a + b + c; });
+    carry("v_subb_co_u32", true, [](u64 a, u64 b, u64 c) { return a - b - c; });
+    carry("v_subbrev_co_u32", true, [](u64 a, u64 b, u64 c) { return b - a - c; });
+    other("v_mad_u64_u32", {8, MASK, 4, 4, 8}, [](Wave &w, const Instruction &i) {
+        Lanes<u32> a, b;
+        Lanes<u64> c;
+        get(w, i.at[2], a);
+        get(w, i.at[3], b);
+        get(w, i.at[4], c);
+        u64 out = 0;
+        for (int l = 0; l < w.lanes; l++) {
+            const u64 product = static_cast<u64>(a.at[l]) * b.at[l];
+            c.at[l] += product;
+            out |= static_cast<u64>(c.at[l] < product) << l;
+        }
+        put(w, i.at[0], c, w.exec());
+        put_mask(w, i.at[1], out & w.exec());
+    });
+
+    /* floats; the compiler of this file may not contract a * b + c */
+    vector("v_add_f32", [](float a, float b) { return a + b; });
+    vector("v_sub_f32", [](float a, float b) { return a - b; });
+    vector("v_subrev_f32", [](float a, float b) { return b - a; });
+    vector("v_mul_f32", [](float a, float b) { return a * b; });
+    vector("v_mac_f32", [](float a, float b, float c) { return a * b + c; });
+    vector("v_fmac_f32", [](float a, float b, float c) { return std::fma(a, b, c); });
+    vector("v_fma_f32", [](float a, float b, float c) { return std::fma(a, b, c); });
+    vector("v_add_f64", [](double a, double b) { return a + b; });
+    vector("v_mul_f64", [](double a, double b) { return a * b; });
+    vector("v_fma_f64", [](double a, double b, double c) { return std::fma(a, b, c); });
+    vector("v_min_f32", [](float a, float b) { return std::fmin(a, b); });
+    vector("v_max_f32", [](float a, float b) { return std::fmax(a, b); });
+    vector("v_min_f64", [](double a, double b) { return std::fmin(a, b); });
+    vector("v_max_f64", [](double a, double b) { return std::fmax(a, b); });
+    vector("v_rsq_f32", [](float a) { return nearly(1 / std::sqrt(1.0 * flushed(a))); });
+    vector("v_rcp_f32", [](float a) { return nearly(1.0 / flushed(a)); });
+    vector("v_rcp_iflag_f32", [](float a) { return nearly(1.0 / flushed(a)); });
+    vector("v_trunc_f32", [](float a) { return std::trunc(a); });
+    vector("v_cvt_f32_u32", [](u32 a) { return static_cast<float>(a); });
+    vector("v_cvt_f32_i32", [](i32 a) { return static_cast<float>(a); });
+    vector("v_cvt_f32_f64", [](double a) { return static_cast<float>(a); });
+    vector("v_cvt_f64_f32", [](float a) { return static_cast<double>(a); });
+    vector("v_cvt_f64_u32", [](u32 a) { return static_cast<double>(a); });
+    vector("v_cvt_f64_i32", [](i32 a) { return static_cast<double>(a); });
+    vector("v_cvt_u32_f32", [](float a) { return saturated<u32>(a); });
+    vector("v_cvt_i32_f32", [](float a) { return saturated<i32>(a); });
+    vector("v_cvt_u32_f64", [](double a) { return saturated<u32>(a); });
+    vector("v_cvt_i32_f64", [](double a) { return saturated<i32>(a); });
+    other("v_pk_add_f32", {8, 8, 8}, packed<2>([](float a, float b, float) { return a + b; }));
+    other("v_pk_mul_f32", {8, 8, 8}, packed<2>([](float a, float b, float) { return a * b; }));
+    other("v_pk_fma_f32", {8, 8, 8, 8},
+          packed<3>([](float a, float b, float c) { return std::fma(a, b, c); }));
+    other("v_pk_mov_b32", {8, 8, 8}, [](Wave &w, const Instruction &i) {
+        Operand a = i.at[1], b = i.at[2], high = i.at[0];
+        a.first += i.op_sel & 1;
+        b.first += i.op_sel >> 1 & 1;
+        high.first++;
+        Lanes<u32> x, y;
+        get(w, a, x);
+        get(w, b, y);
+        put(w, i.at[0], x, w.exec());
+        put(w, high, y, w.exec());
+    });
+
+    /* across lanes, and with masks */
+    other("v_cndmask_b32", {4, 4, 4, MASK}, [](Wave &w, const Instruction &i) {
+        Lanes<float> a, b; /* which may be negated */
+        get(w, i.at[1], a);
+        get(w, i.at[2], b);
+        const u64 mask = w.mask(i.at[3].first);
+        for (int l = 0; l < w.lanes; l++)
+            memcpy(&a.at[l], mask >> l & 1 ? &b.at[l] : &a.at[l], sizeof(float));
+        put(w, i.at[0], a, w.exec());
+    });
+    other("v_readfirstlane_b32", {4, 4}, [](Wave &w, const Instruction &i) {
+        w.s[i.at[0].first] = w.v[i.at[1].first][w.exec() ? __builtin_ctzll(w.exec()) : 0];
+    });
+    other("v_readlane_b32", {4, 4, 4}, [](Wave &w, const Instruction &i) {
+        w.s[i.at[0].first] = w.v[i.at[1].first][scalar<u32>(w, i.at[2]) % w.lanes];
+    });
+    other("v_writelane_b32", {4, 4, 4}, [](Wave &w, const Instruction &i) {
+        w.v[i.at[0].first][scalar<u32>(w, i.at[2]) % w.lanes] = scalar<u32>(w, i.at[1]);
+    });
+    for (const int high : {0, 1})
+        other(high ? "v_mbcnt_hi_u32_b32" : "v_mbcnt_lo_u32_b32", {4, 4, 4},
+              [high](Wave &w, const Instruction &i) {
+                  Lanes<u32> a, b;
+                  get(w, i.at[1], a);
+                  get(w, i.at[2], b);
+                  for (int l = 0; l < w.lanes; l++) {
+                      const u64 before = (1ull << l) - 1;
+                      const u32 mask = static_cast<u32>(high ? before >> 32 : before);
+                      b.at[l] += static_cast<u32>(__builtin_popcount(a.at[l] & mask));
+                  }
+                  put(w, i.at[0], b, w.exec());
+              });
+    other("v_permlanex16_b32", {4, 4, 4, 4}, [](Wave &w, const Instruction &i) {
+        Lanes<u32> from, to;
+        get(w, i.at[1], from);
+        get(w, i.at[0], to);
+        const u64 select = scalar<u32>(w, i.at[2]) | static_cast<u64>(scalar<u32>(w, i.at[3])) << 32;
+        for (int l = 0; l < w.lanes; l++) {
+            const int source = (l / 16 * 16 ^ 16) + static_cast<int>(select >> 4 * (l % 16) & 15);
+            if (i.op_sel & 1 || w.exec() >> source & 1)
+                to.at[l] = from.at[source];
+            else if (i.op_sel & 2)
+                to.at[l] = 0;
+        }
+        put(w, i.at[0], to, w.exec());
+    });
+
+    /* scalars */
+    scalar_compares<u32>("_u32");
+    scalar_compares<i32>("_i32");
+    scalar_compares<u64>("_u64");
+    scalar_logic<u32>("_b32");
+    scalar_logic<u64>("_b64");
+    single("s_add_u32", [](bool &scc, u32 a, u32 b) { return scc = a + b < a, a + b; });
+    single("s_sub_u32", [](bool &scc, u32 a, u32 b) { return scc = a < b, a - b; });
+    single("s_addc_u32", [](bool &scc, u32 a, u32 b) {
+        const u64 sum = static_cast<u64>(a) + b + scc;
+        return scc = sum >> 32, static_cast<u32>(sum);
+    });
+    single("s_subb_u32", [](bool &scc, u32 a, u32 b) {
+        const u64 difference = static_cast<u64>(a) - b - scc;
+        return scc = difference >> 32 & 1, static_cast<u32>(difference);
+    });
+    const auto add = [](bool &scc, i32 a, i32 b) {
+        i32 sum;
+        scc = __builtin_add_overflow(a, b, &sum);
+        return sum;
+    };
+    single("s_add_i32", add);
+    single("s_addk_i32", add);
+    single("s_sub_i32", [](bool &scc, i32 a, i32 b) {
+        i32 difference;
+        scc = __builtin_sub_overflow(a, b, &difference);
+        return difference;
+    });
+    single("s_mul_i32", [](bool &, u32 a, u32 b) { return a * b; });
+    single("s_mul_hi_u32", [](bool &, u32 a, u32 b) {
+        return static_cast<u32>(static_cast<u64>(a) * b >> 32);
+    });
+    single("s_min_u32", [](bool &scc, u32 a, u32 b) { return scc = a < b, std::min(a, b); });
+    single("s_max_u32", [](bool &scc, u32 a, u32 b) { return scc = a > b, std::max(a, b); });
+    single("s_min_i32", [](bool &scc, i32 a, i32 b) { return scc = a < b, std::min(a, b); });
+    single("s_max_i32", [](bool &scc, i32 a, i32 b) { return scc = a > b, std::max(a, b); });
+    single("s_abs_i32", [](bool &scc, i32 a) {
+        const u32 size = a < 0 ? 0u - static_cast<u32>(a) : static_cast<u32>(a);
+        return scc = size != 0, size;
+    });
+    single("s_ashr_i32", [](bool &scc, i32 a, u32 b) { return a >>= b & 31, scc = a != 0, a; });
+    single("s_bfe_i32", [](bool &scc, i32 a, u32 b) {
+        const u32 width = std::min(b >> 16 & 127, 32u), offset = b & 31;
+        const i64 field = static_cast<i64>(static_cast<u64>(a) >> offset << (64 - width));
+        const i32 result = width ? static_cast<i32>(field >> (64 - width)) : 0;
+        return scc = result != 0, result;
+    });
+    single("s_bfe_u32", [](bool &scc, u32 a, u32 b) {
+        const u32 width = std::min(b >> 16 & 127, 32u), offset = b & 31;
+        const u32 result = static_cast<u32>(a >> offset & ((1ull << width) - 1));
+        return scc = result != 0, result;
+    });
+    single("s_movk_i32", [](bool &, u32 a) { return a; });
+    single("s_bitcmp0_b32", [](bool &scc, u32 a, u32 b) { scc = !(a >> (b & 31) & 1); });
+    single("s_bitcmp1_b32", [](bool &scc, u32 a, u32 b) { scc = a >> (b & 31) & 1; });
+
+    /* branches */
+    const auto branch = [this](const std::string &name, std::function<bool(Wave &)> taken) {
+        other(name, {4}, [taken](Wave &w, const Instruction &i) {
+            w.pc = taken(w) ? i.target : w.pc;
+        });
+    };
+    branch("s_branch", [](Wave &) { return true; });
+    branch("s_cbranch_scc0", [](Wave &w) { return !w.scc; });
+    branch("s_cbranch_scc1", [](Wave &w) { return w.scc; });
+    branch("s_cbranch_vccz", [](Wave &w) { return w.mask(VCC) == 0; });
+    branch("s_cbranch_vccnz", [](Wave &w) { return w.mask(VCC) != 0; });
+    branch("s_cbranch_execz", [](Wave &w) { return w.exec() == 0; });
+    branch("s_cbranch_execnz", [](Wave &w) { return w.exec() != 0; });
+
+    /* waits */
+    for (const char *nothing : {"s_nop", "s_clause", "s_inst_prefetch", "s_waitcnt_depctr"})
+        other(nothing, {4}, [](Wave &, const Instruction &) {});
+    other("s_code_end", {}, [](Wave &, const Instruction &) { stop("behind the code"); });
+    other("s_endpgm", {}, [](Wave &w, const Instruction &) { w.ended = true; });
+    other("s_barrier", {}, [](Wave &w, const Instruction &) { w.waits = true; });
+    other("s_waitcnt", {}, [](Wave &w, const Instruction &i) {
+        for (const auto &wait : i.waits)
+            complete_to(w, wait.first, wait.second);
+    });
+    other("s_waitcnt_vscnt", {4, 4}, [](Wave &w, const Instruction &i) {
+        complete_to(w, VS, static_cast<int>(i.at[1].as_32));
+    });
+    other("buffer_gl0_inv", {}, [](Wave &w, const Instruction &) { w.l0.invalidate(); });
+    const Run invalidate = [](Wave &w, const Instruction &) { w.block->cache.invalidate(); };
+    other("buffer_gl1_inv", {}, invalidate);
+    other("buffer_wbinvl1_vol", {}, invalidate);
+}
+
+/* ---- accesses to memory ---------------------------------------------------------------------- */
+
+inline u64 read_word(const u8 *from, int size)
+{
+    u64 x = 0;
+    memcpy(&x, from, static_cast<size_t>(size));
+    return x;
+}
+
+/* A line as it is in memory, or was when the kernel started; what no buffer has stays garbage. */
+inline std::array<u8, LINE> line_at(Machine &m, u64 line, bool old)
+{
+    std::array<u8, LINE> bytes;
+    for (auto &b : m.buffers) {
+        const u64 first = std::max(line, b->address);
+        const u64 end = std::min(line + LINE, b->address + b->bytes.size());
+        if (first < end)
+            memcpy(bytes.data() + (first - line),
+                   (old ? b->before : b->bytes).data() + (first - b->address), end - first);
+    }
+    return bytes;
+}
+
+/* What a load sees, within a line: its caches' line, or a new one. */
+inline void load_through(Wave &w, const Instruction &i, u64 address, size_t size, u8 *to)
+{
+    Machine &m = *w.block->machine;
+    const u64 line = address / LINE * LINE;
+    Cache &near = m.gfx9 ? w.block->cache : w.l0, &far = w.block->cache;
+    const bool past_near = i.glc, past_far = m.gfx9 ? i.glc : i.dlc;
+    std::array<u8, LINE> bytes;
+    if (!past_near && near.lines.count(line))
+        bytes = near.lines[line];
+    else if (!past_far && far.lines.count(line))
+        bytes = far.lines[line];
+    else /* others may have loaded it before */
+        bytes = line_at(m, line, !past_far && far.stale && below(2));
+    if (!past_near)
+        near.lines[line] = bytes;
+    if (!past_far)
+        far.lines[line] = bytes;
+    memcpy(to, bytes.data() + address % LINE, size);
+}
+
+/* After a store: its own caches have the line as it is. */
+inline void refresh(Wave &w, u64 address)
+{
+    const u64 line = address / LINE * LINE;
+    w.l0.lines[line] = w.block->cache.lines[line] = line_at(*w.block->machine, line, false);
+}
+
+inline void complete(Wave &w, Pending &p)
+{
+    const Instruction &i = *p.what;
+    Machine &m = *w.block->machine;
+    if (i.scalar) {
+        for (int d = 0; d < i.size / 4; d++)
+            w.s[i.to.first + d] =
+                static_cast<u32>(read_word(m.find(p.address[0] + 4 * static_cast<u64>(d), 4), 4));
+        return;
+    }
+    for (int l = 0; l < w.lanes; l++) {
+        if (!(p.mask >> l & 1))
+            continue;
+        for (int piece = 0; piece < i.pieces; piece++) {
+            const u64 address = p.address[l] + static_cast<u64>(i.offset[piece]);
+            const size_t size = static_cast<size_t>(i.size), step = i.size == 12 ? 4 : size;
+            u8 bytes[16] = {0};
+            u8 *memory = i.lds ? w.block->lds.data() + address : m.find(address, size);
+            if (i.access == LOAD) {
+                memcpy(bytes, memory, size);
+                for (size_t at = 0; m.weak && !i.lds && at < size; at += step)
+                    load_through(w, i, address + at, step, bytes + at);
+            } else if (i.access == STORE) {
+                memcpy(bytes, &p.data[piece][0][l], 8);
+                memcpy(bytes + 8, &p.data[piece][1][l], 8);
+                memcpy(memory, bytes, size);
+            } else {
+                const u64 old = read_word(memory, i.size);
+                const u64 next = i.modify(old, p.data[0][0][l], p.data[0][1][l]);
+                memcpy(bytes, &old, 8);
+                memcpy(memory, &next, size);
+            }
+            if (i.access != LOAD && !i.lds && m.weak)
+                refresh(w, address);
+            if (i.to.kind == Operand::VECTOR)
+                for (int d = 0; d < std::max(i.size / 4, 1); d++)
+                    w.v[i.to.first + piece * i.size / 4 + d][l] =
+                        static_cast<u32>(read_word(bytes + 4 * d, 4));
+        }
+    }
+}
+
+/* Waits until no more than `left` accesses that count are under way: they are counted in order. */
+inline void complete_to(Wave &w, int counter, int left)
+{
+    const auto counts = [&](const std::unique_ptr<Pending> &p) {
+        return (p->what->counters & counter) != 0;
+    };
+    auto under_way = std::count_if(w.pending.begin(), w.pending.end(), counts);
+    for (size_t n = 0; n < w.pending.size() && under_way > left;)
+        if (counts(w.pending[n])) {
+            complete(w, *w.pending[n]);
+            w.pending.erase(w.pending.begin() + static_cast<long>(n));
+            under_way--;
+        } else
+            n++;
+}
+
+/* Completes one access out of turn, if none before it may be to the same address. */
+inline void complete_any(Wave &w)
+{
+    const size_t n = below(w.pending.size());
+    const Pending &p = *w.pending[n];
+    for (size_t before = 0; before < n; before++) {
+        const Pending &q = *w.pending[before];
+        if (p.what->lds == q.what->lds && (p.what->lds || (p.low < q.high && q.low < p.high)))
+            return;
+    }
+    complete(w, *w.pending[n]);
+    w.pending.erase(w.pending.begin() + static_cast<long>(n));
+}
+
+inline void issue(Wave &w, const Instruction &i)
+{
+    auto p = std::make_unique<Pending>();
+    Machine &m = *w.block->machine;
+    p->what = &i;
+    p->mask = i.scalar ? 1 : w.exec();
+    p->low = ~0ull;
+    p->high = 0;
+    Lanes<u32> narrow = {}, word;
+    Lanes<u64> wide = {};
+    if (i.scalar) {
+        wide.at[0] = scalar<u64>(w, i.base) + static_cast<u64>(i.offset[0]) +
+                     (i.index.kind ? scalar<u32>(w, i.index) : 0);
+        wide.at[0] &= ~3ull;
+    } else if (i.lds || i.base.kind) {
+        get(w, i.index, narrow);
+        const u64 base = i.lds ? 0 : scalar<u64>(w, i.base);
+        for (int l = 0; l < w.lanes; l++)
+            wide.at[l] = base + narrow.at[l];
+    } else
+        get(w, i.index, wide);
+    const int words = i.access == ATOMIC ? i.data.count : (i.size + 3) / 4;
+    if (i.access != LOAD)
+        for (int piece = 0; piece < i.pieces; piece++)
+            for (int d = 0; d < words; d++) {
+                Operand o = piece ? i.at[2] : i.data;
+                o.first += d;
+                get(w, o, word);
+                /* 8-byte halves; those of a compare-and-swap are its two operands */
+                const int half = i.access == ATOMIC ? d * 4 / i.size : d / 2;
+                const int shift = i.access == ATOMIC ? 32 * (d - half * i.size / 4) : 32 * (d % 2);
+                for (int l = 0; l < w.lanes; l++) {
+                    u64 &to = p->data[piece][half][l];
+                    to = (shift ? to : 0) | static_cast<u64>(word.at[l]) << shift;
+                }
+            }
+    for (int l = 0; l < w.lanes; l++) {
+        if (!(p->mask >> l & 1))
+            continue;
+        p->address[l] = wide.at[l];
+        for (int piece = 0; piece < i.pieces; piece++) {
+            const u64 address = wide.at[l] + static_cast<u64>(i.scalar ? 0 : i.offset[piece]);
+            const u64 size = static_cast<u64>(i.size);
+            m.accesses++;
+            if (i.lds && address + size > w.block->lds.size())
+                stop("LDS at " + std::to_string(address) + " of " +
+                     std::to_string(w.block->lds.size()) + " bytes");
+            if (!i.lds)
+                m.find(address, size);
+            if (address % (i.scalar || size == 12 ? 4 : size))
+                stop("not aligned to its size");
+            p->low = std::min(p->low, address);
+            p->high = std::max(p->high, address + size);
+        }
+    }
+    if (!m.weak) {
+        complete(w, *p);
+        return;
+    }
+    if (i.to.kind == Operand::VECTOR) /* until it is there */
+        for (int r = i.to.first; r < i.to.first + i.to.count; r++)
+            for (int l = 0; l < w.lanes; l++)
+                if (p->mask >> l & 1)
+                    w.v[r][l] = static_cast<u32>(randomly());
+    if (i.scalar)
+        for (int r = i.to.first; r < i.to.first + i.to.count; r++)
+            w.s[r] = static_cast<u32>(randomly());
+    w.pending.push_back(std::move(p));
+    if (below(4) == 0)
+        complete_any(w);
+}
+
+#include "translate.h"
+#endif
