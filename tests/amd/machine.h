@@ -1,9 +1,9 @@
 /* machine.h - executes AMD machine code without an AMD GPU, for the tests.
  *
  * Reads a code object (the kernels' descriptors) and llvm-objdump's text of it, turns each kernel
- * into a list of functions with their operands, and runs grids of waves on them, one wave at a time:
- * which one is next, and for how long, is random. A mnemonic that isn't in the table below is an
- * error by name. Registers, LDS and new buffers hold garbage; accesses outside a buffer or not
+ * into a list of functions with their operands, and runs grids of waves on them, one wave at a
+ * time: which one is next, and for how long, is random. A mnemonic that isn't in the table below is
+ * an error by name. Registers, LDS and new buffers hold garbage; accesses outside a buffer or not
  * aligned to their size are errors.
  *
  * Weak mode: what a wave loads and stores takes place at any time until its s_waitcnt, in any order
@@ -35,6 +35,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <set>
 #include <sstream>
@@ -66,10 +67,20 @@ template <class To, class From> To bits(From from)
     return to;
 }
 
+inline std::mt19937_64 &source()
+{
+    static std::mt19937_64 all;
+    return all;
+}
+
+inline void seed(u64 number)
+{
+    source().seed(number);
+}
+
 inline u64 randomly()
 {
-    static std::mt19937_64 source;
-    return source();
+    return source()();
 }
 
 inline u64 below(u64 n)
@@ -132,7 +143,7 @@ struct Kernel {
 
 struct Buffer {
     u64 address = 0;
-    std::vector<u8> bytes, before; /* before: at the start of the kernel */
+    std::vector<u8> bytes;
 
     template <class T> T *as()
     {
@@ -140,19 +151,18 @@ struct Buffer {
     }
 };
 
+using Snapshot = std::shared_ptr<std::vector<std::vector<u8>>>; /* of all buffers */
+
+/* Lines that it doesn't have may be there all the same: others may have loaded them since it was
+ * invalidated, or the kernel started. So they are as in memory now or as they were then. */
 struct Cache {
     std::unordered_map<u64, std::array<u8, LINE>> lines;
-    bool stale = true; /* may hold lines from the start of the kernel */
-
-    void invalidate()
-    {
-        lines.clear();
-        stale = false;
-    }
+    Snapshot then;
 };
 
 struct Pending {
     const Instruction *what;
+    bool done; /* out of turn; it counts until those before it are done */
     u64 mask, low, high;
     u64 address[LANES];
     u64 data[2][2][LANES]; /* of each piece up to 16 bytes */
@@ -162,7 +172,7 @@ struct Block;
 
 struct Wave {
     Block *block = nullptr;
-    int lanes = 64, pc = 0;
+    int lanes = 64, pc = 0, sleeps = 0;
     bool scc = false, waits = false, ended = false;
     u32 s[SGPRS];
     std::vector<std::array<u32, LANES>> v;
@@ -203,13 +213,16 @@ struct Block {
 
 struct Machine {
     bool gfx9 = true, weak = false;
+    bool in_order = false; /* blocks start in order */
+    bool eager = false;    /* accesses are done before they are waited for, too */
     std::map<std::string, Kernel> kernels;
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::set<std::string> mnemonics, executed_kernels;
     u64 executed = 0, accesses = 0;
-    u64 limit = 20 * 1000 * 1000; /* instructions of a launch */
+    u64 limit = 4 * 1000 * 1000; /* instructions of a launch */
 
-    void load(const std::string &object, const std::string &text);
+    void load(const std::string &object, const std::string &listing);
+    const Kernel *find_kernel(const std::string &part) const;
 
     Buffer &buffer(size_t bytes)
     {
@@ -223,17 +236,25 @@ struct Machine {
         return b;
     }
 
-    u8 *find(u64 address, u64 size, bool old = false)
+    u8 *find(u64 address, u64 size)
     {
         for (auto &b : buffers)
             if (address >= b->address && address + size <= b->address + b->bytes.size())
-                return (old ? b->before : b->bytes).data() + (address - b->address);
+                return b->bytes.data() + (address - b->address);
         char where[80] = "no buffer is near";
         for (auto &b : buffers)
             if (address + 65536 >= b->address && address < b->address + b->bytes.size() + 65536)
                 snprintf(where, sizeof where, "at %lld of %zu bytes",
                          static_cast<long long>(address - b->address), b->bytes.size());
         stop("outside of all buffers, " + std::string(where));
+    }
+
+    Snapshot snapshot() const
+    {
+        auto all = std::make_shared<std::vector<std::vector<u8>>>();
+        for (auto &b : buffers)
+            all->push_back(b->bytes);
+        return all;
     }
 
     /* ARGUMENT: what has its own size and alignment, and buffers */
@@ -449,7 +470,8 @@ struct Table {
                         put(w, i.at[0], sum, w.exec());
                         put_mask(w, i.at[1], out & w.exec());
                     },
-                    takes ? std::vector<int>{4, MASK, 4, 4, MASK} : std::vector<int>{4, MASK, 4, 4}};
+                    takes ? std::vector<int>{4, MASK, 4, 4, MASK}
+                          : std::vector<int>{4, MASK, 4, 4}};
     }
 
     /* One result; the function has SCC first. */
@@ -537,12 +559,10 @@ struct Table {
         single("s_not" + s, [](bool &scc, T a) { return a = ~a, scc = a != 0, a; });
         single("s_mov" + s, [](bool &, T a) { return a; });
         single("s_cselect" + s, [](bool &scc, T a, T b) { return scc ? a : b; });
-        single("s_lshl" + s, [](bool &scc, T a, u32 b) {
-            return a <<= b % (8 * sizeof a), scc = a != 0, a;
-        });
-        single("s_lshr" + s, [](bool &scc, T a, u32 b) {
-            return a >>= b % (8 * sizeof a), scc = a != 0, a;
-        });
+        single("s_lshl" + s,
+               [](bool &scc, T a, u32 b) { return a <<= b % (8 * sizeof a), scc = a != 0, a; });
+        single("s_lshr" + s,
+               [](bool &scc, T a, u32 b) { return a >>= b % (8 * sizeof a), scc = a != 0, a; });
         for (const bool inverted : {false, true}) {
             const std::string name = inverted ? "s_andn2_saveexec" : "s_and_saveexec";
             other(name + s, {sizeof(T), sizeof(T)}, [inverted](Wave &w, const Instruction &i) {
@@ -573,7 +593,7 @@ template <class To, class From> To saturated(From x)
 {
     const double least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
     const double y = std::trunc(static_cast<double>(x));
-    return y != y ? 0
+    return y != y      ? 0
            : y < least ? std::numeric_limits<To>::min()
            : y > most  ? std::numeric_limits<To>::max()
                        : static_cast<To>(y);
@@ -604,8 +624,8 @@ template <int sources, class F> Run packed(F f)
         for (int h = 0; h < 2; h++) {
             for (int l = 0; l < w.lanes; l++) {
                 const float c = sources > 2 ? bits<float>(word[2][h].at[l]) : 0;
-                result[h].at[l] = bits<u32>(
-                    f(bits<float>(word[0][h].at[l]), bits<float>(word[1][h].at[l]), c));
+                result[h].at[l] =
+                    bits<u32>(f(bits<float>(word[0][h].at[l]), bits<float>(word[1][h].at[l]), c));
             }
         }
         Operand to = i.at[0];
@@ -643,9 +663,7 @@ inline Table::Table()
     vector("v_alignbit_b32", [](u32 a, u32 b, u32 c) {
         return static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (c & 31));
     });
-    vector("v_bfe_u32", [](u32 a, u32 b, u32 c) {
-        return a >> (b & 31) & ((1u << (c & 31)) - 1);
-    });
+    vector("v_bfe_u32", [](u32 a, u32 b, u32 c) { return a >> (b & 31) & ((1u << (c & 31)) - 1); });
     vector("v_bfi_b32", [](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); });
     vector("v_lshl_add_u32", [](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; });
     vector("v_add_lshl_u32", [](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); });
@@ -653,9 +671,8 @@ inline Table::Table()
     vector("v_and_or_b32", [](u32 a, u32 b, u32 c) { return (a & b) | c; });
     vector("v_or3_b32", [](u32 a, u32 b, u32 c) { return a | b | c; });
     vector("v_xad_u32", [](u32 a, u32 b, u32 c) { return (a ^ b) + c; });
-    vector("v_bcnt_u32_b32", [](u32 a, u32 b) {
-        return static_cast<u32>(__builtin_popcount(a)) + b;
-    });
+    vector("v_bcnt_u32_b32",
+           [](u32 a, u32 b) { return static_cast<u32>(__builtin_popcount(a)) + b; });
 
     /* integers */
     vector("v_add_u32", [](u32 a, u32 b) { return a + b; });
@@ -664,13 +681,11 @@ inline Table::Table()
     vector("v_sub_u32 clamp", [](u32 a, u32 b) { return a < b ? 0 : a - b; });
     vector("v_add3_u32", [](u32 a, u32 b, u32 c) { return a + b + c; });
     vector("v_mul_lo_u32", [](u32 a, u32 b) { return a * b; });
-    vector("v_mul_hi_u32", [](u32 a, u32 b) {
-        return static_cast<u32>(static_cast<u64>(a) * b >> 32);
-    });
+    vector("v_mul_hi_u32",
+           [](u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); });
     vector("v_mul_u32_u24", [](u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); });
-    vector("v_mad_u32_u24", [](u32 a, u32 b, u32 c) {
-        return (a & 0xffffff) * (b & 0xffffff) + c;
-    });
+    vector("v_mad_u32_u24",
+           [](u32 a, u32 b, u32 c) { return (a & 0xffffff) * (b & 0xffffff) + c; });
     vector("v_min_u32", [](u32 a, u32 b) { return std::min(a, b); });
     vector("v_max_u32", [](u32 a, u32 b) { return std::max(a, b); });
     vector("v_min_i32", [](i32 a, i32 b) { return std::min(a, b); });
@@ -718,7 +733,8 @@ inline Table::Table()
     vector("v_max_f64", [](double a, double b) { return std::fmax(a, b); });
     vector("v_rsq_f32", [](float a) { return nearly(1 / std::sqrt(1.0 * flushed(a))); });
     vector("v_rcp_f32", [](float a) { return nearly(1.0 / flushed(a)); });
-    vector("v_rcp_iflag_f32", [](float a) { return nearly(1.0 / flushed(a)); });
+    /* the compiler's division of integers, tried on hardware, needs the nearest */
+    vector("v_rcp_iflag_f32", [](float a) { return static_cast<float>(1.0 / flushed(a)); });
     vector("v_trunc_f32", [](float a) { return std::trunc(a); });
     vector("v_cvt_f32_u32", [](u32 a) { return static_cast<float>(a); });
     vector("v_cvt_f32_i32", [](i32 a) { return static_cast<float>(a); });
@@ -782,7 +798,8 @@ inline Table::Table()
         Lanes<u32> from, to;
         get(w, i.at[1], from);
         get(w, i.at[0], to);
-        const u64 select = scalar<u32>(w, i.at[2]) | static_cast<u64>(scalar<u32>(w, i.at[3])) << 32;
+        const u64 select = scalar<u32>(w, i.at[2]) | static_cast<u64>(scalar<u32>(w, i.at[3]))
+                                                         << 32;
         for (int l = 0; l < w.lanes; l++) {
             const int source = (l / 16 * 16 ^ 16) + static_cast<int>(select >> 4 * (l % 16) & 15);
             if (i.op_sel & 1 || w.exec() >> source & 1)
@@ -822,9 +839,8 @@ inline Table::Table()
         return difference;
     });
     single("s_mul_i32", [](bool &, u32 a, u32 b) { return a * b; });
-    single("s_mul_hi_u32", [](bool &, u32 a, u32 b) {
-        return static_cast<u32>(static_cast<u64>(a) * b >> 32);
-    });
+    single("s_mul_hi_u32",
+           [](bool &, u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); });
     single("s_min_u32", [](bool &scc, u32 a, u32 b) { return scc = a < b, std::min(a, b); });
     single("s_max_u32", [](bool &scc, u32 a, u32 b) { return scc = a > b, std::max(a, b); });
     single("s_min_i32", [](bool &scc, i32 a, i32 b) { return scc = a < b, std::min(a, b); });
@@ -851,9 +867,8 @@ inline Table::Table()
 
     /* branches */
     const auto branch = [this](const std::string &name, std::function<bool(Wave &)> taken) {
-        other(name, {4}, [taken](Wave &w, const Instruction &i) {
-            w.pc = taken(w) ? i.target : w.pc;
-        });
+        other(name, {4},
+              [taken](Wave &w, const Instruction &i) { w.pc = taken(w) ? i.target : w.pc; });
     };
     branch("s_branch", [](Wave &) { return true; });
     branch("s_cbranch_scc0", [](Wave &w) { return !w.scc; });
@@ -869,15 +884,16 @@ inline Table::Table()
     other("s_code_end", {}, [](Wave &, const Instruction &) { stop("behind the code"); });
     other("s_endpgm", {}, [](Wave &w, const Instruction &) { w.ended = true; });
     other("s_barrier", {}, [](Wave &w, const Instruction &) { w.waits = true; });
-    other("s_waitcnt", {}, [](Wave &w, const Instruction &i) {
-        for (const auto &wait : i.waits)
-            complete_to(w, wait.first, wait.second);
-    });
-    other("s_waitcnt_vscnt", {4, 4}, [](Wave &w, const Instruction &i) {
-        complete_to(w, VS, static_cast<int>(i.at[1].as_32));
-    });
-    other("buffer_gl0_inv", {}, [](Wave &w, const Instruction &) { w.l0.invalidate(); });
-    const Run invalidate = [](Wave &w, const Instruction &) { w.block->cache.invalidate(); };
+    for (const char *wait : {"s_waitcnt", "s_waitcnt_vscnt"})
+        other(wait, {}, [](Wave &w, const Instruction &i) {
+            for (const auto &counter : i.waits)
+                complete_to(w, counter.first, counter.second);
+        });
+    other("buffer_gl0_inv", {}, [](Wave &w, const Instruction &) { w.l0.lines.clear(); });
+    const Run invalidate = [](Wave &w, const Instruction &) {
+        if (w.block->machine->weak)
+            w.block->cache = {{}, w.block->machine->snapshot()};
+    };
     other("buffer_gl1_inv", {}, invalidate);
     other("buffer_wbinvl1_vol", {}, invalidate);
 }
@@ -891,16 +907,17 @@ inline u64 read_word(const u8 *from, int size)
     return x;
 }
 
-/* A line as it is in memory, or was when the kernel started; what no buffer has stays garbage. */
-inline std::array<u8, LINE> line_at(Machine &m, u64 line, bool old)
+/* A line as it is in memory, or was then; what is in no buffer stays garbage. */
+inline std::array<u8, LINE> line_at(Machine &m, u64 line, const Snapshot &then)
 {
     std::array<u8, LINE> bytes;
-    for (auto &b : m.buffers) {
-        const u64 first = std::max(line, b->address);
-        const u64 end = std::min(line + LINE, b->address + b->bytes.size());
+    for (size_t k = 0; k < m.buffers.size(); k++) {
+        const Buffer &b = *m.buffers[k];
+        const u64 first = std::max(line, b.address);
+        const u64 end = std::min(line + LINE, b.address + b.bytes.size());
         if (first < end)
             memcpy(bytes.data() + (first - line),
-                   (old ? b->before : b->bytes).data() + (first - b->address), end - first);
+                   (then ? (*then)[k] : b.bytes).data() + (first - b.address), end - first);
     }
     return bytes;
 }
@@ -917,8 +934,8 @@ inline void load_through(Wave &w, const Instruction &i, u64 address, size_t size
         bytes = near.lines[line];
     else if (!past_far && far.lines.count(line))
         bytes = far.lines[line];
-    else /* others may have loaded it before */
-        bytes = line_at(m, line, !past_far && far.stale && below(2));
+    else
+        bytes = line_at(m, line, !past_far && below(2) ? far.then : nullptr);
     if (!past_near)
         near.lines[line] = bytes;
     if (!past_far)
@@ -930,7 +947,7 @@ inline void load_through(Wave &w, const Instruction &i, u64 address, size_t size
 inline void refresh(Wave &w, u64 address)
 {
     const u64 line = address / LINE * LINE;
-    w.l0.lines[line] = w.block->cache.lines[line] = line_at(*w.block->machine, line, false);
+    w.l0.lines[line] = w.block->cache.lines[line] = line_at(*w.block->machine, line, nullptr);
 }
 
 inline void complete(Wave &w, Pending &p)
@@ -984,7 +1001,8 @@ inline void complete_to(Wave &w, int counter, int left)
     auto under_way = std::count_if(w.pending.begin(), w.pending.end(), counts);
     for (size_t n = 0; n < w.pending.size() && under_way > left;)
         if (counts(w.pending[n])) {
-            complete(w, *w.pending[n]);
+            if (!w.pending[n]->done)
+                complete(w, *w.pending[n]);
             w.pending.erase(w.pending.begin() + static_cast<long>(n));
             under_way--;
         } else
@@ -995,14 +1013,18 @@ inline void complete_to(Wave &w, int counter, int left)
 inline void complete_any(Wave &w)
 {
     const size_t n = below(w.pending.size());
-    const Pending &p = *w.pending[n];
+    Pending &p = *w.pending[n];
     for (size_t before = 0; before < n; before++) {
         const Pending &q = *w.pending[before];
-        if (p.what->lds == q.what->lds && (p.what->lds || (p.low < q.high && q.low < p.high)))
+        if (!q.done && p.what->lds == q.what->lds &&
+            (p.what->lds || (p.low < q.high && q.low < p.high)))
             return;
     }
-    complete(w, *w.pending[n]);
-    w.pending.erase(w.pending.begin() + static_cast<long>(n));
+    if (!p.done)
+        complete(w, p);
+    p.done = true;
+    while (!w.pending.empty() && w.pending[0]->done)
+        w.pending.erase(w.pending.begin());
 }
 
 inline void issue(Wave &w, const Instruction &i)
@@ -1010,6 +1032,7 @@ inline void issue(Wave &w, const Instruction &i)
     auto p = std::make_unique<Pending>();
     Machine &m = *w.block->machine;
     p->what = &i;
+    p->done = false;
     p->mask = i.scalar ? 1 : w.exec();
     p->low = ~0ull;
     p->high = 0;
@@ -1073,7 +1096,7 @@ inline void issue(Wave &w, const Instruction &i)
         for (int r = i.to.first; r < i.to.first + i.to.count; r++)
             w.s[r] = static_cast<u32>(randomly());
     w.pending.push_back(std::move(p));
-    if (below(4) == 0)
+    if (m.eager && below(2))
         complete_any(w);
 }
 

@@ -33,8 +33,8 @@ inline void replace(std::string &text, const std::string &old, const std::string
 inline Operand parse_operand(std::string text)
 {
     static const std::map<std::string, std::array<int, 2>> names = {
-        {"vcc", {VCC, 2}},      {"vcc_lo", {VCC, 1}},   {"vcc_hi", {VCC + 1, 1}},
-        {"exec", {EXEC, 2}},    {"exec_lo", {EXEC, 1}}, {"exec_hi", {EXEC + 1, 1}},
+        {"vcc", {VCC, 2}},   {"vcc_lo", {VCC, 1}},   {"vcc_hi", {VCC + 1, 1}},
+        {"exec", {EXEC, 2}}, {"exec_lo", {EXEC, 1}}, {"exec_hi", {EXEC + 1, 1}},
         {"m0", {M0, 1}}};
     Operand o;
     if (text.size() > 1 && text[0] == '-' && strchr("|vs", text[1])) {
@@ -97,9 +97,9 @@ inline const Table &table()
 inline void parse_modifier(Instruction &i, const std::string &word)
 {
     static const std::set<std::string> known = {
-        "offset", "offset0", "offset1", "glc", "slc", "dlc", "row_mask", "bank_mask", "bound_ctrl",
-        "clamp", "vmcnt", "lgkmcnt", "expcnt", "op_sel", "op_sel_hi", "neg_lo", "neg_hi",
-        "src0_sel", "src1_sel", "fi"};
+        "offset",    "offset0",    "offset1", "glc",      "slc",      "dlc",    "row_mask",
+        "bank_mask", "bound_ctrl", "clamp",   "vmcnt",    "lgkmcnt",  "expcnt", "op_sel",
+        "op_sel_hi", "neg_lo",     "neg_hi",  "src0_sel", "src1_sel", "fi"};
     const size_t end = word.find_first_of(":(");
     const std::string key = word.substr(0, end);
     std::string value = end == std::string::npos ? "" : word.substr(end + 1);
@@ -174,10 +174,10 @@ inline void simplify(Instruction &i)
 inline int access_size(const std::string &name)
 {
     static const std::vector<std::pair<std::string, int>> sizes = {
-        {"_ubyte", 1},    {"_byte", 1},    {"_ushort", 2},   {"_short", 2},   {"_dwordx2", 8},
+        {"_ubyte", 1},    {"_byte", 1},     {"_ushort", 2},   {"_short", 2},     {"_dwordx2", 8},
         {"_dwordx3", 12}, {"_dwordx4", 16}, {"_dwordx8", 32}, {"_dwordx16", 64}, {"_dword", 4},
-        {"_b32", 4},      {"_b64", 8},     {"_b96", 12},     {"_b128", 16},   {"_u32", 4},
-        {"_u64", 8},      {"_u8", 1},      {"_u16", 2}};
+        {"_b32", 4},      {"_b64", 8},      {"_b96", 12},     {"_b128", 16},     {"_u32", 4},
+        {"_u64", 8},      {"_u8", 1},       {"_u16", 2}};
     for (const auto &s : sizes)
         if (ends(name, s.first))
             return s.second;
@@ -201,7 +201,9 @@ inline void Machine::decode_memory(Instruction &i)
     i.scalar = starts(n, "s_load_");
     n.erase(0, n.find('_') + 1);
     auto &m = i.modifiers;
-    const auto offset = [&](const char *key) { return m.count(key) ? std::stoll(m[key], nullptr, 0) : 0; };
+    const auto offset = [&](const char *key) {
+        return m.count(key) ? std::stoll(m[key], nullptr, 0) : 0;
+    };
     i.offset[0] = offset("offset") + offset("offset0");
     i.offset[1] = offset("offset1");
     size_t next = 0;
@@ -249,7 +251,6 @@ inline void Machine::decode_memory(Instruction &i)
         i.counters |= LGKM;
     if (i.to.count && i.to.count != std::max(i.pieces * i.size / 4, 1))
         stop("registers of " + i.name);
-    static std::map<bool, Operation> accesses;
     static const Operation operation = {issue, {}};
     i.operation = &operation;
 }
@@ -267,6 +268,11 @@ inline void bpermute(Wave &w, const Instruction &i)
         to.at[l] = w.exec() >> source & 1 ? from.at[source] : 0;
     }
     put(w, i.at[0], to, w.exec());
+    if (w.block->machine->weak) { /* at once, but counted */
+        w.pending.push_back(std::make_unique<Pending>());
+        w.pending.back()->what = &i;
+        w.pending.back()->done = true;
+    }
 }
 
 inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
@@ -304,12 +310,15 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
         i.at.push_back(parse_operand(token));
         parse_modifiers(i, rest.substr(at));
     }
+    if (i.name == "s_waitcnt_vscnt")
+        i.waits.push_back({VS, static_cast<int>(i.at.at(1).as_32)});
     simplify(i);
     static const Operation permutes = {bpermute, {}};
-    if (i.name == "ds_bpermute_b32")
+    if (i.name == "ds_bpermute_b32") {
         i.operation = &permutes;
-    else if (starts(i.name, "global_") || starts(i.name, "flat_") || starts(i.name, "ds_") ||
-             starts(i.name, "s_load_"))
+        i.counters = LGKM;
+    } else if (starts(i.name, "global_") || starts(i.name, "flat_") || starts(i.name, "ds_") ||
+               starts(i.name, "s_load_"))
         decode_memory(i);
     else if (table().of.count(i.name))
         i.operation = &table().of.at(i.name);
@@ -326,8 +335,9 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
             stop("width of operand " + std::to_string(o));
         if (x.kind == Operand::VECTOR && x.first + x.count > kernel.vgprs)
             stop("register beyond those allocated");
-        const bool high = starts(i.name, "v_pk_") && (i.name != "v_pk_mov_b32" && o > 0
-                              ? (i.op_sel | i.op_sel_hi) >> (o - 1) & 1 : false);
+        const bool high =
+            starts(i.name, "v_pk_") &&
+            (i.name != "v_pk_mov_b32" && o > 0 ? (i.op_sel | i.op_sel_hi) >> (o - 1) & 1 : false);
         if (x.kind == Operand::CONSTANT && high)
             stop("upper half of a constant");
     }
@@ -338,7 +348,8 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
 inline void Machine::load(const std::string &object, const std::string &listing)
 {
     std::ifstream file(object, std::ios::binary);
-    const std::vector<u8> elf((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::vector<u8> elf((std::istreambuf_iterator<char>(file)),
+                              std::istreambuf_iterator<char>());
     const auto read = [&](u64 at, int size) {
         if (at + static_cast<u64>(size) > elf.size())
             stop(object + ": too short");
@@ -425,9 +436,9 @@ inline void Machine::start(Wave &w, const Kernel &k, u32 x, u32 y, u32 first, u3
     w.set_mask(EXEC, here == 64 ? ~0ull : (1ull << here) - 1);
     for (u32 l = 0; l < here; l++) /* gfx90a packs x, y and z into one register */
         w.v[0][l] = first + l;
-    if (!gfx9 && (k.rsrc2 >> 11 & 3))
+    for (u32 d = 1; !gfx9 && d <= (k.rsrc2 >> 11 & 3); d++)
         for (u32 l = 0; l < here; l++)
-            w.v[1][l] = 0;
+            w.v[d][l] = 0;
 
     int at = 0;
     const auto pair = [&](int bit, u64 value) {
@@ -459,8 +470,8 @@ inline void Machine::step(Wave &w, const Kernel &k)
     executed++;
 }
 
-inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 threads, u32 lds,
-                         const std::vector<u8> &packed)
+/* The one kernel whose mangled name has this part. */
+inline const Kernel *Machine::find_kernel(const std::string &part) const
 {
     const Kernel *found = nullptr;
     for (const auto &k : kernels)
@@ -469,6 +480,13 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
                 stop(part + ": more than one kernel");
             found = &k.second;
         }
+    return found;
+}
+
+inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 threads, u32 lds,
+                         const std::vector<u8> &packed)
+{
+    const Kernel *found = find_kernel(part);
     if (!found)
         stop(part + ": no such kernel");
     const Kernel &k = *found;
@@ -484,20 +502,25 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
     memcpy(packet.bytes.data() + 4, block_size, sizeof block_size);
     memcpy(packet.bytes.data() + 12, grid_size, sizeof grid_size);
     std::copy(packed.begin(), packed.end(), arguments.bytes.begin());
-    for (auto &b : buffers)
-        b->before = b->bytes;
+    const Snapshot started = snapshot();
 
     const u32 lanes = gfx9 ? 64 : 32, all = blocks * rows;
+    std::vector<u32> order(all);
+    std::iota(order.begin(), order.end(), 0u);
+    if (!in_order && below(2))
+        std::shuffle(order.begin(), order.end(), source());
     const u32 resident = 1 + static_cast<u32>(below(std::min<u32>(all, 12)));
     const u64 turn = 1ull << below(9); /* how long a wave runs, about */
     std::vector<std::unique_ptr<Block>> running;
     const u64 until = executed + limit;
+    eager = below(2);
     const Wave *current = nullptr;
     try {
         for (u32 next = 0; next < all || !running.empty();) {
             while (next < all && running.size() < resident) {
                 auto b = std::make_unique<Block>();
                 b->machine = this;
+                b->cache.then = started;
                 b->lds.resize(k.group_bytes + lds);
                 for (u8 &byte : b->lds)
                     byte = static_cast<u8>(randomly());
@@ -505,8 +528,8 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
                     b->waves.push_back(std::make_unique<Wave>());
                     b->waves.back()->block = b.get();
                     b->waves.back()->lanes = static_cast<int>(lanes);
-                    start(*b->waves.back(), k, next % blocks, next / blocks, first, threads,
-                          packet.address, arguments.address);
+                    start(*b->waves.back(), k, order[next] % blocks, order[next] / blocks, first,
+                          threads, packet.address, arguments.address);
                 }
                 running.push_back(std::move(b));
                 next++;
@@ -515,10 +538,23 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
             Block &b = *running[chosen];
             Wave &w = *b.waves[below(b.waves.size())];
             current = &w;
-            if (!w.pending.empty() && below(2))
+            if (w.sleeps > 0) {
+                w.sleeps--;
+                continue;
+            }
+            if (!w.pending.empty() && (w.ended || (eager && below(2))))
                 complete_any(w);
-            for (u64 n = 1 + below(2 * turn); n > 0 && !w.ended && !w.waits; n--)
+            for (u64 n = 1 + below(2 * turn); n > 0 && !w.ended && !w.waits; n--) {
+                /* what is waited for takes time, at times a long one, in which others run */
+                if (!w.pending.empty() && !k.code[static_cast<size_t>(w.pc)].waits.empty() &&
+                    below(2)) {
+                    if (below(2))
+                        complete_any(w);
+                    w.sleeps = below(2) ? 0 : static_cast<int>(below(100));
+                    break;
+                }
                 step(w, k);
+            }
             bool passes = true, done = true;
             for (auto &other : b.waves) {
                 passes = passes && (other->waits || other->ended);

@@ -1,0 +1,94 @@
+#!/bin/sh
+# test_amd.sh - runs the reference kernels' AMD machine code on the CPU, in the executor of
+# tests/amd, and demands that it notices when the header is broken.
+#     HIP_ARCHS     what to compile for; "gfx90a gfx1030", with waves of 64 and 32
+#     SEEDS         how often, each with another order of events; "1"
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+fail() { # TEXT FILE: the file's end explains it
+    failed=$((failed + 1))
+    echo "test_amd.sh: failed: $1"
+    tail -n 15 "$2" | sed 's/^/    /'
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "test_amd.sh: skipped: $1"
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+# add WHAT FILE: the counts in the last line of a program's output
+add() {
+    read -r p f s <<END_OF_COUNTS
+$(sed -En '$ s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$2")
+END_OF_COUNTS
+    passed=$((passed + ${p:-0})) skipped=$((skipped + ${s:-0}))
+    if [ "${f:-1}" -gt 0 ]; then
+        fail "$1" "$2"
+        failed=$((failed + ${f:-1} - 1))
+    fi
+}
+
+hipcc=$(command -v "${HIPCC:-hipcc}" || command -v /opt/rocm/bin/hipcc) || {
+    skip "no hipcc"
+    finish
+}
+# the disassembler that belongs to the compiler: text and mnemonics differ by version
+llvm=$("$hipcc" --version 2>/dev/null | sed -n 's/^InstalledDir: //p')
+objdump=$(command -v "$llvm/llvm-objdump" || command -v llvm-objdump) || {
+    skip "no llvm-objdump"
+    finish
+}
+
+# Optimised for vectors of 64 lanes; rounding is to be that of the kernels.
+if ! ${CXX:-c++} -std=c++17 -O1 -ftree-vectorize -ffp-contract=off -Wall -Wextra -I. \
+    tests/amd/kernels.cpp -o "$tmp/kernels" >"$tmp/log" 2>&1; then
+    fail "the executor does not compile" "$tmp/log"
+    finish
+fi
+
+# All reductions, and n-body forms with most and fewest registers and each of the roots.
+cat >"$tmp/unit.hip" <<'END_OF_UNIT'
+#define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
+#define GPUMB_NBODY_FORMS(X) \
+    X(1, 1, LIBRARY) X(1, 1, INTEGER) X(1, 1, APPROXIMATE) X(4, 4, LIBRARY) X(4, 4, INTEGER) \
+    X(4, 4, APPROXIMATE) X(8, 8, LIBRARY) X(8, 8, INTEGER) X(8, 32, APPROXIMATE)
+#define GPUMB_NBODY_PAIRS(X) X(1, 1) X(4, 2) X(8, 2) X(8, 4)
+#define GPUMB_STRIDED
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+END_OF_UNIT
+for arch in ${HIP_ARCHS:-gfx90a gfx1030}; do
+    if ! "$hipcc" -std=c++17 -O3 --offload-arch="$arch" --cuda-device-only \
+        --no-gpu-bundle-output -c -I. -x hip "$tmp/unit.hip" -o "$tmp/$arch" >"$tmp/log" 2>&1; then
+        fail "$arch: does not compile" "$tmp/log"
+        continue
+    fi
+    "$objdump" -d "$tmp/$arch" >"$tmp/$arch.text"
+    for seed in ${SEEDS:-1}; do
+        "$tmp/kernels" "$tmp/$arch" "$tmp/$arch.text" "$seed" >"$tmp/log" 2>&1
+        add "$arch, seed $seed" "$tmp/log"
+        sed -n "s/^[0-9]* kernels/$arch: &/p" "$tmp/log"
+    done
+done
+
+if command -v python3 >/dev/null; then
+    python3 tests/amd/broken.py "$hipcc" "$objdump" "$tmp/kernels" >"$tmp/log" 2>&1
+    add "broken headers" "$tmp/log"
+else
+    skip "broken headers: no python3"
+fi
+finish
