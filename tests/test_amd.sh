@@ -46,9 +46,12 @@ hipcc=$(command -v "${HIPCC:-hipcc}" || command -v /opt/rocm/bin/hipcc) || {
     skip "no hipcc"
     finish
 }
-# the disassembler that belongs to the compiler: text and mnemonics differ by version
-llvm=$("$hipcc" --version 2>/dev/null | sed -n 's/^InstalledDir: //p')
-objdump=$(command -v "$llvm/llvm-objdump" || command -v llvm-objdump) || {
+# the disassembler that belongs to the compiler: an older one misses instructions
+"$hipcc" --version >"$tmp/version" 2>/dev/null
+number=$(sed -n 's/.*clang version \([0-9]*\).*/\1/p' "$tmp/version")
+folder=$(sed -n 's/^InstalledDir: //p' "$tmp/version")
+objdump=$(command -v "llvm-objdump-$number" || command -v "$folder/llvm-objdump" ||
+    command -v llvm-objdump) || {
     skip "no llvm-objdump"
     finish
 }

@@ -1,4 +1,4 @@
-"""Breaks gpumb.h in ways that matter on a GPU, one at a time, and demands that the executor sees it.
+"""Breaks gpumb.h in ways that matter on a GPU, one at a time: the executor has to notice each.
 
     tests/amd/broken.py HIPCC OBJDUMP EXECUTOR [NUMBER ...]    all of them, or these
 

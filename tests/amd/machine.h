@@ -733,8 +733,7 @@ inline Table::Table()
     vector("v_max_f64", [](double a, double b) { return std::fmax(a, b); });
     vector("v_rsq_f32", [](float a) { return nearly(1 / std::sqrt(1.0 * flushed(a))); });
     vector("v_rcp_f32", [](float a) { return nearly(1.0 / flushed(a)); });
-    /* the compiler's division of integers, tried on hardware, needs the nearest */
-    vector("v_rcp_iflag_f32", [](float a) { return static_cast<float>(1.0 / flushed(a)); });
+    vector("v_rcp_iflag_f32", [](float a) { return nearly(1.0 / flushed(a)); });
     vector("v_trunc_f32", [](float a) { return std::trunc(a); });
     vector("v_cvt_f32_u32", [](u32 a) { return static_cast<float>(a); });
     vector("v_cvt_f32_i32", [](i32 a) { return static_cast<float>(a); });
