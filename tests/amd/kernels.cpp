@@ -493,6 +493,7 @@ static void check_accelerations(Buffer &positions, Buffer &found, size_t n, doub
 static void nbody_case(const std::string &name, int bodies, int unroll, size_t n)
 {
     const int block = unroll * between(1, (bodies < 4 ? 256 : 128) / unroll);
+    n = std::min(n, 20 * static_cast<size_t>(block)); /* few tiles, as the machine has a limit */
     const int tiles = blocks_for(n - 1, block), splits = std::min(between(1, 3), tiles);
     const int share = (tiles + splits - 1) / splits;
     attempt(text("%s, n %zu, %d threads, %d splits", name.c_str(), n, block, splits), [&] {
