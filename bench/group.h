@@ -695,8 +695,9 @@ static DEVICE T apply(T x, unsigned root, turns<T> &m)
  * its result, and no other lane's follows from that, it is added to the value at the start.)
  * `took`: clock cycles. */
 template <int algorithm, class Group, class T>
-static __global__ void repeat(const T *in, const T *expected, T *out, unsigned root, unsigned group,
-                              unsigned times, double *took)
+static __global__ __launch_bounds__(1024) void repeat(const T *in, const T *expected, T *out,
+                                                      unsigned root, unsigned group, unsigned times,
+                                                      double *took)
 {
     GPUMB_SHARED(T, memory);
     turns<T> m = {memory, memory + room_for(blockDim.x)};
@@ -720,7 +721,8 @@ static __global__ void repeat(const T *in, const T *expected, T *out, unsigned r
 /* The state of a group decides who votes yes, in about half of the votes somebody or all but one;
  * the result makes the next state. */
 template <int vote, int form, class Scope>
-static __global__ void repeat_votes(unsigned *out, unsigned mask, unsigned times, double *took)
+static __global__ __launch_bounds__(1024) void repeat_votes(unsigned *out, unsigned mask,
+                                                            unsigned times, double *took)
 {
     GPUMB_SHARED(unsigned, memory);
     turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
@@ -740,7 +742,8 @@ static __global__ void repeat_votes(unsigned *out, unsigned mask, unsigned times
 /* Barriers alone; with `exchange`, each thread has what its neighbour had before: in the end that
  * of the thread `times` further. */
 template <bool exchange, class Scope>
-static __global__ void repeat_barrier(unsigned *out, unsigned times, double *took)
+static __global__ __launch_bounds__(1024) void repeat_barrier(unsigned *out, unsigned times,
+                                                              double *took)
 {
     GPUMB_SHARED(unsigned, memory);
     turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
@@ -832,9 +835,10 @@ static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned thre
  * `in` has n + 1 elements; `sought` is one that is not among them and one that is; `out` and
  * `expected` have n of a scan, else 1. */
 template <int algorithm, int access, int form, class Group, class T>
-static __global__ void repeat_range(const T *__restrict__ in, unsigned n, const T *sought,
-                                    const T *expected, T *__restrict__ out, unsigned *wrong,
-                                    unsigned times, double *took)
+static __global__ __launch_bounds__(1024) void repeat_range(const T *__restrict__ in, unsigned n,
+                                                            const T *sought, const T *expected,
+                                                            T *__restrict__ out, unsigned *wrong,
+                                                            unsigned times, double *took)
 {
     GPUMB_SHARED(T, memory);
     turns<T> m = {memory, memory + room_for(blockDim.x)};
