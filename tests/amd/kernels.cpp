@@ -85,8 +85,8 @@ static void fill_family()
                 for (size_t b = 0; b < n; b++)
                     expected[shift + b] =
                         static_cast<u8>(filled_word(kind, seed, b / 8) >> b % 8 * 8);
-                machine.launch("gpumbi_fill_kernel", g.blocks, 1, g.block, 0, to.address + shift,
-                               static_cast<u64>(n), kind, seed);
+                machine.launch("gpumbi_bytes_kernel", g.blocks, 1, g.block, 0, to.address + shift,
+                               u64(), static_cast<u64>(n), kind, seed, u64());
                 CHECK(to.bytes == expected);
             });
 }
@@ -111,8 +111,8 @@ static void compare_family()
                 if (a.bytes[i] != b.bytes[shift + i])
                     expected = {expected.count + 1, i};
             *found.as<Difference>() = {0, ~0ull};
-            machine.launch("gpumbi_compare_kernel", g.blocks, 1, g.block, 0, &a, b.address + shift,
-                           static_cast<u64>(n), &found);
+            machine.launch("gpumbi_bytes_kernel", g.blocks, 1, g.block, 0, &a, b.address + shift,
+                           static_cast<u64>(n), -1, u64(), &found);
             CHECK_INT(found.as<Difference>()->count, expected.count);
             CHECK_INT(found.as<Difference>()->first, expected.first);
         });
