@@ -32,13 +32,13 @@ static const char *const kinds[] = {"inclusive", "exclusive"};
 
 /* ---- one scan -------------------------------------------------------------------------------- */
 
-/* The form that is fastest at n: one tile a block, in as many blocks as there are multiprocessors
- * or somewhat more, as long as that makes enough; else blocks that stay. */
+/* The form that is fastest at n: small tiles as long as their last can look at all others at
+ * once. */
 static const scan_form *form_of(gpumb *g, uint64_t n)
 {
-    const uint64_t blocks = 2 * (uint64_t)gpumb_get_device(g)->multiprocessors;
+    const uint64_t lanes = (uint64_t)gpumb_get_device(g)->warp_size;
     for (size_t i = 0; i + 1 < COUNT(scan_forms); i++)
-        if (n <= blocks * scan_tile(&scan_forms[i]))
+        if (n <= lanes * scan_tile(&scan_forms[i]))
             return &scan_forms[i];
     return &scan_forms[COUNT(scan_forms) - 1];
 }
@@ -229,8 +229,7 @@ static void scan_form_bench(gpumb *g)
     const values sizes = choose(g, values_of(full, is_gpu(g) ? 6 : 2), VALUES(quick), VALUES(cpu));
     for (size_t i = 0; i < COUNT(scan_forms); i++) {
         const scan_form *f = &scan_forms[i];
-        snprintf(form_names[i], sizeof form_names[i], "%dx%d%s seen %d", f->threads, 4 * f->words,
-                 f->shared ? " shared" : "", f->reach);
+        snprintf(form_names[i], sizeof form_names[i], "%dx%d", f->threads, 4 * f->words);
         names[i] = form_names[i];
     }
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)

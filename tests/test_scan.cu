@@ -4,9 +4,10 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
+#include "check.h"
+
 #include "../bench/scan.h"
 
-#include "check.h"
 #include <stdlib.h>
 
 enum { MARGIN = 64, POISON = 0xff }; // elements; a byte
@@ -78,27 +79,26 @@ template <class Type> static void test_sizes(gpumb *g, const scan_form *form)
         const int exclusive = n % 2 == 0;
         for (int kind = 0; kind < (n < tile ? 2 : 1); kind++)
             CHECK_CASE(scans<Type>(g, form, n, exclusive ^ kind, 0, 0),
-                       "%d threads, %d words, shared %d: n = %llu", form->threads, form->words,
-                       form->shared, (unsigned long long)n);
+                       "%d threads, %d words: n = %llu", form->threads, form->words,
+                       (unsigned long long)n);
     }
     // neither aligned, both, one of them
     for (unsigned at = 1; at < 4; at++)
         CHECK_CASE(scans<Type>(g, form, 2 * tile + 5, (int)at % 2, at, at == 2 ? 0 : at),
-                   "%d threads, %d words, shared %d: from element %u", form->threads, form->words,
-                   form->shared, at);
+                   "%d threads, %d words: from element %u", form->threads, form->words, at);
 }
 
 enum { TILES = 400, BEFORE = 40 };
 
-template <class Type, int reach>
+template <class Type>
 static __global__ void look_back_once(const uint64_t *tiles, unsigned tile, Type *sums)
 {
-    sums[threadIdx.x] = look_back<Type, reach>(tiles, tile, BEFORE);
+    sums[threadIdx.x] = look_back<Type>(tiles, tile, BEFORE);
 }
 
 // What blocks that run one after the other never leave behind: predecessors that know only their
 // own sum, so far that it takes several looks to get to one that knows all.
-template <class Type, int reach> static void test_look_back(gpumb *g, unsigned lanes)
+template <class Type> static void test_look_back(gpumb *g, unsigned lanes)
 {
     gpumb_buffer *state = gpumb_alloc(g, 8 * TILES), *out = gpumb_alloc(g, 4 * 64);
     const unsigned spans[] = {1, 2, lanes, lanes + 1, 2 * lanes, 2 * lanes + 1, 5 * lanes, 399};
@@ -116,13 +116,13 @@ template <class Type, int reach> static void test_look_back(gpumb *g, unsigned l
             }
             gpumb_write(g, state, 0, words.data(), 8 * TILES);
             gpumb_poison(g, out);
-            GPUMB_LAUNCH_BARRIER((look_back_once<Type, reach>), 1, lanes, 0,
+            GPUMB_LAUNCH_BARRIER(look_back_once<Type>, 1, lanes, 0,
                                  GPUMB_PTR(const uint64_t, state), tile, GPUMB_PTR(Type, out));
             const std::vector<Type> sums = read_back<Type>(g, out);
             unsigned right = 0;
             for (unsigned lane = 0; lane < lanes; lane++)
                 right += sums[lane] >= wanted && sums[lane] <= wanted;
-            CHECK_CASE(right == lanes, "%d at a time: tile %u, %u back", reach, tile, span);
+            CHECK_CASE(right == lanes, "tile %u, %u back", tile, span);
         }
     gpumb_free(g, state);
     gpumb_free(g, out);
@@ -182,8 +182,8 @@ int main()
         test_sizes<float>(g, &form);
     }
     const unsigned lanes = (unsigned)gpumb_get_device(g)->warp_size;
-    test_look_back<unsigned, 1>(g, lanes);
-    test_look_back<float, 3>(g, lanes);
+    test_look_back<unsigned>(g, lanes);
+    test_look_back<float>(g, lanes);
     const scan_form *last = &scan_forms[sizeof scan_forms / sizeof *scan_forms - 1];
     gpumb_cpu_set_workers(1); // blocks one after the other
     test_sizes<unsigned>(g, last);
@@ -191,7 +191,7 @@ int main()
     if (!gpumb_cpu_set_warp_size(64)) { // CPU alone
         test_sizes<unsigned>(g, &scan_forms[1]);
         test_sizes<float>(g, last);
-        test_look_back<unsigned, 2>(g, 64);
+        test_look_back<unsigned>(g, 64);
         gpumb_cpu_set_warp_size(32);
     }
     for (int kind = 0; kind < 4; kind++)
