@@ -541,7 +541,7 @@ typedef struct gpumb_stats {
  * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
  * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
- * every second, third or fourth. O(n log n), and some 800 n, at most 15 million steps, for the
+ * every second, third or fourth. O(n log n), and up to 800 n, at most 15 million steps, for the
  * correlation. */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
@@ -6251,9 +6251,7 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
 }
 
 /* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
- * range until two neighbouring doubles are left, about 50 times, at most 1100. Four fifths of what
- * the host computes between samples is here: so it is optimised. */
-GPUMBI_OPTIMIZED
+ * range between two of them until both are one: some log2 n times, at most 1100. */
 static double gpumbi_select_of(const double *values, uint64_t count, uint64_t step, uint64_t rank)
 {
     double lo = values[0], hi = values[0];
@@ -6264,17 +6262,20 @@ static double gpumbi_select_of(const double *values, uint64_t count, uint64_t st
     while (lo < hi) {
         const double halfway = lo / 2 + hi / 2;
         const double middle = halfway > lo && halfway < hi ? halfway : lo;
+        double below = lo, above = hi;
         uint64_t up_to = 0;
         for (uint64_t i = 0; i < count; i += step)
-            up_to += values[i] <= middle;
-        if (up_to > rank)
-            hi = middle;
-        else
-            lo = middle > lo ? middle : hi;
+            if (values[i] > middle) {
+                above = values[i] < above ? values[i] : above;
+            } else {
+                below = values[i] > below ? values[i] : below;
+                up_to++;
+            }
+        hi = up_to > rank ? below : hi;
+        lo = up_to > rank ? lo : above;
     }
     return hi;
 }
-GPUMBI_UNOPTIMIZED
 
 static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 {
