@@ -4975,7 +4975,7 @@ enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
 enum {
     GPUMBI_OPTIONS = 32,
     GPUMBI_WINDOW = 64,
-    GPUMBI_WINDOWS = 25,
+    GPUMBI_WINDOWS = 100,
     GPUMBI_GUARD = 256,
     GPUMBI_GUARD_BYTE = 0xa5
 };
@@ -6221,7 +6221,7 @@ enum {
     GPUMBI_BLOCKS = 1024,   /* most blocks of a series: keeps correlations below a millisecond */
     GPUMBI_SEGMENTS = 9,    /* of a series that is classified */
     GPUMBI_NEAR = 120,      /* newest values that are searched for jumps */
-    GPUMBI_PHASES = 4,      /* levels that a series may take turns between */
+    GPUMBI_PHASES = 6,      /* levels that a series may take turns between */
     GPUMBI_CLASSIFIED = 30, /* fewer values than this can't tell a shape from noise */
     GPUMBI_FEW = 8          /* the first look at a slow region's samples */
 };
@@ -6390,11 +6390,12 @@ static double gpumbi_slope(const double *y, int count, double *error)
  * from the median of their phase count up to a quarter of its quartiles' distance: the median feels
  * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
  * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
- * rest; the values in between count as correlated as those are, which they are at most. */
+ * rest; the values in between count as correlated as those are, which they are at most. Few values
+ * have too few of these lags: there, all lags of what is left of the phases tell more. */
 static double gpumbi_phased_time(const double *series, uint64_t count, int phases)
 {
     gpumbi_block_sums b;
-    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first = 0, squares = 0, pairs = 0;
+    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first, time = 1, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
     for (int i = 0; i < phases; i++) {
         const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
@@ -6408,7 +6409,6 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
                    4;
     }
     gpumbi_make_blocks(&b, series, count, phases, center, scale);
-    const double time = phases * gpumbi_correlation(b.sum, b.count, phases, &first, NULL);
     for (int i = 0; i < b.count; i++) {
         const double pair = i % 2 ? b.sum[i] + b.sum[i - 1] : 0;
         squares += b.sum[i] * b.sum[i];
@@ -6416,14 +6416,18 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
     }
     /* Most independent series pass as such, by the first correlation in standard errors. And where
      * neighbours mirror each other, the median stays. */
-    if (b.variance <= 0 || first < (phases > 2 ? 1 : 0.6) / sqrt((double)b.count) ||
-        (phases > 1 && pairs < 0.1 * squares))
+    for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
+        const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt((double)b.count))
+            time = gpumbi_max(time, t);
+    }
+    if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
         return 1;
-    return (time - phases + 1) * squares / b.count / (b.size * b.variance);
+    return time * squares / b.count / (b.size * b.variance);
 }
 
 /* How many times as many samples the median needs as if they were independent; at least 1. A
- * component of period 2, 3 or 4 does not hide the rest. */
+ * component of period 2 ... 6 does not hide the rest. */
 static double gpumbi_correlation_time(const double *series, uint64_t count)
 {
     double time = 1;
@@ -7352,7 +7356,7 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 
 /* ---- pace: whether times still move ---------------------------------------------------------- */
 
-/* Adds the time of a run to a window of 20 ms of the host's clock, or two runs, or a tenth of the
+/* Adds the time of a run to a window of 5 ms of the host's clock, or two runs, or a tenth of the
  * warm-up: whichever takes long enough for a slow kernel and leaves a few windows. A window's level
  * is the mean of its runs, so that a coarse clock shows what moves by less than its quantum; what
  * is far from the median counts as less far. Returns 1 if the window has ended. */
@@ -7364,7 +7368,7 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
         run[s->pace.runs++] = seconds;
     if (!s->pace.runs && !s->pace.levels)
         return 0;
-    ends |= length_s >= gpumbi_min(20e-3, most_s / 5) &&
+    ends |= length_s >= gpumbi_min(5e-3, most_s / 20) &&
             (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
@@ -7397,20 +7401,20 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
 {
     const double *const end = s->pace.level + s->pace.windows;
     const double ahead_s = gpumbi_max(g->settings.warmup_s, 0.5);
-    double slope = 0, error = 0, most = 0;
+    double slope = 0, error = 0, sure = HUGE_VAL;
     if (s->pace.windows < 3)
         return 0;
     const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
     const double own_s =
         gpumbi_max(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
     const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
-    for (int n = s->pace.windows < 4 ? 3 : 4; n <= s->pace.windows; n++) {
+    for (int n = 0; n < s->pace.windows && sure > least;) {
+        n += n / 4 + 8;
+        n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
-        most = gpumbi_max(least, (errors > 0 ? errors : 2.7 + 14 / (n - 2.0)) * error);
-        if (most <= least)
-            break;
+        sure = (2.6 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
-    return fabs(slope) > most;
+    return fabs(slope) > gpumbi_max(least, errors > 0 ? errors * error : sure);
 }
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
@@ -7494,14 +7498,15 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     gpumbi_samples_begin(g, s);
 }
 
-/* Until four windows show no slope, and the last three hold one level: clocks also climb in steps,
- * between which times hold still. For that the first region of a context warms up for at least 100
- * ms; later ones find a device that is busy already. Two standard errors are exceeded by a few
- * steady series, which cost these a window more, and are not enough for a flag. */
+/* Until 70 ms, and four windows, show no slope, and the last 50 ms one level: clocks also climb in
+ * steps, between which times hold still. For that the first region of a context warms up for at
+ * least 100 ms; later ones find a device that is busy already. 1.3 standard errors are exceeded by
+ * a fifth of all steady series, which costs these a few windows more, and are not enough for a
+ * flag: with 2, twice as many slow ramps would pass (bench/coverage.c). */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
-    const double least_s = g->region.warmed || !s->use_events ? 0 : 0.1;
+    const double least_s = g->region.warmed || !s->use_events ? 70e-3 : 0.1;
     int settled = 0;
     s->warm_up.runs++;
     if (seconds <= 0) {
@@ -7515,8 +7520,10 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
     const double *const newest = s->pace.level + s->pace.windows - 1;
     if (ended && s->pace.windows >= 4) {
         const double tolerance = gpumbi_max(g->settings.precision * newest[0], s->pace.spread);
-        settled = spent_s >= least_s && fabs(newest[0] - newest[-1]) <= tolerance &&
-                  fabs(newest[0] - newest[-2]) <= tolerance && !gpumbi_pace_moves(g, s, 2);
+        const int apart = s->pace.windows < 11 ? 1 : 5;
+        settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
+                  fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
+                  !gpumbi_pace_moves(g, s, 1.3);
     }
     if (!settled && !out_of_time)
         return;
@@ -7532,8 +7539,8 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 
 /* Stopping at the first good moment would favour lucky intervals: it is looked at only when the
  * count is on a fixed schedule, each entry half as much again as the one before. An interleaved
- * region that was precise goes on with the others, and is looked at again. Samples that still move
- * are part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence
+ * region that was precise goes on with the others, and is looked at again. Samples that may still
+ * move are part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence
  * only. */
 static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
@@ -7558,7 +7565,7 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
-            gpumbi_pace_moves(g, s, s->samples.spent_s < 0.1 ? 2.5 : 0)) {
+            gpumbi_pace_moves(g, s, s->samples.spent_s < 0.1 ? 1.5 : 0)) {
             gpumbi_samples_begin(g, s);
             return;
         }
