@@ -6395,7 +6395,8 @@ static double gpumbi_slope(const double *y, int count, double *error)
 static double gpumbi_phased_time(const double *series, uint64_t count, int phases)
 {
     gpumbi_block_sums b;
-    double center[GPUMBI_PHASES], scale[GPUMBI_PHASES], first, time = 1, squares = 0, pairs = 0;
+    double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
+    double first, time = 1, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
     for (int i = 0; i < phases; i++) {
         const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;

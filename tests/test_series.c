@@ -70,8 +70,8 @@ static double naive_of(const double *series, int n, int first, int step, int ran
 static double naive_time(const double *series, int n, int phases)
 {
     static double y[1024], rho[2048];
-    double time = 0, squares, pairs = 0;
-    int i, k, phase;
+    double most = 1, squares, pairs = 0;
+    int i, k, phase, pass;
     for (phase = 0; phase < phases; phase++) {
         const int members = (n - phase + phases - 1) / phases, quarter = members / 4;
         const double center = (naive_of(series, n, phase, phases, (members - 1) / 2) +
@@ -98,11 +98,17 @@ static double naive_time(const double *series, int n, int phases)
         rho[k] /= squares;
     for (i = 1; i < n; i += 2)
         pairs += (y[i] + y[i - 1]) * (y[i] + y[i - 1]);
-    if (rho[phases] < (phases > 2 ? 1 : 0.6) / sqrt(n) || (phases > 1 && pairs < 0.1 * squares))
+    if (phases > 1 && pairs < 0.1 * squares)
         return 1;
-    for (k = 0; k < n / 2 && rho[k] + rho[k + phases] > 0; k += 2 * phases)
-        time += 2 * (rho[k] + rho[k + phases]);
-    return phases * (time - 2) + 1;
+    for (pass = 0; pass < 2; pass++) { /* by all lags, and by multiples of `phases` */
+        const int step = pass ? phases : 1;
+        double time = 0;
+        for (k = 0; k < n / 2 && rho[k] + rho[k + step] > 0; k += 2 * step)
+            time += 2 * (rho[k] + rho[k + step]);
+        if (rho[step] >= (phases == 1 || (phases == 2 && pass) ? 0.6 : 1.6) / sqrt(n))
+            most = fmax(most, step * (time - 2) + 1);
+    }
+    return most;
 }
 
 static void naive_interval(const double *series, int n, int stopped, double *lo, double *hi,
@@ -116,7 +122,7 @@ static void naive_interval(const double *series, int n, int stopped, double *lo,
             sorted[j] = sorted[j - 1];
         sorted[j] = series[i];
     }
-    for (k = 1; k <= 4 && k * 6 <= n; k++)
+    for (k = 1; k <= 6 && k * 6 <= n; k++)
         time = fmax(time, naive_time(series, n, k));
     /* outside of rank k: 2 P(B < k) <= 5 % */
     for (k = 0; k < n / 2; k++) {
