@@ -554,7 +554,7 @@ static void ramps(void)
     g->region.warmed = 1;
     printf(
         "\nRAMPS, falling and rising in equal parts: reported within the precision of 1 %% of the "
-        "settled value,\nor flagged. Wanted in 95 %%; or in three quarters of what the best test "
+        "settled value,\nor flagged. Wanted in 95 %%; or in two thirds of what the best test "
         "finds that knows shape and noise,\nin as many runs as a steady series takes, with 1 %% "
         "of false alarms. Steady series begin with their\nsamples at most 30 ms after three "
         "windows of 20 ms (of 30 ms for runs of 10 ms)\n\n");
@@ -607,7 +607,7 @@ static void ramps(void)
                         "%%  %s\n",
                         100 * cases[c][0], ramp.is_linear ? "linear" : "exponential", ramp.seconds,
                         reps, 100.0 * right / reps, 100 * found,
-                        demand(right >= fmin(0.95, 0.75 * found) * reps));
+                        demand(right >= fmin(0.95, found / 1.5) * reps));
                     fflush(stdout);
                 }
         }
