@@ -488,7 +488,7 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
 
 /* A value of your own, in a column of this name in all sinks: of the next region or, called by its
- * check, of the one under way. Up to 16 names in a context, each of up to 63 characters without a
+ * check, of the one under way. Up to 16 names in a context, each of up to 127 characters without a
  * semicolon, none that of another column. NaN and infinity leave its place empty. */
 GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 

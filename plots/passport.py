@@ -71,9 +71,9 @@ PAGE = {
     ),
     "Arithmetic": (
         most("n-body, 20 FLOP by convention", "nbody/best", {}, "gflops", 1e-3, "TFLOP/s"),
-        most("fp32", "roofline/sweep", {"type": "fp32"}, "gflops", 1e-3, "TFLOP/s"),
-        most("fp64", "roofline/sweep", {"type": "fp64"}, "gflops", 1e-3, "TFLOP/s", share=()),
-        most("fp16", "roofline/sweep", {"type": "fp16"}, "gflops", 1e-3, "TFLOP/s", share=()),
+        most("fp32", "roofline/roofs", {"type": "f32"}, "gflops", 1e-3, "TFLOP/s", share=()),
+        most("fp64", "roofline/roofs", {"type": "f64"}, "gflops", 1e-3, "TFLOP/s", share=()),
+        most("fp16", "roofline/roofs", {"type": "f16"}, "gflops", 1e-3, "TFLOP/s", share=()),
     ),
     "Reductions, scans, stencils": (
         most("sum", "reduction/size", {"kernel": "fastest"}),

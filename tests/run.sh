@@ -81,7 +81,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 
 # In the background, for a shell that waits hears signals at once.
-cores=$(nproc 2>/dev/null || echo 2)
+cores=$(($(nproc 2>/dev/null || echo 2) + 1)) # some of them wait, for a signal or a child
 for list in 1 2; do
     [ -e "$tmp/list$list" ] || continue
     [ $list -lt 2 ] || cores=1

@@ -872,7 +872,7 @@ static void test_own_values()
     gpumb_set_value(g, "v16", 16);
     CHECK_STR(heard, "gpumb: value v16: there are 16 of them already\n");
     close(g, GPUMB_EXIT_ERROR);
-    const std::string longest(63, 'x');
+    const std::string longest(127, 'x');
     g = open();
     gpumb_set_value(g, longest.c_str(), 1);
     CHECK(gpumb_ok(g));
@@ -884,7 +884,7 @@ static void test_own_values()
             measure(g, "");
         }
         CHECK(strstr(heard, name && (*name == 'm' || *name == 'n') ? "is the name of a column"
-                                                                   : "has 1 to 63 characters"));
+                                                                   : "has 1 to 127 characters"));
         close(g, GPUMB_EXIT_ERROR);
     }
     g = open(); // and an axis that is called as a value
