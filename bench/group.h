@@ -85,10 +85,12 @@ static __device__ inline lane_of this_lane(unsigned threads)
 #define FOR_VECTORS(name, macro)                                                                   \
     template <class T> static __device__ inline T name(lane_of l, T x, unsigned by)                \
     {                                                                                              \
+        (void)l; /* AMD's need no mask */                                                          \
         return macro(LANES(l.count), x, by);                                                       \
     }                                                                                              \
     template <class T> static __device__ inline four<T> name(lane_of l, four<T> x, unsigned by)    \
     {                                                                                              \
+        (void)l;                                                                                   \
         return {{macro(LANES(l.count), x.at[0], by), macro(LANES(l.count), x.at[1], by),           \
                  macro(LANES(l.count), x.at[2], by), macro(LANES(l.count), x.at[3], by)}};         \
     }

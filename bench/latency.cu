@@ -357,7 +357,7 @@ typedef struct levels {
 static levels levels_of(gpumb *g, const char *bench, int64_t stride)
 {
     const gpumb_device *d = gpumb_get_device(g);
-    const double touched = stride > LINE ? (double)stride / LINE : 1;
+    const double touched = stride > LINE ? (double)stride / (double)LINE : 1;
     int found[MEMORIES] = {0, 0, 0};
     levels l;
     l.p = points_of(g, bench, stride);

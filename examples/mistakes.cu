@@ -117,7 +117,7 @@ static const gpumb_result *find(gpumb *g, const char *name)
 static void conclude(gpumb *g, const char *name, const char *beside, const char *advice)
 {
     static const struct {
-        int bit;
+        unsigned bit;
         const char *name;
     } flags[] = {
 #define NAME(symbol, name, meaning, advice) {GPUMB_FLAG_##symbol, name},

@@ -32,6 +32,7 @@ static gpumb *open_with(std::vector<std::string> options)
         argv.push_back(&option[0]);
     argv.push_back(NULL);
     fake_reset();
+    fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
     heard.clear();
     gpumb *g = gpumb_open((int)kept.size(), argv.data());
     if (g->table.file)
