@@ -24,6 +24,8 @@ enum { SHARED, SHUFFLE, HARDWARE, LIBRARY, FORMS };
 
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
 #define WARP_LANES ((unsigned)warpSize)
+#undef UNROLL /* lanes are not a number that the compiler knows: it unrolls what it can */
+#define UNROLL
 #define LANES(count) (count)
 #define SHUFFLE_FROM(lanes, x, lane) __shfl(x, (int)(lane))
 #define SHUFFLE_UP(lanes, x, distance) __shfl_up(x, distance)
@@ -448,7 +450,7 @@ static __host__ __device__ constexpr int at_a_time(int warps, size_t size, bool 
     int each = 1;
     if (warps > 8)
         return alone && size <= 8 ? 4 : 1;
-    while (each < warps && (each * size < 32 || each < 4))
+    while (each < warps && ((size_t)each * size < 32 || each < 4))
         each *= 2;
     return size > 8 && each < warps ? 1 : each;
 }
@@ -640,7 +642,7 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
                 any |= left[w];
             return any;
         }
-        return ANY_LANE(LANES(l.count), l.lane < warps ? left[l.lane] : 0);
+        return ANY_LANE(LANES(l.count), l.lane < warps && left[l.lane]);
     }
 };
 

@@ -300,7 +300,8 @@ if found "$hipcc"; then
     done
     add "$compile -DGPUMB_IMPLEMENTATION -DSYSTEM_FIRST $dir/use.c"
     for program in $programs; do
-        add "$compile $program"
+        case $program in bench/*) standard=-std=c++17 ;; *) standard= ;; esac # as make builds them
+        add "$compile $standard $program"
     done
 fi
 
