@@ -60,7 +60,7 @@ HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := tests/test_amd.sh tests/test_coverage.sh tests/test_isa.sh
+THOROUGH := tests/test_amd.sh tests/test_coverage.sh tests/test_isa.sh tests/test_sensors.sh
 SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
