@@ -8,20 +8,12 @@
 
 #include <vector>
 
-/* The library's headers want C++17, and are not part of every ROCm. */
-#if __cplusplus >= 201703L
-#if defined(GPUMB_BACKEND_CUDA) && __has_include(<cub/block/block_scan.cuh>)
+#define CUB_HEADER <cub/block/block_scan.cuh>
+#include "library.h"
+#if defined(GPUMB_BACKEND_CUDA) && !defined(NO_LIBRARY)
 #include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 #include <cub/warp/warp_reduce.cuh>
 #include <cub/warp/warp_scan.cuh>
-#define LIBRARY_NAME "CUB"
-namespace library = cub;
-#elif defined(GPUMB_BACKEND_HIP) && __has_include(<hipcub/hipcub.hpp>)
-#include <hipcub/hipcub.hpp>
-#define LIBRARY_NAME "hipCUB"
-namespace library = hipcub;
-#endif
 #endif
 
 #include "group.h"
@@ -47,7 +39,7 @@ static const char *const forms[] = {"shared memory", "shuffles", "instruction", 
 
 /* ---- the vendor's library -------------------------------------------------------------------- */
 
-#if defined(LIBRARY_NAME)
+#ifndef NO_LIBRARY
 /* Its rooms in turn, like those of the other forms. */
 template <class Room, class T> static __device__ inline Room &library_room(turns<T> &m)
 {
@@ -306,7 +298,7 @@ template <class T> static constexpr bool has_form(bool blockwide, int64_t algori
            : form == HARDWARE ? is_int32<T>::value &&
                                     (blockwide ? algorithm != BROADCAST
                                                : algorithm == REDUCE || algorithm == REDUCE_TO_ONE)
-#if defined(LIBRARY_NAME)
+#ifndef NO_LIBRARY
                               : algorithm != BROADCAST;
 #else
                               : false;
@@ -492,7 +484,7 @@ static void note_values(gpumb *g, const char *bench)
             say(&s, "; published: %.1f on a V100", published[algorithm]);
         gpumb_note(g, "%s, %s: time through shared memory over that of the best form without: %s.",
                    bench, algorithms[algorithm], s.text);
-#if defined(LIBRARY_NAME)
+#ifndef NO_LIBRARY
         const span_of_ratios library = ratios(g, all, "type", LIBRARY, SHARED, HARDWARE);
         if (!library.count)
             continue;

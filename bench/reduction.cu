@@ -7,26 +7,8 @@
 #include "bench.h"
 #include "kernels.h"
 
-/* The library's headers want C++17, and are not part of every ROCm. */
-#if __cplusplus >= 201703L
-#if defined(GPUMB_BACKEND_CUDA) && __has_include(<cub/device/device_reduce.cuh>)
-#include <cub/device/device_reduce.cuh>
-#define LIBRARY "CUB"
-namespace library = cub;
-typedef cudaStream_t library_stream;
-#define library_error cudaGetErrorString
-#elif defined(GPUMB_BACKEND_HIP) && __has_include(<hipcub/hipcub.hpp>)
-#include <hipcub/hipcub.hpp>
-#define LIBRARY "hipCUB"
-namespace library = hipcub;
-typedef hipStream_t library_stream;
-#define library_error hipGetErrorString
-#endif
-#endif
-#ifndef LIBRARY
-#define LIBRARY "" /* no rows */
-#define NO_LIBRARY
-#endif
+#define CUB_HEADER <cub/device/device_reduce.cuh>
+#include "library.h"
 
 static const char *const types[] = {"f32", "f64", "i32", "u32"}; /* in gpumb_type's order */
 static const char *const operations[] = {"sum", "min", "max"};   /* in gpumb_operation's */
@@ -130,7 +112,7 @@ static const char *library_sum(gpumb *g, const job *j, void *room, size_t *bytes
     const void *in = gpumb_data(j->in);
     void *out = gpumb_data(j->out);
     if (j->n > INT32_MAX)
-        return LIBRARY " is called with a 32-bit count of elements";
+        return LIBRARY_NAME " is called with a 32-bit count of elements";
     const auto error =
         j->how.type == GPUMB_F32
             ? library::DeviceReduce::Sum(room, *bytes, (const float *)in, (float *)out, n, stream)
@@ -371,7 +353,7 @@ static void reduction_size(gpumb *g)
     note_peak(g, "naive", 0);
     for (int64_t launch = 0; launch < LAUNCHES; launch++)
         for (int64_t type = 0; type < 2; type++)
-            if (!note_ratio(g, "library", LIBRARY, type, launch))
+            if (!note_ratio(g, "library", LIBRARY_NAME, type, launch))
                 note_ratio(g, "naive", "the naive form", type, launch);
 }
 

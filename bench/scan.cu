@@ -6,26 +6,8 @@
 #include "bench.h"
 #include "scan.h"
 
-/* The library's headers want C++17, and are not part of every ROCm. */
-#if __cplusplus >= 201703L
-#if defined(GPUMB_BACKEND_CUDA) && __has_include(<cub/device/device_scan.cuh>)
-#include <cub/device/device_scan.cuh>
-#define LIBRARY "CUB"
-namespace library = cub;
-typedef cudaStream_t library_stream;
-#define library_error cudaGetErrorString
-#elif defined(GPUMB_BACKEND_HIP) && __has_include(<hipcub/hipcub.hpp>)
-#include <hipcub/hipcub.hpp>
-#define LIBRARY "hipCUB"
-namespace library = hipcub;
-typedef hipStream_t library_stream;
-#define library_error hipGetErrorString
-#endif
-#endif
-#ifndef LIBRARY
-#define LIBRARY "" /* no rows */
-#define NO_LIBRARY
-#endif
+#define CUB_HEADER <cub/device/device_scan.cuh>
+#include "library.h"
 
 static const char *const types[] = {"i32", "f32"};
 static const char *const kinds[] = {"inclusive", "exclusive"};
@@ -91,7 +73,7 @@ static const char *library_scan(gpumb *g, const scan_job *j, void *room, size_t 
     const library_stream stream = (library_stream)gpumb_stream(g);
     const int n = (int)j->n; /* its fastest kind of index */
     if (j->n > INT32_MAX)
-        return LIBRARY " is called with a 32-bit count of elements";
+        return LIBRARY_NAME " is called with a 32-bit count of elements";
 #define LIBRARY_SCAN(Kind, Type)                                                                   \
     library::DeviceScan::Kind(room, *bytes, GPUMB_PTR(const Type, j->in), GPUMB_PTR(Type, j->out), \
                               n, stream)
@@ -194,7 +176,7 @@ static void scan_size(gpumb *g)
             }
     for (int64_t type = 0; type < 2; type++)
         for (int64_t kind = 0; kind < 2; kind++)
-            note_size(g, type, kind, "library", LIBRARY);
+            note_size(g, type, kind, "library", LIBRARY_NAME);
     note_size(g, 0, 0, "copy", "a copy");
     note_rate(g);
 }
