@@ -541,7 +541,7 @@ typedef struct gpumb_stats {
  * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
  * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
- * every second, third or fourth. O(n log n), and up to 800 n, at most 15 million steps, for the
+ * every second to sixth. O(n log n), and up to 800 n, at most 15 million steps, for the
  * correlation. */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
@@ -5825,9 +5825,9 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
     const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
     for (int i = 0; i < 3; i++) {
         /* AMD's queues count threads in 32 bits: ROCm truncates (rocm-systems, issue 2372). */
-        if (!strncmp(g->device.arch, "gfx", 3) && shape->block[i] > 0)
-            grid_limit[i] =
-                (uint64_t)gpumbi_min((double)grid_limit[i], (double)(UINT32_MAX / shape->block[i]));
+        const uint64_t blocks = UINT32_MAX / (shape->block[i] > 0 ? shape->block[i] : 1);
+        if (!strncmp(g->device.arch, "gfx", 3) && blocks < grid_limit[i])
+            grid_limit[i] = blocks;
         const int bad_grid = shape->grid[i] < 1 || shape->grid[i] > grid_limit[i];
         const int bad_block = shape->block[i] < 1 || shape->block[i] > block_limit[i];
         if (bad_grid || bad_block) {
@@ -9866,7 +9866,8 @@ static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
     head->emulated = !strcmp(g->device.backend, "cpu");
     const int transfers = gpumbi_transfers_per_clock(&g->device);
     head->peak_source = g->settings.peak_gbps > 0 ? 2
-                        : transfers > 2           ? transfers / 12 + 3
+                        : transfers == 4          ? 3
+                        : transfers == 16         ? 4
                                                   : transfers > 0;
 }
 
