@@ -1830,6 +1830,18 @@ static void gpumbi_list(char *list, size_t size, const char *name)
     gpumbi_append(list, size, "%s%s", list[0] ? ";" : "", name);
 }
 
+/* Takes the first text off a list. Returns what is left of the list; NULL: it was empty. */
+static const char *gpumbi_split(const char *list, char separator, char *first, size_t size)
+{
+    size_t length = 0;
+    if (!*list)
+        return NULL;
+    while (list[length] && list[length] != separator)
+        length++;
+    gpumbi_format(first, size, "%.*s", (int)length, list);
+    return list + length + (list[length] != 0);
+}
+
 /* Without the overloads of C++, which cost the compiler more than the calls do. */
 static double gpumbi_min(double a, double b)
 {
@@ -5212,7 +5224,8 @@ struct gpumb {
         gpumbi_sampler single, *active;
         int body_due, in_body;
         int warmed;    /* a region has been timed */
-        int skipped;   /* one of GPUMB_TIME was not */
+        int skipped;   /* one of GPUMB_TIME was not ... */
+        int failed;    /* ... or failed */
         int states;    /* 1: a row of this benchmark has stated its bytes; -1: no more about that */
         char why[200]; /* from gpumb_reason() */
     } region;
@@ -5260,7 +5273,7 @@ struct gpumb {
     struct { /* ROWS */
         gpumbi_row **at;
         size_t count, capacity, written, last; /* the last to be finished, not to be written */
-        uint64_t ok, skipped, failed;
+        uint64_t ok, skipped;                  /* all others have failed */
     } rows;
 
     struct { /* SINKS: the files */
@@ -5294,10 +5307,10 @@ struct gpumb {
         char pipe[32];                 /* to the process that has started this one */
     } comparison;
 
-    struct { /* COMPARISON: of --resume */
+    struct { /* COMPARISON: rows in place of regions, of --resume */
         gpumbi_records *rows;
         size_t left, met; /* of those: that wait for their region, and that have met it */
-    } resume;
+    } kept;
 
     struct { /* COMMAND LINE */
         int argc;
@@ -9196,8 +9209,8 @@ static void gpumbi_profile_line(gpumb *g, const gpumbi_sampler *s, uint64_t runs
     fflush(g->table.file);
 }
 
-/* Makes a row of it. */
-static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s)
+/* Makes a row of it, which may be ok or not. */
+static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
         return;
@@ -9223,6 +9236,9 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s)
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
+    g->rows.ok += ok;
+    g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
+    g->region.warmed |= ok;
     gpumbi_add_processes(g, row);
     gpumbi_say_unstated(g, &row->result);
     gpumbi_write_rows(g);
@@ -9233,26 +9249,21 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
     const int ok = s->result.status == GPUMB_STATUS_OK;
-    const int skipped = s->result.status == GPUMB_STATUS_SKIPPED;
     if (ok && g->settings.profile)
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "profiled, not timed");
-    g->region.warmed |= ok;
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
-    g->rows.failed += s->result.status == GPUMB_STATUS_FAILED;
     if (s->copy_to) {
-        g->region.skipped |= skipped;
+        g->region.warmed |= ok;
+        g->region.skipped |= !ok && s->result.status == GPUMB_STATUS_SKIPPED;
+        g->region.failed |= s->result.status == GPUMB_STATUS_FAILED;
         *s->copy_to = s->result;
         return;
     }
     const size_t rows = g->rows.count;
-    gpumbi_add_row(g, s);
-    if (g->rows.count == rows)
-        return;
-    g->rows.ok += (uint64_t)ok;
-    g->rows.skipped += (uint64_t)skipped;
-    if (g->settings.profile)
+    gpumbi_add_row(g, s, ok);
+    if (g->settings.profile && g->rows.count > rows)
         gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
 }
 
@@ -9651,20 +9662,18 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
 /* Whether a list that semicolons separate has a name. */
 static int gpumbi_is_listed(const char *list, const char *name)
 {
-    for (size_t length; *list; list += length + (list[length] != 0)) {
-        length = strcspn(list, ";");
-        if (strlen(name) == length && !strncmp(list, name, length))
+    char one[GPUMBI_CELL];
+    while ((list = gpumbi_split(list, ';', one, sizeof one)) != NULL)
+        if (!strcmp(one, name))
             return 1;
-    }
     return 0;
 }
 
-/* Which of a list is called as the text up to the next semicolon; -1: none. */
+/* Which of a field's names a text is; -1: none. */
 static int gpumbi_find_name(const gpumbi_field *f, const char *text)
 {
-    const size_t length = strcspn(text, ";");
     int i = f->name_count - 1;
-    while (i >= 0 && (strlen(f->names[i]) != length || strncmp(text, f->names[i], length)))
+    while (i >= 0 && strcmp(f->names[i], text))
         i--;
     return i;
 }
@@ -9675,13 +9684,9 @@ static int gpumbi_read_list(const char *text, gpumbi_line *l)
     char one[64];
     int count = 0, right = 1;
     l->result.process_medians_s = text[0] ? l->medians : NULL;
-    for (; *text && right; count++) {
-        const size_t length = strcspn(text, ";");
-        gpumbi_format(one, sizeof one, "%.*s", (int)length, text);
+    for (; right && (text = gpumbi_split(text, ';', one, sizeof one)) != NULL; count++)
         right = count < GPUMBI_PROCESSES && gpumbi_read_number(one, &l->medians[count]) &&
                 l->medians[count] > 0;
-        text += length + (text[length] != 0);
-    }
     l->median_count = count;
     return right;
 }
@@ -9693,7 +9698,7 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
     char *at = (char *)base + f->at;
     const int unknown = f->known == GPUMBI_IF_NOT_NEGATIVE ? -1 : 0;
     double number = unknown;
-    char *end;
+    char *end, one[128];
     if (f->kind == GPUMBI_IS_TEXT) {
         gpumbi_copy_text(at, f->size, text);
         return 1;
@@ -9701,13 +9706,13 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
     if (f->kind == GPUMBI_IS_LIST)
         return gpumbi_read_list(text, (gpumbi_line *)base);
     if (f->kind == GPUMBI_IS_NAME || f->kind == GPUMBI_IS_BITS) {
-        int whole = text[0] ? gpumbi_find_name(f, text) : unknown;
-        if (f->kind == GPUMBI_IS_BITS && text[0])
-            for (whole = 0; *text; text += strcspn(text, ";"), text += *text != 0) {
-                const int bit = gpumbi_find_name(f, text);
-                whole |= bit < 0 ? 0 : 1 << bit;
-            }
-        whole = whole < unknown ? unknown : whole;
+        const int bits = f->kind == GPUMBI_IS_BITS;
+        int whole = bits && text[0] ? 0 : unknown;
+        while ((text = gpumbi_split(text, ';', one, sizeof one)) != NULL) {
+            const int which = gpumbi_find_name(f, one);
+            if (which >= 0)
+                whole = bits ? whole | 1 << which : which;
+        }
         memcpy(at, &whole, sizeof whole);
         return 1;
     }
@@ -10341,7 +10346,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
     char text[80];
     gpumbi_number number;
     const uint64_t rows = g->rows.count, rest = g->progress.expected - rows;
-    const uint64_t timed = rows - g->resume.met;
+    const uint64_t timed = rows - g->kept.met;
     if (!g->progress.shown || s->copy_to)
         return;
     const double now = gpumbi_dev_clock();
@@ -10723,7 +10728,7 @@ static void gpumbi_write_rows(gpumb *g)
     gpumbi_progress_clear();
     for (int kind = 0; kind < GPUMBI_SINKS && !g->sinks.broken; kind++) {
         gpumbi_sink *sink = &g->sinks.sink[kind];
-        if (sink->fd < 0 || (waiting && sink->straight) || (sink->stale && g->resume.left))
+        if (sink->fd < 0 || (waiting && sink->straight) || (sink->stale && g->kept.left))
             continue;
         const int wider = kind != GPUMBI_JSON && kind != GPUMBI_GBENCH && sink->rows &&
                           sink->columns != g->sweep.columns;
@@ -10918,6 +10923,22 @@ static int gpumbi_read_slot(gpumbi_records *t, const char *name)
     return t->last = gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, t->last);
 }
 
+/* NaN: unknown. */
+static double gpumbi_cell_number(const gpumbi_cell *cell)
+{
+    double number;
+    return gpumbi_read_number(cell->text, &number) ? number : NAN;
+}
+
+/* The fields of a record; of one that has none yet, the values that stand for unknown. */
+static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
+{
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
+        gpumbi_read_field(&gpumbi_row_fields[i], line, r->text[i] ? r->text[i] : "");
+    if (line->result.time.count < 6) /* they are not written, and all count */
+        line->result.time.effective = (double)line->result.time.count;
+}
+
 /* What a record can't do without. */
 static void gpumbi_record_needs(gpumbi_records *t, const char *what)
 {
@@ -10939,8 +10960,7 @@ static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
     memset(r, 0, sizeof *r);
     r->first_axis = t->axis_count;
     memset(t->there, 0, sizeof t->there);
-    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
-        gpumbi_read_field(&gpumbi_row_fields[i], &t->now, "");
+    gpumbi_read_line(r, &t->now);
     return r;
 }
 
@@ -10964,13 +10984,12 @@ static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_ce
 static void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
 {
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
-    size_t length;
+    const char *list = t->now.values;
+    char name[GPUMBI_COLUMN_NAME];
     r->axes = t->axis_count - r->first_axis;
-    for (const char *list = t->now.values; *list; list += length + (list[length] != 0)) {
+    while ((list = gpumbi_split(list, ';', name, sizeof name)) != NULL) {
         size_t i = 0;
-        length = strcspn(list, ";");
-        while (i < r->axes &&
-               (strlen(cell[i].name) != length || strncmp(cell[i].name, list, length)))
+        while (i < r->axes && strcmp(cell[i].name, name))
             i++;
         if (i == r->axes)
             continue;
@@ -11597,17 +11616,15 @@ static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_reco
 static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_record *r,
                                   int width, uint64_t count[2])
 {
-    char name[2 + GPUMBI_COLUMN_NAME];
+    char name[2 + GPUMBI_COLUMN_NAME] = "  ";
     const gpumbi_cell *cell = g->comparison.base->axes + r->first_axis + r->axes;
     const char *list = g->settings.compare_values ? g->settings.compare_values : "";
-    for (size_t length; *list; list += length + (list[length] != 0)) {
+    while ((list = gpumbi_split(list, ',', name + 2, sizeof name - 2)) != NULL) {
         double base = NAN;
-        length = strcspn(list, ",");
-        gpumbi_format(name, sizeof name, "  %.*s", (int)length, list);
         const double now = gpumbi_value_of(g, row->values, name + 2);
         for (size_t i = 0; i < r->values; i++)
-            if (!strcmp(cell[i].name, name + 2) && cell[i].text[0])
-                gpumbi_read_number(cell[i].text, &base);
+            if (!strcmp(cell[i].name, name + 2))
+                base = gpumbi_cell_number(&cell[i]);
         const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
         if (!isfinite(base) && !isfinite(now))
             continue;
@@ -11779,15 +11796,24 @@ static const unsigned char gpumbi_origin[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUM
                                               GPUMBI_COLUMN_device, GPUMBI_COLUMN_gpumb,
                                               GPUMBI_COLUMN_settings};
 
-/* The k-th of these, as rows of this run have it. */
-static void gpumbi_origin_here(const gpumb *g, int k, char text[GPUMBI_CELL])
+/* The first record that has another k-th of these than rows of this run have, `here`: what it has.
+ * NULL: all are the same, or don't say. */
+static const char *gpumbi_from_elsewhere(const gpumb *g, const gpumbi_records *t, int k,
+                                         char here[GPUMBI_CELL])
 {
     gpumbi_line line;
+    const char *there = NULL;
     memset(&line, 0, sizeof line);
     gpumbi_fill_line(g, &line.result, &line);
     gpumbi_copy_text(
-        text, GPUMBI_CELL,
-        gpumbi_field_text(&gpumbi_row_fields[gpumbi_origin[k]], &line, &line.result, text));
+        here, GPUMBI_CELL,
+        gpumbi_field_text(&gpumbi_row_fields[gpumbi_origin[k]], &line, &line.result, line.values));
+    for (size_t i = 0; i < t->count; i++) {
+        there = t->rows[i].text[gpumbi_origin[k]];
+        if (there && there[0] && strcmp(there, here))
+            return there;
+    }
+    return NULL;
 }
 
 /* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
@@ -11797,56 +11823,48 @@ static void gpumbi_compare_origin(gpumb *g)
     const gpumbi_records *t = g->comparison.base;
     char here[GPUMBI_CELL];
     for (int k = 0; t && k < 4; k++) {
-        gpumbi_origin_here(g, k, here);
-        for (size_t i = 0; i < t->count; i++) {
-            const char *there = t->rows[i].text[gpumbi_origin[k]];
-            if (!there || !there[0] || !strcmp(there, here) ||
-                (k == 0 && strtol(there, NULL, 10) < GPUMBI_SCHEMA))
-                continue;
+        const char *there = gpumbi_from_elsewhere(g, t, k, here);
+        if (there && (k > 0 || strtol(there, NULL, 10) > GPUMBI_SCHEMA))
             gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
                        "difference too",
                        g->settings.compare, gpumbi_row_fields[gpumbi_origin[k]].name, there, here);
-            break;
-        }
     }
 }
 
-/* ---- runs that are resumed ------------------------------------------------------------------- */
+/* ---- rows that are kept ------------------------------------------------------------------------
+ *
+ * Those of an earlier run take the place of regions: these are met, and not measured.
+ */
 
 /* What a list has that another doesn't. */
 static const char *gpumbi_unlisted(const char *list, const char *other, char text[GPUMBI_CELL])
 {
     char one[GPUMBI_CELL];
     text[0] = 0;
-    for (size_t length; *list; list += length + (list[length] != 0)) {
-        length = strcspn(list, ";");
-        gpumbi_format(one, sizeof one, "%.*s", (int)length, list);
+    while ((list = gpumbi_split(list, ';', one, sizeof one)) != NULL)
         if (!gpumbi_is_listed(other, one))
             gpumbi_list(text, GPUMBI_CELL, one);
-    }
     return text[0] ? text : "the default";
 }
 
 /* Ends the context if rows aren't of a run like this one. */
-static void gpumbi_resume_judge(gpumb *g, const char *part, const gpumbi_records *t)
+static void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi_records *t)
 {
-    char here[GPUMBI_CELL], more[GPUMBI_CELL], less[GPUMBI_CELL], wrong[2 * GPUMBI_CELL];
+    char here[GPUMBI_CELL], more[GPUMBI_CELL], less[GPUMBI_CELL];
+    char wrong[2 * GPUMBI_CELL], part[GPUMBI_PATH];
     gpumbi_copy_text(wrong, sizeof wrong, t->wrong);
-    for (int k = 0; k < 5; k++) {
-        const int column = gpumbi_origin[k];
-        gpumbi_origin_here(g, k, here);
-        for (size_t i = 0; i < t->count && !wrong[0]; i++) {
-            const char *there = t->rows[i].text[column];
-            if (there && strcmp(there, here))
-                gpumbi_format(wrong, sizeof wrong, "is of a run with another %s: %s, here it is %s",
-                              gpumbi_row_fields[column].name,
-                              k < 4 ? there : gpumbi_unlisted(there, here, more),
-                              k < 4 ? here : gpumbi_unlisted(here, there, less));
-        }
+    for (int k = 0; k < 5 && !wrong[0]; k++) {
+        const char *there = gpumbi_from_elsewhere(g, t, k, here);
+        if (there)
+            gpumbi_format(wrong, sizeof wrong, "is of a run with another %s: %s, here it is %s",
+                          gpumbi_row_fields[gpumbi_origin[k]].name,
+                          k < 4 ? there : gpumbi_unlisted(there, here, more),
+                          k < 4 ? here : gpumbi_unlisted(here, there, less));
     }
     for (int c = 0; c < GPUMBI_COLUMNS_FIXED && t->count && !wrong[0]; c++)
         if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values)
             gpumbi_format(wrong, sizeof wrong, "has no column %s", gpumbi_row_fields[c].name);
+    gpumbi_sink_part(sink, part);
     if (wrong[0])
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--resume: %s: %s; run as that run did, or without --resume: the file is then "
@@ -11857,37 +11875,35 @@ static void gpumbi_resume_judge(gpumb *g, const char *part, const gpumbi_records
 /* Reads the parts of --resume. The one with more rows counts; raw samples are in JSON alone. */
 static void gpumbi_resume_open(gpumb *g)
 {
-    char part[GPUMBI_PATH];
-    for (int kind = GPUMBI_CSV; kind <= GPUMBI_JSON; kind++) {
+    for (int kind = GPUMBI_CSV; kind <= GPUMBI_JSON && !g->done; kind++) {
         const gpumbi_sink *sink = &g->sinks.sink[kind];
-        if (!sink->stale || g->done || (g->settings.raw && kind == GPUMBI_CSV))
+        if (!sink->stale || (g->settings.raw && kind == GPUMBI_CSV))
             continue;
-        gpumbi_sink_part(sink, part);
         gpumbi_records *t = gpumbi_read_records(g, sink->fd, 1 << 30, 0, 1);
-        if (t)
-            gpumbi_resume_judge(g, part, t);
-        const int best = t && !g->done && t->count > (g->resume.rows ? g->resume.rows->count : 0);
-        gpumbi_free_records(best ? g->resume.rows : t);
-        g->resume.rows = best ? t : g->resume.rows;
+        if (!t)
+            return;
+        gpumbi_resume_judge(g, sink, t);
+        const int more = t->count > g->kept.left;
+        gpumbi_free_records(more ? g->kept.rows : t);
+        g->kept.rows = more ? t : g->kept.rows;
+        g->kept.left = more ? t->count : g->kept.left;
     }
     if (!g->settings.resume || g->done)
         return;
-    if (!g->resume.rows) {
+    if (!g->kept.left)
         gpumbi_say("--resume: no run has left rows: all are measured");
-        return;
-    }
-    gpumbi_index(g, g->resume.rows, NULL);
-    g->resume.left = g->resume.rows->count;
-    gpumbi_say("--resume: %s of an earlier run %s kept", gpumbi_count(g->resume.left, "row").text,
-               g->resume.left == 1 ? "is" : "are");
+    else
+        gpumbi_say("--resume: %s of an earlier run kept", gpumbi_count(g->kept.left, "row").text);
+    if (g->kept.left)
+        gpumbi_index(g, g->kept.rows, NULL);
 }
 
 /* The row that an earlier run has left of a region, which may be taken; NULL: there is none. */
 static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
-    const gpumbi_records *t = g->resume.rows;
-    if (!g->resume.left)
+    const gpumbi_records *t = g->kept.rows;
+    if (!g->kept.left)
         return NULL;
     gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : "region");
     const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, NULL, label);
@@ -11896,36 +11912,30 @@ static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
         r = r->next;
     if (!r || !takes)
         return r;
-    g->resume.left--;
-    return gpumbi_take(g->resume.rows, key);
+    g->kept.left--;
+    return gpumbi_take(g->kept.rows, key);
 }
 
-/* Makes a row of what an earlier run has left. */
+/* Makes a row of such a record. */
 static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
     gpumbi_line line;
-    gpumb_result *now = &line.result;
-    memset(&line, 0, sizeof line);
-    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
-        gpumbi_read_field(&gpumbi_row_fields[i], &line, r->text[i] ? r->text[i] : "");
-    if (now->time.count < 6)
-        now->time.effective = (double)now->time.count;
-    now->process_medians_s = NULL;
-    s->result = *now;
-    s->about.values.count = 0;
-    for (size_t i = 0; i < r->values; i++) {
-        const gpumbi_cell *cell = &g->resume.rows->axes[r->first_axis + r->axes + i];
-        double value = NAN;
-        if (cell->text[0])
-            gpumbi_read_number(cell->text, &value);
-        gpumbi_put_value(g, &s->about.values, cell->name, GPUMBI_OWN, value);
-    }
+    const gpumb_result *now = &line.result;
+    const gpumbi_cell *value = g->kept.rows->axes + r->first_axis + r->axes;
     const char *sample = r->samples;
-    if (g->settings.raw)
+    memset(&line, 0, sizeof line);
+    gpumbi_read_line(r, &line);
+    s->result = *now;
+    s->result.process_medians_s = NULL;
+    s->about.values.count = 0;
+    for (size_t i = 0; i < r->values; i++)
+        gpumbi_put_value(g, &s->about.values, value[i].name, GPUMBI_OWN,
+                         gpumbi_cell_number(&value[i]));
+    if (sample)
         gpumbi_sample_room(g, s, now->time.count);
-    for (uint64_t i = 0; sample && i < s->samples.capacity; i++) {
-        sample += strspn(sample, "[, \t\r\n");
-        if (i == now->time.count || !gpumbi_read_number(sample, &s->samples.values[i]))
+    for (uint64_t i = 0; sample && i < now->time.count && i < s->samples.capacity; i++) {
+        sample += strspn(sample, ", \t\r\n");
+        if (!gpumbi_read_number(sample, &s->samples.values[i]))
             break;
         sample += strlen(sample) + 1;
     }
@@ -11933,22 +11943,18 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
         g->device.ceiling_bytes_per_s = now->ceiling_gbps * 1e9;
         g->clock.ceiling_tried = 1;
     }
-    g->region.warmed |= now->status == GPUMB_STATUS_OK;
-    g->rows.ok += now->status == GPUMB_STATUS_OK;
-    g->rows.skipped += now->status == GPUMB_STATUS_SKIPPED;
-    g->rows.failed += now->status == GPUMB_STATUS_FAILED;
-    g->resume.met++;
-    gpumbi_add_row(g, s);
+    g->kept.met++;
+    gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
 /* At the end: what no region has met. */
 static void gpumbi_resume_end(gpumb *g)
 {
-    if (!g->resume.left || !gpumbi_working(g) || !g->rows.count)
+    if (!g->kept.left || !gpumbi_working(g) || !g->rows.count)
         return;
     gpumbi_say("--resume: %s of the earlier run left out: this run has no such region",
-               gpumbi_count(g->resume.left, g->resume.left == 1 ? "row is" : "row").text);
-    g->resume.left = 0;
+               gpumbi_count(g->kept.left, "row").text);
+    g->kept.left = 0;
     gpumbi_write_rows(g);
 }
 
@@ -12814,8 +12820,8 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_sink_close(g, i);
     if (gpumbi_crash_files[0]) /* else not touched: other threads may have contexts, too */
         gpumbi_crash_files[0] = 0;
-    if (g->rows.failed || (g->rows.skipped && !g->rows.ok) ||
-        (g->region.skipped && !g->region.warmed))
+    if (g->region.failed || g->rows.ok + g->rows.skipped < g->rows.count ||
+        (g->rows.skipped && !g->rows.ok) || (g->region.skipped && !g->region.warmed))
         gpumbi_not_well(g);
     const int exit_code = g->exit_code;
 
@@ -12839,7 +12845,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
-    gpumbi_free_records(g->resume.rows);
+    gpumbi_free_records(g->kept.rows);
     gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->region.single.samples.values);
     GPUMB_FREE(g->region.single.samples.scratch);

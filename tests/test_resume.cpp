@@ -457,7 +457,7 @@ static void test_changed()
     clean();
     run(csv, [] { die_at_write = ROWS + 5; });
     const outcome other = run(again, [] { renamed = 1; });
-    CHECK(has(other.said, "1 row is of the earlier run left out"));
+    CHECK(has(other.said, "1 row of the earlier run left out"));
     CHECK_INT(other.measured, 2);
     CHECK_INT(rows_of(read_file("x.csv")), ROWS);
 }
