@@ -47,32 +47,34 @@ static __device__ inline __half2 multiply_add(__half2 x, __half2 a, __half2 b)
     return __hfma2(x, a, b);
 }
 
-static __device__ inline __half2 from_double(double x, __half2)
+static inline __half2 from_double(double x, __half2)
 {
     return __float2half2_rn((float)x);
 }
 #endif
 
-static __device__ inline double from_double(double x, double)
+static inline double from_double(double x, double)
 {
     return x;
 }
 
-static __device__ inline float from_double(double x, float)
+static inline float from_double(double x, float)
 {
     return (float)x;
 }
 
 /* A word per thread; its parts take turns, `once` multiply-adds at a time. With a = 1 and a
- * power of two for b all sums are exact, and count the multiply-adds. */
+ * power of two for b all sums are exact, and count the multiply-adds. Both come as they are used:
+ * were pairs made here, of one half each, the compiler would select that half again and again, which
+ * only one of the two pipes can (sm_90: HFMA2, but not HFMA2.MMA), and fp16 would run at half its
+ * rate. */
 template <class Type, int once>
 static __global__ void add_up(const word<Type> *__restrict__ in, word<Type> *__restrict__ out,
-                              double one, double step, uint64_t words, unsigned turns)
+                              Type a, Type b, uint64_t words, unsigned turns)
 {
     const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (i >= words)
         return;
-    const Type a = from_double(one, Type()), b = from_double(step, Type());
     word<Type> w = in[i];
     for (unsigned turn = 0; turn < turns; turn++) {
         UNROLL
@@ -177,8 +179,9 @@ static int check_arithmetic(gpumb *g, void *user)
 template <class Type, int once> static void launch_once(const arithmetic *d)
 {
     GPUMB_LAUNCH((add_up<Type, once>), ceil_div(d->words, 128), 128, 0,
-                 GPUMB_PTR(const word<Type>, d->in), GPUMB_PTR(word<Type>, d->out), 1.0,
-                 steps[d->type], d->words, d->adds / once);
+                 GPUMB_PTR(const word<Type>, d->in), GPUMB_PTR(word<Type>, d->out),
+                 from_double(1, Type()), from_double(steps[d->type], Type()), d->words,
+                 d->adds / once);
 }
 
 template <class Type> static void launch_adds(const arithmetic *d)
