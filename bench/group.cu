@@ -172,6 +172,7 @@ struct trial {
     int64_t algorithm, type, access;
     int blockwide;
     gpumb_buffer *in, *expected, *sought, *out[FORMS], *wrong[FORMS], *took;
+    void (*kernels[FORMS])(void);
     void (*launch)(const trial *t, int form, double *took);
     int (*is_right)(const trial *t, int form);
     uint64_t seed;
@@ -305,25 +306,33 @@ template <class T> static constexpr bool has_form(bool blockwide, int64_t algori
 #endif
 }
 
-template <int algorithm, class Group, class T>
-static void launch_group(const trial *t, int form, double *took)
+/* Kernels are looked up and launched in one place for each type: a launch of its own for each would
+ * double what the host's compiler has to do. */
+template <class T>
+using value_kernel = void (*)(const T *, const T *, T *, unsigned, unsigned, unsigned, double *);
+
+template <bool blockwide, class T, int threads>
+static value_kernel<T> value_kernel_of(int64_t algorithm, int form)
 {
-    const unsigned last = t->threads % t->group ? t->threads % t->group : t->group;
-    GPUMB_LAUNCH_BARRIER((repeat<algorithm, Group, T>), 1, t->threads, shared_bytes(t, sizeof(T)),
-                         GPUMB_PTR(const T, t->in), GPUMB_PTR(const T, t->expected),
-                         GPUMB_PTR(T, t->out[form]), last * 2 / 3, t->group, t->times, took);
+    /* Of warps it matters whether they have all lanes and, for vectors, whether there are many. */
+    constexpr int of_warps = !threads ? 0 : sizeof(T) > 8 && threads > 256 ? threads : 32;
+    GPUMB_FOR_CONSTANTS(
+        algorithm, A, (BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE),
+        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, LIBRARY),
+                            if constexpr (!has_form<T>(blockwide, A, F)) break;
+                            else if constexpr (blockwide) return repeat<
+                                A, block_group<F, T, A == BROADCAST ? 0 : threads>, T>;
+                            else return repeat<A, warp_group<F, T, of_warps>, T>;));
+    return NULL;
 }
 
-template <bool blockwide, class T, int threads, int algorithm>
-static void launch_value(const trial *t, int form, double *took)
+template <class T> static void launch_value(const trial *t, int form, double *took)
 {
-    GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, LIBRARY),
-                        if constexpr (!has_form<T>(blockwide, algorithm, F)) break;
-                        else if constexpr (!blockwide) /* whole warps, as many as there are */
-                        launch_group<algorithm, warp_group<F, T, threads ? 32 : 0>, T>(t, F, took);
-                        else if constexpr (F == SHARED)
-                            launch_group<algorithm, block_group<F, T, 0>, T>(t, F, took);
-                        else launch_group<algorithm, block_group<F, T, threads>, T>(t, F, took););
+    const unsigned last = t->threads % t->group ? t->threads % t->group : t->group;
+    const value_kernel<T> kernel = (value_kernel<T>)t->kernels[form];
+    GPUMB_LAUNCH_BARRIER(kernel, 1, t->threads, shared_bytes(t, sizeof(T)),
+                         GPUMB_PTR(const T, t->in), GPUMB_PTR(const T, t->expected),
+                         GPUMB_PTR(T, t->out[form]), last * 2 / 3, t->group, t->times, took);
 }
 
 /* All values are what they were: each result was right. */
@@ -343,7 +352,7 @@ template <class T> static int same_values(const trial *t, int form)
 }
 
 template <class T>
-static void measure_value(trial *t, void (*launch)(const trial *t, int form, double *took))
+static void measure_value(trial *t, value_kernel<T> (*kernel_of)(int64_t algorithm, int form))
 {
     gpumb *g = t->g;
     const uint64_t bytes = t->threads * sizeof(T);
@@ -361,9 +370,10 @@ static void measure_value(trial *t, void (*launch)(const trial *t, int form, dou
         if (has_form<T>(t->blockwide, t->algorithm, form) &&
             (form != HARDWARE || has_instruction(g))) {
             asked |= 1u << form;
+            t->kernels[form] = (void (*)(void))kernel_of(t->algorithm, form);
             t->out[form] = gpumb_alloc(g, bytes);
         }
-    t->launch = launch;
+    t->launch = launch_value<T>;
     t->is_right = same_values<T>;
     measure_forms(t, asked);
 }
@@ -390,12 +400,8 @@ template <bool blockwide> static void sweep_values(gpumb *g)
                 t.algorithm = algorithm;
                 GPUMB_FOR_TYPES(
                     type, T, (TYPES),
-                    GPUMB_FOR_CONSTANTS(
-                        is_gpu(g) ? threads : 0, N, (SIZES),
-                        GPUMB_FOR_CONSTANTS(
-                            algorithm, A, (BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE),
-                            measure_value<T>(&t, launch_value < blockwide, T,
-                                             blockwide || !N ? N : 32, A >))));
+                    GPUMB_FOR_CONSTANTS(is_gpu(g) ? threads : 0, N, (SIZES),
+                                        measure_value<T>(&t, value_kernel_of<blockwide, T, N>)));
             }
 }
 
@@ -521,35 +527,30 @@ static unsigned vote_mask(const trial *t)
     return 2 * room_for(t->group < t->threads ? t->group : t->threads) - 1;
 }
 
-template <int vote, int form, class Scope> static void launch_vote(const trial *t, double *took)
-{
-    GPUMB_LAUNCH_BARRIER((repeat_votes<vote, form, Scope>), 1, t->threads,
-                         shared_bytes(t, sizeof(unsigned)), GPUMB_PTR(unsigned, t->out[form]),
-                         vote_mask(t), t->times, took);
-}
-
-/* Votes of warps and one on those, in blocks of a known size. */
-template <int vote, int threads> static void launch_votes_of_warps(const trial *t, double *took)
-{
-    launch_vote<vote, SHUFFLE, the_block<threads>>(t, took);
-}
-
-template <int vote, int form> static void launch_votes_by(const trial *t, double *took)
+/* Votes of warps and one on those are in blocks of a known size. */
+template <int vote, int form>
+static void (*vote_kernel_of(const trial *t))(unsigned *, unsigned, unsigned, double *)
 {
     if (!t->blockwide)
-        launch_vote<vote, form, the_warp<0>>(t, took);
-    else if constexpr (form != SHUFFLE)
-        launch_vote<vote, form, the_block<0>>(t, took);
-    else
+        return repeat_votes<vote, form, the_warp<0>>;
+    if constexpr (form == SHUFFLE) {
         GPUMB_FOR_CONSTANTS(is_gpu(t->g) ? t->threads : 0, N, (SIZES),
-                            (launch_votes_of_warps<vote, N>(t, took)));
+                            return repeat_votes<vote, form, the_block<N>>;);
+        return NULL;
+    } else {
+        return repeat_votes<vote, form, the_block<0>>;
+    }
 }
 
 static void launch_votes(const trial *t, int form, double *took)
 {
+    void (*kernel)(unsigned *, unsigned, unsigned, double *) = NULL;
     GPUMB_FOR_CONSTANTS(t->algorithm, V, (ANY, ALL, NONE),
                         GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
-                                            (launch_votes_by<V, F>(t, took))));
+                                            (kernel = vote_kernel_of<V, F>(t))));
+    if (kernel)
+        GPUMB_LAUNCH_BARRIER(kernel, 1, t->threads, shared_bytes(t, sizeof(unsigned)),
+                             GPUMB_PTR(unsigned, t->out[form]), vote_mask(t), t->times, took);
 }
 
 static int check_votes(const trial *t, int form)
@@ -686,26 +687,32 @@ static const char *const range_names[] = {"any of", "sum of", "inclusive scan of
                                           "exclusive scan of"};
 static const char *const accesses[] = {"interleaved", "contiguous"};
 
-template <int algorithm, int access, int form, class T, int threads>
-static void launch_range(const trial *t, double *took)
-{
-    GPUMB_LAUNCH_BARRIER(
-        (repeat_range<algorithm, access, form,
-                      block_group<form == HARDWARE ? SHUFFLE : form, T, threads>, T>),
-        1, t->threads, shared_bytes(t, sizeof(T)), GPUMB_PTR(const T, t->in), t->n,
-        GPUMB_PTR(const T, t->sought), GPUMB_PTR(const T, t->expected), GPUMB_PTR(T, t->out[form]),
-        GPUMB_PTR(unsigned, t->wrong[form]), t->times, took);
-}
+template <class T>
+using range_kernel = void (*)(const T *, unsigned, const T *, const T *, T *, unsigned *, unsigned,
+                              double *);
 
-template <int access, class T> static void launch_ranges(const trial *t, int form, double *took)
+template <int access, class T, int threads>
+static range_kernel<T> range_kernel_of(int64_t algorithm, int form)
 {
     GPUMB_FOR_CONSTANTS(
-        t->algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
-        if constexpr (A == ANY_OF) GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
-                                                       (launch_range<A, access, F, T, 0>(t, took)));
-        else if (form == SHARED) launch_range<A, access, SHARED, T, 0>(t, took);
-        else GPUMB_FOR_CONSTANTS(is_gpu(t->g) ? t->threads : 0, N, (RANGE_SIZES),
-                                 (launch_range<A, access, SHUFFLE, T, N>(t, took))););
+        algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
+        GPUMB_FOR_CONSTANTS(
+            form, F, (SHARED, SHUFFLE, HARDWARE),
+            if constexpr (A ==
+                          ANY_OF) return repeat_range<A, access, F, block_group<SHARED, T, 0>, T>;
+            else if constexpr (F != HARDWARE) return repeat_range<A, access, F,
+                                                                  block_group<F, T, threads>, T>;
+            else break;));
+    return NULL;
+}
+
+template <class T> static void launch_range(const trial *t, int form, double *took)
+{
+    const range_kernel<T> kernel = (range_kernel<T>)t->kernels[form];
+    GPUMB_LAUNCH_BARRIER(kernel, 1, t->threads, shared_bytes(t, sizeof(T)),
+                         GPUMB_PTR(const T, t->in), t->n, GPUMB_PTR(const T, t->sought),
+                         GPUMB_PTR(const T, t->expected), GPUMB_PTR(T, t->out[form]),
+                         GPUMB_PTR(unsigned, t->wrong[form]), t->times, took);
 }
 
 /* No thread has seen a wrong result, and a scan has left all of its own. */
@@ -741,7 +748,8 @@ template <class T> static four<T> larger(four<T> x)
     return {{x.at[0] + T(100), x.at[1], x.at[2], x.at[3]}};
 }
 
-template <class T> static void measure_range(trial *t)
+template <class T>
+static void measure_range(trial *t, range_kernel<T> (*kernel_of)(int64_t algorithm, int form))
 {
     gpumb *g = t->g;
     std::vector<T> in(t->n + 1), sought(2);
@@ -769,11 +777,11 @@ template <class T> static void measure_range(trial *t)
     gpumb_write(g, t->expected, 0, expected.data(), bytes);
     gpumb_write(g, t->sought, 0, sought.data(), 2 * sizeof(T));
     for (int form = SHARED; form <= HARDWARE; form++) {
+        t->kernels[form] = (void (*)(void))kernel_of(t->algorithm, form);
         t->out[form] = gpumb_alloc(g, bytes);
         t->wrong[form] = gpumb_alloc(g, t->threads * sizeof(unsigned));
     }
-    t->launch =
-        t->access == CONTIGUOUS ? launch_ranges<CONTIGUOUS, T> : launch_ranges<INTERLEAVED, T>;
+    t->launch = launch_range<T>;
     t->is_right = check_range<T>;
     measure_forms(t, 1u << SHARED | 1u << SHUFFLE | (t->algorithm == ANY_OF ? 1u << HARDWARE : 0));
 }
@@ -842,7 +850,12 @@ static void group_range(gpumb *g)
                         t.access = access;
                         t.n = (unsigned)(threads * each);
                         t.times = is_gpu(g) ? 32 : 4;
-                        GPUMB_FOR_TYPES(element, T, (TYPES), measure_range<T>(&t););
+                        GPUMB_FOR_TYPES(element, T, (TYPES),
+                                        GPUMB_FOR_CONSTANTS(
+                                            is_gpu(g) ? threads : 0, N, (RANGE_SIZES),
+                                            GPUMB_FOR_CONSTANTS(
+                                                access, A, (INTERLEAVED, CONTIGUOUS),
+                                                measure_range<T>(&t, (range_kernel_of<A, T, N>)))));
                     }
     for (int64_t over = 0; over < RANGE_ALGORITHMS; over++)
         note_access(g, over);

@@ -103,7 +103,7 @@ FOR_VECTORS(from_across, SHUFFLE_XOR)
 #undef FOR_VECTORS
 
 /* All lanes get the sum. */
-template <class T> static DEVICE T sum_of_lanes(lane_of l, T x)
+template <int threads, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
 {
     if (l.count == WARP_LANES) {
         UNROLL
@@ -119,9 +119,9 @@ template <class T> static DEVICE T sum_of_lanes(lane_of l, T x)
     return from_lane(l, x, 0);
 }
 
-/* From so many threads of a block on, shuffles of vectors wait for each other rather than for their
- * results, and fewer of them are faster, even one after the other. */
-enum { MANY_THREADS = 512 };
+/* In blocks of so many threads shuffles of vectors wait for each other rather than for their
+ * results, and fewer of them are faster, even one after the other: of a sum, and of a scan. */
+enum { MANY_FOR_SUM = 512, MANY_FOR_SCAN = 1024 };
 
 /* A vector's elements spread over the lanes, which get the sum of element lane % 4 alone, and back:
  * 9 shuffles, not 20. All lanes of a warp. */
@@ -145,9 +145,9 @@ template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
     return {{odd ? beside_a : a, odd ? a : beside_a, odd ? beside_b : b, odd ? b : beside_b}};
 }
 
-template <class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
+template <int threads, class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
 {
-    if (l.count == WARP_LANES && (sizeof(T) == 8 || blockDim.x >= MANY_THREADS))
+    if (l.count == WARP_LANES && (sizeof(T) == 8 || threads >= MANY_FOR_SUM))
         return gathered(l, spread_sum(l, x));
     if (l.count == WARP_LANES) {
         UNROLL
@@ -156,7 +156,7 @@ template <class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
         return x;
     }
     for (int k = 0; k < 4; k++)
-        x.at[k] = sum_of_lanes(l, x.at[k]);
+        x.at[k] = sum_of_lanes<threads>(l, x.at[k]);
     return x;
 }
 
@@ -198,7 +198,8 @@ template <class T> static __device__ inline four<T> before_lane(lane_of l, four<
 }
 
 /* Unless NULL, `total` becomes the sum of a whole warp. */
-template <class T> static DEVICE T scan_of_lanes(lane_of l, T x, bool exclusive, T *total)
+template <int threads, class T>
+static DEVICE T scan_of_lanes(lane_of l, T x, bool exclusive, T *total)
 {
     const T own = x;
     UNROLL
@@ -221,10 +222,10 @@ template <class T> static __device__ inline four<T> transposed(lane_of l, four<T
     return {{upper ? a : x.at[0], upper ? b : x.at[1], upper ? x.at[2] : a, upper ? x.at[3] : b}};
 }
 
-template <class T>
+template <int threads, class T>
 static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T> *total)
 {
-    if (l.count != WARP_LANES || blockDim.x < MANY_THREADS) {
+    if (l.count != WARP_LANES || threads < MANY_FOR_SCAN) {
         UNROLL
         for (unsigned by = 1; by < WARP_LANES; by *= 2)
             x = add_if(l.lane >= by, x, from_before(l, x, by));
@@ -252,13 +253,14 @@ static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T
 }
 
 /* By an instruction, from sm_80 on; of all lanes. */
-template <bool instruction, class T> static __device__ inline T quick_sum(lane_of l, T x)
+template <bool instruction, int threads, class T>
+static __device__ inline T quick_sum(lane_of l, T x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (instruction)
         return __reduce_add_sync(LANES(l.count), x);
 #endif
-    return sum_of_lanes(l, x);
+    return sum_of_lanes<threads>(l, x);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -428,8 +430,8 @@ template <class T, int each> struct left_over {
     }
 };
 
-/* Of vectors a lane takes an element at a time. */
-template <class T> struct left_over<four<T>, 1> {
+/* Of many vectors a lane takes an element at a time. */
+template <class T> struct left_over<four<T>, 0> {
     static __device__ four<T> sum(lane_of l, const four<T> *left, unsigned count, unsigned limit)
     {
         T mine = T();
@@ -448,11 +450,13 @@ template <class T> struct left_over<four<T>, 1> {
 static __host__ __device__ constexpr int at_a_time(int warps, size_t size, bool alone)
 {
     int each = 1;
+    if (size > 8)
+        return warps < 1 || warps > 4 ? 0 : warps > 2 ? 4 : warps;
     if (warps > 8)
-        return alone && size <= 8 ? 4 : 1;
+        return alone ? 4 : 1;
     while (each < warps && ((size_t)each * size < 32 || each < 4))
         each *= 2;
-    return size > 8 && each < warps ? 1 : each;
+    return each;
 }
 
 template <class T, int threads, bool instruction> struct by_shuffles {
@@ -474,8 +478,8 @@ template <class T, int threads, bool instruction> struct by_shuffles {
                 sum = sum + left[w];
             return sum;
         }
-        if constexpr (instruction && !(each > 1 && KNOWN <= 8))
-            return quick_sum<true>(l, l.lane < limit ? left[l.lane] : T());
+        if constexpr (instruction && (KNOWN == 0 || KNOWN > 4))
+            return quick_sum<true, threads>(l, l.lane < limit ? left[l.lane] : T());
         return left_over<T, each>::sum(l, left, count, limit);
     }
 
@@ -483,7 +487,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
     {
         if (l.count != WARP_LANES) {
-            x = sum_of_lanes(l, x);
+            x = sum_of_lanes<threads>(l, x);
             if (l.lane == 0)
                 *left = x;
         } else {
@@ -494,7 +498,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     }
     template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
     {
-        x = quick_sum<instruction>(l, x);
+        x = quick_sum<instruction, threads>(l, x);
         if (l.lane == 0)
             *left = x;
     }
@@ -504,7 +508,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
         const lane_of l = this_lane(Block::count());
         T *const left = m.now;
         if (warps() == 1)
-            return quick_sum<instruction>(l, x);
+            return quick_sum<instruction, threads>(l, x);
         leave_sum(l, x, &left[threadIdx.x / WARP_LANES]);
         __syncthreads();
         take_turns(m);
@@ -532,8 +536,8 @@ template <class T, int threads, bool instruction> struct by_shuffles {
         const unsigned warp = threadIdx.x / WARP_LANES;
         T *const left = m.now;
         if (warps() == 1)
-            return scan_of_lanes(l, x, exclusive, (T *)0);
-        x = scan_of_lanes(l, x, exclusive, &left[warp]);
+            return scan_of_lanes<threads>(l, x, exclusive, (T *)0);
+        x = scan_of_lanes<threads>(l, x, exclusive, &left[warp]);
         __syncthreads();
         take_turns(m);
         return sum_left<at_a_time(KNOWN - 1, sizeof(T), false)>(l, left, warps() - 1, warp) + x;
@@ -579,19 +583,19 @@ template <class T, int threads, bool instruction> struct by_lanes {
     }
     static __device__ T reduce(T x, turns<T> &)
     {
-        return quick_sum<instruction>(here(), x);
+        return quick_sum<instruction, threads>(here(), x);
     }
     static __device__ T reduce_to_one(T x, turns<T> &)
     {
-        return quick_sum<instruction>(here(), x);
+        return quick_sum<instruction, threads>(here(), x);
     }
     static __device__ T inclusive(T x, turns<T> &)
     {
-        return scan_of_lanes(here(), x, false, (T *)0);
+        return scan_of_lanes<threads>(here(), x, false, (T *)0);
     }
     static __device__ T exclusive(T x, turns<T> &)
     {
-        return scan_of_lanes(here(), x, true, (T *)0);
+        return scan_of_lanes<threads>(here(), x, true, (T *)0);
     }
 };
 
@@ -649,7 +653,7 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
 template <int threads> struct any_of<SHUFFLE, the_warp<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &)
     {
-        return sum_of_lanes(this_lane(the_block<threads>::count()), (unsigned)x);
+        return sum_of_lanes<threads>(this_lane(the_block<threads>::count()), (unsigned)x);
     }
 };
 
