@@ -311,18 +311,27 @@ template <class T> static constexpr bool has_form(bool blockwide, int64_t algori
 template <class T>
 using value_kernel = void (*)(const T *, const T *, T *, unsigned, unsigned, unsigned, double *);
 
+/* Of warps it matters whether they have all lanes and, for vectors, whether there are many. */
+template <bool blockwide, int algorithm, int form, class T, int threads>
+static value_kernel<T> value_kernel_by()
+{
+    constexpr int of_block = algorithm == BROADCAST ? 0 : threads;
+    constexpr int of_warps = !threads ? 0 : sizeof(T) > 8 && threads > 256 ? threads : 32;
+    if constexpr (!has_form<T>(blockwide, algorithm, form))
+        return NULL;
+    else if constexpr (blockwide)
+        return repeat<algorithm, block_group<form, T, of_block>, T>;
+    else
+        return repeat<algorithm, warp_group<form, T, of_warps>, T>;
+}
+
 template <bool blockwide, class T, int threads>
 static value_kernel<T> value_kernel_of(int64_t algorithm, int form)
 {
-    /* Of warps it matters whether they have all lanes and, for vectors, whether there are many. */
-    constexpr int of_warps = !threads ? 0 : sizeof(T) > 8 && threads > 256 ? threads : 32;
     GPUMB_FOR_CONSTANTS(
         algorithm, A, (BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE),
         GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, LIBRARY),
-                            if constexpr (!has_form<T>(blockwide, A, F)) break;
-                            else if constexpr (blockwide) return repeat<
-                                A, block_group<F, T, A == BROADCAST ? 0 : threads>, T>;
-                            else return repeat<A, warp_group<F, T, of_warps>, T>;));
+                            return (value_kernel_by<blockwide, A, F, T, threads>());));
     return NULL;
 }
 
@@ -691,18 +700,23 @@ template <class T>
 using range_kernel = void (*)(const T *, unsigned, const T *, const T *, T *, unsigned *, unsigned,
                               double *);
 
+template <int algorithm, int access, int form, class T, int threads>
+static range_kernel<T> range_kernel_by()
+{
+    if constexpr (algorithm == ANY_OF)
+        return repeat_range<algorithm, access, form, block_group<SHARED, T, 0>, T>;
+    else if constexpr (form == HARDWARE)
+        return NULL;
+    else
+        return repeat_range<algorithm, access, form, block_group<form, T, threads>, T>;
+}
+
 template <int access, class T, int threads>
 static range_kernel<T> range_kernel_of(int64_t algorithm, int form)
 {
-    GPUMB_FOR_CONSTANTS(
-        algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
-        GPUMB_FOR_CONSTANTS(
-            form, F, (SHARED, SHUFFLE, HARDWARE),
-            if constexpr (A ==
-                          ANY_OF) return repeat_range<A, access, F, block_group<SHARED, T, 0>, T>;
-            else if constexpr (F != HARDWARE) return repeat_range<A, access, F,
-                                                                  block_group<F, T, threads>, T>;
-            else break;));
+    GPUMB_FOR_CONSTANTS(algorithm, A, (ANY_OF, SUM_OF, INCLUSIVE_OF, EXCLUSIVE_OF),
+                        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE),
+                                            return (range_kernel_by<A, access, F, T, threads>());));
     return NULL;
 }
 
