@@ -49,6 +49,7 @@ status=0
 for path; do
     name=$(basename "$path")
     grep -qx "$name" "$state" && continue
+    began=$(date +%s)
     case $name in
     coverage) # has no rows, and no other profile
         "$path" >"$folder/$name.txt"
@@ -65,6 +66,7 @@ for path; do
     [ "$code" -lt 128 ] || exit "$code"
     [ "$code" -eq 0 ] || status=$code
     echo "$name" >>"$state"
+    echo "$name: $(($(date +%s) - began)) s" >&2
 done
 rm -f "$state"
 exit "$status"
