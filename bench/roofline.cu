@@ -65,9 +65,8 @@ static inline float from_double(double x, float)
 
 /* A word per thread; its parts take turns, `once` multiply-adds at a time. With a = 1 and a
  * power of two for b all sums are exact, and count the multiply-adds. Both come as they are used:
- * were pairs made here, of one half each, the compiler would select that half again and again, which
- * only one of the two pipes can (sm_90: HFMA2, but not HFMA2.MMA), and fp16 would run at half its
- * rate. */
+ * pairs made here, of one half each, would be multiplied by selecting that half, which only one of
+ * the two pipes can (sm_90: HFMA2, but not HFMA2.MMA), and fp16 would run at half its rate. */
 template <class Type, int once>
 static __global__ void add_up(const word<Type> *__restrict__ in, word<Type> *__restrict__ out,
                               Type a, Type b, uint64_t words, unsigned turns)
