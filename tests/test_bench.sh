@@ -141,12 +141,24 @@ bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blo
 bench offset 2 elem,where,offset 0 --filter misaligned --axis elem=16 --axis where=read \
     --axis offset=1,2
 
+# One device is too few for these, which say so in a line; --list needs none.
+two_devices() # NAME
+{
+    check "$1 --list" "$build/$1" --list
+    [ "$build" = build/cpu ] || return 0
+    "$build/$1" >"$tmp/bench.out" 2>&1
+    check "$1: one device: exit code $?, not 3" test $? -eq 3
+    check "$1: says no line" test "$(grep -c 'needs two devices' "$tmp/bench.out")" -eq 1
+}
+two_devices peers
+
 # The suite: the time is said before, what an interrupt left is done by the next run, and once.
 # shellcheck disable=SC2016 # what the program is to expand
 printf '#!/bin/sh\necho "$0 $1" >>"%s/ran"\nexit "$(cat "%s/code")"\n' "$tmp" "$tmp" >"$tmp/copy"
 cp "$tmp/copy" "$tmp/zcopy"
 cp "$tmp/copy" "$tmp/nbody"
-chmod +x "$tmp/copy" "$tmp/zcopy" "$tmp/nbody"
+printf '#!/bin/sh\nexit 3\n' >"$tmp/peers"
+chmod +x "$tmp/copy" "$tmp/zcopy" "$tmp/nbody" "$tmp/peers"
 suite() # CODE OF THE PROGRAMS, WANTED, WANTED IN THE OUTPUT
 {
     echo "$1" >"$tmp/code"
@@ -159,6 +171,7 @@ suite 1 1 '^3 programs, '
 check "suite.sh: a failure ends it" test "$(wc -l <"$tmp/ran")" -eq 4
 echo zcopy >"$tmp/suite/.unfinished"
 suite 0 0 '^2 programs, .*; 1 are done$'
+check "suite.sh: one device fails" sh bench/suite.sh quick "$tmp/one" "$tmp/peers"
 # shellcheck disable=SC2046 # several options
 check "make passport: its options" "$build/copy" --list \
     $(sed -n "s/.*SUITE_OPTIONS='\([^']*\)'.*/\1/p" Makefile)
