@@ -212,13 +212,33 @@ template <class Type> static void launch_adds(const arithmetic *d)
     }
 }
 
+/* The device's peak for a type, a multiply-add counted as 2; fp16 in pairs, without matrix units. 0:
+ * unknown. Results a clock and multiprocessor: CUDA C++ Programming Guide, "Arithmetic
+ * Instructions". */
+static double peak_gflops(gpumb *g, int type)
+{
+    static const struct {
+        const char *arch;
+        double of_f32[TYPES];
+    } table[] = {{"sm_70", {1 / 2.0, 1, 2}},  {"sm_75", {1 / 32.0, 1, 2}},
+                 {"sm_80", {1 / 2.0, 1, 4}},  {"sm_86", {1 / 64.0, 1, 1}},
+                 {"sm_89", {1 / 64.0, 1, 1}}, {"sm_90", {1 / 2.0, 1, 2}}};
+    const gpumb_device *d = gpumb_get_device(g);
+    for (const auto &t : table)
+        if (!strcmp(d->arch, t.arch))
+            return d->peak_flop_per_s / 1e9 * t.of_f32[type];
+    return type == F32 ? d->peak_flop_per_s / 1e9 : 0;
+}
+
 /* A row's work, and where it is in the figure. */
-static void describe(gpumb *g, double bytes, double flop)
+static void describe(gpumb *g, double bytes, double flop, int type)
 {
     gpumb_set_bytes(g, bytes);
     gpumb_set_flop(g, flop);
     gpumb_set_footprint(g, (uint64_t)bytes);
     gpumb_set_value(g, "flop_per_byte", flop / bytes);
+    if (peak_gflops(g, type) > 0)
+        gpumb_set_value(g, "type_peak_gflops", peak_gflops(g, type));
 }
 
 /* FLOP for the 32 bytes of a word that is read and written: 1/16 to 256 a byte. */
@@ -243,7 +263,7 @@ static void sweep_intensity(gpumb *g)
                        gpumb_get_settings(g)->seed);
             if (type == F16)
                 GPUMB_LAUNCH(make_halves, 1024, 256, 0, GPUMB_PTR(unsigned short, d.in), words * 8);
-            describe(g, 32.0 * (double)words, (double)(each * d.adds) * (double)words);
+            describe(g, 32.0 * (double)words, (double)(each * d.adds) * (double)words, d.type);
             gpumb_set_output(g, d.out);
             gpumb_set_verify(g, check_arithmetic, &d);
             if (!d.adds || (d.adds & (d.adds - 1) && d.adds % 128))
@@ -342,7 +362,7 @@ static void measure_triad(gpumb *g, uint64_t n)
 {
     three d = new_three(g, n);
     d.n = n;
-    describe(g, 24.0 * (double)n, 2.0 * (double)n);
+    describe(g, 24.0 * (double)n, 2.0 * (double)n, F64);
     gpumb_set_verify(g, check_three, &d);
     GPUMB_MEASURE(g, "triad, f64")
         GPUMB_LAUNCH((wide<TRIAD, double, 1>), ceil_div(n, 256), 128, 0,
@@ -357,7 +377,7 @@ static void measure_sweep(gpumb *g, int64_t n)
     const double points = (double)n * (double)n;
     three d = new_three(g, elements(of));
     d.of = of;
-    describe(g, 24 * points, 5 * points);
+    describe(g, 24 * points, 5 * points, F64);
     gpumb_set_verify(g, check_three, &d);
     GPUMB_MEASURE(g, "Jacobi, f64")
         GPUMB_LAUNCH((sweep_words<double, 2>),
@@ -377,7 +397,7 @@ static void measure_sum(gpumb *g, gpumb_type type, uint64_t n)
     gpumb_fill(g, in, type == GPUMB_F64 ? GPUMB_FILL_F64 : GPUMB_FILL_F32,
                gpumb_get_settings(g)->seed);
     gpumb_reduction_check check = {&how, in, out, n};
-    describe(g, (double)bytes, (double)n);
+    describe(g, (double)bytes, (double)n, type == GPUMB_F64 ? F64 : F32);
     gpumb_set_output(g, out);
     gpumb_set_verify(g, gpumb_check_reduction, &check);
     GPUMB_MEASURE(g, type == GPUMB_F64 ? "sum, f64" : "sum, f32")
@@ -397,7 +417,7 @@ static void measure_nbody(gpumb *g, const char *name, int pairs, int bodies, int
     gpumb_buffer *workspace = gpumb_nbody_workspace(g, &how, n);
     gpumb_fill(g, positions, GPUMB_FILL_F32, gpumb_get_settings(g)->seed);
     gpumb_nbody_check check = {&how, positions, accelerations, n, 16};
-    describe(g, 32.0 * (double)n, 20.0 * (double)n * (double)n);
+    describe(g, 32.0 * (double)n, 20.0 * (double)n * (double)n, F32);
     gpumb_set_output(g, accelerations);
     gpumb_set_verify(g, gpumb_check_nbody, &check);
     GPUMB_MEASURE(g, name)
@@ -446,9 +466,9 @@ static void roofline(gpumb *g)
         gbps[type] = memory.high->gbps;
         gflops[type] = most.high->gflops;
         ridge[type] = gflops[type] / gbps[type];
-        const double peak = gpumb_get_device(g)->peak_flop_per_s / 1e9;
+        const double peak = peak_gflops(g, type);
         sentence s = no_words();
-        if (type == F32 && peak > 0)
+        if (peak > 0)
             say(&s, ", %.1f %% of the peak", 100 * gflops[type] / peak);
         gpumb_note(g, "Roofs of %s: %.0f GB/s and %.0f GFLOP/s%s; they meet at %.3g FLOP a byte.",
                    types[type], gbps[type], gflops[type], s.text, ridge[type]);

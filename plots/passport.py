@@ -23,6 +23,8 @@ def least(label, bench, where, column, scale, unit):
     return Figure(label, bench, where, column, scale, unit, min, ())
 
 
+TYPE_PEAK = ("pct_type_peak",)  # of the type's arithmetic: roofline's rows have it
+
 PAGE = {
     "Memory": (
         most("Memcpy, device to device", "copy/fastest", {"kernel": "memcpy"}),
@@ -34,8 +36,10 @@ PAGE = {
         most("stride 2, 4 B, of useful bytes", "strided/memory", {"elem": "4", "stride": "2"}),
     ),
     "Caches": (
-        most("L1 and L2, read again", "zcopy/working_set", {"kernel": "read again"}, share=()),
-        most("L2, past the L1", "zcopy/working_set", {"kernel": "read again, past L1"}, share=()),
+        most("L1, 4 MiB read again", "zcopy/working_set",
+             {"kernel": "read again", "footprint": "4194304"}, share=()),
+        most("L2, past the L1", "zcopy/working_set",
+             {"kernel": "read again, past L1", "footprint": "4194304"}, share=()),
         most("shared memory", "stream/shared", {}, share=()),
     ),
     "Latency": (
@@ -48,7 +52,11 @@ PAGE = {
               "median_s", 1e9, "ns"),
         least("atomic addition, device memory", "latency/atomic",
               {"memory": "device memory", "adders": "1"}, "median_s", 1e9, "ns"),
-        least("block-wide sum", "group/block", {"algorithm": "reduce"}, "cycles", 1, "cycles"),
+        least("block-wide sum, fp32, 256", "group/block",
+              {"algorithm": "reduce", "type": "fp32", "threads": "256"}, "cycles", 1, "cycles"),
+        least("scan", "group/block",
+              {"algorithm": "inclusive scan", "type": "fp32", "threads": "256"}, "cycles", 1,
+              "cycles"),
     ),
     "Launches": (
         least("context", "launch/process", {"kernel": "context"}, "median_s", 1e3, "ms"),
@@ -71,9 +79,9 @@ PAGE = {
     ),
     "Arithmetic": (
         most("n-body, 20 FLOP by convention", "nbody/best", {}, "gflops", 1e-3, "TFLOP/s"),
-        most("fp32", "roofline/roofs", {"type": "f32"}, "gflops", 1e-3, "TFLOP/s", share=()),
-        most("fp64", "roofline/roofs", {"type": "f64"}, "gflops", 1e-3, "TFLOP/s", share=()),
-        most("fp16", "roofline/roofs", {"type": "f16"}, "gflops", 1e-3, "TFLOP/s", share=()),
+        most("fp32", "roofline/roofs", {"type": "f32"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
+        most("fp64", "roofline/roofs", {"type": "f64"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
+        most("fp16", "roofline/roofs", {"type": "f16"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
     ),
     "Reductions, scans, stencils": (
         most("sum", "reduction/size", {"kernel": "fastest"}),
@@ -90,6 +98,8 @@ def number(row, column):
     try:
         if column == "each_s":
             return float(row["median_s"]) / float(row["elements"])
+        if column == "pct_type_peak":
+            return 100 * float(row["gflops"]) / float(row["type_peak_gflops"])
         return float(row[column])
     except (KeyError, ValueError, ZeroDivisionError):
         return math.nan
