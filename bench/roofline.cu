@@ -212,8 +212,8 @@ template <class Type> static void launch_adds(const arithmetic *d)
     }
 }
 
-/* The device's peak for a type, a multiply-add counted as 2; fp16 in pairs, without matrix units. 0:
- * unknown. Results a clock and multiprocessor: CUDA C++ Programming Guide, "Arithmetic
+/* The device's peak for a type, a multiply-add counted as 2; fp16 in pairs, without matrix units;
+ * 0: unknown. From results a clock and multiprocessor, CUDA C++ Programming Guide, "Arithmetic
  * Instructions". */
 static double peak_gflops(gpumb *g, int type)
 {
