@@ -250,6 +250,9 @@ typedef struct gpumb_settings {
     int raw;                    /* 1: all samples in the JSON, in the order taken */
     int resume; /* 1: rows that an interrupted run has left in the .part of `csv` or `json` are
                  * kept, and only the rest is measured; an error if it had other settings */
+    const char *replay;     /* a CSV or JSON file of an earlier run: its rows take the place of the
+                         * regions', its device that of the device, and nothing runs. CSV knows
+                         * little of its device: "rows.csv,context.json" takes that from JSON */
     const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
     double delta;           /* smaller differences count as none; 0.01 */
     double spread;          /* standard deviation between processes where it is unknown; 0.02 */
@@ -658,7 +661,10 @@ typedef enum gpumb_stop {
     X(LAUNCH_FAILED, "launch-failed", "the device refused a launch, or ended the kernel",          \
       "There is no time; the column reason has the runtime's words. Too many threads, registers "  \
       "or bytes of shared memory for a block, a grid beyond the limits, or code for another "      \
-      "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")
+      "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")                           \
+    X(REPLAYED, "replayed", "an earlier run has measured it: the row is from its file",            \
+      "--replay shows the rows of a file as the program would, and draws its conclusions from "    \
+      "them. To measure, leave --replay out.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -5307,9 +5313,11 @@ struct gpumb {
         char pipe[32];                 /* to the process that has started this one */
     } comparison;
 
-    struct { /* COMPARISON: rows in place of regions, of --resume */
+    struct { /* COMPARISON: rows in place of regions, of --resume or --replay */
         gpumbi_records *rows;
         size_t left, met; /* of those: that wait for their region, and that have met it */
+        size_t missing;   /* regions of a replay without a row, as all of their configuration */
+        uint64_t here;    /* the configuration that had one last */
     } kept;
 
     struct { /* COMMAND LINE */
@@ -5380,7 +5388,7 @@ static void gpumbi_close_all(void)
 /* NULL: none is open. */
 static void gpumbi_make_current(gpumb *g)
 {
-    if (g && g != gpumbi_current && g->device.backend[0]) /* its device has been opened */
+    if (g && g != gpumbi_current && g->device.backend[0] && !g->settings.replay) /* is open */
         gpumbi_dev_select(g->device.ordinal);
     gpumbi_current = g;
 }
@@ -5490,6 +5498,12 @@ static int gpumbi_dry(const gpumb *g)
     return g->sweep.enumerating || g->sweep.listing;
 }
 
+/* The same without a word of regions and axes: a replay runs nothing either. */
+static int gpumbi_idle(const gpumb *g)
+{
+    return gpumbi_dry(g) || g->settings.replay;
+}
+
 /* The start of every function that is not for use in a region. Returns the context, or NULL where
  * there is nothing to do. */
 static gpumb *gpumbi_enter(gpumb *g)
@@ -5549,7 +5563,7 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
  * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
 static int gpumbi_null(gpumb *g, const char *function)
 {
-    if (gpumbi_dry(g))
+    if (gpumbi_idle(g))
         return 0;
     if (!*gpumbi_trouble(g))
         gpumb_skip(g, "%s: a pointer is NULL", function);
@@ -5689,11 +5703,14 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
         return;
     va_start(arguments, format);
     va_copy(again, arguments);
+    const char *mark = g->settings.replay ? "replayed: " : "";
     const int length = vsnprintf(NULL, 0, format, arguments);
-    const size_t room = length < 0 ? 1 : (size_t)length + 1;
-    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + room);
-    if (note)
-        vsnprintf(note->text, room, format, again);
+    const size_t marked = strlen(mark), room = length < 0 ? 1 : (size_t)length + 1;
+    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + marked + room);
+    if (note) {
+        memcpy(note->text, mark, marked);
+        vsnprintf(note->text + marked, room, format, again);
+    }
     va_end(again);
     va_end(arguments);
     if (!note)
@@ -5832,7 +5849,7 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
 {
     uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
-    if (!gpumbi_working(g) || gpumbi_dry(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
+    if (!gpumbi_working(g) || gpumbi_idle(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
     const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
@@ -5948,7 +5965,7 @@ static void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
 
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
         return NULL;
     if (!memory)
         gpumbi_null(g, "gpumb_wrap");
@@ -5993,7 +6010,7 @@ static gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t byte
 
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
         return NULL;
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (!b && !g->region.active && !g->memory.missing[0]) {
@@ -6140,7 +6157,7 @@ static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (!gpumbi_working(g) || gpumbi_dry(g) || !bytes)
+    if (!gpumbi_working(g) || gpumbi_idle(g) || !bytes)
         return;
     if (!to || !from) {
         gpumbi_null(g, "gpumb_memcpy");
@@ -6153,7 +6170,7 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
 /* 1 if a managed buffer is there to be moved or advised on. */
 static int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
 {
-    if (!gpumbi_working(g) || gpumbi_dry(g))
+    if (!gpumbi_working(g) || gpumbi_idle(g))
         return 0;
     if (!b)
         gpumbi_null(g, function);
@@ -7739,6 +7756,7 @@ static int gpumbi_selected(gpumb *g, const char *kernel);
 typedef struct gpumbi_record gpumbi_record;
 static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes);
 static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r);
+static void gpumbi_replay_row(gpumb *g, const char *kernel);
 
 /* Fails a region that was described by something impossible, and forgets it. No result needs more
  * than 1e30, and rates stay finite. */
@@ -7810,9 +7828,10 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
         gpumbi_copy_text(result->reason, sizeof result->reason,
-                         gpumbi_dry(g)       ? "the sweep enumerates"
-                         : gpumbi_working(g) ? "not the configuration of this pass"
-                                             : "the context has ended");
+                         gpumbi_dry(g)        ? "the sweep enumerates"
+                         : g->settings.replay ? "--replay has rows alone"
+                         : gpumbi_working(g)  ? "not the configuration of this pass"
+                                              : "the context has ended");
     }
     if (!gpumbi_working(g))
         return g;
@@ -7834,6 +7853,9 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
             gpumbi_renew_hooks(&g->region.active->about, &g->region.next);
         }
         g->interleave.target_met |= g->region.active != NULL;
+    } else if (g->settings.replay) {
+        if (gpumbi_on_point(g) && !result && gpumbi_selected(g, name))
+            gpumbi_replay_row(g, name);
     } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
         gpumbi_sampler_init(g, &g->region.single, name, result);
         const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
@@ -7854,7 +7876,7 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && gpumbi_on_point(g) &&
+    const int wanted = gpumbi_working(g) && !later && !g->settings.replay && gpumbi_on_point(g) &&
                        gpumbi_matches(g, name) &&
                        (g->interleave.open || !gpumbi_find_kept(g, name, 0));
     if (!wanted)
@@ -7990,7 +8012,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
     g->interleave.next_look = g->settings.min_samples;
-    if (gpumbi_working(g) && !gpumbi_dry(g) && gpumbi_on_point(g) && !g->settings.profile) {
+    if (gpumbi_working(g) && !gpumbi_idle(g) && gpumbi_on_point(g) && !g->settings.profile) {
         g->interleave.lane =
             (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
         g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
@@ -8241,9 +8263,9 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     g->interleave.met = g->interleave.target_met = 0;
     g->interleave.target = -1;
     g->interleave.turn++;
-    if (!g->interleave.open) /* enumerating, profiling, or nothing to do: regions are met once */
+    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
         return g->interleave.turn == 0 && gpumbi_working(g) &&
-               (gpumbi_dry(g) || g->settings.profile);
+               (gpumbi_idle(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
     if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
@@ -9904,6 +9926,10 @@ static void gpumbi_json_header(gpumb *g, FILE *file)
     fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
             (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
     gpumbi_json_string(file, g->program);
+    if (g->settings.replay) {
+        fputs(",\n\"replayed\": ", file);
+        gpumbi_json_string(file, g->settings.replay);
+    }
     fputs(",\n\"device\": ", file);
     gpumbi_json_fields(file, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &head, NULL);
     fputs("},\n\"settings\": ", file);
@@ -9959,6 +9985,7 @@ static void gpumbi_gbench_header(gpumb *g, FILE *file)
     gpumbi_dev_date(date);
     fprintf(file, "{\"context\": {\"date\": \"%s\", \"executable\": ", date);
     gpumbi_json_string(file, g->program);
+    fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
     fputs(", \"device\": ", file);
     gpumbi_json_string(file, g->device.name);
     fprintf(file,
@@ -10035,8 +10062,8 @@ static void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row,
 
 static void gpumbi_markdown_header(gpumb *g, FILE *file)
 {
-    fprintf(file, "%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
-            g->device.name, g->device.backend,
+    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
+            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
             strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
@@ -10113,11 +10140,10 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void gpumbi_table_device(gpumb *g)
+static void gpumbi_table_facts(gpumb *g)
 {
     const gpumb_device *d = &g->device;
     FILE *t = g->table.file;
-    gpumbi_print(t, "gpumb %s on %s (%s, %s)\n", GPUMB_VERSION, d->name, d->backend, d->arch);
     if (!strcmp(d->backend, "cpu"))
         gpumbi_print(t, "  cpu backend: emulated, not a GPU result; %s\n",
                      gpumbi_count((uint64_t)d->multiprocessors, "worker").text);
@@ -10151,12 +10177,24 @@ static void gpumbi_table_device(gpumb *g)
     if (d->graph_interval_s > 0)
         gpumbi_print(t, ", in a graph %s", gpumbi_write_time(d->graph_interval_s).text);
     fputc('\n', t);
+}
+
+static void gpumbi_table_device(gpumb *g)
+{
+    const gpumb_device *d = &g->device;
+    FILE *t = g->table.file;
+    gpumbi_print(t, "gpumb %s on %s (%s%s%s)\n", GPUMB_VERSION, d->name, d->backend,
+                 d->arch[0] ? ", " : "", d->arch);
+    if (g->settings.replay)
+        gpumbi_print(t, "  replayed from %s: nothing is measured here\n", g->settings.replay);
+    if (d->arch[0]) /* the rows of CSV know no more */
+        gpumbi_table_facts(g);
     if (g->settings.shuffle)
         gpumbi_print(t, "  configurations run in an order drawn from seed %llu\n",
                      (unsigned long long)g->settings.seed);
     if (g->settings.cold)
         gpumbi_print(t, "  caches are emptied before each sample\n");
-    if (!g->sensors && strcmp(d->backend, "cpu"))
+    if (!g->sensors && !g->settings.replay && strcmp(d->backend, "cpu"))
         gpumbi_print(t,
                      "  no sensors (the vendor's management library is not there): clocks, power, "
                      "temperature and throttling are not in the rows\n");
@@ -10830,8 +10868,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * COMPARISON
  *
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
- * They are read in place, by one reader for CSV and one for JSON: the texts of a
+ * --processes runs; and of an interrupted run, which --resume puts in the key of its regions.
+ * They are read in key, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
@@ -10859,8 +10897,8 @@ typedef struct gpumbi_estimate {
 } gpumbi_estimate;
 
 struct gpumbi_record {
-    gpumbi_record *next; /* in its slot of the hash table */
-    uint64_t key;
+    gpumbi_record *next;                    /* in its slot of the hash table */
+    uint64_t key;                           /* see gpumbi_key() */
     size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
     const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
     const char *samples;                    /* the array of JSON, each number ended by a 0 */
@@ -10882,6 +10920,7 @@ struct gpumbi_records {
     gpumbi_cell *axes;
     size_t count, capacity, slots, axis_count, axis_capacity;
     int several; /* records with the name and axes of another one that is matched */
+    int exact;   /* all axes are known to be such, and count */
     char wrong[160];
 };
 
@@ -11375,13 +11414,12 @@ static const char *gpumbi_usual(const char *text, gpumbi_number *number)
     return number->text;
 }
 
-/* Stands for bench, kernel and axes in any order; with a context, only for those axes that this run
- * has. Two of a million names collide with a probability of 3e-8. */
-static uint64_t gpumbi_key(const gpumb *g, const char *bench, const char *kernel,
-                           const gpumbi_cell *axis, size_t axes)
+/* Stands for bench and axes in any order; with a context, only for those axes that this run has.
+ * Two of a million names collide with a probability of 3e-8. */
+static uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis, size_t axes)
 {
     gpumbi_number number;
-    uint64_t key = gpumbi_hash(gpumbi_hash(0xcbf29ce484222325u, bench), kernel);
+    uint64_t key = gpumbi_hash(0xcbf29ce484222325u, bench);
     for (size_t i = 0; i < axes; i++) {
         int c = 0;
         while (g && c < g->sweep.columns &&
@@ -11404,31 +11442,40 @@ static const char *gpumbi_bench(const gpumb *g, const char *bench)
 /* Puts the records into a hash table, with those of one key in the order of the file. */
 static void gpumbi_index(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
+    const gpumb *axes = t->exact ? NULL : known;
     for (t->slots = 2; t->slots < 2 * t->count;)
         t->slots *= 2;
     t->slot = (gpumbi_record **)gpumbi_allocate(g, t->slots * sizeof *t->slot);
     for (size_t i = t->count; t->slot && i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
-        r->key = gpumbi_key(known, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
-                            r->text[GPUMBI_COLUMN_kernel], t->axes + r->first_axis, r->axes);
+        r->key = gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                            t->axes + r->first_axis, r->axes);
         gpumbi_record **slot = &t->slot[r->key & (t->slots - 1)];
         r->next = *slot;
         *slot = r;
     }
 }
 
-/* Takes the next record with this key out of the table; NULL: none is left. */
-static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key)
+/* The link to the next record of a key, of this kernel or (NULL) of any; to NULL: none is
+ * left. */
+static gpumbi_record **gpumbi_find(gpumbi_records *t, uint64_t key, const char *kernel)
 {
-    gpumbi_record **link = &t->slot[key & (t->slots - 1)], *found;
-    while (*link && (*link)->key != key)
+    gpumbi_record **link = &t->slot[key & (t->slots - 1)];
+    while (*link &&
+           ((*link)->key != key || (kernel && strcmp((*link)->text[GPUMBI_COLUMN_kernel], kernel))))
         link = &(*link)->next;
-    if ((found = *link) == NULL)
+    return link;
+}
+
+/* Takes that out of the table; NULL: none is left. */
+static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const char *kernel)
+{
+    gpumbi_record **link = gpumbi_find(t, key, kernel), *found = *link;
+    if (!found)
         return NULL;
     found->matched = 1;
     *link = found->next;
-    for (; *link && !t->several; link = &(*link)->next)
-        t->several = (*link)->key == key;
+    t->several |= *gpumbi_find(t, key, kernel) != NULL;
     return found;
 }
 
@@ -11457,7 +11504,7 @@ static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char 
         axes += cell[axes].text[0] != 0;
     }
     gpumbi_label(label, bench, kernel, cell, axes);
-    return gpumbi_key(NULL, gpumbi_bench(known, bench), kernel, cell, axes);
+    return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
 }
 
 static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
@@ -11723,7 +11770,7 @@ static void gpumbi_compare_rows(gpumb *g)
     for (size_t i = 0; i < g->rows.count && !g->done; i++) {
         const gpumb_result *now = &g->rows.at[i]->result;
         const gpumbi_record *r = found[i] =
-            gpumbi_take(t, gpumbi_row_key(g, g->rows.at[i], g, label));
+            gpumbi_take(t, gpumbi_row_key(g, g->rows.at[i], g, label), now->kernel);
         const int length = gpumbi_width(label);
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
@@ -11752,7 +11799,7 @@ static void gpumbi_compare_rows(gpumb *g)
 
 /* The base may come from a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which
  * may start 10 s late. */
-static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
+static gpumbi_records *gpumbi_read_base(gpumb *g, int fd, int part)
 {
     struct stat about;
     const int known = !fstat(fd, &about), file = known && S_ISREG(about.st_mode);
@@ -11763,32 +11810,40 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd)
     else if (file && about.st_size > 1 << 30)
         errno = EFBIG;
     else if (known)
-        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, 0);
+        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
     return NULL;
+}
+
+/* Reads the file that an option names, of a part what is whole; `example` is one for it. NULL: the
+ * context has ended. */
+static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
+                                           const char *example, int part)
+{
+    const char *wrong = NULL;
+    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
+    gpumbi_records *t = fd < 0 ? NULL : gpumbi_read_base(g, fd, part);
+    if (!t)
+        wrong = gpumbi_why_unread(errno);
+    else if (t->wrong[0])
+        wrong = t->wrong;
+    if (fd >= 0)
+        close(fd);
+    if (wrong && gpumbi_working(g))
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--%s %s: %s; make %s by --csv %s.csv, for example, and --%s %s.csv", option,
+                   path, wrong, example[0] == 'b' ? "a base" : "one", example, option, example);
+    return t;
 }
 
 /* Reads the base before anything runs. */
 static void gpumbi_compare_open(gpumb *g)
 {
-    const char *path = g->settings.compare, *wrong = NULL;
+    const char *path = g->settings.compare;
     if ((g->settings.fail_on_regression || g->settings.compare_values) && !path)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
                    g->settings.compare_values ? "compare-values" : "fail-on-regression");
-    if (!path || g->done)
-        return;
-    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
-    g->comparison.base = fd < 0 ? NULL : gpumbi_read_base(g, fd);
-    if (!g->comparison.base)
-        wrong = gpumbi_why_unread(errno);
-    else if (g->comparison.base->wrong[0])
-        wrong = g->comparison.base->wrong;
-    if (fd >= 0)
-        close(fd);
-    if (wrong && gpumbi_working(g))
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--compare %s: %s; make a base by --csv base.csv, for example, and --compare "
-                   "base.csv",
-                   path, wrong);
+    if (path && !g->done)
+        g->comparison.base = gpumbi_open_records(g, "compare", path, "base", 0);
 }
 
 /* What tells rows of this run from those of others. */
@@ -11898,39 +11953,65 @@ static void gpumbi_resume_open(gpumb *g)
         gpumbi_index(g, g->kept.rows, NULL);
 }
 
-/* The row that an earlier run has left of a region, which may be taken; NULL: there is none. */
+/* The row of a region in another run's file, which may be taken; NULL: there is none. */
 static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
-    const gpumbi_records *t = g->kept.rows;
-    if (!g->kept.left)
+    const gpumb *known = g->settings.replay ? g : NULL;
+    gpumbi_records *t = g->kept.rows;
+    if (!g->kept.left && !known)
         return NULL;
+    if (!t->slot) /* of a replay: all axes are known by now */
+        gpumbi_index(g, t, known);
     gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : "region");
-    const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, NULL, label);
-    gpumbi_record *r = t->slot[key & (t->slots - 1)];
-    while (r && r->key != key)
-        r = r->next;
-    if (!r || !takes)
-        return r;
+    const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, known, label);
+    if (g->done)
+        return NULL;
+    if (*gpumbi_find(t, key, NULL))
+        g->kept.here = key;
+    g->kept.missing += known && key != g->kept.here;
+    if (!takes || !*gpumbi_find(t, key, name))
+        return *gpumbi_find(t, key, name);
     g->kept.left--;
-    return gpumbi_take(g->kept.rows, key);
+    return gpumbi_take(t, key, name);
+}
+
+/* Room for the medians of processes, which lives as long as the context; NULL: no memory. */
+static double *gpumbi_room_for_medians(gpumb *g, size_t count)
+{
+    gpumbi_text *room = (gpumbi_text *)gpumbi_allocate(g, sizeof *room + count * sizeof(double));
+    if (!room)
+        return NULL;
+    room->next = g->comparison.medians;
+    g->comparison.medians = room;
+    return (double *)(void *)(room + 1);
 }
 
 /* Makes a row of such a record. */
 static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
     gpumbi_line line;
-    const gpumb_result *now = &line.result;
-    const gpumbi_cell *value = g->kept.rows->axes + r->first_axis + r->axes;
+    gpumb_result *now = &line.result;
+    const gpumbi_cell *cell = g->kept.rows->axes + r->first_axis;
     const char *sample = r->samples;
     memset(&line, 0, sizeof line);
     gpumbi_read_line(r, &line);
+    double *medians = now->process_medians_s ? gpumbi_room_for_medians(g, GPUMBI_PROCESSES) : NULL;
+    if (medians)
+        memcpy(medians, line.medians, sizeof line.medians);
+    now->process_medians_s = medians;
+    now->flags |= g->settings.replay ? (unsigned)GPUMB_FLAG_REPLAYED : 0;
     s->result = *now;
-    s->result.process_medians_s = NULL;
     s->about.values.count = 0;
-    for (size_t i = 0; i < r->values; i++)
-        gpumbi_put_value(g, &s->about.values, value[i].name, GPUMBI_OWN,
-                         gpumbi_cell_number(&value[i]));
+    /* In older files values may be among the axes: what this run has no axis for. */
+    for (size_t i = g->settings.replay ? 0 : r->axes; i < r->axes + r->values; i++) {
+        int c = 0;
+        while (c < s->point.depth && strcmp(g->sweep.column[s->point.at[c].column], cell[i].name))
+            c++;
+        if (c == s->point.depth)
+            gpumbi_put_value(g, &s->about.values, cell[i].name, GPUMBI_OWN,
+                             gpumbi_cell_number(&cell[i]));
+    }
     if (sample)
         gpumbi_sample_room(g, s, now->time.count);
     for (uint64_t i = 0; sample && i < now->time.count && i < s->samples.capacity; i++) {
@@ -11947,13 +12028,104 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
+/* Replays a region. What the file does not have is skipped, or left out where it has nothing of the
+ * whole configuration. */
+static void gpumbi_replay_row(gpumb *g, const char *kernel)
+{
+    gpumbi_sampler *s = &g->region.single;
+    const size_t missing = g->kept.missing;
+    const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
+    if (g->kept.missing > missing || g->done)
+        return;
+    memset(&g->region.next, 0, sizeof g->region.next);
+    gpumbi_sampler_init(g, s, kernel, NULL);
+    if (kept) {
+        gpumbi_keep_row(g, s, kept);
+        return;
+    }
+    gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "not in the file that is replayed");
+    s->result.flags |= GPUMB_FLAG_REPLAYED;
+    gpumbi_finish(g, s);
+}
+
+/* Reads the file of --replay: its device and, as far as they are known, its settings take the place
+ * of this run's. CSV knows the device's name, the rates in its rows and the profile. */
+static void gpumbi_replay_open(gpumb *g)
+{
+    gpumb_settings *s = &g->settings;
+    char path[GPUMBI_PATH];
+    gpumbi_records *t = NULL, *context = NULL;
+    if (!s->replay)
+        return;
+    if (s->resume || s->processes > 1)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--replay %s: measures nothing: leave out --%s", s->replay,
+                   s->resume ? "resume" : "processes");
+    const int length = (int)strcspn(s->replay, ",");
+    gpumbi_format(path, sizeof path, "%.*s", length, s->replay);
+    if (!g->done)
+        t = g->kept.rows = gpumbi_open_records(g, "replay", path, "rows", 0);
+    if (!g->done && s->replay[length])
+        context = gpumbi_open_records(g, "replay", s->replay + length + 1, "rows", 1);
+    g->device = context ? context->head.device : t ? t->head.device : g->device;
+    gpumbi_free_records(context);
+    if (g->done)
+        return;
+    const char *settings = t->rows->text[GPUMBI_COLUMN_settings];
+    const int csv = !t->version, full = !settings || strstr(settings, "profile=full");
+    t->exact = !csv || t->rows->text[GPUMBI_COLUMN_values];
+    s->full = s->full ? s->full : full ? 1 : -1;
+    if (!csv)
+        memcpy(s, &t->head.settings, offsetof(gpumb_settings, device));
+    if (!g->device.name[0]) {
+        gpumbi_copy_text(g->device.name, sizeof g->device.name, t->now.device);
+        gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
+        g->device.ecc = -1;
+        g->device.warp_size = strcmp(g->device.backend, "hip") ? 32 : 64;
+        g->device.max_block = 1024;
+    }
+    for (size_t i = 0; i < t->count && !g->done; i++) {
+        static const unsigned char column[] = {GPUMBI_COLUMN_peak_gbps, GPUMBI_COLUMN_ceiling_gbps,
+                                               GPUMBI_COLUMN_link_gbps};
+        double *const rate[] = {&g->device.peak_bytes_per_s, &g->device.ceiling_bytes_per_s,
+                                &g->device.link_bytes_per_s};
+        const gpumbi_record *r = &t->rows[i];
+        double number;
+        for (int k = 0; k < 3; k++)
+            if (*rate[k] <= 0 && r->text[column[k]] &&
+                gpumbi_read_number(r->text[column[k]], &number))
+                *rate[k] = 1e9 * number;
+        const char *name = r->text[GPUMBI_COLUMN_device];
+        if (name && strcmp(name, g->device.name))
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--replay %s: has rows of %s and of %s; keep those of one device", s->replay,
+                       name, g->device.name);
+        if (r->text[GPUMBI_COLUMN_link] && r->text[GPUMBI_COLUMN_link][0])
+            gpumbi_copy_text(g->device.link, sizeof g->device.link, r->text[GPUMBI_COLUMN_link]);
+    }
+    g->kept.left = t->count;
+}
+
 /* At the end: what no region has met. */
 static void gpumbi_resume_end(gpumb *g)
 {
-    if (!g->kept.left || !gpumbi_working(g) || !g->rows.count)
+    const char *file = g->settings.replay, *settings = NULL;
+    if (!g->kept.rows || !gpumbi_working(g))
         return;
-    gpumbi_say("--resume: %s of the earlier run left out: this run has no such region",
-               gpumbi_count(g->kept.left, "row").text);
+    if (g->kept.missing && g->kept.met)
+        gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
+                   gpumbi_count(g->kept.missing, "region").text);
+    if (file && !g->kept.met)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--replay %s: this run has no region for any of its rows, the first of which is "
+                   "of %s; run the program that has written it",
+                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench]);
+    if (!g->kept.left || !g->rows.count)
+        return;
+    if (file)
+        settings = g->kept.rows->rows[0].text[GPUMBI_COLUMN_settings];
+    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s",
+               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text,
+               settings ? "; that one had " : "", settings ? settings : "");
     g->kept.left = 0;
     gpumbi_write_rows(g);
 }
@@ -12147,16 +12319,13 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     if (!g->comparison.others)
         return;
     const uint64_t key = gpumbi_row_key(g, row, NULL, label);
-    gpumbi_text *room = (gpumbi_text *)gpumbi_allocate(g, sizeof *room + most * sizeof(double));
-    if (!room)
-        return;
-    room->next = g->comparison.medians;
-    g->comparison.medians = room;
-    double *median = (double *)(void *)(room + 1);
+    double *median = gpumbi_room_for_medians(g, most);
     size_t first = most - 1;
+    if (!median)
+        return;
     median[first] = now->time.median;
     for (gpumbi_records *t = g->comparison.others; t && !g->done; t = t->next) { /* latest first */
-        const gpumbi_record *r = gpumbi_take(t, key);
+        const gpumbi_record *r = gpumbi_take(t, key, now->kernel);
         if (r && r->ok)
             median[--first] = r->time.at;
     }
@@ -12218,6 +12387,8 @@ enum {
     X(RAW, "raw", "", FLAG, raw, "every sample in the JSON, in the order taken")                   \
     X(RESUME, "resume", "", FLAG, resume,                                                          \
       "keep the rows that an interrupted run has left, measure the rest")                          \
+    X(REPLAY, "replay", "rows.json", TEXT, replay,                                                 \
+      "the rows of an earlier run in place of measurements; needs no device")                      \
     X(NO_COLOR, "no-color", "", FLAG, no_color, "no colours on the terminal")                      \
     X(COMPARE, "compare", "base.csv", TEXT, compare,                                               \
       "compare with a CSV or JSON file of an earlier run")                                         \
@@ -12625,9 +12796,15 @@ static void gpumbi_start(gpumb *g)
         gpumbi_newest = g;
     }
     gpumbi_current = g;
+    if (!g->sweep.listing)
+        gpumbi_replay_open(g);
     gpumbi_complete_settings(&g->settings);
     gpumbi_head_of(g, &head);
+    const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
     gpumbi_settings_text(&head, g->sinks.settings, sizeof g->sinks.settings);
+    if (replayed && replayed->text[GPUMBI_COLUMN_settings])
+        gpumbi_copy_text(g->sinks.settings, sizeof g->sinks.settings,
+                         replayed->text[GPUMBI_COLUMN_settings]);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     const int measures = !g->sweep.listing;
     if (measures && s->profile)
@@ -12645,9 +12822,9 @@ static void gpumbi_start(gpumb *g)
         gpumbi_catch_signals(g);
     if (!g->done && measures && s->processes > 1)
         gpumbi_run_processes(g);
-    if (gpumbi_working(g))
+    if (gpumbi_working(g) && !s->replay)
         gpumbi_open_device(g);
-    if (!g->done && measures && !s->profile) {
+    if (!g->done && measures && !s->profile && !s->replay) {
         gpumbi_say_profiler(g);
         gpumbi_calibrate(g);
     }
@@ -15134,7 +15311,7 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
         gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
         return NULL;
     }
-    return *gpumbi_trouble(g) || !gpumbi_working(g) || gpumbi_dry(g) ? NULL : form;
+    return *gpumbi_trouble(g) || !gpumbi_working(g) || gpumbi_idle(g) ? NULL : form;
 }
 
 GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,

@@ -138,8 +138,8 @@ static void floor_span(gpumb *g)
                     GPUMB_MEASURE(g, name[i])
                         GPUMB_LAUNCH(spin, blocks, block, 0, ticks, (word *)NULL);
                 }
-                if (gpumb_row_count(g) == before)
-                    continue; /* enumerating */
+                if (gpumb_row_count(g) == before || gpumb_get_settings(g)->replay)
+                    continue; /* enumerating, or a replay: no stamps to compare with */
                 const double span = median_span(g, stamp, ticks, tick_s, blocks, (int)block);
                 char text[400];
                 int length =
@@ -179,7 +179,8 @@ static void floor_result(gpumb *g)
         GPUMB_MEASURE(g, "spin")
             GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
         if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK ||
-            gpumb_last_result(g)->time.count < 6) /* no interval */
+            gpumb_last_result(g)->time.count < 6 || /* no interval */
+            gpumb_get_settings(g)->replay)          /* no results */
             continue;
         double medians[50], wall[50]; /* the long run: results over and over */
         for (int i = 0; i < repetitions; i++) {

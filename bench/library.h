@@ -20,8 +20,16 @@ typedef hipStream_t library_stream;
 #endif
 #endif
 #ifndef LIBRARY_NAME
-#define LIBRARY_NAME "" /* no rows */
+#define LIBRARY_NAME "the library" /* no rows, except of another build's that are replayed */
 #define NO_LIBRARY
 #endif
+
+/* Its region where it isn't compiled. */
+static inline void replay_library(gpumb *g)
+{
+    if (gpumb_get_settings(g)->replay && strcmp(gpumb_get_device(g)->backend, "cpu"))
+        GPUMB_MEASURE(g, "library") {
+        }
+}
 
 #endif

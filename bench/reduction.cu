@@ -345,6 +345,8 @@ static void reduction_size(gpumb *g)
                     measure(g, "fastest", &fastest, timing);
 #ifndef NO_LIBRARY
                     measure_library(g, &library, timing);
+#else
+                    replay_library(g);
 #endif
                 }
             }

@@ -170,6 +170,8 @@ static void scan_size(gpumb *g)
                     measure(g, &own);
 #ifndef NO_LIBRARY
                     measure_library(g, &other, room);
+#else
+                    replay_library(g);
 #endif
                     measure_copy(g, &own, &check);
                 }

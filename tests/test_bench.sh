@@ -135,6 +135,30 @@ check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
 bench scan 3 n,form 1 --filter scan/form --axis n=20011
 
+# replay NAME ROWS CONCLUSION: the stored rows of an H200 without one
+replay()
+{
+    "$build/$1" --replay "bench/results/h200-$1.csv,bench/results/h200.json" \
+        >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
+    check "$1: replay: exit code $?" test $? -eq 0
+    check "$1: replay: not $2 rows" grep -q "^$2 rows: $2 ok, 0 skipped, 0 fail" "$tmp/bench.out"
+    check "$1: replay: not all are marked" test "$(grep -c replayed "$tmp/bench.out")" -gt "$2"
+    check "$1: replay does not conclude '$3'" grep -qE "^  replayed: $3" "$tmp/bench.out"
+    check "$1: replay: an unknown figure" not grep -qiE '^  replayed: .*\b(nan|inf)\b' \
+        "$tmp/bench.out"
+}
+replay scan 168 'inclusive scan of i32, .* 1\.17 at 2\^28\.'
+replay reduction 632 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
+replay strided 274 'Farthest below: 16 B at stride 256, .* 8\.69 %'
+replay offset 524 'L = 4: best at 32 sub-domains .* 4280 GB/s'
+replay transfer 74 'pinned up: 4 B take 4\.032 us'
+replay latency 293 'A dependent load, .* L2: 320 KiB'
+replay roofline 45 'Roofs of f64: 4313 GB/s and 33059 GFLOP/s'
+replay stream 158 'Shared memory delivers 32885 GB/s'
+replay launch 96 'Without arguments a launch in a graph takes 0\.14'
+replay nbody 213 'Gain from unrolling: 1 body a thread 1\.23 times'
+replay stencil 132 'Fastest with 8 rows a thread'
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000

@@ -960,7 +960,7 @@ static void test_many()
         for (int i = 0; i < 100001; i++) {
             const std::string text = alike ? "7" : std::to_string(100000 - i);
             const gpumbi_cell cell = {"n", text.c_str()};
-            const gpumbi_record *r = gpumbi_take(t, gpumbi_key(NULL, "b", "k", &cell, 1));
+            const gpumbi_record *r = gpumbi_take(t, gpumbi_key(NULL, "b", &cell, 1), "k");
             found += r != NULL;
             in_order += r && r->time.at > i && r->time.at < i + 2;
         }
@@ -983,15 +983,15 @@ static void test_keys()
             snprintf(text[1], sizeof text[1], "%d", b);
             const gpumbi_cell there[] = {{"n", text[0]}, {"m", text[1]}};
             const gpumbi_cell back[] = {{"m", text[1]}, {"n", text[0]}};
-            keys.push_back(gpumbi_key(NULL, "b", "k", there, 2));
-            if (gpumbi_key(NULL, "b", "k", back, 2) != keys.back())
+            keys.push_back(gpumbi_key(NULL, "b", there, 2));
+            if (gpumbi_key(NULL, "b", back, 2) != keys.back())
                 CHECK(!"the order of axes");
         }
     std::sort(keys.begin(), keys.end());
     CHECK(std::unique(keys.begin(), keys.end()) == keys.end());
-    CHECK(gpumbi_key(NULL, "ab", "c", NULL, 0) != gpumbi_key(NULL, "a", "bc", NULL, 0));
+    CHECK(gpumbi_key(NULL, "ab", NULL, 0) != gpumbi_key(NULL, "a", NULL, 0));
     const gpumbi_cell whole = {"n", "12"}, parts = {"n1", "2"};
-    CHECK(gpumbi_key(NULL, "b", "k", &whole, 1) != gpumbi_key(NULL, "b", "k", &parts, 1));
+    CHECK(gpumbi_key(NULL, "b", &whole, 1) != gpumbi_key(NULL, "b", &parts, 1));
 }
 
 // ---- whole runs ----

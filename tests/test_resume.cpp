@@ -1,5 +1,6 @@
 // test_resume.cpp - runs that end early at every point and are resumed: what they then have written
-// is, byte for byte, what a run has that nothing interrupts; on the fake device.
+// is, byte for byte, what a run has that nothing interrupts; and runs that are replayed, without a
+// device: the same but for the mark; on the fake device.
 #include <cmath>
 #include <fcntl.h>
 #include <functional>
@@ -462,6 +463,122 @@ static void test_changed()
     CHECK_INT(rows_of(read_file("x.csv")), ROWS);
 }
 
+// Without the marks of a replay.
+static std::string unmarked(std::string text)
+{
+    for (const char *mark : {";replayed", "replayed: ", "Replayed: ", ", \"replayed\": true"})
+        text = replaced(text, mark, "");
+    text = replaced(replaced(text, ",replayed,", ",,"), "| replayed |", "| |");
+    text = replaced(text, "\"flags\": \"replayed\"", "\"flags\": \"\"");
+    return replaced(text, "\"replayed\": \"w.json\",\n", "");
+}
+
+static size_t count(const std::string &text, const std::string &part)
+{
+    return (text.size() - replaced(text, part, "").size()) / part.size();
+}
+
+static void no_device()
+{
+    fake_devices = 0;
+}
+
+// Of JSON all comes back, of CSV all rows. Nothing runs, and no device is opened.
+static void test_replayed()
+{
+    remember(files + words{"--raw"});
+    rename("x.json", "w.json");
+    rename("x.csv", "w.csv");
+    const outcome o = run(files + words{"--raw", "--replay=w.json"}, no_device);
+    CHECK_INT(o.code, GPUMB_EXIT_FAILED); // by the row that failed
+    CHECK_INT(o.measured, 0);
+    CHECK(!has(o.said, "replay"));
+    for (int i = 0; i < 4; i++) {
+        const std::string now = content(names[i]), plain = unmarked(now);
+        CHECK(plain == whole[i]);
+        if (plain != whole[i]) {
+            store("now", plain);
+            store("expected", whole[i]);
+            CHECK(!system("diff expected now | cut -c1-300 | head -8 >&2; false"));
+        }
+        const size_t wanted[] = {ROWS, ROWS + 2, ROWS - 2 + 2, 1}; // with a note, and the head
+        CHECK_INT(count(now, "replayed") + count(now, "Replayed"), wanted[i]);
+    }
+    const outcome csv = run(words{"--csv=x.csv", "--replay=w.csv"}, no_device);
+    CHECK_INT(csv.measured, 0);
+    CHECK(unmarked(read_file("x.csv")) == whole[0]);
+    const outcome both = run(words{"--json=x.json", "--replay=w.csv,w.json"}, no_device);
+    CHECK_INT(both.measured, 0);
+    const std::string json = read_file("x.json");
+    CHECK(has(json, "\"name\": \"Fake 9000\"") && has(json, "\"multiprocessors\": 1,"));
+    // Compared with itself: without a difference, whatever the spread of processes.
+    const outcome same = run(words{"--replay=w.json", "--compare=w.csv", "--json=x.json"});
+    CHECK_INT(same.code, GPUMB_EXIT_FAILED);
+    CHECK(has(read_file("x.json"), "compared with w.csv: 0 faster, 0 slower"));
+    // Some of it, in another order.
+    const outcome some = run(words{"--replay=w.json", "--csv=x.csv", "--shuffle", "--axis=n=2,3,7",
+                                   "--filter=kernel", "--filter=again"});
+    CHECK_INT(some.measured, 0);
+    CHECK_INT(rows_of(read_file("x.csv")), 6);
+    CHECK(has(some.said, "has nothing of the configurations of 2 regions"));
+    CHECK(has(some.said, "10 rows of the earlier run left out: this run has no such region; that"));
+}
+
+// What is in the file and not in the program, or the other way round, is said.
+static void test_replayed_otherwise()
+{
+    clean();
+    run(words{"--csv=w.csv", "--json=w.json"});
+    const outcome o = run(words{"--csv=x.csv", "--replay=w.csv"}, [] { fewer = 1; });
+    CHECK(has(o.said, "6 rows of the earlier run left out"));
+    const std::string whole_csv = read_file("w.csv");
+    const size_t row = whole_csv.find("times,elsewhere"), line = whole_csv.rfind('\n', row) + 1;
+    store("w.csv", whole_csv.substr(0, line) + whole_csv.substr(whole_csv.find('\n', row) + 1));
+    const outcome lacks = run(words{"--csv=x.csv", "--replay=w.csv"});
+    CHECK_INT(lacks.measured, 0);
+    const std::string csv = read_file("x.csv");
+    CHECK_INT(rows_of(csv), ROWS);
+    CHECK(has(csv, "skipped,not in the file that is replayed"));
+    CHECK_INT(count(csv, "replayed"), ROWS + 1);
+
+    const struct {
+        const char *from, *to, *text;
+    } cases[] = {
+        {"sweeps,", "swoops,", "w.csv: this run has no region for any of its rows, the first"},
+        {"Fake 9000", "Fake 9001", "has rows of Fake 9001 and of Fake 9000; keep those of one"},
+        {",ok,", ",well,",
+         "line 2: neither ok, skipped nor failed is the status well; make one by"},
+        {",bench,", ",branch,", "line 1: there is no column bench; make one by --csv rows.csv"},
+    };
+    for (const auto &c : cases) {
+        std::string text = whole_csv;
+        if (c.from == cases[1].from) // the first alone
+            text.replace(text.find(c.from), strlen(c.from), c.to);
+        else
+            text = replaced(replaced(text, c.from, c.to), "times,", "swoops,");
+        store("w.csv", text);
+        const outcome wrong = run(words{"--csv=y.csv", "--replay=w.csv"}, no_device);
+        CHECK_INT(wrong.code, GPUMB_EXIT_USAGE);
+        CHECK(has(wrong.said, c.text) && has(wrong.said, "--replay w.csv: "));
+        if (!has(wrong.said, c.text))
+            fprintf(stderr, "%s", wrong.said.c_str());
+        CHECK(!exists("y.csv") && !exists("y.csv.part"));
+    }
+    store("w.csv", whole_csv.substr(0, whole_csv.size() - 100)); // a line is torn
+    const outcome torn_line = run(words{"--replay=w.csv"});
+    CHECK(torn_line.code == GPUMB_EXIT_USAGE &&
+          has(torn_line.said, "fewer fields than the header"));
+    const std::string json = read_file("w.json");
+    store("w.json", json.substr(0, json.size() / 2));
+    CHECK(has(run(words{"--replay=w.json"}).said, "the file ends too early"));
+    CHECK(has(run(words{"--replay=none.csv"}).said, "none.csv: No such file or directory; make "));
+    store("w.csv", whole_csv);
+    for (const char *option : {"--resume", "--processes=2", "--profile"}) {
+        const outcome wrong = run(words{"--csv=y.csv", "--replay=w.csv", option});
+        CHECK(wrong.code == GPUMB_EXIT_USAGE && has(wrong.said, "leave "));
+    }
+}
+
 int main()
 {
     char folder[] = "/tmp/gpumb-resume-XXXXXX";
@@ -473,6 +590,8 @@ int main()
     test_kinds();
     test_refused();
     test_changed();
+    test_replayed();
+    test_replayed_otherwise();
     clean();
     if (chdir("/"))
         return 1;

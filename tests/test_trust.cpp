@@ -1337,7 +1337,8 @@ static void test_each_flag()
         CHECK(!flagged("launch-failed", 1));
     }
     flags_checked.push_back("launch-failed");
-    flags_checked.push_back("traffic"); // needs counters: test_counters.cpp
+    flags_checked.push_back("traffic");  // needs counters: test_counters.cpp
+    flags_checked.push_back("replayed"); // needs a file: test_resume.cpp
 
 #define FLAG_TEXT(name, text, meaning, advice) text,
     for (const char *flag : {GPUMB_FLAGS(FLAG_TEXT)})
@@ -1385,7 +1386,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 17);
+    CHECK_INT(flags, 18);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);
