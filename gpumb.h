@@ -9258,7 +9258,7 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
-    g->rows.ok += ok;
+    g->rows.ok += (uint64_t)ok;
     g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     g->region.warmed |= ok;
     gpumbi_add_processes(g, row);
