@@ -188,6 +188,7 @@ static int check_job(gpumb *g, void *user)
 {
     job *j = (job *)user;
     const int right = !j->wrong[0] && is_right(j);
+    use_device(gpumb_get_device(g)->ordinal);
     if (!right)
         gpumb_reason(g, "%s", j->wrong);
     return right;
@@ -561,6 +562,7 @@ static int check_packets(gpumb *g, void *user)
         copy_now(&found, wrong, sizeof found);
     }
     free_on(1, wrong);
+    use_device(gpumb_get_device(g)->ordinal);
     if (found != wanted)
         gpumb_reason(
             g, p->reads ? "words read add up to %llu, not %llu" : "%llu words are wrong, not %llu",

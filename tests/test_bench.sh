@@ -175,6 +175,7 @@ two_devices() # NAME
     check "$1: says no line" test "$(grep -c 'needs two devices' "$tmp/bench.out")" -eq 1
 }
 two_devices peers
+two_devices pipeline
 
 # The suite: the time is said before, what an interrupt left is done by the next run, and once.
 # shellcheck disable=SC2016 # what the program is to expand
