@@ -4734,7 +4734,8 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 }
 
 /* After a change of a word. One side counts itself, then looks at the word; the other changes the
- * word, then looks at the count; all in one total order, so that they cannot miss each other. */
+ * word, then looks at the count; all in one total order, so that they cannot miss each other. Words
+ * are changed by read-modify-write: qemu (7.2) lets a load pass a plain store, even of that order. */
 static void gpumbi_wake(void)
 {
     if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
@@ -4824,7 +4825,8 @@ static void *gpumbi_worker_main(void *argument)
 
 static void gpumbi_ticket_issue(uint64_t workers)
 {
-    __atomic_store_n(&gpumbi_ticket, ((gpumbi_ticket >> 16) + 1) << 16 | workers, __ATOMIC_SEQ_CST);
+    __atomic_exchange_n(&gpumbi_ticket, ((gpumbi_ticket >> 16) + 1) << 16 | workers,
+                        __ATOMIC_SEQ_CST);
     gpumbi_wake();
 }
 
