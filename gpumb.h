@@ -112,6 +112,7 @@ A context belongs to one thread.
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
+ *     GPUMB_TRACE                  on the CPU: gpumb_trace.c sees each access of a kernel; see there
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
 #if defined(GPUMB_BACKEND_CUDA) + defined(GPUMB_BACKEND_HIP) + defined(GPUMB_BACKEND_CPU) > 1
@@ -128,6 +129,9 @@ A context belongs to one thread.
 #endif
 #endif
 
+#if defined(GPUMB_TRACE) && !defined(GPUMB_BACKEND_CPU)
+#error "gpumb: GPUMB_TRACE is for the CPU: compile with g++"
+#endif
 #if defined(GPUMB_MALLOC) != defined(GPUMB_FREE)
 #error "gpumb: define both GPUMB_MALLOC and GPUMB_FREE, or none of them"
 #endif
@@ -1189,6 +1193,7 @@ extern "C" {
 /* A fiber's stack. Sanitizers enlarge frames; a kernel that needs more can define it itself. */
 #if defined(__SANITIZE_ADDRESS__)
 #define GPUMBI_ASAN 1
+#elif defined(GPUMB_TRACE) /* takes the hooks of ThreadSanitizer, not its runtime */
 #elif defined(__SANITIZE_THREAD__)
 #define GPUMBI_TSAN 1
 #elif defined(__has_feature)
@@ -1199,7 +1204,7 @@ extern "C" {
 #endif
 #endif
 #ifndef GPUMB_CPU_STACK_BYTES
-#if defined(GPUMBI_ASAN) || defined(GPUMBI_TSAN)
+#if defined(GPUMBI_ASAN) || defined(GPUMBI_TSAN) || defined(GPUMB_TRACE)
 #define GPUMB_CPU_STACK_BYTES (256 * 1024)
 #else
 #define GPUMB_CPU_STACK_BYTES (64 * 1024)
@@ -1283,9 +1288,11 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 #define GPUMB_SHARED(type, name) type *name = static_cast<type *>(gpumbi_self.shared)
 
 /* On a GPU the threads interleave so that neighbours share cache lines; a core wants the opposite:
- * one contiguous run per thread, which the compiler can vectorise. */
+ * one contiguous run per thread, which the compiler can vectorise. The tracer wants the GPU's. */
+#ifndef GPUMB_TRACE
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
     for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(n, i); i < gpumbi_end_##i; ++i)
+#endif
 
 template <class Integer> static GPUMBI_INLINE uint64_t gpumbi_chunk(Integer count, uint64_t &begin)
 {
@@ -1584,6 +1591,21 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
                                     void **parameters);
 #endif
 
+/* What gpumb_trace.c is told. A launch, with the row it is in; then the memory that it can reach;
+ * each block, before and after; a thread, before and after it waits, for its first instruction and
+ * after its last one, too; a barrier that is complete. */
+#ifdef GPUMB_TRACE
+enum { GPUMBI_TRACE_BUFFER, GPUMBI_TRACE_SHARED, GPUMBI_TRACE_OWN };
+extern void gpumbi_trace_launch(const gpumbi_shape *shape, const char *row);
+extern void gpumbi_trace_memory(int kind, const void *memory, uint64_t bytes);
+extern void gpumbi_trace_block(const gpumbi_emulated_thread *self, int warp_size, int begins);
+extern void gpumbi_trace_wait(int wait, int begins);
+extern void gpumbi_trace_barrier(void);
+#define GPUMBI_TRACE(call) gpumbi_trace_##call
+#else
+#define GPUMBI_TRACE(call) (void)0
+#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -1610,7 +1632,9 @@ struct gpumbi_extent {
 
 template <class Call> static void gpumbi_run_thread(void *call)
 {
+    GPUMBI_TRACE(wait(GPUMBI_WAITS, 0));
     (*static_cast<const Call *>(call))();
+    GPUMBI_TRACE(wait(GPUMBI_WAITS, 1));
 }
 
 /* The copy never has its address taken: no store of the kernel can alias the arguments. */
@@ -1622,7 +1646,9 @@ template <class Call> __attribute__((flatten)) static void gpumbi_run_block(void
         for (unsigned y = 0; y < size.y; y++)
             for (unsigned x = 0; x < size.x; x++) {
                 threadIdx = uint3{x, y, z};
+                GPUMBI_TRACE(wait(GPUMBI_WAITS, 0));
                 run();
+                GPUMBI_TRACE(wait(GPUMBI_WAITS, 1));
             }
 }
 
@@ -1695,15 +1721,18 @@ inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*ker
 #define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, kernel)(__VA_ARGS__)
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
+#define GPUMB_SHARED(type, name)                                                                   \
+    extern __shared__ uint4 gpumbi_shared_memory[];                                                \
+    type *name = static_cast<type *>(static_cast<void *>(gpumbi_shared_memory))
+
+#endif
+
+#ifndef GPUMB_GRID_STRIDE
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
     for (uint64_t i = blockIdx.x * static_cast<uint64_t>(blockDim.x) + threadIdx.x,                \
                   gpumbi_n_##i = static_cast<uint64_t>(n),                                         \
                   gpumbi_step_##i = gridDim.x * static_cast<uint64_t>(blockDim.x);                 \
          i < gpumbi_n_##i; i += gpumbi_step_##i)
-#define GPUMB_SHARED(type, name)                                                                   \
-    extern __shared__ uint4 gpumbi_shared_memory[];                                                \
-    type *name = static_cast<type *>(static_cast<void *>(gpumbi_shared_memory))
-
 #endif
 
 #if !defined(GPUMB_BACKEND_CPU)
@@ -4339,6 +4368,7 @@ static void gpumbi_barrier_complete(gpumbi_worker *w)
                  : wait == GPUMBI_SYNCTHREADS_AND ? w->tally == w->arrived
                                                   : w->tally != 0;
     w->arrived = w->tally = 0;
+    GPUMBI_TRACE(barrier());
     memcpy(w->ready, w->alive, sizeof w->ready);
     if (w->alive_count < w->threads && !__atomic_load_n(&gpumbi_noted, __ATOMIC_RELAXED))
         gpumbi_note_ended(w);
@@ -4351,6 +4381,7 @@ GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int 
     gpumbi_place here;
     if (!w)
         return predicate != 0;
+    GPUMBI_TRACE(wait(wait, 1));
     here.wait = wait;
     here.line = line;
     here.file = file;
@@ -4364,6 +4395,7 @@ GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int 
     } else {
         gpumbi_wait(w, here);
     }
+    GPUMBI_TRACE(wait(wait, 0));
     return w->outcome; /* the next barrier cannot complete before all have read this */
 }
 
@@ -4420,6 +4452,7 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
     uint64_t bit;
     if (!w)
         return;
+    GPUMBI_TRACE(wait(wait, 1));
     self = &w->fiber[w->current];
     warp = gpumbi_warp_of(w, w->current);
     bit = gpumbi_lane_bit(w, w->current);
@@ -4461,6 +4494,7 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
     }
     value[0] = self->taken[0];
     value[1] = self->taken[1];
+    GPUMBI_TRACE(wait(wait, 0));
 }
 
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void)
@@ -4705,6 +4739,9 @@ static int gpumbi_cores(void)
 GPUMB_API int gpumb_cpu_workers(void)
 {
     int wanted = __atomic_load_n(&gpumbi_workers_wanted, __ATOMIC_RELAXED);
+#ifdef GPUMB_TRACE /* follows one thread */
+    wanted = 1;
+#endif
     return wanted > 0 ? wanted : gpumbi_cores();
 }
 
@@ -4791,6 +4828,10 @@ static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
         gpumbi_here = NULL;
         return;
     }
+    GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, w, sizeof *w));
+    GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, w->stacks, GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP));
+    GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, &gpumbi_self, sizeof gpumbi_self));
+    GPUMBI_TRACE(memory(GPUMBI_TRACE_SHARED, w->shared, launch->shared_bytes));
     gpumbi_self.shared = w->shared;
     gpumbi_self.grid_dim = gpumbi_extent_of(launch->grid);
     gpumbi_self.block_dim = gpumbi_extent_of(launch->block);
@@ -4798,7 +4839,9 @@ static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
         gpumbi_self.block_idx.x = (unsigned)(block % across);
         gpumbi_self.block_idx.y = (unsigned)(block / across % down);
         gpumbi_self.block_idx.z = (unsigned)(block / across / down);
+        GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 1));
         gpumbi_block_run(w);
+        GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 0));
     }
     gpumbi_here = NULL;
     if (launch->barrier)
@@ -5847,6 +5890,11 @@ static void gpumbi_count_launch(gpumb *g)
         g->region.active->kernel.launches++;
 }
 
+#ifdef GPUMB_TRACE
+static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
+                                  const gpumbi_point *point, const gpumb *known, char label[200]);
+#endif
+
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
     uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
@@ -5886,6 +5934,14 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
         if (!s->result.kernel[0])
             gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, shape->name);
     }
+#ifdef GPUMB_TRACE
+    char row[200];
+    gpumbi_region_key(g, g->bench, shape->name, &g->sweep.here, NULL, row);
+    gpumbi_trace_launch(shape, row);
+    for (const gpumb *owner = gpumbi_newest; owner; owner = owner->previous)
+        for (const gpumb_buffer *b = owner->memory.buffers; b; b = b->next)
+            gpumbi_trace_memory(GPUMBI_TRACE_BUFFER, b->data, b->bytes);
+#endif
     return 1;
 }
 
@@ -13391,7 +13447,7 @@ GPUMBI_COPY_ELEMENTS(GPUMBI_COPY_KERNEL)
  * first reads the line that it overwrites, half as much traffic again. GPUs write sectors whole. */
 static __device__ __forceinline__ void gpumbi_stream_store(uint4 *to, uint4 value)
 {
-#if defined(GPUMB_BACKEND_CPU) && defined(__SSE2__)
+#if defined(GPUMB_BACKEND_CPU) && defined(__SSE2__) && !defined(GPUMB_TRACE)
     __m128i bits;
     memcpy(&bits, &value, sizeof bits);
     _mm_stream_si128((__m128i *)(void *)to, bits);
@@ -13504,7 +13560,7 @@ enum { GPUMBI_SUMS = 1024 };
  * themselves, but not those of ROCm 5. Threads of the CPU come one after the other. */
 static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
 {
-#if !defined(GPUMB_BACKEND_CPU)
+#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_TRACE)
     const unsigned lane = threadIdx.x % GPUMBI_WARP;
     const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
     const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
@@ -14655,8 +14711,13 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 #if defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
     GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n)
+#ifdef GPUMB_TRACE /* where sums are combined as on a GPU */
+#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH_BARRIER
+#else
+#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH
+#endif
 #define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
-    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n, (int)mode)
+    GPUMBI_LAUNCH_SUMS(kernel, blocks, block, 0, (const type *)in, (type *)out, n, (int)mode)
 #else
 static void gpumbi_launch_copy(const char *name, void (*kernel)(const void *, void *, uint64_t),
                                uint64_t blocks, int block, const void *in, void *out, uint64_t n)
