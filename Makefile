@@ -40,6 +40,8 @@ RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
 QUICKLY := -O1 # tests compile in a third of the time that -O3 takes, and run as long
 QUICKLY_cpu := $(QUICKLY)
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
+TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
+TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks # gcc has them, clang does not
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
@@ -89,6 +91,15 @@ passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; m
 	    $(filter-out $(ABOUT_MEASURING),$(BENCHES) $(HOST_BENCHES))
 	@python3 plots/passport.py results/passport bench/results | tee results/passport/passport.txt
 
+# The same kernels on the CPU, with hooks: see gpumb_trace.c.
+trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
+trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
+	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
+	@mkdir -p build/trace
+	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) -x c++ -c $(FILE) -o $(TRACED).o
+	$(CXX) $(TRACED).o -x c -O1 gpumb_trace.c -I. -o $(TRACED) -pthread
+	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
+
 check: ## runs all checks: test, rest, matrix and lint
 	@sh tests/check.sh test rest matrix lint
 
@@ -109,7 +120,8 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport test rest check plots figures matrix lint mutate clean help always
+.PHONY: all run bench passport trace test rest check plots figures matrix lint mutate clean help
+.PHONY: always
 .DELETE_ON_ERROR:
 .SECONDARY:
 

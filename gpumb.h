@@ -112,7 +112,7 @@ A context belongs to one thread.
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
- *     GPUMB_TRACE                  on the CPU: gpumb_trace.c sees each access of a kernel; see there
+ *     GPUMB_TRACE                  on the CPU: for gpumb_trace.c, which sees each access
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
 #if defined(GPUMB_BACKEND_CUDA) + defined(GPUMB_BACKEND_HIP) + defined(GPUMB_BACKEND_CPU) > 1
@@ -4377,11 +4377,12 @@ static void gpumbi_barrier_complete(gpumbi_worker *w)
 /* All are to wait at the same one: what is at different places never completes and is diagnosed. */
 GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int line)
 {
-    gpumbi_worker *w = gpumbi_waiting_worker(wait);
+    gpumbi_worker *w;
     gpumbi_place here;
+    GPUMBI_TRACE(wait(wait, 1));
+    w = gpumbi_waiting_worker(wait);
     if (!w)
         return predicate != 0;
-    GPUMBI_TRACE(wait(wait, 1));
     here.wait = wait;
     here.line = line;
     here.file = file;
@@ -4444,15 +4445,16 @@ static unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, unsigned
 
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width)
 {
-    gpumbi_worker *w = gpumbi_waiting_worker(wait);
+    gpumbi_worker *w;
     unsigned warp, lane, lanes, size, i;
     gpumbi_place here;
     gpumbi_fiber *self;
     gpumbi_group *g;
     uint64_t bit;
+    GPUMBI_TRACE(wait(wait, 1));
+    w = gpumbi_waiting_worker(wait);
     if (!w)
         return;
-    GPUMBI_TRACE(wait(wait, 1));
     self = &w->fiber[w->current];
     warp = gpumbi_warp_of(w, w->current);
     bit = gpumbi_lane_bit(w, w->current);

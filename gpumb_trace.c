@@ -15,8 +15,8 @@ each access in the text:
 and names accesses out of bounds, and races: two threads of a block at one address, at least one of
 which writes, with no barrier between. In two commands (`make trace FILE=kernel.cu` has them):
 
-    g++ -g -O1 -fno-tree-sra -fno-reorder-blocks -DGPUMB_TRACE \
-        -fsanitize=thread -fsanitize-coverage=trace-pc -x c++ -c kernel.cu -o kernel.o
+    g++ -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc \
+        -fno-tree-sra -fno-reorder-blocks -x c++ -c kernel.cu -o kernel.o
     g++ kernel.o -x c gpumb_trace.c -o kernel -pthread
 
 The table is printed when the program ends. What can be asked for, in the environment:
@@ -100,7 +100,7 @@ static char *copied(const char *text)
 
 typedef struct region {
     uintptr_t low, high;
-    enum { IS_GLOBAL, IS_SHARED, IS_OURS } is;
+    enum { IS_GLOBAL, IS_SHARED, IS_OURS, IS_FORBIDDEN } is; /* beside a shared array, say */
     const char *name; /* mangled; NULL: a buffer, or dynamic shared memory */
 } region;
 
@@ -162,7 +162,11 @@ static void read_symbols(void)
             r->name = names + symbol->st_name;
             r->low = (uintptr_t)symbol->st_value + (type == STT_TLS ? thread_locals : load_base);
             r->high = r->low + symbol->st_size;
-            r->is = is_internal(r->name) ? IS_OURS : type == STT_TLS ? IS_SHARED : IS_GLOBAL;
+            r->is = !is_internal(r->name) ? type == STT_TLS ? IS_SHARED : IS_GLOBAL
+                    : type != STT_TLS     ? IS_OURS
+                                          : IS_FORBIDDEN;
+            if (!strcmp(r->name, "gpumbi_here") || !strcmp(r->name, "gpumbi_self"))
+                r->is = IS_OURS;
             static_count++;
         }
         return;
@@ -257,7 +261,7 @@ typedef struct stat_row {
     uint64_t requests, approximate, lanes, bytes, sectors, least_sectors, lines, wavefronts,
         least_wavefronts, same;
     /* the request that wastes most */
-    uint64_t excess, mask, address[MAX_LANES], base;
+    uint64_t excess, least, mask, address[MAX_LANES], base;
     unsigned block[3], warp;
     const char *name;
     /* resolved for the report */
@@ -389,33 +393,59 @@ static finding *finding_of(int is_race, unsigned a, unsigned b)
     return f;
 }
 
+static int mapped(uintptr_t address)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return !msync((void *)(address / page * page), 1, MS_ASYNC) || errno != ENOMEM;
+}
+
+/* What a store out of bounds is about to spoil; put back at the next hook, so that the program gets
+ * as far as its report. */
+static struct {
+    uintptr_t address;
+    unsigned size;
+    unsigned char bytes[16];
+} undo;
+
+static void put_back(void)
+{
+    if (undo.size)
+        memcpy((void *)undo.address, undo.bytes, undo.size);
+    undo.size = 0;
+}
+
 /* The nearest memory that a kernel may use says where the access went. */
 static void out_of_bounds(unsigned s, uintptr_t address)
 {
+    const int is_mapped = mapped(address) && mapped(address + sites[s].size - 1);
     const region *below = NULL, *above = NULL;
     finding *f = finding_of(0, s, 0);
-    const uintptr_t end = address + sites[s].size;
-    const long page = sysconf(_SC_PAGESIZE);
     char name[120];
     size_t i;
+    if (is_mapped && sites[s].kind != LOAD && sites[s].size <= sizeof undo.bytes) {
+        undo.address = address;
+        undo.size = sites[s].size;
+        memcpy(undo.bytes, (void *)address, undo.size);
+    }
     if (f->count++)
         return;
     f->thread[0] = thread_number();
     f->address = address;
     for (i = 0; i < region_count; i++)
-        if (regions[i].is != IS_OURS && regions[i].low <= address &&
+        if (regions[i].is < IS_OURS && regions[i].low <= address &&
             (!below || regions[i].high > below->high))
             below = &regions[i];
     for (i = region_count; i-- > 0;)
-        if (regions[i].is != IS_OURS && regions[i].low > address)
+        if (regions[i].is < IS_OURS && regions[i].low > address)
             above = &regions[i];
     if (address < 4096)
         snprintf(f->where, sizeof f->where, "at address %llu: a null pointer",
                  (unsigned long long)address);
     else if (below && (!above || address - below->high < above->low - address)) {
         describe_region(name, sizeof name, below);
-        if (address < below->high)
-            snprintf(f->where, sizeof f->where, "across the end of %s", name);
+        if (address <= below->high)
+            snprintf(f->where, sizeof f->where, "%s the end of %s",
+                     address < below->high ? "across" : "just past", name);
         else
             snprintf(f->where, sizeof f->where, "%llu bytes past the end of %s",
                      (unsigned long long)(address - below->high), name);
@@ -425,7 +455,7 @@ static void out_of_bounds(unsigned s, uintptr_t address)
                  (unsigned long long)(above->low - address), name);
     } else
         snprintf(f->where, sizeof f->where, "no buffer is there");
-    if (msync((void *)(end / (uintptr_t)page * (uintptr_t)page), 1, MS_ASYNC) && errno == ENOMEM) {
+    if (!is_mapped) {
         fputs("gpumb trace: the next access is at an address that does not exist; so far:\n",
               stderr);
         report();
@@ -459,26 +489,35 @@ static unsigned place_of(thread *t, uintptr_t pc, unsigned size, unsigned piece,
     return site_of(pc, caller, t->depth, size, piece, k);
 }
 
+/* The thread that called a hook, unless it waits. */
+static thread *active_thread(void)
+{
+    thread *t;
+    put_back();
+    t = &threads[thread_number()];
+    return t->waits ? NULL : t;
+}
+
 static void record_access(uintptr_t pc, uintptr_t address, unsigned size, unsigned piece, kind k)
 {
-    thread *t = &threads[thread_number()];
+    thread *t = active_thread();
     const region *r = region_below(address);
+    const int spoils_index = k != LOAD && address - (uintptr_t)self < sizeof *self;
     unsigned s;
-    if (t->waits || (r && r->is == IS_OURS && address < r->high))
+    if (!t || (r && r->is == IS_OURS && address < r->high && !spoils_index))
         return;
     if ((s = place_of(t, pc, size, piece, k)) == 0)
         return;
-    if (!r || address + size > r->high) {
+    if (!r || address + size > r->high || r->is >= IS_OURS)
         out_of_bounds(s, address);
-        return;
-    }
-    record(t, s, address | (uint64_t)(r->is == IS_SHARED ? SHARED : GLOBAL) << 56);
+    else
+        record(t, s, address | (uint64_t)(r->is == IS_SHARED ? SHARED : GLOBAL) << 56);
 }
 
 static void record_branch(uintptr_t pc)
 {
-    thread *t = &threads[thread_number()];
-    if (!t->waits)
+    thread *t = active_thread();
+    if (t)
         record(t, place_of(t, pc, 0, 0, BRANCH), 0);
 }
 
@@ -620,20 +659,18 @@ static void count_request(unsigned s, space in, unsigned warp, uint64_t mask,
         r->wavefronts += cost;
         r->least_wavefronts += least;
     }
-    if (sites[s].kind == ATOMIC) { /* the most lanes at one address */
+    if (sites[s].kind == ATOMIC) /* the most lanes at one address */
         for (lane = 0; lane < n; lane++) {
             unsigned alike = 0;
             for (k = 0; k < n; k++)
                 alike += active[k] == active[lane];
             same = alike > same ? alike : same;
         }
-        r->same += same;
-        cost += same;
-        least++;
-    }
+    r->same += same;
     if (r->requests == 1 || cost - least > r->excess) {
         const region *from = region_below(active[0]);
         r->excess = cost - least;
+        r->least = least;
         r->mask = mask;
         memcpy(r->address, address, sizeof r->address);
         r->base = from ? from->low : 0;
@@ -787,12 +824,13 @@ static cell *cell_of(uint64_t key)
 
 static void race(const visit *v, unsigned s, unsigned t, uint64_t address)
 {
-    finding *f = finding_of(1, v->site, s);
+    const int swap = v->site > s;
+    finding *f = finding_of(1, swap ? s : v->site, swap ? v->site : s);
     char name[120];
     if (f->count++)
         return;
-    f->thread[0] = v->thread - 1;
-    f->thread[1] = t;
+    f->thread[swap] = v->thread - 1;
+    f->thread[!swap] = t;
     f->address = address;
     {
         const region *r = region_below(address);
@@ -954,6 +992,8 @@ void gpumbi_trace_block(const gpumbi_emulated_thread *emulated, int lanes, int b
         if (recording)
             end_stretch();
         recording = 0;
+        if (block == here->blocks - 1)
+            here = NULL; /* other launches may follow that are none of the program's */
         return;
     }
     if (block == 0) {
@@ -993,6 +1033,7 @@ void gpumbi_trace_wait(int wait, int begins)
     thread *t;
     if (!recording)
         return;
+    put_back();
     t = &threads[thread_number()];
     if (begins && wait >= GPUMBI_SYNCWARP && wait < GPUMBI_WAITS)
         record(t, place_of(t, (uintptr_t)__builtin_return_address(0), 0, (unsigned)wait, WAIT), 0);
@@ -1196,13 +1237,13 @@ static void print_picture(FILE *to, const stat_row *r)
     for (row = 0; row < p.rows; row++) {
         if (row == MOST - 1 && p.rows > MOST) {
             fprintf(to, "        ... %u more %s\n", p.rows - row,
-                    r->in == GLOBAL ? "lines" : "turns");
+                    r->in == GLOBAL ? "lines" : "wavefronts");
             break;
         }
         if (r->in == GLOBAL)
-            fprintf(to, "    %+8lld |", (long long)p.label[row]);
+            fprintf(to, "    %+9lld |", (long long)p.label[row]);
         else
-            fprintf(to, "    turn %3llu |", (unsigned long long)p.label[row]);
+            fprintf(to, "   wavefr. %2llu |", (unsigned long long)p.label[row]);
         for (column = 0; column < p.columns; column++)
             fprintf(to, "%c%s", p.word[row][column] ? p.word[row][column] : ' ',
                     column % 8 == 7 && (r->in == GLOBAL || column == 31) ? "|" : "");
@@ -1283,17 +1324,40 @@ static int common_distance(const stat_row *r, int64_t *distance, unsigned *low, 
     return common && n;
 }
 
-static void advise(FILE *to, const stat_row *r)
+/* Lanes that don't take part leave gaps, where all of them together would have none. */
+static int has_gaps(const stat_row *r)
+{
+    const unsigned size = sites[r->site].size;
+    unsigned lane, first = MAX_LANES, last = 0, n = 0;
+    for (lane = 0; lane < MAX_LANES; lane++)
+        if (r->mask >> lane & 1) {
+            first = first < MAX_LANES ? first : lane;
+            last = lane;
+            n++;
+            if (r->address[lane] - r->address[first] != (uint64_t)(lane - first) * size)
+                return 0;
+        }
+    return n && last - first >= n;
+}
+
+static void advise(FILE *to, const stat_row *r, int lanes)
 {
     const unsigned size = sites[r->site].size;
     uint64_t active[MAX_LANES];
     unsigned lane, n = 0, low, high;
     int64_t distance;
     const int common = common_distance(r, &distance, &low, &high);
+    const long long apart = distance < 0 ? -distance : distance;
+    const char *file = base_name(r->file);
     for (lane = 0; lane < MAX_LANES; lane++)
         if (r->mask >> lane & 1)
             active[n++] = r->address[lane];
-    fprintf(to, "    line %d: ", r->line);
+    fprintf(to, "  %s:%d: ", file, r->line);
+    if (!wastes(r)) {
+        fprintf(to, "%.1f of %d lanes take part: let whole warps go one way.\n", mean(r->lanes, r),
+                lanes);
+        return;
+    }
     if (r->in == GLOBAL) {
         const uint64_t bytes = distinct_bytes(active, n, size);
         const unsigned sectors = pieces(active, n, size, SECTOR);
@@ -1301,28 +1365,33 @@ static void advise(FILE *to, const stat_row *r)
                 n == 1 ? " wants" : "s want", (unsigned long long)bytes, n == 1 ? "es" : "",
                 sectors, SECTOR, 100.0 * (double)bytes / (sectors * (double)SECTOR));
         if (sites[r->site].kind == ATOMIC && r->same > r->requests)
-            fprintf(to, "; %.1f lanes meet at one address and take turns: let a warp add up first",
+            fprintf(to, "; %.1f lanes meet at one address: let a warp or a block add up first",
                     mean(r->same, r));
-        else if (common && (distance == (int64_t)size || distance == -(int64_t)size))
+        else if (has_gaps(r))
+            fputs("; the lanes between do something else: let whole warps go one way", to);
+        else if (common && apart == size)
             fputs("; neighbours lie side by side, but the warp starts inside a sector: align it",
                   to);
-        else if (common && distance)
+        else if (common && apart)
             fprintf(to,
                     "; neighbours are %lld bytes apart: let neighbouring threads take neighbouring "
                     "elements",
-                    (long long)(distance < 0 ? -distance : distance));
+                    apart);
         else
             fputs("; the addresses are scattered: sort them, or stage through shared memory", to);
     } else {
         const unsigned cost = wavefronts(r->address, r->mask, size);
-        fprintf(to, "%u lane%s %u turns at the banks where %llu would do", n,
-                n == 1 ? " takes" : "s take", cost, (unsigned long long)(cost - r->excess));
-        if (sites[r->site].kind == ATOMIC)
-            fprintf(to, "; %.1f lanes meet at one address", mean(r->same, r));
-        if (common && distance)
+        fprintf(to, "%u lane%s %u wavefront%s at the banks where %llu would do", n,
+                n == 1 ? " takes" : "s take", cost, cost == 1 ? "" : "s",
+                (unsigned long long)r->least);
+        if (sites[r->site].kind == ATOMIC && r->same > r->requests)
+            fprintf(to, "; %.1f lanes meet at one address: let a warp add up first",
+                    mean(r->same, r));
+        else if (common && apart)
             fprintf(to,
-                    "; lanes %u and %u are %lld bytes apart: pad rows by one element, or swizzle",
-                    low, high, (long long)(distance < 0 ? -distance : distance));
+                    "; lanes %u and %u are %lld bytes apart: let them be neighbours, or pad rows "
+                    "by one element",
+                    low, high, apart);
     }
     fputs(".\n", to);
 }
@@ -1353,8 +1422,9 @@ static void print_launch(FILE *to, launch *l, stat_row **rows, unsigned count)
 {
     static const char *const heading[] = {
         "  global memory    requests  lanes  sectors  least  lines    used",
-        "  shared memory    requests  lanes    turns  least"};
+        "  shared memory    requests  lanes  wavefr.  least"};
     unsigned i;
+    uint64_t most = 0;
     int in, with_file = 0, any = 0;
     for (i = 1; i < count; i++)
         with_file |= strcmp(rows[i]->file, rows[0]->file) != 0;
@@ -1380,12 +1450,16 @@ static void print_launch(FILE *to, launch *l, stat_row **rows, unsigned count)
             }
     }
     for (i = 0; i < count; i++)
-        if (wastes(rows[i])) {
+        most = rows[i]->requests > most ? rows[i]->requests : most;
+    for (i = 0; i < count; i++) {
+        const int few = 2 * rows[i]->lanes <= rows[i]->requests * (uint64_t)l->lanes;
+        if (wastes(rows[i]) || (few && rows[i]->requests >= most / 4)) {
             if (!any++)
                 fputc('\n', to);
-            advise(to, rows[i]);
+            advise(to, rows[i], l->lanes);
             print_picture(to, rows[i]);
         }
+    }
 }
 
 static void print_finding(FILE *to, const finding *f, const stat_row place[2])
@@ -1402,13 +1476,11 @@ static void print_finding(FILE *to, const finding *f, const stat_row place[2])
     fprintf(to, "%s:%d: kernel %s, block (%u,%u,%u): ", base_name(place[0].file), place[0].line,
             f->in->kernel, f->block[0], f->block[1], f->block[2]);
     if (f->is_race)
-        fprintf(to,
-                "race: thread %s: %s, and thread %s: %s in line %d, with no barrier between: %s",
-                first, kind_name[sites[f->site[0]].kind], second, kind_name[sites[f->site[1]].kind],
-                place[1].line, f->where);
+        fprintf(to, "race: thread %s: %s and, in line %d, thread %s: %s, no barrier between: %s",
+                first, kind_of(&place[0]), place[1].line, second, kind_of(&place[1]), f->where);
     else
-        fprintf(to, "out of bounds: thread %s: %s of %u bytes, %s", first,
-                kind_name[sites[f->site[0]].kind], sites[f->site[0]].size, f->where);
+        fprintf(to, "out of bounds: thread %s: %s of %u bytes, %s", first, kind_of(&place[0]),
+                sites[f->site[0]].size, f->where);
     if (f->count > 1)
         fprintf(to, "; %llu in all", (unsigned long long)f->count);
     fputc('\n', to);
@@ -1451,7 +1523,7 @@ static void svg_text(FILE *to, int x, int y, const char *text)
 /* Wanted words are blue with the lane's letter, what comes along with them is grey. */
 static int svg_row(FILE *to, const launch *l, const stat_row *r, int y)
 {
-    enum { CELL = 16, LEFT = 90, MOST = 33 };
+    enum { CELL = 16, LEFT = 100, MOST = 33 };
     static picture p;
     char title[400], text[90];
     unsigned row, column;
@@ -1460,13 +1532,13 @@ static int svg_row(FILE *to, const launch *l, const stat_row *r, int y)
              "%.60s, line %d, %s memory, %s of %u bytes: %.2f %s, least %.2f    %s", l->kernel,
              r->line, r->in == GLOBAL ? "global" : "shared", kind_of(r), sites[r->site].size,
              mean(r->in == GLOBAL ? r->sectors : r->wavefronts, r),
-             r->in == GLOBAL ? "sectors" : "turns",
+             r->in == GLOBAL ? "sectors" : "wavefronts",
              mean(r->in == GLOBAL ? r->least_sectors : r->least_wavefronts, r),
              line_text(r->file, r->line, text));
     svg_text(to, 10, y + 14, title);
     y += 22;
     for (row = 0; row < p.rows && row < MOST; row++, y += CELL) {
-        snprintf(title, sizeof title, r->in == GLOBAL ? "+%llu" : "turn %llu",
+        snprintf(title, sizeof title, r->in == GLOBAL ? "+%llu" : "wavefront %llu",
                  (unsigned long long)p.label[row]);
         svg_text(to, 10, y + 12, title);
         for (column = 0; column < p.columns; column++) {
@@ -1537,7 +1609,7 @@ static void report(void)
     if (csv)
         fputs(
             "kernel,blocks,followed,block,file,line,memory,access,size,requests,approximate,lanes,"
-            "bytes,sectors,least_sectors,lines,turns,least_turns\n",
+            "bytes,sectors,least_sectors,lines,wavefronts,least_wavefronts\n",
             csv);
     for (i = first = 0; i < launch_count; i++) {
         stat_row **mine = rows + first;
@@ -1644,7 +1716,7 @@ HOOK(void __sanitizer_cov_trace_pc(void))
 HOOK(void __tsan_func_entry(void *caller))
 {
     if (recording) {
-        thread *c = &threads[thread_number()];
+        thread *c = (put_back(), &threads[thread_number()]);
         if (c->depth++ < MAX_CALLS)
             c->caller[c->depth - 1] = (uintptr_t)caller;
     }
@@ -1653,7 +1725,7 @@ HOOK(void __tsan_func_entry(void *caller))
 HOOK(void __tsan_func_exit(void))
 {
     if (recording) {
-        thread *c = &threads[thread_number()];
+        thread *c = (put_back(), &threads[thread_number()]);
         c->depth -= c->depth > 0;
     }
 }

@@ -1,7 +1,6 @@
 /* Kernels whose accesses can be counted by hand, for the tracer (tests/test_trace.sh) and for the
  * counters of a GPU (bench/README.md). Each is launched once, in this order, with whole blocks of
  * 256 threads (tiles: 32 x 8; `tail`: a rest). */
-#define GPUMB_NO_KERNELS
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -287,17 +286,65 @@ static __global__ void two_sites(const float *in, float *out)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-template <class Type> static Type *filled(uint64_t count)
+/* The same for all: as indices below N / 2, as floats tiny. */
+static std::vector<unsigned> contents(uint64_t bytes)
 {
-    gpumb_buffer *b = gpumb_alloc(NULL, count * sizeof(Type));
-    std::vector<uint32_t> words(count * sizeof(Type) / 4 + 1);
+    std::vector<unsigned> words(bytes / 4 + 1);
     uint64_t state = 1;
     for (size_t i = 0; i < words.size(); i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        words[i] = (uint32_t)(state >> 33) % (N / 2); /* floats from it are tiny, not NaN */
+        words[i] = (unsigned)(state >> 33) % (N / 2);
     }
-    gpumb_write(NULL, b, 0, words.data(), count * sizeof(Type));
+    return words;
+}
+
+template <class Type> static Type *filled(uint64_t count)
+{
+    gpumb_buffer *b = gpumb_alloc(NULL, count * sizeof(Type));
+    gpumb_write(NULL, b, 0, contents(count * sizeof(Type)).data(), count * sizeof(Type));
     return (Type *)gpumb_data(b);
+}
+
+/* What the model of gpumb.h says of addresses that are not regular: sums over the warps. */
+struct model {
+    const char *name;
+    uint64_t requests, lanes, sectors, lines;
+
+    ~model()
+    {
+        printf("model %s %llu %llu %llu %llu\n", name, (unsigned long long)requests,
+               (unsigned long long)lanes, (unsigned long long)sectors, (unsigned long long)lines);
+    }
+    void request(const uint64_t *address, int count)
+    {
+        const gpumb_coalescing c = gpumb_coalesce(address, count, 4, 32, 128);
+        requests += count > 0;
+        lanes += (unsigned)count;
+        sectors += c.sectors;
+        lines += c.lines;
+    }
+};
+
+static void print_models(const unsigned *index)
+{
+    model gather = {"gathered", 0, 0, 0, 0}, bins = {"histogram_global", 0, 0, 0, 0},
+          rows = {"ragged", 0, 0, 0, 0};
+    for (unsigned warp = 0; warp < N / 32; warp++) {
+        uint64_t into[32], bin[32], row[32];
+        for (unsigned lane = 0; lane < 32; lane++) {
+            into[lane] = 4 * index[warp * 32 + lane];
+            bin[lane] = 4 * (index[warp * 32 + lane] % BINS);
+        }
+        gather.request(into, 32);
+        bins.request(bin, 32);
+        for (unsigned k = 0; k < 16; k++) {
+            int lanes = 0;
+            for (unsigned lane = 0; lane < 32; lane++)
+                if (k < index[warp * 32 + lane] % 16)
+                    row[lanes++] = 4 * (uint64_t)(k * N + warp * 32 + lane);
+            rows.request(row, lanes);
+        }
+    }
 }
 
 int main()
@@ -370,5 +417,6 @@ int main()
     LAUNCH(nested, in, out);
     LAUNCH(alternating, in, out);
     LAUNCH(two_sites, in, out);
+    print_models(contents(N * sizeof(unsigned)).data());
     return gpumb_close(NULL);
 }

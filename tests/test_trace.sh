@@ -1,0 +1,375 @@
+#!/bin/sh
+# test_trace.sh - the access tracer: counts known by hand for tests/traced.cu, what is out of
+# bounds, races, and what it prints. All of it with gcc; with clang as far as that goes.
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc} CXX=${CXX:-c++}
+passed=0 failed=0 skipped=0
+d=$(mktemp -d)
+trap 'rm -rf "$d"' EXIT
+
+check() # NAME COMMAND...
+{
+    name=$1
+    shift
+    if "$@" >"$d/report" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'failed: %s\n' "$name"
+        head -n 40 "$d/report" | sed 's/^/    /'
+    fi
+}
+
+has() # FILE TEXT: a line with exactly this text in it
+{
+    grep -qF -- "$2" "$1" && return
+    echo "not in $1: $2"
+    grep -F -- "${2%%:*}" "$1"
+    return 1
+}
+
+lacks() # FILE TEXT
+{
+    ! grep -F -- "$2" "$1"
+}
+
+finish()
+{
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+}
+
+flags=$(sed -n 's/^TRACE := //p' Makefile)
+exact=$(sed -n 's/^TRACE_EXACT := \(.*\) #.*/\1/p' Makefile)
+# shellcheck disable=SC2086 # flags are words
+if "$CXX" $flags $exact -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
+    flags="$flags $exact"
+else
+    exact=
+fi
+printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$d/whole.c"
+# shellcheck disable=SC2086 # flags are words
+if ! "$CXX" $flags -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
+    skipped=1
+    echo "skipped: $CXX has no -fsanitize=thread or no -fsanitize-coverage=trace-pc"
+    finish
+    exit
+fi
+# shellcheck disable=SC2086
+check "compiles" "$CXX" -I. $flags -x c++ -c tests/traced.cu -o "$d/traced.o"
+check "compiles" "$CC" -I. -std=gnu99 -O1 -c gpumb_trace.c -o "$d/trace.o"
+check "links" "$CXX" "$d/traced.o" "$d/trace.o" -o "$d/traced" -pthread
+GPUMB_TRACE_BLOCKS=0 GPUMB_TRACE_CSV=$d/all.csv GPUMB_TRACE_SVG=$d/all.svg \
+    "$d/traced" >"$d/all.txt" 2>"$d/all.err"
+check "runs" test $? -eq 0
+check "nothing to say" test ! -s "$d/all.err"
+
+# ---- counts ----
+# kernel memory access size: requests of all blocks; lanes; sectors and lines, or wavefronts, of
+# each request. A number after = is the sum over the requests. Two loads in a line are added up.
+cat >"$d/expected" <<'END'
+copied<unsigned char> global load 1 256 32 1 1
+copied<unsigned char> global store 1 256 32 1 1
+copied<float> global load 4 256 32 4 1
+copied<float> global store 4 256 32 4 1
+copied<float2> global load 8 256 32 8 2
+copied<float2> global store 8 256 32 8 2
+copied<float3> global load 4 768 32 12 3
+copied<float3> global store 4 768 32 12 3
+copied<float4> global load 16 256 32 16 4
+copied<float4> global store 16 256 32 16 4
+strided<2> global load 4 256 32 8 2
+strided<8> global load 4 256 32 32 8
+strided<32> global load 4 256 32 32 32
+strided<32> global store 4 256 32 4 1
+shifted<1> global load 4 256 32 5 2
+shifted<8> global load 4 256 32 4 2
+reversed global load 4 256 32 4 1
+broadcast global load 4 256 32 1 1
+same_address<float4> global load 4 256 32 1 1
+subdomains global load 4 256 32 4 2
+structs global load 4 512 32 16 4
+arrays global load 4 512 32 4 1
+tail global load 4 256 =8187 4 1
+tail global store 4 256 =8187 4 1
+transpose_naive global load 4 512 32 4 1
+transpose_naive global store 4 512 32 32 32
+transpose_tiled<32> global load 4 512 32 4 1
+transpose_tiled<32> global store 4 512 32 4 1
+transpose_tiled<32> shared store 4 512 32 1
+transpose_tiled<32> shared load 4 512 32 32
+transpose_tiled<33> shared store 4 512 32 1
+transpose_tiled<33> shared load 4 512 32 1
+transpose_swizzled shared store 4 512 32 1
+transpose_swizzled shared load 4 512 32 1
+reduce_interleaved shared load 4 800 =16352 =3040
+reduce_interleaved shared store 4 640 =16352 =1760
+reduce_sequential shared load 4 800 =16352 =800
+reduce_sequential shared store 4 640 =16352 =640
+reduce_shuffled shared store 4 256 1 1
+reduce_shuffled shared load 4 32 8 1
+banks<0> shared load 4 256 32 1
+banks<2> shared load 4 256 32 2
+banks<3> shared load 4 256 32 1
+banks<8> shared load 4 256 32 8
+banks<32> shared load 4 256 32 8
+bank_bytes shared load 1 256 32 1
+wide_banks<float2, 1> shared load 8 256 32 2
+wide_banks<float2, 2> shared load 8 256 32 4
+wide_banks<float2, 16> shared load 8 256 32 32
+wide_banks<float4, 1> shared load 16 256 32 4
+wide_banks<float4, 2> shared load 16 256 32 8
+wide_banks<float4, 8> shared load 16 256 32 32
+histogram_shared global atomic 4 64 32 4 1
+halves global load 4 512 16 =1536 1
+nested global load 4 1536 24 4 1
+alternating global load 4 1024 16 4 1
+two_sites global load 4 512 16 4 1
+END
+# The model's sums for addresses that are not regular.
+sed -n 's/^model //p' "$d/all.txt" | while read -r kernel requests lanes sectors lines; do
+    case $kernel in
+    gathered) echo "$kernel global load 4 $((2 * requests)) 32 =$((sectors + 4 * requests))" \
+        "=$((lines + requests))" ;;
+    histogram_global) echo "$kernel global atomic 4 $requests 32 =$sectors =$lines" ;;
+    ragged) echo "$kernel global load 4 $((requests + 256)) =$((lanes + 8192))" \
+        "=$((sectors + 1024)) =$((lines + 256))" ;;
+    esac
+done >>"$d/expected"
+
+# clang moves structs member by member or unseen, leaves out a load before a store to the same
+# address, and may merge the arms of a condition.
+[ -n "$exact" ] || sed -i '/^copied<float[234]>/d; /^wide_banks/d; /^reduce_.*load/d; /^halves/d' \
+    "$d/expected"
+
+counts() # CSV: what differs from the expected
+{
+    awk -F '"' -v expected="$d/expected" '
+    NR == 1 { next }
+    {
+        n = split(substr($3, 2), f, ",")
+        key = $2 " " f[6] " " f[7] " " f[8]
+        requests[key] += f[9]; lanes[key] += f[11]
+        a[key] += f[6] == "global" ? f[13] : f[16]
+        b[key] += f[15]
+    }
+    function differs(key, what, sum, want) {
+        want = substr(want, 1, 1) == "=" ? substr(want, 2) : want * requests[key]
+        if (sum + 0 == want + 0)
+            return
+        print key ": " what " " sum + 0 ", expected " want
+        wrong = 1
+    }
+    END {
+        while ((getline line <expected) > 0) {
+            n = split(line, w, " ")
+            memory = w[2] == "global" || w[2] == "shared" ? 2 : 3 # a blank in the name
+            key = w[1]
+            for (i = 2; i <= memory + 2; i++)
+                key = key " " w[i]
+            differs(key, "requests", requests[key], "=" w[memory + 3])
+            differs(key, "lanes", lanes[key], w[memory + 4])
+            differs(key, w[memory] == "global" ? "sectors" : "wavefronts", a[key], w[memory + 5])
+            if (w[memory] == "global")
+                differs(key, "lines", b[key], w[memory + 6])
+            compared++
+        }
+        if (compared < 40) {
+            print "compared " compared
+            wrong = 1
+        }
+        exit wrong
+    }' "$1"
+}
+check "counts" counts "$d/all.csv"
+
+approximate() # KERNEL: requests that are marked so
+{
+    awk -F '"' -v kernel="$1" '$2 == kernel { split($3, f, ","); n += f[11] } END { print n + 0 }' \
+        "$d/all.csv"
+}
+check "straight code is exact" test "$(approximate 'transpose_tiled<32>')" -eq 0
+check "a loop that ends earlier for some is exact" test "$(approximate ragged)" -eq 0
+check "a condition in a loop is lined up" test "$(approximate alternating)" -eq 0
+check "two call sites are told apart" test "$(approximate two_sites)" -eq 0
+check "inner loops of unequal length are marked" test "$(approximate nested)" -gt 0
+
+# ---- what is printed ----
+check "table" has "$d/all.txt" \
+    "load 4 B           256  32.00    32.00   4.00  32.00  12.5 %  out[thread_index()] = in"
+check "advice: distance" has "$d/all.txt" "32 lanes want 128 bytes and touch 32 sectors of 32: \
+12.5 % used; neighbours are 32 bytes apart: let neighbouring threads take neighbouring elements."
+check "advice: misaligned" has "$d/all.txt" "32 lanes want 128 bytes and touch 5 sectors of 32: \
+80.0 % used; neighbours lie side by side, but the warp starts inside a sector: align it."
+check "advice: banks" has "$d/all.txt" "32 lanes take 32 wavefronts at the banks where 1 would \
+do; lanes 0 and 1 are 128 bytes apart: let them be neighbours, or pad rows by one element."
+check "advice: lanes" has "$d/all.txt" "16 lanes want 64 bytes and touch 4 sectors of 32: \
+50.0 % used; the lanes between do something else: let whole warps go one way."
+check "picture: sectors" has "$d/all.txt" " +128 |4.......|5.......|6.......|7.......|"
+check "picture: banks" has "$d/all.txt" "|0       1       2       3       |"
+check "SVG" test "$(grep -c '<rect' "$d/all.svg")" -gt 1000
+if command -v xmllint >/dev/null; then
+    check "SVG is XML" xmllint --noout "$d/all.svg"
+fi
+
+# Some blocks tell the same, where all are alike; other warps; one kernel.
+GPUMB_TRACE_CSV=$d/some.csv GPUMB_TRACE_KERNEL='strided<8>' "$d/traced" >"$d/some.txt"
+check "sampled blocks" has "$d/some.txt" "strided<8> <<<(32,1,1), (256,1,1)>>>: 16 of 32 blocks"
+check "sampled blocks" has "$d/some.csv" '"strided<8>",32,16,256,traced.cu'
+check "one kernel" lacks "$d/some.csv" copied
+GPUMB_TRACE_WARP=64 GPUMB_TRACE_BLOCKS=1 GPUMB_TRACE_KERNEL='strided<32>' "$d/traced" >"$d/64.txt"
+check "warps of 64" has "$d/64.txt" "load 4 B             4  64.00    64.00   8.00  64.00  12.5 %"
+GPUMB_TRACE_WARP=16 "$d/traced" >/dev/null 2>"$d/16.err"
+check "other warps are refused" test $? -eq 2
+check "other warps are refused" has "$d/16.err" "GPUMB_TRACE_WARP: must be 32 or 64"
+
+# ---- out of bounds, and races ----
+cat >"$d/faults.cu" <<'END'
+#include "gpumb.h"
+
+__global__ void past_end(const float *in, float *out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n)
+        out[i] = in[i]; // past
+}
+
+__global__ void before(const float *in, float *out)
+{
+    const int i = threadIdx.x;
+    out[i] = in[i - 1]; // before
+}
+
+__global__ void shared_past_end(float *out)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x + 1] = 1; // shared
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void dynamic_past_end(float *out)
+{
+    GPUMB_SHARED(float, tile);
+    tile[threadIdx.x + 1] = 1; // dynamic
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void no_barrier(const float *in, float *out)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];      // stored
+    out[threadIdx.x] = tile[63 - threadIdx.x]; // loaded
+}
+
+__global__ void with_barrier(const float *in, float *out)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+__global__ void in_a_warp(const float *in, float *out, int ordered)
+{
+    __shared__ float tile[64];
+    const unsigned lane = threadIdx.x % 32, base = threadIdx.x - lane;
+    tile[threadIdx.x] = in[threadIdx.x]; // in a warp
+    if (ordered)
+        __syncwarp();
+    out[threadIdx.x] = tile[base + 31 - lane];
+}
+
+__global__ void same_word(unsigned *out)
+{
+    out[0] = threadIdx.x; // one word
+}
+
+__global__ void counted(unsigned *out)
+{
+    atomicAdd(&out[0], 1u);
+    out[1 + threadIdx.x] = 1;
+}
+
+__global__ void read_counted(unsigned *out)
+{
+    atomicAdd(&out[0], 1u);
+    out[1 + threadIdx.x] = out[0];
+}
+
+__global__ void bytes_apart(unsigned char *out)
+{
+    out[threadIdx.x] = 1;
+}
+
+__global__ void wild(const float *in, float *out)
+{
+    out[threadIdx.x] = in[threadIdx.x + ((size_t)1 << 40)];
+}
+
+int main(int argc, char **)
+{
+    gpumb_buffer *a = gpumb_alloc(NULL, 100 * sizeof(float)),
+                 *b = gpumb_alloc(NULL, 100 * sizeof(float));
+    float *in = GPUMB_PTR(float, a), *out = GPUMB_PTR(float, b);
+    unsigned *words = GPUMB_PTR(unsigned, b);
+    GPUMB_LAUNCH(past_end, 4, 32, 0, in, out, 100);
+    GPUMB_LAUNCH(before, 1, 64, 0, in, out);
+    GPUMB_LAUNCH_BARRIER(shared_past_end, 1, 64, 0, out);
+    GPUMB_LAUNCH_BARRIER(dynamic_past_end, 1, 64, 64 * sizeof(float), out);
+    GPUMB_LAUNCH_BARRIER(no_barrier, 2, 64, 0, in, out);
+    GPUMB_LAUNCH_BARRIER(with_barrier, 1, 64, 0, in, out);
+    GPUMB_LAUNCH_BARRIER(in_a_warp, 1, 64, 0, in, out, 0);
+    GPUMB_LAUNCH_BARRIER(in_a_warp, 2, 64, 0, in, out, 1);
+    GPUMB_LAUNCH(same_word, 1, 64, 0, words);
+    GPUMB_LAUNCH(counted, 1, 64, 0, words);
+    GPUMB_LAUNCH(read_counted, 1, 64, 0, words);
+    GPUMB_LAUNCH(bytes_apart, 1, 64, 0, GPUMB_PTR(unsigned char, b));
+    if (argc > 1)
+        GPUMB_LAUNCH(wild, 1, 64, 0, in, out);
+    return gpumb_close(NULL);
+}
+END
+# Here the implementation is a file of its own.
+check "implementation apart" "$CC" -I. -DGPUMB_TRACE -c "$d/whole.c" -o "$d/whole.o"
+# shellcheck disable=SC2086
+check "faults" "$CXX" -I. $flags -x c++ -c "$d/faults.cu" -o "$d/faults.o"
+check "faults" "$CXX" "$d/faults.o" "$d/whole.o" "$d/trace.o" -o "$d/faults" -pthread
+"$d/faults" >"$d/faults.txt"
+check "goes on after what is out of bounds" test $? -eq 0
+line() # TEXT: the number of the only line with this comment
+{
+    grep -nF "// $1" "$d/faults.cu" | cut -d : -f 1
+}
+at="faults.cu:"
+check "past the end" has "$d/faults.txt" "$at$(line past): kernel past_end, block (3,0,0): out of \
+bounds: thread (4,0,0): load of 4 bytes, just past the end of a buffer of 400 bytes"
+check "past the end" has "$d/faults.txt" "thread (4,0,0): store of 4 bytes, just past the end of \
+a buffer of 400 bytes"
+check "before" has "$d/faults.txt" "$at$(line before): kernel before, block (0,0,0): out of \
+bounds: thread (0,0,0): load of 4 bytes, 4 bytes before a buffer of 400 bytes"
+[ -n "$exact" ] && check "shared" has "$d/faults.txt" "$at$(line shared): kernel \
+shared_past_end, block (0,0,0): out of bounds: thread (63,0,0): store of 4 bytes, just past \
+the end of tile (256 bytes)"
+check "dynamic shared" has "$d/faults.txt" "$at$(line dynamic): kernel dynamic_past_end, block \
+(0,0,0): out of bounds: thread (63,0,0): store of 4 bytes, just past the end of the dynamic \
+shared memory of 256 bytes"
+check "race" has "$d/faults.txt" "$at$(line stored): kernel no_barrier, block (0,0,0): race: \
+thread (32,0,0): store and, in line $(line loaded), thread (31,0,0): load, no barrier between: \
+byte 128 of tile (256 bytes); 128 in all"
+check "race in a warp" has "$d/faults.txt" "$at$(line "in a warp"): kernel in_a_warp, block \
+(0,0,0): race: thread (16,0,0): store"
+check "race of stores" has "$d/faults.txt" "$at$(line "one word"): kernel same_word, block \
+(0,0,0): race: thread (0,0,0): store and, in line $(line "one word"), thread (1,0,0): store"
+check "race with an atomic" has "$d/faults.txt" "kernel read_counted, block (0,0,0): race: thread"
+check "no more than that" test "$(grep -cE ': (race|out of bounds): ' "$d/faults.txt")" \
+    -le 9
+"$d/faults" wild >"$d/wild.txt" 2>"$d/wild.err"
+check "a crash" test $? -ne 0
+check "a crash: reported before" has "$d/wild.txt" "kernel wild, block (0,0,0): out of bounds: \
+thread (0,0,0): load of 4 bytes"
+check "a crash: reported before" has "$d/wild.err" "the next access is at an address that does \
+not exist"
+
+finish
