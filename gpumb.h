@@ -10928,8 +10928,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * COMPARISON
  *
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs; and of an interrupted run, which --resume puts in the key of its regions.
- * They are read in key, by one reader for CSV and one for JSON: the texts of a
+ * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
+ * They are read in place, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
