@@ -1888,6 +1888,12 @@ static double gpumbi_max(double a, double b)
     return fmax(a, b);
 }
 
+/* A count as a number: where this is not optimised, a conversion takes ten instructions. */
+static double gpumbi_real(uint64_t count)
+{
+    return (double)count;
+}
+
 /* A text that is too long is cut, but never inside a UTF-8 character. */
 static void gpumbi_copy_text(char *to, size_t size, const char *from)
 {
@@ -2110,7 +2116,7 @@ static gpumbi_number gpumbi_write_time(double seconds)
 static gpumbi_number gpumbi_write_size(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
+    double value = gpumbi_real(bytes);
     int u = 0;
     while (u < 4 && value >= 1024) {
         value /= 1024;
@@ -3246,7 +3252,7 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
-    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
+    *seconds = count ? 1e-9 * gpumbi_real(p->last_ns - p->first_ns) : 0;
     p->count = 0;
     gpumbi_profiler_unlock();
     return count;
@@ -5446,10 +5452,36 @@ static gpumb *gpumbi_context(gpumb *g)
         gpumbi_make_current(g);
     if (gpumbi_current)
         return gpumbi_current;
-    gpumb_settings settings = gpumb_settings_default();
+    gpumb_settings settings;
+    memset(&settings, 0, sizeof settings);
     settings.quiet = 1;
     gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
     return gpumbi_fallback;
+}
+
+static void gpumbi_complete_settings(gpumb_settings *s)
+{
+    s->precision = s->precision > 0 ? s->precision : 0.01;
+    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
+    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
+    s->min_samples = s->min_samples ? s->min_samples : 30;
+    s->max_samples = s->max_samples ? s->max_samples : 10000;
+    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
+    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
+    s->seed = s->seed ? s->seed : 1;
+    s->full = s->full > 0;
+    s->delta = s->delta > 0 ? s->delta : 0.01;
+    s->spread = s->spread > 0 ? s->spread : 0.02;
+    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
+    s->profile = s->profile > 0 ? s->profile : 0;
+}
+
+GPUMB_API gpumb_settings gpumb_settings_default(void)
+{
+    gpumb_settings s;
+    memset(&s, 0, sizeof s);
+    gpumbi_complete_settings(&s);
+    return s;
 }
 
 /* The exit code of what went wrong but does not end the context; an earlier one stays. */
@@ -6207,11 +6239,11 @@ static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64
     if (device == 2)
         return;
     if (!device || into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED)
-        s->copied.elsewhere += (double)bytes;
+        s->copied.elsewhere += gpumbi_real(bytes);
     else if (into == GPUMB_MEMORY_DEVICE)
-        s->copied.to_device += (double)bytes;
+        s->copied.to_device += gpumbi_real(bytes);
     else
-        s->copied.to_host += (double)bytes;
+        s->copied.to_host += gpumbi_real(bytes);
 }
 
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
@@ -6333,11 +6365,11 @@ static int gpumbi_compare_doubles(const void *a, const void *b)
 /* Order statistic at fraction p of a sorted array, interpolated. */
 static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
 {
-    const double position = p * (double)(count - 1);
+    const double position = p * gpumbi_real(count - 1);
     const uint64_t below = (uint64_t)position;
     if (below + 1 >= count)
         return sorted[count - 1];
-    return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
+    return sorted[below] + (position - gpumbi_real(below)) * (sorted[below + 1] - sorted[below]);
 }
 
 /* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
@@ -6379,17 +6411,17 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double k = (double)l;
+    const double k = gpumbi_real(l);
     double p = 1; /* of l: lgamma() would be simpler, but writes to a global */
     if (l < 100)
         for (uint64_t i = 1; i <= l; i++)
-            p *= (double)(2 * i - 1) / (double)(2 * i);
+            p *= gpumbi_real(2 * i - 1) / gpumbi_real(2 * i);
     else
         p = (1 - (1 - (1 + 5 / (8 * k)) / (16 * k)) / (8 * k)) / sqrt(3.14159265358979 * k);
-    p *= n % 2 ? (double)n / (double)(n + 1) : 1;
+    p *= n % 2 ? gpumbi_real(n) / gpumbi_real(n + 1) : 1;
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
-        p *= (double)l / (double)(n - l + 1);
+        p *= gpumbi_real(l) / gpumbi_real(n - l + 1);
         covered += 2 * p;
     }
     return l;
@@ -6509,7 +6541,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
      * neighbours mirror each other, the median stays. */
     for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
         const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt((double)b.count))
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(gpumbi_real(b.count)))
             time = gpumbi_max(time, t);
     }
     if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
@@ -6531,7 +6563,7 @@ static double gpumbi_correlation_time(const double *series, uint64_t count)
  * short part of a correlated series need not have come near the median at all. */
 static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 {
-    const double least = sorted[0], most = sorted[count - 1], n = (double)count;
+    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
     if (rank < 1)
         return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
     if (rank > n)
@@ -6553,7 +6585,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     gpumb_stats s;
     memset(&s, 0, sizeof s);
     s.count = count;
-    s.effective = (double)count;
+    s.effective = gpumbi_real(count);
     if (!count)
         return s;
     const uint64_t rank = gpumbi_median_rank(count, level);
@@ -6565,10 +6597,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.median = gpumbi_quantile(values, count, 0.5);
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
-        const double n = (double)count, middle = (n + 1) / 2;
+        const double n = gpumbi_real(count), middle = (n + 1) / 2;
         const double k = stopped ? 10 : gpumbi_min(10, 2 + 200 / n);
         const double short_of = k * (time - 1) * gpumbi_min(sqrt(time), 4.5) / n;
-        const double reach = gpumbi_min((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
+        const double reach =
+            gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), n);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
@@ -6578,11 +6611,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
         const double delta = values[i] - s.mean;
-        s.mean += delta / (double)(i + 1);
+        s.mean += delta / gpumbi_real(i + 1);
         squares += delta * (values[i] - s.mean);
         s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
-    s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+    s.sd = count > 1 ? sqrt(squares / gpumbi_real(count - 1)) : 0;
     /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
      * middle one or two. */
     uint64_t right = 0;
@@ -6612,7 +6645,7 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
  * in place of 59 ... 95 (bench/coverage.c). */
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
-    const double n = (double)s->count, middle = (n + 1) / 2;
+    const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
@@ -6678,7 +6711,7 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least,
         mean[1] = sum[1] / n[1];
         squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
     }
-    const double apart = mean[1] - mean[0], all = (double)count;
+    const double apart = mean[1] - mean[0], all = gpumbi_real(count);
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
     const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
@@ -6762,10 +6795,11 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
 
     const double range = gpumbi_max(rise, fall);
-    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
+    if ((between <= (9 + 50 / gpumbi_real(count)) * within || range * scale / b.size < least) &&
         !gpumbi_jumps(series + (count - few), few, coarse))
-        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
-                                                                            : GPUMB_SERIES_STEADY;
+        return again > 0.65 + 2.5 / sqrt(gpumbi_real(newest)) && swing >= coarse
+                   ? GPUMB_SERIES_UNSTEADY
+                   : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
@@ -6797,7 +6831,7 @@ static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     const double median = gpumbi_select(ratios, rounds, rounds / 2);
     for (uint64_t i = 0; i < pairs; i++)
         opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
-    if (opposite <= (double)pairs / 2 + sqrt((double)pairs))
+    if (opposite <= gpumbi_real(pairs) / 2 + sqrt(gpumbi_real(pairs)))
         return rounds;
     for (uint64_t i = 0; i < pairs; i++)
         ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
@@ -6914,7 +6948,7 @@ static void gpumbi_calibrate(gpumb *g)
             return;
     g->device.empty_kernel_s = gpumb_statistics(kernel, rounds).median;
     g->device.floor_s = gpumb_statistics(pair, rounds).median;
-    g->device.interval_s = gpumb_statistics(batch, batches).median / (double)launches;
+    g->device.interval_s = gpumb_statistics(batch, batches).median / gpumbi_real(launches);
     /* Both are sorted now: the quantum is the smallest step between two readings that differ by
      * more than the rounding of the runtime's float milliseconds. */
     for (int i = 0; i < 2 * rounds - 2; i++) {
@@ -6931,7 +6965,7 @@ static void gpumbi_calibrate(gpumb *g)
         return;
     g->device.block_launch_s =
         gpumbi_max(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) /
-        (double)blocks;
+        gpumbi_real(blocks);
 }
 
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
@@ -6997,7 +7031,7 @@ static void gpumbi_measure_ceiling(gpumb *g)
         gpumbi_dev_free(to, GPUMB_MEMORY_DEVICE);
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
-        g->device.ceiling_bytes_per_s = 2 * (double)bytes * copies / median;
+        g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
 }
 
 /* ================================================================================================
@@ -7051,7 +7085,7 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     const int drifts = s->use_events; /* on the host every sample wanders by more */
     const double slow = hypot(drifts * GPUMBI_REPRODUCIBLE * now.median,
                               drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
-    const double coarse = GPUMBI_QUANTA * s->quantum_s / (double)s->result.batch;
+    const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
     if (now.count >= 6)
         gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
     return now;
@@ -7106,12 +7140,13 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     r->throttle = state->throttle;
     r->others = state->others > r->others ? state->others : r->others; /* before, or now */
     if (s->samples.power.count) {
-        const double watts = s->samples.power.sum_w / (double)s->samples.power.count;
+        const double watts = s->samples.power.sum_w / gpumbi_real(s->samples.power.count);
         const double seconds = gpumbi_dev_clock() - s->samples.began_s;
         const uint64_t runs = s->graphs.graph[1] ? s->graphs.runs[0] + s->graphs.runs[1] : r->batch;
         const double median = gpumbi_statistics_now(s).median + r->overhead_s;
-        r->energy_j = gpumbi_energy_per_run(
-            watts * seconds, (double)(runs * (s->samples.count + s->samples.bad)), median, seconds);
+        r->energy_j = gpumbi_energy_per_run(watts * seconds,
+                                            gpumbi_real(runs * (s->samples.count + s->samples.bad)),
+                                            median, seconds);
         r->power_w = r->energy_j > 0 ? watts : 0;
     }
 }
@@ -7467,7 +7502,7 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
             s->pace.sum +=
-                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / (double)w.count;
+                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / gpumbi_real(w.count);
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -7495,7 +7530,8 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
     double slope = 0, error = 0, sure = HUGE_VAL;
     if (s->pace.windows < 3)
         return 0;
-    const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
+    const double launch_s =
+        s->use_events ? g->device.empty_kernel_s / gpumbi_real(s->result.batch) : 0;
     const double own_s =
         gpumbi_max(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
     const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
@@ -7641,18 +7677,18 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     s->samples.spent_s += now_s - s->run.prepared_s;
     if (!g->interleave.open && gpumbi_power_due(&s->samples.power, s->samples.began_s, now_s))
         gpumbi_power_add(&s->samples.power, now_s, gpumbi_dev_power(g->sensors));
-    const double run_s = seconds / (double)r->batch - r->overhead_s;
+    const double run_s = seconds / gpumbi_real(r->batch) - r->overhead_s;
     if (run_s > 0) {
         s->samples.values[s->samples.count++] = run_s;
     } else {
         s->samples.bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
     }
-    gpumbi_pace_add(g, s, now_s, seconds / (double)r->batch, 0);
+    gpumbi_pace_add(g, s, now_s, seconds / gpumbi_real(r->batch), 0);
     /* the least count is not to be had: what is slow is looked at before */
     if (s->samples.count == GPUMBI_FEW && s->samples.next_look == wanted->min_samples &&
-        s->samples.spent_s * (double)wanted->min_samples >
-            (double)s->samples.count * wanted->budget_s)
+        s->samples.spent_s * gpumbi_real(wanted->min_samples) >
+            gpumbi_real(s->samples.count) * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
@@ -7711,10 +7747,10 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
     gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
-    const double run_s = gpumbi_graph_seconds(g, s) / (double)runs;
+    const double run_s = gpumbi_graph_seconds(g, s) / gpumbi_real(runs);
     const double work_s =
         s->warm_up.estimate_s - g->device.empty_kernel_s -
-        (double)(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
+        gpumbi_real(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
     const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
@@ -9116,10 +9152,10 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
  * starts (PTX ISA, "Cache Operators"). */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
-    const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
+    const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
-    const int in_l1 = again && footprint <= (double)d->l1_bytes * d->multiprocessors;
-    const int in_l2 = footprint <= (double)d->l2_bytes;
+    const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
+    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
     if (footprint <= 0 || !d->l2_bytes)
         return 0;
     gpumbi_copy_text(r->cache, sizeof r->cache, in_l1 ? "L1" : in_l2 ? "L2" : "memory");
@@ -9142,7 +9178,7 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
         d->multiprocessors * gpumbi_min(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
-    const double blocks = (double)s->kernel.grid, waves = blocks / resident;
+    const double blocks = gpumbi_real(s->kernel.grid), waves = blocks / resident;
     const double large = 0.2 * gpumbi_max(s->kernel.block - 256, 0) / 1024;
     const double hidden = waves > 2 ? gpumbi_min(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
@@ -9222,7 +9258,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
-    const double sample_s = median * (double)r->batch;
+    const double sample_s = median * gpumbi_real(r->batch);
     if (r->verified < 0)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
@@ -9695,7 +9731,7 @@ static double gpumbi_field_value(const gpumbi_field *f, const void *base)
         memcpy(&count, at, sizeof count);
     else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST)
         memcpy(&whole, at, sizeof whole);
-    return number + (double)count + whole;
+    return number + gpumbi_real(count) + whole;
 }
 
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
@@ -9945,8 +9981,8 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
 
 static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
 {
-    head->device = g->device;
-    head->settings = g->settings;
+    memcpy(&head->device, &g->device, sizeof g->device);
+    memcpy(&head->settings, &g->settings, sizeof g->settings);
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
@@ -9965,7 +10001,7 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
     gpumbi_head usual;
     char cell[2][GPUMBI_CELL];
     memset(&usual, 0, sizeof usual);
-    usual.settings = gpumb_settings_default();
+    gpumbi_complete_settings(&usual.settings);
     gpumbi_format(text, size, "program=%s", head->program);
     for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
         const gpumbi_field *f = &gpumbi_settings_fields[i];
@@ -10453,7 +10489,8 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
         text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
         (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
     if (timed && g->progress.expected > rows) {
-        const int left = (int)((now - g->progress.began_s) / (double)timed * (double)rest + 0.5);
+        const int left =
+            (int)((now - g->progress.began_s) / gpumbi_real(timed) * gpumbi_real(rest) + 0.5);
         gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
     gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
@@ -11035,7 +11072,7 @@ static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
     for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
         gpumbi_read_field(&gpumbi_row_fields[i], line, r->text[i] ? r->text[i] : "");
     if (line->result.time.count < 6) /* they are not written, and all count */
-        line->result.time.effective = (double)line->result.time.count;
+        line->result.time.effective = gpumbi_real(line->result.time.count);
 }
 
 /* What a record can't do without. */
@@ -11113,7 +11150,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     r->cold = !strcmp(now->cache, "cold");
     gpumbi_record_sort(t, r);
     if (now->time.count < 6) /* they are not written, and all count */
-        now->time.effective = (double)now->time.count;
+        now->time.effective = gpumbi_real(now->time.count);
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
@@ -11580,7 +11617,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
  * 26.2.23, error below 4.5e-4). */
 static double gpumbi_family_quantile(uint64_t m)
 {
-    const double t = sqrt(-2 * log(0.025 / gpumbi_max((double)m, 1)));
+    const double t = sqrt(-2 * log(0.025 / gpumbi_max(gpumbi_real(m), 1)));
     return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
@@ -12739,31 +12776,6 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
  * Owns the life of a context, and the run of several benchmarks.
  */
 
-static void gpumbi_complete_settings(gpumb_settings *s)
-{
-    s->precision = s->precision > 0 ? s->precision : 0.01;
-    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
-    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
-    s->min_samples = s->min_samples ? s->min_samples : 30;
-    s->max_samples = s->max_samples ? s->max_samples : 10000;
-    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
-    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
-    s->seed = s->seed ? s->seed : 1;
-    s->full = s->full > 0;
-    s->delta = s->delta > 0 ? s->delta : 0.01;
-    s->spread = s->spread > 0 ? s->spread : 0.02;
-    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
-    s->profile = s->profile > 0 ? s->profile : 0;
-}
-
-GPUMB_API gpumb_settings gpumb_settings_default(void)
-{
-    gpumb_settings s;
-    memset(&s, 0, sizeof s);
-    gpumbi_complete_settings(&s);
-    return s;
-}
-
 static void gpumbi_open_device(gpumb *g)
 {
     int count = 0;
@@ -12938,7 +12950,6 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     for (int fd = 0; fd <= 2; fd++)
         if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
-    g->settings = gpumb_settings_default();
     g->options.argc = argc;
     g->options.argv = argv;
     const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
@@ -12971,7 +12982,8 @@ GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv)
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings)
 {
     gpumb *g = gpumbi_new(program);
-    g->settings = settings ? *settings : gpumb_settings_default();
+    if (settings)
+        memcpy(&g->settings, settings, sizeof *settings);
     gpumbi_start(g);
     return g;
 }
