@@ -2243,17 +2243,26 @@ static void gpumbi_dev_counters_close(void);
 static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 
-static int gpumbi_dev_count(int *count);
 static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
-static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
 static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
 static void gpumbi_dev_free(void *p, gpumb_memory kind);
 static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
+static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy);
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
+static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
+
+/* With CUDA and HIP these are macros. Advice is a number of both vendors' enums; it and a prefetch
+ * are of managed memory, to or for a device, or -1: the host. */
+#if defined(GPUMB_BACKEND_CPU)
+static int gpumbi_dev_count(int *count);
+static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
 static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
-/* Of managed memory, to or for a device, or -1: the host. The advice is a number of both vendors'
- * enums. */
 static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
 static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
 static int gpumbi_dev_stream_create(void **stream);
@@ -2263,17 +2272,11 @@ static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_last_error(void); /* of a launch; clears it */
 static int gpumbi_dev_capture_begin(void *stream);
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
 static int gpumbi_dev_graph_launch(void *graph, void *stream);
 static void gpumbi_dev_graph_destroy(void *graph);
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy);
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
-static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
+#endif
 
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
 /* What a device reaches by its clocks, which runtimes report without these two factors.
@@ -2386,6 +2389,42 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
 #define GPUMBI_RT_UNPIN hipHostFree
 #endif
 
+/* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
+ * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
+ * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do meanwhile
+ * is their own business. */
+#define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
+#define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
+#define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
+#define gpumbi_dev_count(count) ((int)GPUMBI_RT(GetDeviceCount)(count))
+#define gpumbi_dev_select(ordinal) ((void)GPUMBI_RT(SetDevice)(ordinal))
+#define gpumbi_dev_last_error() ((int)GPUMBI_RT(GetLastError)())
+#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
+    ((int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)(bytes), GPUMBI_RT(MemcpyDefault),              \
+                                 GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
+    ((int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)(bytes), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
+    ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
+                                      GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
+    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), (gpumbi_rt_advice)(advice),                     \
+                               GPUMBI_RT_PLACE(ordinal)))
+#define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
+#define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
+#define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
+#define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
+#define gpumbi_dev_record(event, stream)                                                           \
+    ((int)GPUMBI_RT(EventRecord)(GPUMBI_RT_EVENT(event), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_capture_begin(stream)                                                           \
+    ((int)GPUMBI_RT(StreamBeginCapture)(GPUMBI_RT_STREAM(stream),                                  \
+                                        GPUMBI_RT(StreamCaptureModeRelaxed)))
+#define gpumbi_dev_graph_launch(graph, stream)                                                     \
+    ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
+
 static int gpumbi_rt_attribute(int ordinal, int attribute)
 {
     int value = 0;
@@ -2398,16 +2437,6 @@ static int gpumbi_rt_attribute(int ordinal, int attribute)
         return 0;
     }
     return value;
-}
-
-static int gpumbi_dev_count(int *count)
-{
-    return (int)GPUMBI_RT(GetDeviceCount)(count);
-}
-
-static void gpumbi_dev_select(int ordinal)
-{
-    (void)GPUMBI_RT(SetDevice)(ordinal); /* which has been opened */
 }
 
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -2496,12 +2525,6 @@ static void gpumbi_dev_free(void *p, gpumb_memory kind)
         (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
-{
-    return (int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)bytes, GPUMBI_RT(MemcpyDefault),
-                                       (gpumbi_stream)stream);
-}
-
 /* What the runtime does not know is pageable memory, for HIP with an error. The member was called
  * memoryType in HIP before 6, isManaged told the rest. */
 static gpumb_memory gpumbi_dev_kind(const void *p)
@@ -2541,60 +2564,6 @@ static struct cudaMemLocation gpumbi_rt_place(int ordinal)
 #define GPUMBI_RT_PREFETCH(ordinal) ordinal
 #endif
 
-static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
-{
-    return (int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)bytes, GPUMBI_RT_PREFETCH(ordinal),
-                                            (gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
-{
-    return (int)GPUMBI_RT(MemAdvise)(p, (size_t)bytes, (gpumbi_rt_advice)advice,
-                                     GPUMBI_RT_PLACE(ordinal));
-}
-
-static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
-{
-    return (int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)bytes, (gpumbi_stream)stream);
-}
-
-/* A stream of its own can be captured; created without the non-blocking flag it still keeps order
- * with the legacy default stream, on which a plain kernel<<<grid, block>>> runs. */
-static int gpumbi_dev_stream_create(void **stream)
-{
-    return (int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)stream);
-}
-
-static void gpumbi_dev_stream_destroy(void *stream)
-{
-    (void)GPUMBI_RT(StreamDestroy)((gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_wait(void *stream)
-{
-    return (int)GPUMBI_RT(StreamSynchronize)((gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_wait_all(void)
-{
-    return (int)GPUMBI_RT(DeviceSynchronize)();
-}
-
-static int gpumbi_dev_event_create(void **event)
-{
-    return (int)GPUMBI_RT(EventCreate)((gpumbi_event *)event);
-}
-
-static void gpumbi_dev_event_destroy(void *event)
-{
-    (void)GPUMBI_RT(EventDestroy)((gpumbi_event)event);
-}
-
-static int gpumbi_dev_record(void *event, void *stream)
-{
-    return (int)GPUMBI_RT(EventRecord)((gpumbi_event)event, (gpumbi_stream)stream);
-}
-
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
 {
     float milliseconds = 0;
@@ -2603,18 +2572,6 @@ static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
         error = GPUMBI_RT(EventElapsedTime)(&milliseconds, (gpumbi_event)start, (gpumbi_event)stop);
     *seconds = (double)milliseconds * 1e-3;
     return (int)error;
-}
-
-static int gpumbi_dev_last_error(void)
-{
-    return (int)GPUMBI_RT(GetLastError)();
-}
-
-/* Relaxed: what other threads of the program do meanwhile is their own business. */
-static int gpumbi_dev_capture_begin(void *stream)
-{
-    return (int)GPUMBI_RT(StreamBeginCapture)((gpumbi_stream)stream,
-                                              GPUMBI_RT(StreamCaptureModeRelaxed));
 }
 
 static int gpumbi_dev_capture_end(void *stream, void **graph)
@@ -2632,16 +2589,6 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
     (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
     *graph = ready;
     return (int)error;
-}
-
-static int gpumbi_dev_graph_launch(void *graph, void *stream)
-{
-    return (int)GPUMBI_RT(GraphLaunch)((GPUMBI_RT(GraphExec_t))graph, (gpumbi_stream)stream);
-}
-
-static void gpumbi_dev_graph_destroy(void *graph)
-{
-    (void)GPUMBI_RT(GraphExecDestroy)((GPUMBI_RT(GraphExec_t))graph);
 }
 
 static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
