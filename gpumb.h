@@ -6488,7 +6488,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
      * neighbours mirror each other, the median stays. */
     for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
         const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(gpumbi_real(b.count)))
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
             time = gpumbi_max(time, t);
     }
     if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
