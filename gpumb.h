@@ -5045,7 +5045,8 @@ static size_t gpumbi_values_bytes(const gpumbi_values *values)
 struct gpumb_axis {
     gpumb *owner;
     int depth, column, sibling, is_real;
-    size_t count, index; /* index is one ahead of the value in use */
+    int wants_values;              /* all of them, while the sweep enumerates */
+    size_t count, capacity, index; /* index is one ahead of the value in use */
     gpumbi_coordinate *values;
 };
 
@@ -8624,21 +8625,20 @@ static void gpumbi_axis_pop(gpumb *g)
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
-static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t value,
-                            const char *text)
+static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
 {
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, capacity))
+    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
         return;
     const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
     a->values[a->count++] = fresh;
 }
 
 /* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
-static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t lo, int64_t hi,
-                              int64_t step, int64_t factor)
+static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+                              int64_t factor)
 {
     for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, capacity, value, NULL);
+        gpumbi_axis_add(g, a, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
@@ -8700,16 +8700,19 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     return a;
 }
 
-/* Where the sweep runs, an inner axis has one value in each pass, or none. */
-static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
+/* Opens an axis. Where the sweep runs, an inner one has one value in each pass, or none. */
+static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, int is_real)
 {
-    if (g->sweep.enumerating)
-        return 0;
     int depth;
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    a->is_real = is_real;
+    a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
+    if (!gpumbi_working(g) || a->wants_values)
+        return a;
     const gpumbi_coordinate *at = gpumbi_point_cells(g, gpumbi_point_number(g), &depth) + a->depth;
     if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, capacity, at->value, at->text);
-    return 1;
+        gpumbi_axis_add(g, a, at->value, at->text);
+    return a;
 }
 
 static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, const char *example)
@@ -8718,7 +8721,7 @@ static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, cons
 }
 
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". */
-static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
+static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name) + 1;
     char example[128], what[128];
@@ -8761,7 +8764,7 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
             gpumbi_bad_axis(g, option, what, example);
             return;
         }
-        gpumbi_axis_range(g, a, capacity, lo, hi, product ? 0 : by, product ? by : 0);
+        gpumbi_axis_range(g, a, lo, hi, product ? 0 : by, product ? by : 0);
         if (!*rest || g->done)
             return;
         text = rest + 1;
@@ -8771,19 +8774,19 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
 static gpumbi_number gpumbi_write_scaled(double value, int exponent);
 
 /* With its text in the fewest digits that bring it back. */
-static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, size_t *capacity, double value)
+static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
 {
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
     const gpumbi_text *kept = gpumbi_keep(g, gpumbi_write_scaled(value, 0).text);
     if (kept)
-        gpumbi_axis_add(g, a, capacity, bits, kept->text);
+        gpumbi_axis_add(g, a, bits, kept->text);
 }
 
 /* Those of an axis of reals. In ranges they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3
  * and to 1. */
-static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
+static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name);
     char part[200], what[300];
@@ -8804,7 +8807,7 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, c
         for (int i = 0;
              right && (!i || (step && value <= hi + 1e-9 * (product ? hi : by))) && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, capacity, value);
+            gpumbi_axis_add_real(g, a, value);
             value = product ? value * by : lo + (i + 1) * by;
             right = i < 1000000;
         }
@@ -8822,42 +8825,32 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, c
 /* The same for named values, which can only be selected. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
-    const char *text = option + strlen(g->sweep.column[a->column]) + 1;
-    const size_t count = a->count;
-    size_t chosen = 0;
-    gpumbi_coordinate *all = a->values;
-    gpumbi_coordinate *kept = (gpumbi_coordinate *)gpumbi_allocate(g, (count + 1) * sizeof *kept);
-    if (!kept)
-        return;
-    for (;;) {
-        const size_t length = strcspn(text, ",");
+    const char *column = g->sweep.column[a->column], *list = option + strlen(column) + 1;
+    const gpumb_axis all = *a;
+    char name[GPUMBI_LINE], what[200] = "";
+    a->count = a->capacity = 0;
+    a->values = NULL;
+    do { /* also of what follows a comma at the end: nothing */
         size_t i = 0;
-        while (i < count && (strlen(all[i].text) != length || strncmp(all[i].text, text, length)))
+        name[0] = 0;
+        list = gpumbi_split(list, ',', name, sizeof name);
+        while (i < all.count && strcmp(all.values[i].text, name))
             i++;
-        if (i == count) {
-            char what[200] = "", example[128];
-            for (i = 0; i < count; i++)
-                gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
-            gpumbi_format(example, sizeof example, "%s=%s", g->sweep.column[a->column],
-                          count ? all[0].text : "");
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: no value '%.*s', there are %s; for example --axis %s", option,
-                       (int)length, text, what, example);
-            break;
-        }
-        if (chosen < count)
-            kept[chosen++] = all[i];
-        if (!text[length])
-            break;
-        text += length + 1;
-    }
-    GPUMB_FREE(a->values);
-    a->values = kept;
-    a->count = chosen;
+        if (i < all.count && a->count < all.count)
+            gpumbi_axis_add(g, a, all.values[i].value, all.values[i].text);
+        if (i < all.count)
+            continue;
+        for (i = 0; i < all.count; i++)
+            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all.values[i].text);
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
+                   what, column, all.count ? all.values[0].text : "");
+    } while (list && list[-1] == ',' && !g->done);
+    GPUMB_FREE(all.values);
 }
 
 /* Applies the command line to a new axis. */
-static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity, int named)
+static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
 {
     const char *name = g->sweep.column[a->column];
     const size_t length = strlen(name);
@@ -8867,9 +8860,9 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
             if (named)
                 gpumbi_axis_choose(g, a, g->options.axis[i]);
             else if (a->is_real)
-                gpumbi_axis_parse_reals(g, a, capacity, g->options.axis[i]);
+                gpumbi_axis_parse_reals(g, a, g->options.axis[i]);
             else
-                gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
+                gpumbi_axis_parse(g, a, g->options.axis[i]);
         }
     return a;
 }
@@ -8877,71 +8870,66 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
 GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
                                          int64_t step, int64_t factor)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     if (step < 1 && (factor < 2 || lo < 1)) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
                    name);
         return a;
     }
-    gpumbi_axis_range(g, a, &capacity, lo, hi, step, factor);
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+    gpumbi_axis_range(g, a, lo, hi, step, factor);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     if (count && !values)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, &capacity, values[i], NULL);
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+        gpumbi_axis_add(g, a, values[i], NULL);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    a->is_real = 1;
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 1);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++)
         if (values && isfinite(values[i]))
-            gpumbi_axis_add_real(g, a, &capacity, values[i]);
+            gpumbi_axis_add_real(g, a, values[i]);
         else
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
                        values ? "one of its values is NaN or infinite" : "its array is NULL");
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
         const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
         if (!kept)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
                        names ? "one of its names" : "its array");
         else
-            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
+            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
     }
-    return gpumbi_axis_finish(g, a, &capacity, 1);
+    return gpumbi_axis_finish(g, a, 1);
 }
 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
