@@ -4727,7 +4727,7 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 
 /* After a change of a word. One side counts itself, then looks at the word; the other changes the
  * word, then looks at the count; all in one total order, so that they cannot miss each other. Words
- * are changed by read-modify-write: qemu (7.2) lets a load pass a plain store even of that order. */
+ * are changed by read-modify-write: qemu (7.2) lets a load pass a store of that order. */
 static void gpumbi_wake(void)
 {
     if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
