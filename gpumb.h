@@ -2391,8 +2391,8 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
 
 /* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
  * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
- * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do meanwhile
- * is their own business. */
+ * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do is their
+ * own business. */
 #define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
 #define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
 #define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
