@@ -220,7 +220,7 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 enum {
     GPUMB_EXIT_OK = 0,
     GPUMB_EXIT_FAILED = 1,    /* a check failed; nothing measured, a sweep with nothing to measure,
-                               * or all skipped; slower, --fail-on-regression */
+                               * or all skipped; slower, --fail-on-regression; less than --expect */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -1888,12 +1888,6 @@ static double gpumbi_max(double a, double b)
     return fmax(a, b);
 }
 
-/* A count as a number: where this is not optimised, a conversion takes ten instructions. */
-static double gpumbi_real(uint64_t count)
-{
-    return (double)count;
-}
-
 /* A text that is too long is cut, but never inside a UTF-8 character. */
 static void gpumbi_copy_text(char *to, size_t size, const char *from)
 {
@@ -2116,7 +2110,7 @@ static gpumbi_number gpumbi_write_time(double seconds)
 static gpumbi_number gpumbi_write_size(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = gpumbi_real(bytes);
+    double value = (double)bytes;
     int u = 0;
     while (u < 4 && value >= 1024) {
         value /= 1024;
@@ -2243,26 +2237,17 @@ static void gpumbi_dev_counters_close(void);
 static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 
+static int gpumbi_dev_count(int *count);
 static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
+static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
 static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
 static void gpumbi_dev_free(void *p, gpumb_memory kind);
 static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy);
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
-static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
-
-/* With CUDA and HIP these are macros. Advice is a number of both vendors' enums; it and a prefetch
- * are of managed memory, to or for a device, or -1: the host. */
-#if defined(GPUMB_BACKEND_CPU)
-static int gpumbi_dev_count(int *count);
-static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
 static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
+/* Of managed memory, to or for a device, or -1: the host. The advice is a number of both vendors'
+ * enums. */
 static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
 static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
 static int gpumbi_dev_stream_create(void **stream);
@@ -2272,11 +2257,17 @@ static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
+static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_last_error(void); /* of a launch; clears it */
 static int gpumbi_dev_capture_begin(void *stream);
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
 static int gpumbi_dev_graph_launch(void *graph, void *stream);
 static void gpumbi_dev_graph_destroy(void *graph);
-#endif
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy);
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
+static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
 /* What a device reaches by its clocks, which runtimes report without these two factors.
@@ -2389,42 +2380,6 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
 #define GPUMBI_RT_UNPIN hipHostFree
 #endif
 
-/* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
- * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
- * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do is their
- * own business. */
-#define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
-#define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
-#define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
-#define gpumbi_dev_count(count) ((int)GPUMBI_RT(GetDeviceCount)(count))
-#define gpumbi_dev_select(ordinal) ((void)GPUMBI_RT(SetDevice)(ordinal))
-#define gpumbi_dev_last_error() ((int)GPUMBI_RT(GetLastError)())
-#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
-    ((int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)(bytes), GPUMBI_RT(MemcpyDefault),              \
-                                 GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
-    ((int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)(bytes), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
-    ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
-                                      GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
-    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), (gpumbi_rt_advice)(advice),                     \
-                               GPUMBI_RT_PLACE(ordinal)))
-#define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
-#define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
-#define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
-#define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
-#define gpumbi_dev_record(event, stream)                                                           \
-    ((int)GPUMBI_RT(EventRecord)(GPUMBI_RT_EVENT(event), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_capture_begin(stream)                                                           \
-    ((int)GPUMBI_RT(StreamBeginCapture)(GPUMBI_RT_STREAM(stream),                                  \
-                                        GPUMBI_RT(StreamCaptureModeRelaxed)))
-#define gpumbi_dev_graph_launch(graph, stream)                                                     \
-    ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
-
 static int gpumbi_rt_attribute(int ordinal, int attribute)
 {
     int value = 0;
@@ -2437,6 +2392,16 @@ static int gpumbi_rt_attribute(int ordinal, int attribute)
         return 0;
     }
     return value;
+}
+
+static int gpumbi_dev_count(int *count)
+{
+    return (int)GPUMBI_RT(GetDeviceCount)(count);
+}
+
+static void gpumbi_dev_select(int ordinal)
+{
+    (void)GPUMBI_RT(SetDevice)(ordinal); /* which has been opened */
 }
 
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -2525,6 +2490,12 @@ static void gpumbi_dev_free(void *p, gpumb_memory kind)
         (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
 }
 
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
+{
+    return (int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)bytes, GPUMBI_RT(MemcpyDefault),
+                                       (gpumbi_stream)stream);
+}
+
 /* What the runtime does not know is pageable memory, for HIP with an error. The member was called
  * memoryType in HIP before 6, isManaged told the rest. */
 static gpumb_memory gpumbi_dev_kind(const void *p)
@@ -2564,6 +2535,60 @@ static struct cudaMemLocation gpumbi_rt_place(int ordinal)
 #define GPUMBI_RT_PREFETCH(ordinal) ordinal
 #endif
 
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
+{
+    return (int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)bytes, GPUMBI_RT_PREFETCH(ordinal),
+                                            (gpumbi_stream)stream);
+}
+
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
+{
+    return (int)GPUMBI_RT(MemAdvise)(p, (size_t)bytes, (gpumbi_rt_advice)advice,
+                                     GPUMBI_RT_PLACE(ordinal));
+}
+
+static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
+{
+    return (int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)bytes, (gpumbi_stream)stream);
+}
+
+/* A stream of its own can be captured; created without the non-blocking flag it still keeps order
+ * with the legacy default stream, on which a plain kernel<<<grid, block>>> runs. */
+static int gpumbi_dev_stream_create(void **stream)
+{
+    return (int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)stream);
+}
+
+static void gpumbi_dev_stream_destroy(void *stream)
+{
+    (void)GPUMBI_RT(StreamDestroy)((gpumbi_stream)stream);
+}
+
+static int gpumbi_dev_wait(void *stream)
+{
+    return (int)GPUMBI_RT(StreamSynchronize)((gpumbi_stream)stream);
+}
+
+static int gpumbi_dev_wait_all(void)
+{
+    return (int)GPUMBI_RT(DeviceSynchronize)();
+}
+
+static int gpumbi_dev_event_create(void **event)
+{
+    return (int)GPUMBI_RT(EventCreate)((gpumbi_event *)event);
+}
+
+static void gpumbi_dev_event_destroy(void *event)
+{
+    (void)GPUMBI_RT(EventDestroy)((gpumbi_event)event);
+}
+
+static int gpumbi_dev_record(void *event, void *stream)
+{
+    return (int)GPUMBI_RT(EventRecord)((gpumbi_event)event, (gpumbi_stream)stream);
+}
+
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
 {
     float milliseconds = 0;
@@ -2572,6 +2597,18 @@ static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
         error = GPUMBI_RT(EventElapsedTime)(&milliseconds, (gpumbi_event)start, (gpumbi_event)stop);
     *seconds = (double)milliseconds * 1e-3;
     return (int)error;
+}
+
+static int gpumbi_dev_last_error(void)
+{
+    return (int)GPUMBI_RT(GetLastError)();
+}
+
+/* Relaxed: what other threads of the program do meanwhile is their own business. */
+static int gpumbi_dev_capture_begin(void *stream)
+{
+    return (int)GPUMBI_RT(StreamBeginCapture)((gpumbi_stream)stream,
+                                              GPUMBI_RT(StreamCaptureModeRelaxed));
 }
 
 static int gpumbi_dev_capture_end(void *stream, void **graph)
@@ -2589,6 +2626,16 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
     (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
     *graph = ready;
     return (int)error;
+}
+
+static int gpumbi_dev_graph_launch(void *graph, void *stream)
+{
+    return (int)GPUMBI_RT(GraphLaunch)((GPUMBI_RT(GraphExec_t))graph, (gpumbi_stream)stream);
+}
+
+static void gpumbi_dev_graph_destroy(void *graph)
+{
+    (void)GPUMBI_RT(GraphExecDestroy)((GPUMBI_RT(GraphExec_t))graph);
 }
 
 static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
@@ -3199,7 +3246,7 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
-    *seconds = count ? 1e-9 * gpumbi_real(p->last_ns - p->first_ns) : 0;
+    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
     p->count = 0;
     gpumbi_profiler_unlock();
     return count;
@@ -4727,7 +4774,7 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 
 /* After a change of a word. One side counts itself, then looks at the word; the other changes the
  * word, then looks at the count; all in one total order, so that they cannot miss each other. Words
- * are changed by read-modify-write: qemu (7.2) lets a load pass a store of that order. */
+ * are changed by read-modify-write: qemu 7.2 lets a load pass a plain store, even of that order. */
 static void gpumbi_wake(void)
 {
     if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
@@ -5045,8 +5092,7 @@ static size_t gpumbi_values_bytes(const gpumbi_values *values)
 struct gpumb_axis {
     gpumb *owner;
     int depth, column, sibling, is_real;
-    int wants_values;              /* all of them, while the sweep enumerates */
-    size_t count, capacity, index; /* index is one ahead of the value in use */
+    size_t count, index; /* index is one ahead of the value in use */
     gpumbi_coordinate *values;
 };
 
@@ -5192,6 +5238,7 @@ typedef struct gpumbi_sink {
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_GBENCH, GPUMBI_SINKS };
 
 typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
+typedef struct gpumbi_expectation gpumbi_expectation;
 
 /* A context. Each struct in it belongs to the section that is named; others at most read it, and
  * change it through the functions of that section. */
@@ -5321,6 +5368,11 @@ struct gpumb {
         uint64_t here;    /* the configuration that had one last */
     } kept;
 
+    struct { /* COMPARISON: of --expect */
+        gpumbi_expectation *at;
+        int count;
+    } expected;
+
     struct { /* COMMAND LINE */
         int argc;
         char **argv;
@@ -5400,36 +5452,10 @@ static gpumb *gpumbi_context(gpumb *g)
         gpumbi_make_current(g);
     if (gpumbi_current)
         return gpumbi_current;
-    gpumb_settings settings;
-    memset(&settings, 0, sizeof settings);
+    gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
     gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
     return gpumbi_fallback;
-}
-
-static void gpumbi_complete_settings(gpumb_settings *s)
-{
-    s->precision = s->precision > 0 ? s->precision : 0.01;
-    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
-    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
-    s->min_samples = s->min_samples ? s->min_samples : 30;
-    s->max_samples = s->max_samples ? s->max_samples : 10000;
-    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
-    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
-    s->seed = s->seed ? s->seed : 1;
-    s->full = s->full > 0;
-    s->delta = s->delta > 0 ? s->delta : 0.01;
-    s->spread = s->spread > 0 ? s->spread : 0.02;
-    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
-    s->profile = s->profile > 0 ? s->profile : 0;
-}
-
-GPUMB_API gpumb_settings gpumb_settings_default(void)
-{
-    gpumb_settings s;
-    memset(&s, 0, sizeof s);
-    gpumbi_complete_settings(&s);
-    return s;
 }
 
 /* The exit code of what went wrong but does not end the context; an earlier one stays. */
@@ -6187,11 +6213,11 @@ static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64
     if (device == 2)
         return;
     if (!device || into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED)
-        s->copied.elsewhere += gpumbi_real(bytes);
+        s->copied.elsewhere += (double)bytes;
     else if (into == GPUMB_MEMORY_DEVICE)
-        s->copied.to_device += gpumbi_real(bytes);
+        s->copied.to_device += (double)bytes;
     else
-        s->copied.to_host += gpumbi_real(bytes);
+        s->copied.to_host += (double)bytes;
 }
 
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
@@ -6313,11 +6339,11 @@ static int gpumbi_compare_doubles(const void *a, const void *b)
 /* Order statistic at fraction p of a sorted array, interpolated. */
 static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
 {
-    const double position = p * gpumbi_real(count - 1);
+    const double position = p * (double)(count - 1);
     const uint64_t below = (uint64_t)position;
     if (below + 1 >= count)
         return sorted[count - 1];
-    return sorted[below] + (position - gpumbi_real(below)) * (sorted[below + 1] - sorted[below]);
+    return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
 /* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
@@ -6359,17 +6385,17 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 static uint64_t gpumbi_median_rank(uint64_t n, double level)
 {
     uint64_t l = n / 2;
-    const double k = gpumbi_real(l);
+    const double k = (double)l;
     double p = 1; /* of l: lgamma() would be simpler, but writes to a global */
     if (l < 100)
         for (uint64_t i = 1; i <= l; i++)
-            p *= gpumbi_real(2 * i - 1) / gpumbi_real(2 * i);
+            p *= (double)(2 * i - 1) / (double)(2 * i);
     else
         p = (1 - (1 - (1 + 5 / (8 * k)) / (16 * k)) / (8 * k)) / sqrt(3.14159265358979 * k);
-    p *= n % 2 ? gpumbi_real(n) / gpumbi_real(n + 1) : 1;
+    p *= n % 2 ? (double)n / (double)(n + 1) : 1;
     double covered = n % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
-        p *= gpumbi_real(l) / gpumbi_real(n - l + 1);
+        p *= (double)l / (double)(n - l + 1);
         covered += 2 * p;
     }
     return l;
@@ -6489,7 +6515,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
      * neighbours mirror each other, the median stays. */
     for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
         const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt((double)b.count))
             time = gpumbi_max(time, t);
     }
     if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
@@ -6511,7 +6537,7 @@ static double gpumbi_correlation_time(const double *series, uint64_t count)
  * short part of a correlated series need not have come near the median at all. */
 static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 {
-    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
+    const double least = sorted[0], most = sorted[count - 1], n = (double)count;
     if (rank < 1)
         return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
     if (rank > n)
@@ -6533,7 +6559,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     gpumb_stats s;
     memset(&s, 0, sizeof s);
     s.count = count;
-    s.effective = gpumbi_real(count);
+    s.effective = (double)count;
     if (!count)
         return s;
     const uint64_t rank = gpumbi_median_rank(count, level);
@@ -6545,11 +6571,10 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.median = gpumbi_quantile(values, count, 0.5);
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
-        const double n = gpumbi_real(count), middle = (n + 1) / 2;
+        const double n = (double)count, middle = (n + 1) / 2;
         const double k = stopped ? 10 : gpumbi_min(10, 2 + 200 / n);
         const double short_of = k * (time - 1) * gpumbi_min(sqrt(time), 4.5) / n;
-        const double reach =
-            gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), n);
+        const double reach = gpumbi_min((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
@@ -6559,11 +6584,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
         const double delta = values[i] - s.mean;
-        s.mean += delta / gpumbi_real(i + 1);
+        s.mean += delta / (double)(i + 1);
         squares += delta * (values[i] - s.mean);
         s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
-    s.sd = count > 1 ? sqrt(squares / gpumbi_real(count - 1)) : 0;
+    s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
      * middle one or two. */
     uint64_t right = 0;
@@ -6593,7 +6618,7 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
  * in place of 59 ... 95 (bench/coverage.c). */
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
-    const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
+    const double n = (double)s->count, middle = (n + 1) / 2;
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
@@ -6659,7 +6684,7 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least,
         mean[1] = sum[1] / n[1];
         squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
     }
-    const double apart = mean[1] - mean[0], all = gpumbi_real(count);
+    const double apart = mean[1] - mean[0], all = (double)count;
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
     const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
@@ -6743,11 +6768,10 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
 
     const double range = gpumbi_max(rise, fall);
-    if ((between <= (9 + 50 / gpumbi_real(count)) * within || range * scale / b.size < least) &&
+    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
         !gpumbi_jumps(series + (count - few), few, coarse))
-        return again > 0.65 + 2.5 / sqrt(gpumbi_real(newest)) && swing >= coarse
-                   ? GPUMB_SERIES_UNSTEADY
-                   : GPUMB_SERIES_STEADY;
+        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
+                                                                            : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
@@ -6779,7 +6803,7 @@ static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     const double median = gpumbi_select(ratios, rounds, rounds / 2);
     for (uint64_t i = 0; i < pairs; i++)
         opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
-    if (opposite <= gpumbi_real(pairs) / 2 + sqrt(gpumbi_real(pairs)))
+    if (opposite <= (double)pairs / 2 + sqrt((double)pairs))
         return rounds;
     for (uint64_t i = 0; i < pairs; i++)
         ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
@@ -6896,7 +6920,7 @@ static void gpumbi_calibrate(gpumb *g)
             return;
     g->device.empty_kernel_s = gpumb_statistics(kernel, rounds).median;
     g->device.floor_s = gpumb_statistics(pair, rounds).median;
-    g->device.interval_s = gpumb_statistics(batch, batches).median / gpumbi_real(launches);
+    g->device.interval_s = gpumb_statistics(batch, batches).median / (double)launches;
     /* Both are sorted now: the quantum is the smallest step between two readings that differ by
      * more than the rounding of the runtime's float milliseconds. */
     for (int i = 0; i < 2 * rounds - 2; i++) {
@@ -6913,7 +6937,7 @@ static void gpumbi_calibrate(gpumb *g)
         return;
     g->device.block_launch_s =
         gpumbi_max(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) /
-        gpumbi_real(blocks);
+        (double)blocks;
 }
 
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
@@ -6979,7 +7003,7 @@ static void gpumbi_measure_ceiling(gpumb *g)
         gpumbi_dev_free(to, GPUMB_MEMORY_DEVICE);
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
-        g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
+        g->device.ceiling_bytes_per_s = 2 * (double)bytes * copies / median;
 }
 
 /* ================================================================================================
@@ -7033,7 +7057,7 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     const int drifts = s->use_events; /* on the host every sample wanders by more */
     const double slow = hypot(drifts * GPUMBI_REPRODUCIBLE * now.median,
                               drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
-    const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
+    const double coarse = GPUMBI_QUANTA * s->quantum_s / (double)s->result.batch;
     if (now.count >= 6)
         gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
     return now;
@@ -7088,13 +7112,12 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     r->throttle = state->throttle;
     r->others = state->others > r->others ? state->others : r->others; /* before, or now */
     if (s->samples.power.count) {
-        const double watts = s->samples.power.sum_w / gpumbi_real(s->samples.power.count);
+        const double watts = s->samples.power.sum_w / (double)s->samples.power.count;
         const double seconds = gpumbi_dev_clock() - s->samples.began_s;
         const uint64_t runs = s->graphs.graph[1] ? s->graphs.runs[0] + s->graphs.runs[1] : r->batch;
         const double median = gpumbi_statistics_now(s).median + r->overhead_s;
-        r->energy_j = gpumbi_energy_per_run(watts * seconds,
-                                            gpumbi_real(runs * (s->samples.count + s->samples.bad)),
-                                            median, seconds);
+        r->energy_j = gpumbi_energy_per_run(
+            watts * seconds, (double)(runs * (s->samples.count + s->samples.bad)), median, seconds);
         r->power_w = r->energy_j > 0 ? watts : 0;
     }
 }
@@ -7450,7 +7473,7 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
             s->pace.sum +=
-                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / gpumbi_real(w.count);
+                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / (double)w.count;
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -7478,8 +7501,7 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
     double slope = 0, error = 0, sure = HUGE_VAL;
     if (s->pace.windows < 3)
         return 0;
-    const double launch_s =
-        s->use_events ? g->device.empty_kernel_s / gpumbi_real(s->result.batch) : 0;
+    const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
     const double own_s =
         gpumbi_max(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
     const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
@@ -7625,18 +7647,18 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     s->samples.spent_s += now_s - s->run.prepared_s;
     if (!g->interleave.open && gpumbi_power_due(&s->samples.power, s->samples.began_s, now_s))
         gpumbi_power_add(&s->samples.power, now_s, gpumbi_dev_power(g->sensors));
-    const double run_s = seconds / gpumbi_real(r->batch) - r->overhead_s;
+    const double run_s = seconds / (double)r->batch - r->overhead_s;
     if (run_s > 0) {
         s->samples.values[s->samples.count++] = run_s;
     } else {
         s->samples.bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
     }
-    gpumbi_pace_add(g, s, now_s, seconds / gpumbi_real(r->batch), 0);
+    gpumbi_pace_add(g, s, now_s, seconds / (double)r->batch, 0);
     /* the least count is not to be had: what is slow is looked at before */
     if (s->samples.count == GPUMBI_FEW && s->samples.next_look == wanted->min_samples &&
-        s->samples.spent_s * gpumbi_real(wanted->min_samples) >
-            gpumbi_real(s->samples.count) * wanted->budget_s)
+        s->samples.spent_s * (double)wanted->min_samples >
+            (double)s->samples.count * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
@@ -7695,10 +7717,10 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
     gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
-    const double run_s = gpumbi_graph_seconds(g, s) / gpumbi_real(runs);
+    const double run_s = gpumbi_graph_seconds(g, s) / (double)runs;
     const double work_s =
         s->warm_up.estimate_s - g->device.empty_kernel_s -
-        gpumbi_real(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
+        (double)(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
     const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
@@ -8625,20 +8647,21 @@ static void gpumbi_axis_pop(gpumb *g)
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
-static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
+static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t value,
+                            const char *text)
 {
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
+    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, capacity))
         return;
     const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
     a->values[a->count++] = fresh;
 }
 
 /* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
-static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
-                              int64_t factor)
+static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t lo, int64_t hi,
+                              int64_t step, int64_t factor)
 {
     for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, value, NULL);
+        gpumbi_axis_add(g, a, capacity, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
@@ -8700,19 +8723,16 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     return a;
 }
 
-/* Opens an axis. Where the sweep runs, an inner one has one value in each pass, or none. */
-static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, int is_real)
+/* Where the sweep runs, an inner axis has one value in each pass, or none. */
+static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
 {
+    if (g->sweep.enumerating)
+        return 0;
     int depth;
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    a->is_real = is_real;
-    a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
-    if (!gpumbi_working(g) || a->wants_values)
-        return a;
     const gpumbi_coordinate *at = gpumbi_point_cells(g, gpumbi_point_number(g), &depth) + a->depth;
     if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, at->value, at->text);
-    return a;
+        gpumbi_axis_add(g, a, capacity, at->value, at->text);
+    return 1;
 }
 
 static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, const char *example)
@@ -8721,7 +8741,7 @@ static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, cons
 }
 
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". */
-static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
+static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name) + 1;
     char example[128], what[128];
@@ -8764,7 +8784,7 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
             gpumbi_bad_axis(g, option, what, example);
             return;
         }
-        gpumbi_axis_range(g, a, lo, hi, product ? 0 : by, product ? by : 0);
+        gpumbi_axis_range(g, a, capacity, lo, hi, product ? 0 : by, product ? by : 0);
         if (!*rest || g->done)
             return;
         text = rest + 1;
@@ -8774,19 +8794,19 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
 static gpumbi_number gpumbi_write_scaled(double value, int exponent);
 
 /* With its text in the fewest digits that bring it back. */
-static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
+static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, size_t *capacity, double value)
 {
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
     const gpumbi_text *kept = gpumbi_keep(g, gpumbi_write_scaled(value, 0).text);
     if (kept)
-        gpumbi_axis_add(g, a, bits, kept->text);
+        gpumbi_axis_add(g, a, capacity, bits, kept->text);
 }
 
 /* Those of an axis of reals. In ranges they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3
  * and to 1. */
-static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
+static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name);
     char part[200], what[300];
@@ -8807,7 +8827,7 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
         for (int i = 0;
              right && (!i || (step && value <= hi + 1e-9 * (product ? hi : by))) && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, value);
+            gpumbi_axis_add_real(g, a, capacity, value);
             value = product ? value * by : lo + (i + 1) * by;
             right = i < 1000000;
         }
@@ -8825,32 +8845,42 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
 /* The same for named values, which can only be selected. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
-    const char *column = g->sweep.column[a->column], *list = option + strlen(column) + 1;
-    const gpumb_axis all = *a;
-    char name[GPUMBI_LINE], what[200] = "";
-    a->count = a->capacity = 0;
-    a->values = NULL;
-    do { /* also of what follows a comma at the end: nothing */
+    const char *text = option + strlen(g->sweep.column[a->column]) + 1;
+    const size_t count = a->count;
+    size_t chosen = 0;
+    gpumbi_coordinate *all = a->values;
+    gpumbi_coordinate *kept = (gpumbi_coordinate *)gpumbi_allocate(g, (count + 1) * sizeof *kept);
+    if (!kept)
+        return;
+    for (;;) {
+        const size_t length = strcspn(text, ",");
         size_t i = 0;
-        name[0] = 0;
-        list = gpumbi_split(list, ',', name, sizeof name);
-        while (i < all.count && strcmp(all.values[i].text, name))
+        while (i < count && (strlen(all[i].text) != length || strncmp(all[i].text, text, length)))
             i++;
-        if (i < all.count && a->count < all.count)
-            gpumbi_axis_add(g, a, all.values[i].value, all.values[i].text);
-        if (i < all.count)
-            continue;
-        for (i = 0; i < all.count; i++)
-            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all.values[i].text);
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
-                   what, column, all.count ? all.values[0].text : "");
-    } while (list && list[-1] == ',' && !g->done);
-    GPUMB_FREE(all.values);
+        if (i == count) {
+            char what[200] = "", example[128];
+            for (i = 0; i < count; i++)
+                gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
+            gpumbi_format(example, sizeof example, "%s=%s", g->sweep.column[a->column],
+                          count ? all[0].text : "");
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: no value '%.*s', there are %s; for example --axis %s", option,
+                       (int)length, text, what, example);
+            break;
+        }
+        if (chosen < count)
+            kept[chosen++] = all[i];
+        if (!text[length])
+            break;
+        text += length + 1;
+    }
+    GPUMB_FREE(a->values);
+    a->values = kept;
+    a->count = chosen;
 }
 
 /* Applies the command line to a new axis. */
-static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
+static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity, int named)
 {
     const char *name = g->sweep.column[a->column];
     const size_t length = strlen(name);
@@ -8860,9 +8890,9 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
             if (named)
                 gpumbi_axis_choose(g, a, g->options.axis[i]);
             else if (a->is_real)
-                gpumbi_axis_parse_reals(g, a, g->options.axis[i]);
+                gpumbi_axis_parse_reals(g, a, capacity, g->options.axis[i]);
             else
-                gpumbi_axis_parse(g, a, g->options.axis[i]);
+                gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
         }
     return a;
 }
@@ -8870,66 +8900,71 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
 GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
                                          int64_t step, int64_t factor)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
-    if (!a->wants_values)
+    size_t capacity = 0;
+    g = gpumbi_context(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    g = a->owner;
     if (step < 1 && (factor < 2 || lo < 1)) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
                    name);
         return a;
     }
-    gpumbi_axis_range(g, a, lo, hi, step, factor);
-    return gpumbi_axis_finish(g, a, 0);
+    gpumbi_axis_range(g, a, &capacity, lo, hi, step, factor);
+    return gpumbi_axis_finish(g, a, &capacity, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
-    if (!a->wants_values)
+    size_t capacity = 0;
+    g = gpumbi_context(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    g = a->owner;
     if (count && !values)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, values[i], NULL);
-    return gpumbi_axis_finish(g, a, 0);
+        gpumbi_axis_add(g, a, &capacity, values[i], NULL);
+    return gpumbi_axis_finish(g, a, &capacity, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 1);
-    if (!a->wants_values)
+    size_t capacity = 0;
+    g = gpumbi_context(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    a->is_real = 1;
+    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++)
         if (values && isfinite(values[i]))
-            gpumbi_axis_add_real(g, a, values[i]);
+            gpumbi_axis_add_real(g, a, &capacity, values[i]);
         else
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
                        values ? "one of its values is NaN or infinite" : "its array is NULL");
-    return gpumbi_axis_finish(g, a, 0);
+    return gpumbi_axis_finish(g, a, &capacity, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
-    if (!a->wants_values)
+    size_t capacity = 0;
+    g = gpumbi_context(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
         return a;
-    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
         const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
         if (!kept)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
                        names ? "one of its names" : "its array");
         else
-            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
+            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
     }
-    return gpumbi_axis_finish(g, a, 1);
+    return gpumbi_axis_finish(g, a, &capacity, 1);
 }
 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
@@ -9087,10 +9122,10 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
  * starts (PTX ISA, "Cache Operators"). */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
-    const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
+    const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
-    const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
-    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
+    const int in_l1 = again && footprint <= (double)d->l1_bytes * d->multiprocessors;
+    const int in_l2 = footprint <= (double)d->l2_bytes;
     if (footprint <= 0 || !d->l2_bytes)
         return 0;
     gpumbi_copy_text(r->cache, sizeof r->cache, in_l1 ? "L1" : in_l2 ? "L2" : "memory");
@@ -9113,7 +9148,7 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
         d->multiprocessors * gpumbi_min(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
-    const double blocks = gpumbi_real(s->kernel.grid), waves = blocks / resident;
+    const double blocks = (double)s->kernel.grid, waves = blocks / resident;
     const double large = 0.2 * gpumbi_max(s->kernel.block - 256, 0) / 1024;
     const double hidden = waves > 2 ? gpumbi_min(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
@@ -9193,7 +9228,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
-    const double sample_s = median * gpumbi_real(r->batch);
+    const double sample_s = median * (double)r->batch;
     if (r->verified < 0)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
@@ -9666,7 +9701,7 @@ static double gpumbi_field_value(const gpumbi_field *f, const void *base)
         memcpy(&count, at, sizeof count);
     else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST)
         memcpy(&whole, at, sizeof whole);
-    return number + gpumbi_real(count) + whole;
+    return number + (double)count + whole;
 }
 
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
@@ -9916,8 +9951,8 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
 
 static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
 {
-    memcpy(&head->device, &g->device, sizeof g->device);
-    memcpy(&head->settings, &g->settings, sizeof g->settings);
+    head->device = g->device;
+    head->settings = g->settings;
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
@@ -9936,7 +9971,7 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
     gpumbi_head usual;
     char cell[2][GPUMBI_CELL];
     memset(&usual, 0, sizeof usual);
-    gpumbi_complete_settings(&usual.settings);
+    usual.settings = gpumb_settings_default();
     gpumbi_format(text, size, "program=%s", head->program);
     for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
         const gpumbi_field *f = &gpumbi_settings_fields[i];
@@ -10424,8 +10459,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
         text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
         (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
     if (timed && g->progress.expected > rows) {
-        const int left =
-            (int)((now - g->progress.began_s) / gpumbi_real(timed) * gpumbi_real(rest) + 0.5);
+        const int left = (int)((now - g->progress.began_s) / (double)timed * (double)rest + 0.5);
         gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
     gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
@@ -10686,9 +10720,13 @@ static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
                sink->path, strerror(errno ? errno : EIO));
 }
 
+static void gpumbi_json_expected(gpumb *g, FILE *file);
+
 static void gpumbi_json_end(gpumb *g, FILE *file)
 {
-    fputs("\n],\n\"notes\": [", file);
+    fputs("\n],\n", file);
+    gpumbi_json_expected(g, file);
+    fputs("\"notes\": [", file);
     for (const gpumbi_text *note = g->sinks.notes; note; note = note->next) {
         gpumbi_json_string(file, note->text);
         fputs(note->next ? ",\n" : "", file);
@@ -10900,8 +10938,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * COMPARISON
  *
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
- * They are read in place, by one reader for CSV and one for JSON: the texts of a
+ * --processes runs; and of an interrupted run, which --resume puts in the key of its regions.
+ * They are read in key, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
@@ -11007,7 +11045,7 @@ static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
     for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
         gpumbi_read_field(&gpumbi_row_fields[i], line, r->text[i] ? r->text[i] : "");
     if (line->result.time.count < 6) /* they are not written, and all count */
-        line->result.time.effective = gpumbi_real(line->result.time.count);
+        line->result.time.effective = (double)line->result.time.count;
 }
 
 /* What a record can't do without. */
@@ -11085,7 +11123,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     r->cold = !strcmp(now->cache, "cold");
     gpumbi_record_sort(t, r);
     if (now->time.count < 6) /* they are not written, and all count */
-        now->time.effective = gpumbi_real(now->time.count);
+        now->time.effective = (double)now->time.count;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
@@ -11552,7 +11590,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
  * 26.2.23, error below 4.5e-4). */
 static double gpumbi_family_quantile(uint64_t m)
 {
-    const double t = sqrt(-2 * log(0.025 / gpumbi_max(gpumbi_real(m), 1)));
+    const double t = sqrt(-2 * log(0.025 / gpumbi_max((double)m, 1)));
     return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
@@ -12162,6 +12200,328 @@ static void gpumbi_resume_end(gpumb *g)
     gpumbi_write_rows(g);
 }
 
+/* ---- expectations ------------------------------------------------------------------------------
+ *
+ * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
+ * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: the row with the
+ * largest or least figure. Else all rows have to meet it. LIMIT is a number with a unit, or a
+ * factor and other rows, 0.9*zcopy: rates are compared, each row with the one that has the same
+ * values of all axes that both have and brackets don't set; of several, with the hardest to beat.
+ */
+
+/* What a limit is a number of: rates, for which a shorter time is more; then times. */
+static const struct {
+    const char *name;
+    unsigned short at; /* in a result */
+    double scale;      /* of what is there */
+} gpumbi_unit[] = {{"peak", offsetof(gpumb_result, pct_peak), 0.01},
+                   {"ceiling", offsetof(gpumb_result, pct_ceiling), 0.01},
+                   {"GB/s", offsetof(gpumb_result, gbps), 1},
+                   {"GFLOP/s", offsetof(gpumb_result, gflops), 1},
+                   {"elements/s", offsetof(gpumb_result, elements_per_s), 1},
+                   {"s", offsetof(gpumb_result, time.median), 1},
+                   {"ms", offsetof(gpumb_result, time.median), 1e3},
+                   {"us", offsetof(gpumb_result, time.median), 1e6},
+                   {"ns", offsetof(gpumb_result, time.median), 1e9}};
+enum { GPUMBI_UNIT_SECONDS = 5, GPUMBI_UNITS = 9 };
+
+/* In the order of their weight: the worst of several counts. */
+enum { GPUMBI_MET, GPUMBI_UNDECIDED, GPUMBI_NOT_MET };
+static const char *const gpumbi_met_name[] = {"met", "undecided", "not met"};
+
+struct gpumbi_expectation {
+    const char *text;
+    struct {
+        char name[200], axes[200];
+        int extreme; /* 1 max(), -1 min() */
+    } rows[2];       /* what is compared, and with what, unless a unit is given */
+    int at_least, unit, lenient;
+    double limit;
+    int verdict; /* and why: */
+    double value, lo, hi;
+    char reason[400];
+};
+
+/* A copy of a part of a text, without the blanks around it. */
+static char *gpumbi_trim(char *to, size_t size, const char *from, size_t length)
+{
+    while (length && *from == ' ') {
+        from++;
+        length--;
+    }
+    while (length && from[length - 1] == ' ')
+        length--;
+    gpumbi_format(to, size, "%.*s", (int)length, from);
+    return to;
+}
+
+/* Reads ROWS. */
+static int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char *text, size_t length)
+{
+    char part[400];
+    gpumbi_trim(part, sizeof part, text, length);
+    const size_t end = strlen(part);
+    char *begin = part, *axes = strchr(part, '[');
+    const int max = !strncmp(part, "max(", 4);
+    if ((max || !strncmp(part, "min(", 4)) && part[end - 1] == ')') {
+        e->rows[side].extreme = max ? 1 : -1;
+        part[end - 1] = 0;
+        begin += 4;
+    }
+    if (axes) {
+        char *close = strchr(axes, ']');
+        if (!close || close[1])
+            return 0;
+        *axes = *close = 0;
+        gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1));
+    }
+    return *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, strlen(begin)) != 0;
+}
+
+/* Reads an expectation. Returns 0 if it is none. */
+static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
+{
+    static const char lenient[] = " or undecided";
+    char limit[400], *rest;
+    e->text = text;
+    const char *at = strstr(text, ">="), *other = strstr(text, "<=");
+    e->at_least = at && (!other || at < other);
+    at = e->at_least ? at : other;
+    if (!at || !gpumbi_expect_rows(e, 0, text, (size_t)(at - text)))
+        return 0;
+    const size_t length = strlen(at + 2), tail = sizeof lenient - 1;
+    e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
+    gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
+    e->limit = strtod(limit, &rest);
+    const size_t digits = (size_t)(rest - limit);
+    const int attached = digits && (!*rest || !strchr(" *", *rest)); /* a unit is to be */
+    rest += strspn(rest, " ");
+    while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
+        e->unit++;
+    if (digits && e->unit < GPUMBI_UNITS)
+        return isfinite(e->limit) && e->limit > 0;
+    e->unit = GPUMBI_UNITS;
+    if (attached)
+        return 0;
+    if (!digits || *rest != '*') { /* a name may begin with a digit */
+        e->limit = 1;
+        rest = limit;
+    } else {
+        rest++;
+    }
+    return isfinite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
+}
+
+static void gpumbi_expect_option(gpumb *g, const char *text)
+{
+    if (!g->expected.at)
+        g->expected.at =
+            (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
+    if (g->done)
+        return;
+    if (g->expected.count == GPUMBI_OPTIONS)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--expect %s: is one expectation too many", text);
+    else if (!gpumbi_expect_parse(&g->expected.at[g->expected.count++], text))
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--expect '%s': is not rows, >= or <=, and a limit with a unit (peak, ceiling, "
+                   "GB/s, GFLOP/s, elements/s, s, ms, us, ns) or other rows; for example --expect "
+                   "'max(copy[elem=16])>=0.85peak' or --expect 'mine>=0.9*zcopy'",
+                   text);
+}
+
+/* The value that a list "n=1024,elem=4" has for an axis, in `text`; NULL: none. */
+static const char *gpumbi_listed_value(const char *list, const char *axis, char text[200])
+{
+    for (size_t length, name = strlen(axis); *list; list += length + (list[length] != 0)) {
+        length = strcspn(list, ",");
+        if (length > name && list[name] == '=' && !strncmp(list, axis, name))
+            return gpumbi_trim(text, 200, list + name + 1, length - name - 1);
+    }
+    return NULL;
+}
+
+/* Whether a row is one of ROWS; the counterpart of `left`, unless that is NULL. */
+static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int side,
+                               const gpumbi_row *row, const gpumbi_row *left)
+{
+    char text[200];
+    const gpumb_result *r = &row->result;
+    const char *name = e->rows[side].name;
+    gpumbi_format(text, sizeof text, "%s/%s", r->bench, r->kernel);
+    size_t axes = e->rows[side].axes[0] != 0;
+    for (const char *c = e->rows[side].axes; *c; c++)
+        axes += *c == ',';
+    if (strcmp(name, r->kernel) && strcmp(name, r->bench) && strcmp(name, text))
+        return 0;
+    for (int i = 0; i < row->point.depth; i++) {
+        const int column = row->point.at[i].column;
+        gpumbi_number here, there;
+        int64_t wanted, is;
+        const char *value = gpumbi_axis_text(&row->point, column, &here);
+        const char *set = gpumbi_listed_value(e->rows[side].axes, g->sweep.column[column], text);
+        const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
+        axes -= set != NULL;
+        if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
+            const char *end = gpumbi_read_integer(set, &wanted);
+            if (!end || *end || !gpumbi_read_integer(value, &is) || wanted != is)
+                return 0;
+        }
+        if (!set && of_left[0] && strcmp(of_left, value))
+            return 0;
+    }
+    return !axes;
+}
+
+/* What a row has in the unit of the limit, or against another row; 0: nothing. */
+static void gpumbi_expect_value(const gpumb *g, const gpumbi_expectation *e, const gpumbi_row *row,
+                                const gpumbi_row *other, double value[3])
+{
+    const gpumb_result *r = &row->result;
+    const gpumb_stats *t = &r->time;
+    double ratio[3] = {t->median, t->ci_lo, t->ci_hi}, work = 1;
+    if (other) { /* times, then rates */
+        const gpumb_result *o = &other->result;
+        const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
+        gpumb_settings within = g->settings;
+        within.spread = 0;
+        gpumbi_judge(&base, &now, 1.959964, &within, ratio);
+        /* Round by round, where that was compared: a drift leaves it alone. */
+        const int same = row->order == other->order && !strcmp(r->bench, o->bench);
+        const gpumb_comparison *c =
+            same && !strcmp(r->compared_with, o->kernel) ? &r->comparison : NULL;
+        const gpumb_comparison *back =
+            same && !strcmp(o->compared_with, r->kernel) ? &o->comparison : NULL;
+        const double rounds[] = {c      ? c->ratio
+                                 : back ? 1 / back->ratio
+                                        : 0,
+                                 c                      ? c->lo
+                                 : back && back->hi > 0 ? 1 / back->hi
+                                                        : 0,
+                                 c                      ? c->hi
+                                 : back && back->lo > 0 ? 1 / back->lo
+                                                        : 0};
+        if (rounds[2] > 0)
+            memcpy(ratio, rounds, sizeof ratio);
+        work = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
+               : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
+               : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
+                                                    : 1;
+    } else {
+        memcpy(&work, (const char *)r + gpumbi_unit[e->unit].at, sizeof work);
+        work *= gpumbi_unit[e->unit].scale * (e->unit < GPUMBI_UNIT_SECONDS ? t->median : 1);
+    }
+    const int time = !other && e->unit >= GPUMBI_UNIT_SECONDS;
+    for (int i = 0; i < 3; i++)
+        value[i] = time           ? work / t->median * ratio[i]
+                   : ratio[i] > 0 ? work / ratio[i]
+                   : ratio[2] > 0 ? INFINITY
+                                  : 0;
+    if (!time) { /* the longest time is the least rate */
+        const double least = value[2];
+        value[2] = value[1];
+        value[1] = least;
+    }
+}
+
+/* The verdict on one row. */
+static void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row *row)
+{
+    char label[200];
+    double value[3] = {0, 0, 0};
+    int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
+    const gpumb_result *r = &row->result;
+    if (r->status == GPUMB_STATUS_OK && found)
+        gpumbi_expect_value(g, e, row, NULL, value);
+    for (size_t i = 0; i < g->rows.count && r->status == GPUMB_STATUS_OK && !g->done; i++) {
+        const gpumbi_row *other = g->rows.at[i];
+        double next[3];
+        if (e->unit < GPUMBI_UNITS || other->result.status != GPUMB_STATUS_OK || other == row ||
+            !gpumbi_expect_match(g, e, 1, other, row))
+            continue;
+        gpumbi_expect_value(g, e, row, other, next);
+        const int larger = e->rows[1].extreme ? e->rows[1].extreme < 0 : !e->at_least;
+        if (!found || (larger ? next[0] > value[0] : next[0] < value[0]))
+            memcpy(value, next, sizeof value);
+        found = 1;
+    }
+    gpumbi_row_key(g, row, NULL, label);
+    const double *const good = e->at_least ? &value[1] : &value[2];
+    const double *const bad = e->at_least ? &value[2] : &value[1];
+    const double sign = e->at_least ? 1 : -1;
+    if (value[0] > 0 && value[2] > 0)
+        verdict = sign * *good >= sign * e->limit  ? GPUMBI_MET
+                  : sign * *bad >= sign * e->limit ? GPUMBI_UNDECIDED
+                                                   : GPUMBI_NOT_MET;
+    else if (value[0] > 0)
+        verdict = GPUMBI_UNDECIDED;
+    const int beats =
+        e->rows[0].extreme
+            ? e->rows[0].extreme * (value[0] - e->value) > 0
+            : verdict > e->verdict || (verdict == e->verdict && sign * (value[0] - e->value) < 0);
+    if (e->reason[0] && !beats)
+        return;
+    e->verdict = verdict;
+    e->value = value[0];
+    e->lo = value[1];
+    e->hi = value[2];
+    gpumbi_format(e->reason, sizeof e->reason, "%s", label);
+    if (r->status != GPUMB_STATUS_OK)
+        gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
+                      r->reason);
+    else if (!(value[0] > 0))
+        gpumbi_append(e->reason, sizeof e->reason,
+                      found ? ": has no such figure" : ": no row to compare with");
+    else if (!(value[2] > 0))
+        gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
+}
+
+/* At the end: a line for each. */
+static void gpumbi_expect(gpumb *g)
+{
+    for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
+        gpumbi_expectation *e = &g->expected.at[k];
+        char figure[100] = "";
+        for (size_t i = 0; i < g->rows.count; i++)
+            if (gpumbi_expect_match(g, e, 0, g->rows.at[i], NULL))
+                gpumbi_expect_row(g, e, g->rows.at[i]);
+        if (!e->reason[0]) {
+            e->verdict = GPUMBI_NOT_MET;
+            gpumbi_copy_text(e->reason, sizeof e->reason, "no such row");
+        }
+        if (e->value > 0)
+            gpumbi_format(figure, sizeof figure, "%s (%s ... %s) in ",
+                          gpumbi_write_number(e->value, 4, 0).text,
+                          gpumbi_write_number(e->lo, 4, 0).text,
+                          isfinite(e->hi) ? gpumbi_write_number(e->hi, 4, 0).text : "?");
+        gpumb_note(g, "expected %s: %s%s: %s%s", e->text, gpumbi_met_name[e->verdict],
+                   e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
+                   figure, e->reason);
+        if (e->verdict > (e->lenient ? GPUMBI_UNDECIDED : GPUMBI_MET))
+            gpumbi_not_well(g);
+    }
+}
+
+static void gpumbi_json_expected(gpumb *g, FILE *file)
+{
+    for (int k = 0; k < g->expected.count; k++) {
+        const gpumbi_expectation *e = &g->expected.at[k];
+        const double value[] = {e->limit, e->value, e->lo, e->hi};
+        fputs(k ? ",\n{\"expect\": " : "\"expectations\": [\n{\"expect\": ", file);
+        gpumbi_json_string(file, e->text);
+        fprintf(file, ", \"verdict\": \"%s\", \"reason\": ", gpumbi_met_name[e->verdict]);
+        gpumbi_json_string(file, e->reason);
+        for (int i = 0; i < 4; i++)
+            fprintf(file, ", \"%s\": %s",
+                    i == 0   ? "limit"
+                    : i == 1 ? "value"
+                    : i == 2 ? "lo"
+                             : "hi",
+                    value[i] > 0 && isfinite(value[i]) ? gpumbi_write_scaled(value[i], 0).text
+                                                       : "null");
+        fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
+    }
+}
+
 /* ---- other processes ------------------------------------------------------------------------- */
 
 /* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
@@ -12212,7 +12572,7 @@ static void gpumbi_be_process(gpumb *g)
         return;
     }
     s->quiet = 1;
-    s->fail_on_regression = 0;
+    s->fail_on_regression = g->expected.count = 0;
     s->csv = s->json = s->markdown = s->gbench = s->compare = s->compare_values = NULL;
     s->raw = s->resume = 0;
     if (asked && pipe_name[0]) { /* the first such context; programs rarely have another */
@@ -12429,6 +12789,8 @@ enum {
     X(DELTA, "delta", "1", PERCENT, delta, "per cent; smaller differences count as the same")      \
     X(FAIL, "fail-on-regression", "", FLAG, fail_on_regression,                                    \
       "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
+    X(EXPECT, "expect", "'a>=0.9*b'", OWN, full,                                                   \
+      "exit code 1 if rows miss it; 'max(copy)>=0.85peak'; may be repeated")                       \
     X(PROCESSES, "processes", "5", OWN, processes,                                                 \
       "run the program so many times, to see how processes differ")                                \
     X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
@@ -12478,8 +12840,8 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_append(
         text, sizeof text,
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, nothing was measured, or a regression with\n"
-        "--fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
+        "Exit codes: 0 all well, 1 a check failed, nothing measured, --expect missed, regression\n"
+        "with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
         "129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
@@ -12579,6 +12941,9 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
     case GPUMBI_OPTION_LIST:
         g->sweep.listing = 1;
         break;
+    case GPUMBI_OPTION_EXPECT:
+        gpumbi_expect_option(g, value);
+        break;
     case GPUMBI_OPTION_FILTER:
         if (g->options.filters == GPUMBI_OPTIONS)
             gpumbi_bad_value(g, option, value, "is one filter too many");
@@ -12653,7 +13018,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given, const char *value)
 {
     if (*given && strcmp(*given, value) && option != GPUMBI_OPTION_FILTER &&
-        option != GPUMBI_OPTION_AXIS)
+        option != GPUMBI_OPTION_AXIS && option != GPUMBI_OPTION_EXPECT)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: there is --%s %s before it; choose one",
                    gpumbi_options[option].name, value, gpumbi_options[option].name, *given);
     *given = value;
@@ -12710,6 +13075,31 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
  *
  * Owns the life of a context, and the run of several benchmarks.
  */
+
+static void gpumbi_complete_settings(gpumb_settings *s)
+{
+    s->precision = s->precision > 0 ? s->precision : 0.01;
+    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
+    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
+    s->min_samples = s->min_samples ? s->min_samples : 30;
+    s->max_samples = s->max_samples ? s->max_samples : 10000;
+    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
+    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
+    s->seed = s->seed ? s->seed : 1;
+    s->full = s->full > 0;
+    s->delta = s->delta > 0 ? s->delta : 0.01;
+    s->spread = s->spread > 0 ? s->spread : 0.02;
+    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
+    s->profile = s->profile > 0 ? s->profile : 0;
+}
+
+GPUMB_API gpumb_settings gpumb_settings_default(void)
+{
+    gpumb_settings s;
+    memset(&s, 0, sizeof s);
+    gpumbi_complete_settings(&s);
+    return s;
+}
 
 static void gpumbi_open_device(gpumb *g)
 {
@@ -12885,6 +13275,7 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     for (int fd = 0; fd <= 2; fd++)
         if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
+    g->settings = gpumb_settings_default();
     g->options.argc = argc;
     g->options.argv = argv;
     const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
@@ -12917,8 +13308,7 @@ GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv)
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings)
 {
     gpumb *g = gpumbi_new(program);
-    if (settings)
-        memcpy(&g->settings, settings, sizeof *settings);
+    g->settings = settings ? *settings : gpumb_settings_default();
     gpumbi_start(g);
     return g;
 }
@@ -12995,6 +13385,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     }
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
+    if (!g->sweep.listing)
+        gpumbi_expect(g);
     gpumbi_summary(g);
     for (int i = 0; i < GPUMBI_SIGNALS; i++)
         if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
@@ -13031,6 +13423,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_records(g->comparison.others);
     gpumbi_free_records(g->kept.rows);
     gpumbi_free_texts(g->comparison.medians);
+    GPUMB_FREE(g->expected.at);
     GPUMB_FREE(g->region.single.samples.values);
     GPUMB_FREE(g->region.single.samples.scratch);
     GPUMB_FREE(g->sweep.cell);
