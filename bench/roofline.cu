@@ -63,24 +63,36 @@ static inline float from_double(double x, float)
     return (float)x;
 }
 
-/* A word per thread; its parts take turns, `once` multiply-adds at a time. With a = 1 and a
- * power of two for b all sums are exact, and count the multiply-adds. Both come as they are used:
- * pairs made here, of one half each, would be multiplied by selecting that half, which only one of
- * the two pipes can (sm_90: HFMA2, but not HFMA2.MMA), and fp16 would run at half its rate. */
-template <class Type, int once>
+/* A word per thread, or `each`; their parts take turns, `once` multiply-adds at a time. With a = 1
+ * and a power of two for b all sums are exact, and count the multiply-adds.
+ *
+ * sm_90 has two pipes for fp16, HFMA2 and HFMA2.MMA, and takes both to reach its rate. Hence a and b
+ * come as they are used: pairs made here, of one half each, would be multiplied by selecting that
+ * half, which only the first can. And hence two words where there is much to do: the second's
+ * results take twice as long, and with four parts the compiler has its share wait until the end. */
+template <class Type, int once, int each>
 static __global__ void add_up(const word<Type> *__restrict__ in, word<Type> *__restrict__ out,
                               Type a, Type b, uint64_t words, unsigned turns)
 {
-    const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
-    if (i >= words)
-        return;
-    word<Type> w = in[i];
+    const uint64_t first = blockIdx.x * (uint64_t)blockDim.x * each + threadIdx.x;
+    word<Type> w[each];
+    UNROLL
+    for (unsigned j = 0; j < each; j++)
+        w[j] = in[first + j * blockDim.x < words ? first + j * blockDim.x : 0];
     for (unsigned turn = 0; turn < turns; turn++) {
         UNROLL
-        for (int k = 0; k < once; k++)
-            w.at[k % word<Type>::COUNT] = multiply_add(w.at[k % word<Type>::COUNT], a, b);
+        for (int k = 0; k < once; k++) {
+            UNROLL
+            for (unsigned j = 0; j < each; j++) {
+                Type &x = w[j].at[k % word<Type>::COUNT];
+                x = multiply_add(x, a, b);
+            }
+        }
     }
-    out[i] = w;
+    UNROLL
+    for (unsigned j = 0; j < each; j++)
+        if (first + j * blockDim.x < words)
+            out[first + j * blockDim.x] = w[j];
 }
 
 /* Random bits become multiples of 1/1024 in [-1, 1), as halves. */
@@ -177,7 +189,8 @@ static int check_arithmetic(gpumb *g, void *user)
 
 template <class Type, int once> static void launch_once(const arithmetic *d)
 {
-    GPUMB_LAUNCH((add_up<Type, once>), ceil_div(d->words, 128), 128, 0,
+    enum { EACH = once < 128 ? 1 : 2 };
+    GPUMB_LAUNCH((add_up<Type, once, EACH>), ceil_div(d->words, 128 * EACH), 128, 0,
                  GPUMB_PTR(const word<Type>, d->in), GPUMB_PTR(word<Type>, d->out),
                  from_double(1, Type()), from_double(steps[d->type], Type()), d->words,
                  d->adds / once);
