@@ -86,7 +86,7 @@ bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/;
 
 ABOUT_MEASURING := $(B)/floor build/cpu/coverage
 passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built
-	@SUITE_TABLES=none SUITE_OPTIONS='--budget 0.2 --warmup 0.1' \
+	@SUITE_TABLES=none SUITE_OPTIONS='--budget 0.1 --warmup 0.05' \
 	    sh bench/suite.sh quick results/passport \
 	    $(filter-out $(ABOUT_MEASURING),$(BENCHES) $(HOST_BENCHES))
 	@python3 plots/passport.py results/passport bench/results | tee results/passport/passport.txt

@@ -18,6 +18,12 @@
 
 #include <math.h>
 
+/* A row takes a third of a second, whatever it counts: quick ones are few. */
+static values few_or_all(gpumb *g, values all, values few)
+{
+    return is_gpu(g) && !gpumb_get_settings(g)->full ? few : all;
+}
+
 /* ---- sectors of a request -------------------------------------------------------------------- */
 
 static const char access_counters[] = "load_sectors_per_request,store_sectors_per_request,"
@@ -119,8 +125,13 @@ static void counters_strided(gpumb *g)
 {
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_LIST(g, elem, 1, 2, 4, 8, 16)
-        GPUMB_SWEEP_LIST(g, stride, 1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 256) {
+    static const int64_t elems[] = {1, 2, 4, 8, 16}, few_elems[] = {4, 8};
+    static const int64_t strides[] = {1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 256},
+                         few_strides[] = {1, 2, 8};
+    const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
+    const values steps = few_or_all(g, VALUES(strides), VALUES(few_strides));
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
+        GPUMB_SWEEP_ARRAY(g, stride, steps.at, steps.count) {
             const access_unit unit = unit_of_access(g, (int)elem);
             const double model =
                 per_request(gpumb_coalesce_strided((int)elem, (uint64_t)stride, 0, unit.warp,
@@ -174,9 +185,13 @@ static void counters_offset(gpumb *g)
 {
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_LIST(g, elem, 1, 4, 16)
+    static const int64_t elems[] = {1, 4, 16}, few_elems[] = {4};
+    static const int64_t offsets[] = {0, 1, 2, 4, 8, 32}, few_offsets[] = {0, 1};
+    const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
+    const values shifts = few_or_all(g, VALUES(offsets), VALUES(few_offsets));
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, where, places, 3)
-            GPUMB_SWEEP_LIST(g, offset, 0, 1, 2, 4, 8, 32) {
+            GPUMB_SWEEP_ARRAY(g, offset, shifts.at, shifts.count) {
                 const uint64_t n = buffer_bytes(g) / (uint64_t)elem - 4096;
                 const access_unit unit = unit_of_access(g, (int)elem);
                 double model[2];
@@ -208,8 +223,12 @@ static void counters_subdomains(gpumb *g)
 {
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_LIST(g, elem, 4, 16)
-        GPUMB_SWEEP_LIST(g, lanes, 1, 2, 3, 4, 6, 8, 16, 32)
+    static const int64_t elems[] = {4, 16}, few_elems[] = {16};
+    static const int64_t widths[] = {1, 2, 3, 4, 6, 8, 16, 32}, few_widths[] = {1, 4, 8};
+    const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
+    const values counts = few_or_all(g, VALUES(widths), VALUES(few_widths));
+    GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)
+        GPUMB_SWEEP_ARRAY(g, lanes, counts.at, counts.count)
             GPUMB_SWEEP_LIST(g, iterations, 1, 4) {
                 const access_unit unit = unit_of_access(g, (int)elem);
                 const int block = (int)lanes * unit.warp; /* whole warps */
@@ -239,8 +258,10 @@ static void counters_memory(gpumb *g)
     const uint64_t bytes = is_gpu(g) ? (uint64_t)2 << 30 : buffer_bytes(g);
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
+    static const int64_t elems[] = {4, 16}, few_elems[] = {16};
+    const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
     GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
-        GPUMB_SWEEP_LIST(g, elem, 4, 16) {
+        GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count) {
             const unsigned ways = mode == GPUMB_READ_WRITE ? 2 : 1;
             gpumb_copy_check check = {in, out, bytes, (gpumb_mode)mode};
             gpumb_set_bytes(g, ways * (double)bytes);
@@ -301,7 +322,7 @@ static void counters_working_set(gpumb *g)
     const int64_t most = gpu ? (int64_t)1 << 28 : 1 << 16;
     gpumb_buffer *in = gpumb_alloc(g, (uint64_t)most), *sums = gpumb_alloc(g, 4096);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    GPUMB_SWEEP_FACTOR(g, footprint, 1 << 14, most, 2) {
+    GPUMB_SWEEP_FACTOR(g, footprint, 1 << 14, most, gpu && !gpumb_get_settings(g)->full ? 16 : 2) {
         read_check read = plan_reads(g, sums, (uint64_t)footprint / 16, gpu ? 1 << 26 : 1 << 16);
         for (int past_l1 = 0; past_l1 < (gpu ? 2 : 1); past_l1++) {
             describe_reads(g, &read);
