@@ -228,7 +228,7 @@ VENV := build/venv/bin/python
 figures: FIGURES = bench/results --out bench/figures --store $(STORED) \
     --date "$$(git log -1 --format=%cs -- bench/results)"
 plots: FIGURES = results --out results/figures
-STORED := floor-span,group-block-fp32,latency-chase,roofline,stencil-jacobi
+STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
 STORED := $(STORED),strided-memory,transfer-rate,zcopy-working-set
 
 plots: ## draws the figures from results/ into results/figures/
