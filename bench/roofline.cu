@@ -66,8 +66,8 @@ static inline float from_double(double x, float)
 /* A word per thread, or `each`; their parts take turns, `once` multiply-adds at a time. With a = 1
  * and a power of two for b all sums are exact, and count the multiply-adds.
  *
- * sm_90 has two pipes for fp16, HFMA2 and HFMA2.MMA, and takes both to reach its rate. Hence a and b
- * come as they are used: pairs made here, of one half each, would be multiplied by selecting that
+ * sm_90 has two pipes for fp16, HFMA2 and HFMA2.MMA, and takes both to reach its rate. Hence a and
+ * b come as they are used: pairs made here, of one half each, would be multiplied by selecting that
  * half, which only the first can. And hence two words where there is much to do: the second's
  * results take twice as long, and with four parts the compiler has its share wait until the end. */
 template <class Type, int once, int each>

@@ -147,7 +147,7 @@ replay()
     check "$1: replay: an unknown figure" not grep -qiE '^  replayed: .*\b(nan|inf)\b' \
         "$tmp/bench.out"
 }
-replay scan 168 'inclusive scan of i32, .* 1\.17 at 2\^28\.'
+replay scan 186 'exclusive scan of i32, .* 1\.17 at 2\^28\.'
 replay reduction 632 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
 replay strided 274 'Farthest below: 16 B at stride 256, .* 8\.69 %'
 replay offset 524 'L = 4: best at 32 sub-domains .* 4280 GB/s'
