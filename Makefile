@@ -41,7 +41,7 @@ QUICKLY := -O1 # tests compile in a third of the time that -O3 takes, and run as
 QUICKLY_cpu := $(QUICKLY)
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
-TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks # gcc has them, clang does not
+TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang does not
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)

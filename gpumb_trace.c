@@ -596,18 +596,68 @@ static unsigned turns(const uint64_t *address, unsigned count, unsigned size)
     return most;
 }
 
-/* Lanes go in groups that could have all banks: 32 lanes of up to 4 bytes, 16 of 8, 8 of 16. */
+/* Whether lanes that differ in one of the lowest two bits of their number, the same bit for all,
+ * want the same address. One of the two may not take part. */
+static int pairs_agree(const uint64_t *address, uint64_t mask, unsigned first, unsigned count)
+{
+    unsigned apart, lane;
+    for (apart = 1; apart <= 2; apart++) {
+        for (lane = first; lane < first + count; lane++)
+            if ((mask >> lane & 1) && (mask >> (lane ^ apart) & 1) &&
+                address[lane] != address[lane ^ apart])
+                break;
+        if (lane == first + count)
+            return 1;
+    }
+    return 0;
+}
+
+/* How many lanes from `first` on are served together: those that could have all banks, 32 of up to
+ * 4 bytes, 16 of 8, 8 of 16; twice as many of 8 or 16 bytes whose pairs agree (seen on an H200:
+ * bench/results/h200-traced.csv). */
+static unsigned served_together(const uint64_t *address, uint64_t mask, unsigned size,
+                                unsigned first)
+{
+    const unsigned lanes = size <= 4 ? 32 : 128 / size;
+    return size > 4 && first % (2 * lanes) == 0 && pairs_agree(address, mask, first, 2 * lanes)
+               ? 2 * lanes
+               : lanes;
+}
+
 static unsigned wavefronts(const uint64_t *address, uint64_t mask, unsigned size)
 {
-    const unsigned group = size <= 4 ? 32 : 128 / size;
     uint64_t part[MAX_LANES];
-    unsigned first, lane, sum = 0;
-    for (first = 0; first < MAX_LANES; first += group) {
+    unsigned first, lanes, lane, sum = 0;
+    for (first = 0; first < MAX_LANES; first += lanes) {
         unsigned n = 0;
-        for (lane = first; lane < first + group; lane++)
+        lanes = served_together(address, mask, size, first);
+        for (lane = first; lane < first + lanes; lane++)
             if (mask >> lane & 1)
                 part[n++] = address[lane];
         sum += turns(part, n, size);
+    }
+    return sum;
+}
+
+/* Atomic operations on one address take turns, and each turn touches its sectors (the same). */
+static unsigned sectors_in_turns(const uint64_t *address, unsigned count, unsigned size,
+                                 unsigned *most)
+{
+    uint64_t rest[MAX_LANES], part[MAX_LANES];
+    unsigned sum = 0, i, k;
+    memcpy(rest, address, count * sizeof *rest);
+    for (*most = 0; count; ++*most) {
+        unsigned taken = 0, left = 0;
+        for (i = 0; i < count; i++) {
+            for (k = 0; k < taken && part[k] != rest[i]; k++) {
+            }
+            if (k == taken)
+                part[taken++] = rest[i];
+            else
+                rest[left++] = rest[i];
+        }
+        sum += pieces(part, taken, size, SECTOR);
+        count = left;
     }
     return sum;
 }
@@ -639,16 +689,17 @@ static void count_request(unsigned s, space in, unsigned warp, uint64_t mask,
     const unsigned size = sites[s].size;
     stat_row *r = row_of(s, in);
     uint64_t active[MAX_LANES], bytes, cost, least;
-    unsigned lane, n = 0, same = 0, k;
+    unsigned lane, n = 0, same = 0, in_turns;
     for (lane = 0; lane < warp_lanes; lane++)
         if (mask >> lane & 1)
             active[n++] = address[lane];
     bytes = distinct_bytes(active, n, size);
+    in_turns = sectors_in_turns(active, n, size, &same);
     r->requests++;
     r->lanes += n;
     r->bytes += bytes;
     if (in == GLOBAL) {
-        cost = pieces(active, n, size, SECTOR);
+        cost = sites[s].kind == ATOMIC ? in_turns : pieces(active, n, size, SECTOR);
         least = (bytes + SECTOR - 1) / SECTOR;
         r->sectors += cost;
         r->least_sectors += least;
@@ -659,13 +710,6 @@ static void count_request(unsigned s, space in, unsigned warp, uint64_t mask,
         r->wavefronts += cost;
         r->least_wavefronts += least;
     }
-    if (sites[s].kind == ATOMIC) /* the most lanes at one address */
-        for (lane = 0; lane < n; lane++) {
-            unsigned alike = 0;
-            for (k = 0; k < n; k++)
-                alike += active[k] == active[lane];
-            same = alike > same ? alike : same;
-        }
     r->same += same;
     if (r->requests == 1 || cost - least > r->excess) {
         const region *from = region_below(active[0]);
@@ -1202,11 +1246,11 @@ static void draw(picture *p, const stat_row *r)
                 *word = *word == '.' || *word == lane_letter(lane) ? lane_letter(lane) : '*';
             }
     } else {
-        const unsigned group = size <= 4 ? 32 : 128 / size;
-        unsigned start, first = 0;
+        unsigned start, first = 0, group;
         for (start = 0; start < MAX_LANES; start += group) {
             uint64_t in_bank[BANKS][4 * MAX_LANES];
             unsigned count[BANKS] = {0}, most = 0, i;
+            group = served_together(r->address, r->mask, size, start);
             for (lane = start; lane < start + group; lane++)
                 for (k = 0; r->mask >> lane & 1 && k < (size + 3) / 4; k++) {
                     const uint64_t word = (r->address[lane] - r->base) / 4 + k;
@@ -1360,7 +1404,10 @@ static void advise(FILE *to, const stat_row *r, int lanes)
     }
     if (r->in == GLOBAL) {
         const uint64_t bytes = distinct_bytes(active, n, size);
-        const unsigned sectors = pieces(active, n, size, SECTOR);
+        unsigned most;
+        const unsigned sectors = sites[r->site].kind == ATOMIC
+                                     ? sectors_in_turns(active, n, size, &most)
+                                     : pieces(active, n, size, SECTOR);
         fprintf(to, "%u lane%s %llu bytes and touch%s %u sectors of %d: %.1f %% used", n,
                 n == 1 ? " wants" : "s want", (unsigned long long)bytes, n == 1 ? "es" : "",
                 sectors, SECTOR, 100.0 * (double)bytes / (sectors * (double)SECTOR));
@@ -1528,15 +1575,14 @@ static int svg_row(FILE *to, const launch *l, const stat_row *r, int y)
     char title[400], text[90];
     unsigned row, column;
     draw(&p, r);
-    snprintf(title, sizeof title,
-             "%.60s, line %d, %s memory, %s of %u bytes: %.2f %s, least %.2f    %s", l->kernel,
-             r->line, r->in == GLOBAL ? "global" : "shared", kind_of(r), sites[r->site].size,
-             mean(r->in == GLOBAL ? r->sectors : r->wavefronts, r),
+    snprintf(title, sizeof title, "%.60s, line %d, %s memory, %s of %u bytes: %.2f %s, least %.2f",
+             l->kernel, r->line, r->in == GLOBAL ? "global" : "shared", kind_of(r),
+             sites[r->site].size, mean(r->in == GLOBAL ? r->sectors : r->wavefronts, r),
              r->in == GLOBAL ? "sectors" : "wavefronts",
-             mean(r->in == GLOBAL ? r->least_sectors : r->least_wavefronts, r),
-             line_text(r->file, r->line, text));
+             mean(r->in == GLOBAL ? r->least_sectors : r->least_wavefronts, r));
     svg_text(to, 10, y + 14, title);
-    y += 22;
+    svg_text(to, 10, y + 30, line_text(r->file, r->line, text));
+    y += 38;
     for (row = 0; row < p.rows && row < MOST; row++, y += CELL) {
         snprintf(title, sizeof title, r->in == GLOBAL ? "+%llu" : "wavefront %llu",
                  (unsigned long long)p.label[row]);
@@ -1626,7 +1672,8 @@ static void report(void)
     if (body && !fclose(body))
         fprintf(svg,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"%d\" "
-                "font-family=\"monospace\" font-size=\"11\">\n%s</svg>\n",
+                "font-family=\"monospace\" font-size=\"11\">\n"
+                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n%s</svg>\n",
                 y, drawing);
     free(drawing);
     for (i = 0; i < finding_count; i++) {

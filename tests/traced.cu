@@ -75,6 +75,13 @@ static __global__ void gathered(const unsigned *index, const float *in, float *o
     out[i] = in[index[i]];
 }
 
+template <class Type>
+static __global__ void wide_gathered(const unsigned *index, const Type *in, Type *out)
+{
+    const unsigned i = thread_index();
+    out[i] = in[index[i]];
+}
+
 static __global__ void scattered(const unsigned *index, const float *in, float *out)
 {
     const unsigned i = thread_index();
@@ -149,20 +156,25 @@ static __global__ void reduce_sequential(const float *in, float *out)
         out[blockIdx.x] = sum[0];
 }
 
+#if defined(__HIP_PLATFORM_AMD__)
+#define SHUFFLE_DOWN(x, step) __shfl_down(x, step)
+#else
+#define SHUFFLE_DOWN(x, step) __shfl_down_sync(0xffffffff, x, step)
+#endif
 static __global__ void reduce_shuffled(const float *in, float *out)
 {
     __shared__ float sum[BLOCK / 32];
     const unsigned t = threadIdx.x;
     float x = in[thread_index()];
     for (int step = 16; step > 0; step /= 2)
-        x += __shfl_down_sync(0xffffffff, x, step);
+        x += SHUFFLE_DOWN(x, step);
     if (t % 32 == 0)
         sum[t / 32] = x;
     __syncthreads();
     if (t < 32) {
         x = t < BLOCK / 32 ? sum[t] : 0;
         for (int step = 4; step > 0; step /= 2)
-            x += __shfl_down_sync(0xffffffff, x, step);
+            x += SHUFFLE_DOWN(x, step);
     }
     if (t == 0)
         out[blockIdx.x] = x;
@@ -189,6 +201,67 @@ template <class Type, int stride> static __global__ void wide_banks(const Type *
     __syncthreads();
     out[thread_index()] =
         word[stride < 0 ? t / (unsigned)(stride < 0 ? -stride : 1) : t * (unsigned)stride % BLOCK];
+}
+
+/* Who shares an element, or does not take part; what is wanted lies side by side. */
+enum pattern {
+    PAIRS_2,    /* lanes i and i ^ 2 want the same one */
+    PAIRS_4,    /* i and i ^ 4 */
+    HALVES,     /* i and i ^ 16 */
+    QUARTERS,   /* i, i ^ 8, i ^ 16 ... */
+    LOW_PAIRS,  /* i and i ^ 1, in the lower half */
+    SOME_PAIRS, /* i and i ^ 1 or i ^ 2, by quarters */
+    EVEN,       /* only even lanes */
+    TWO_IN_FOUR,
+    LOWER_HALF,
+    ENDS, /* the first and the last 8 */
+    ANY   /* pseudo-random */
+};
+
+template <class Type, int pattern>
+static __global__ void wide_pattern(const unsigned *index, Type *out)
+{
+    __shared__ Type word[BLOCK];
+    const unsigned t = threadIdx.x, lane = t % 32, base = t - lane;
+    unsigned at = lane;
+    word[t].x = 0;
+    word[t].y = 0;
+    __syncthreads();
+    if (pattern == PAIRS_2 || pattern == TWO_IN_FOUR)
+        at = lane % 2 + lane / 4 * 2;
+    if (pattern == PAIRS_4)
+        at = lane % 4 + lane / 8 * 4;
+    if (pattern == HALVES || pattern == ENDS)
+        at = lane % 16;
+    if (pattern == QUARTERS)
+        at = lane % 8;
+    if (pattern == LOW_PAIRS)
+        at = lane < 16 ? lane / 2 : lane - 8;
+    if (pattern == SOME_PAIRS)
+        at = lane / 8 % 2 ? lane / 2 : lane % 2 + lane / 4 * 2;
+    if (pattern == EVEN)
+        at = lane / 2;
+    if (pattern == ANY)
+        at = index[thread_index()] % 32;
+    if (pattern == EVEN && lane % 2)
+        return;
+    if (pattern == TWO_IN_FOUR && lane % 4 > 1)
+        return;
+    if (pattern == LOWER_HALF && lane > 15)
+        return;
+    if (pattern == ENDS && lane > 7 && lane < 24)
+        return;
+    out[thread_index()] = word[base + at];
+}
+
+template <class Type>
+static __global__ void random_banks(const unsigned *index, const Type *in, Type *out)
+{
+    __shared__ Type word[BLOCK];
+    const unsigned t = threadIdx.x;
+    word[t] = in[thread_index()];
+    __syncthreads();
+    out[thread_index()] = word[index[thread_index()] % BLOCK];
 }
 
 static __global__ void bank_bytes(const unsigned char *in, unsigned char *out)
@@ -220,6 +293,18 @@ static __global__ void histogram_shared(const unsigned *in, unsigned *bins)
         atomicAdd(&bins[t], mine[t]);
 }
 
+/* The old values are used: another instruction than where they are not. */
+static __global__ void tickets(const unsigned *index, unsigned *bins, unsigned *out)
+{
+    const unsigned i = thread_index();
+    out[i] = atomicAdd(&bins[index[i] % BINS], 1u);
+}
+
+static __global__ void one_counter(unsigned *bins)
+{
+    atomicAdd(&bins[0], thread_index());
+}
+
 /* ---- lanes that go different ways ------------------------------------------------------------ */
 
 static __global__ void halves(const float *in, float *out)
@@ -236,6 +321,21 @@ static __global__ void ragged(const unsigned *length, const float *in, float *ou
 {
     const unsigned i = thread_index(), n = length[i] % 16;
     float sum = 0;
+    for (unsigned k = 0; k < n; k++)
+        sum += in[k * N + i];
+    out[i] = sum;
+}
+
+#if defined(__CUDACC__)
+#define NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define NOT_UNROLLED
+#endif
+static __global__ void ragged_plain(const unsigned *length, const float *in, float *out)
+{
+    const unsigned i = thread_index(), n = length[i] % 16;
+    float sum = 0;
+    NOT_UNROLLED
     for (unsigned k = 0; k < n; k++)
         sum += in[k * N + i];
     out[i] = sum;
@@ -323,6 +423,26 @@ struct model {
         sectors += c.sectors;
         lines += c.lines;
     }
+    /* Lanes at one address take turns: the n-th of them in the n-th turn. */
+    void request_in_turns(const uint64_t *address, int count)
+    {
+        uint64_t in_turn[32];
+        for (int n = 0, done = 0; done < count; n++) {
+            int taken = 0;
+            for (int i = 0; i < count; i++) {
+                int before = 0;
+                for (int k = 0; k < i; k++)
+                    before += address[k] == address[i];
+                if (before == n)
+                    in_turn[taken++] = address[i];
+            }
+            done += taken;
+            sectors += gpumb_coalesce(in_turn, taken, 4, 32, 128).sectors;
+        }
+        requests++;
+        lanes += (unsigned)count;
+        lines += gpumb_coalesce(address, count, 4, 32, 128).lines;
+    }
 };
 
 static void print_models(const unsigned *index)
@@ -336,7 +456,7 @@ static void print_models(const unsigned *index)
             bin[lane] = 4 * (index[warp * 32 + lane] % BINS);
         }
         gather.request(into, 32);
-        bins.request(bin, 32);
+        bins.request_in_turns(bin, 32);
         for (unsigned k = 0; k < 16; k++) {
             int lanes = 0;
             for (unsigned lane = 0; lane < 32; lane++)
@@ -409,14 +529,45 @@ int main()
     WIDE(float4, -2);
     WIDE(float4, -4);
 
+#define PATTERN(type, pattern)                                                                     \
+    LAUNCH_BARRIER((wide_pattern<type, pattern>), index, (type *)(void *)out)
+#define PATTERNS(type)                                                                             \
+    PATTERN(type, PAIRS_2);                                                                        \
+    PATTERN(type, PAIRS_4);                                                                        \
+    PATTERN(type, HALVES);                                                                         \
+    PATTERN(type, QUARTERS);                                                                       \
+    PATTERN(type, LOW_PAIRS);                                                                      \
+    PATTERN(type, SOME_PAIRS);                                                                     \
+    PATTERN(type, EVEN);                                                                           \
+    PATTERN(type, TWO_IN_FOUR);                                                                    \
+    PATTERN(type, LOWER_HALF);                                                                     \
+    PATTERN(type, ENDS);                                                                           \
+    PATTERN(type, ANY)
+    PATTERNS(float2);
+    PATTERNS(float4);
+    LAUNCH_BARRIER((random_banks<float>), index, in, out);
+    LAUNCH_BARRIER((random_banks<float2>), index, (const float2 *)(const void *)in,
+                   (float2 *)(void *)out);
+    LAUNCH_BARRIER((random_banks<float4>), index, (const float4 *)(const void *)in,
+                   (float4 *)(void *)out);
+    LAUNCH((wide_gathered<float2>), index, (const float2 *)(const void *)in, (float2 *)(void *)out);
+    LAUNCH((wide_gathered<float4>), index, (const float4 *)(const void *)in, (float4 *)(void *)out);
+
     LAUNCH(histogram_global, index, bins);
+    LAUNCH(tickets, index, bins, (unsigned *)(void *)out);
+    LAUNCH(one_counter, bins);
     LAUNCH_BARRIER(histogram_shared, index, bins);
 
     LAUNCH(halves, in, out);
     LAUNCH(ragged, index, in, out);
+    LAUNCH(ragged_plain, index, in, out);
     LAUNCH(nested, in, out);
     LAUNCH(alternating, in, out);
     LAUNCH(two_sites, in, out);
+    /* The header's own kernels go the GPU's way, too. */
+    gpumb_zcopy(NULL, GPUMB_FORM_NAIVE, GPUMB_READ_WRITE, 4, N, 8, BLOCK, in, out);
+    gpumb_zcopy(NULL, GPUMB_FORM_NAIVE, GPUMB_READ, 8, N, 8, BLOCK, in, out);
+    gpumb_copy(NULL, GPUMB_FORM_FASTEST, 4, N, BLOCK, in, out);
     print_models(contents(N * sizeof(unsigned)).data());
     return gpumb_close(NULL);
 }
