@@ -1,19 +1,13 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
-A further figure is one more entry; a further kind of drawing is one more function beside lines(),
-bars(), heat() and clusters(): series maps a value of the series axis to its points, sorted by x,
-style to its colour, marker and label.
+A further figure is one more entry. How each kind is drawn is in draw.py, with matplotlib, and in
+svg.py, for the report.
 """
 
 import math
-import textwrap
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Callable
-
-from matplotlib import colormaps
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 # lo and hi are nan where no interval is known, model where nothing was expected
 Point = namedtuple("Point", "x y lo hi model row")
@@ -29,6 +23,13 @@ DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its
 SUPERSCRIPT = str.maketrans(
     "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
+# Kinds of drawing: Family.draw.
+lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
+REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
+# The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
+VIRIDIS = """
+    440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725
+""".split()
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
@@ -99,6 +100,8 @@ AXES = {
     "adders": ("Threads that add", count),
     "apart_bytes": ("Bytes apart", count),
     "stride_bytes": ("One line in each", size),
+    "@source": ("Device or file", count),
+    "@series": ("", count),
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -115,6 +118,11 @@ RATES = {
 COLUMNS = {"each_us": "median_s", "latency_ns": "median_s", "elements_per_ns": "elements_per_s"}
 
 
+def rate(y):
+    """The entry of RATES; of any other column, one that draws it as it is."""
+    return RATES.get(y, ("", 1, axis_label(y)))
+
+
 def axis_label(column):
     return AXES.get(column, (column.replace("_", " ").capitalize(),))[0]
 
@@ -128,6 +136,14 @@ def order(value):
     return (1, 0) if isinstance(value, str) else (0, value)
 
 
+def viridis(at):
+    """A colour of the scale, 0 ... 1."""
+    i = min(int(at * (len(VIRIDIS) - 1)), len(VIRIDIS) - 2)
+    part = at * (len(VIRIDIS) - 1) - i
+    ends = ([int(v[c : c + 2], 16) for c in (0, 2, 4)] for v in VIRIDIS[i : i + 2])
+    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(*ends))
+
+
 def styles(column, values):
     """Numbers get steps of one scale, names colours of their own; both colour-blind-safe."""
     numbers, names = (
@@ -135,7 +151,7 @@ def styles(column, values):
     )
     result, step = {"": Style("#808080", "o", None)}, math.ceil(len(numbers) / LEGEND_MAX)
     for i, v in enumerate(numbers):
-        color = colormaps["viridis"](0.9 * i / max(1, len(numbers) - 1))
+        color = viridis(0.9 * i / max(1, len(numbers) - 1))
         named = i % step == 0
         result[v] = Style(
             color, MARKERS[i // step] if named else None, value_label(column, v) if named else None
@@ -145,238 +161,12 @@ def styles(column, values):
     return result
 
 
-def errors(points):
-    """The intervals as matplotlib wants them: distances down and up, nan where there is none.
-    That of a rate has no upper end where that of the time begins at 0: its lower part is drawn."""
-    ends = [(p, p.y if math.isnan(p.hi) and not math.isnan(p.lo) else p.hi) for p in points]
-    return [[max(p.y - p.lo, 0) for p in points], [max(hi - p.y, 0) for p, hi in ends]]
-
-
-def lines(ax, family, series, style):
-    for value, points in series.items():
-        s = style[value]
-        ax.errorbar(
-            [p.x for p in points],
-            [p.y for p in points],
-            yerr=errors(points),
-            color=s.color,
-            label=s.label,
-            marker=s.marker,
-            markersize=7,
-            linewidth=2.2 if s.marker else 1,
-            capsize=4,
-            elinewidth=1.5,
-        )
-        expected = [(p.x, p.model) for p in points if p.model > 0]
-        if expected:
-            ax.plot(
-                *zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9
-            )
-            ax.plot(
-                [], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=family.model
-            )
-    if family.log_y:
-        ax.set_yscale("log")
-    if not family.log2:
-        ax.set_xscale("symlog", base=2, linthresh=1)  # powers of two, and zero
-        ax.xaxis.set_major_locator(FixedLocator([0] + [4**e for e in range(16)]))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
-    if family.log2:
-        xs = sorted({p.x for points in series.values() for p in points})
-        first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
-        most = 2 if family.y == "error_pct" else 4 if family.panel else 9
-        ticks = [2.0**e for e in range(first, last + 1, (last - first) // most + 1)]
-        ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 1 else xs))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
-    if family.y == "error_pct":
-        ax.axhspan(-5, 5, color="#009E73", alpha=0.15, linewidth=0, zorder=0, label=BAND)
-        doubtful = [
-            (p.x, p.y, style[v].color)
-            for v, points in series.items()
-            for p in points
-            if DOUBTS & set(p.row["flags"].split(";"))
-        ]
-        for x, y, color in doubtful:
-            ax.plot(x, y, "o", color=color, markerfacecolor="white", markersize=7, zorder=4)
-        ax.plot([], [], "o", color="#606060", markerfacecolor="white", label=FLAGGED)
-    if family.bands:
-        bands(ax, family, series, style)
-
-
 def level(row):
     """The innermost cache that serves the row: what is read past a GPU's L1, or moved once, since
     it is empty when a kernel starts, comes from the L2."""
     once = float(row["bytes"] or 0) < 2 * float(row["footprint_bytes"] or 0)
     past = "past L1" in row["kernel"] or once
     return "L2" if row["cache"] == "L1" and row["backend"] != "cpu" and past else row["cache"]
-
-
-def bands(ax, family, series, style):
-    """Names the stretches of x that are served by the same cache above the axes: of all series
-    together, and shaded, or on a line for each where they differ."""
-    name = level if family.bands == "cache" else lambda row: row[family.bands]
-    named = {v: {p.x: name(p.row) for p in points} for v, points in series.items()}
-    named = {v: own for v, own in named.items() if any(own.values())}
-    if not named:
-        return
-    together = {x: name for own in named.values() for x, name in own.items()}
-    alike = all(own.items() <= together.items() for own in named.values())
-    if alike:
-        named = {None: together}
-    edges_of_all = []
-    for line, (value, own) in enumerate(reversed(named.items())):
-        xs, names = zip(*sorted(own.items()))
-        starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
-        edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts]
-        edges.append(xs[-1] * 2**0.5)
-        edges_of_all += edges
-        for n, i in enumerate(starts):
-            if not names[i]:
-                continue
-            if alike:
-                ax.axvspan(*edges[n : n + 2], color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
-            else:
-                ax.plot(
-                    edges[n : n + 2],
-                    [1.008 + 0.045 * line] * 2,
-                    transform=ax.get_xaxis_transform(),
-                    color=style[value].color,
-                    alpha=0.4 if n % 2 else 1,
-                    linewidth=3,
-                    solid_capstyle="butt",
-                    clip_on=False,
-                )
-            ax.text(
-                math.sqrt(edges[n] * edges[n + 1]),
-                1.01 + 0.045 * line,
-                names[i].replace(", ", ",\n"),
-                transform=ax.get_xaxis_transform(),
-                color="black" if alike else style[value].color,
-                ha="center",
-                va="bottom",
-                fontsize=16 if alike and family.bands == "cache" else 12,
-                fontweight="bold",
-            )
-    xs = [p.x for points in series.values() for p in points]
-    ax.set_xlim(
-        min(*edges_of_all, min(xs) / 2**0.5), max(*edges_of_all, max(xs) * 2**0.5)
-    )
-
-
-def bars(ax, family, series, style):
-    """A group of bars per x, a bar per series; without panels a lone kernel names its group."""
-    groups = {}
-    for value, p in sorted(
-        ((v, p) for v, points in series.items() for p in points), key=lambda vp: vp[1].row["@line"]
-    ):
-        groups.setdefault(p.x, []).append((value, p))
-    top, widest, names = (
-        max(p.y for g in groups.values() for _, p in g),
-        max(map(len, groups.values())),
-        [],
-    )
-    crowded = widest * len(groups) * (3 if family.panel else 1) > 12
-    for place, (x, group) in enumerate(groups.items()):
-        group.sort(key=lambda vp: order(vp[0]))
-        for i, (value, p) in enumerate(group):
-            at, s = place + (i - (len(group) - 1) / 2) * 0.8 / widest, style[value]
-            ax.bar(
-                at,
-                p.y,
-                0.74 / widest,
-                color=s.color,
-                label=s.label,
-                yerr=errors([p]),
-                ecolor="black",
-                capsize=4,
-            )
-            if p.model > 0:
-                ends = [at - 0.4 / widest, at + 0.4 / widest]
-                ax.plot(ends, [p.model] * 2, color="#606060", linewidth=2.2, label=family.model)
-            ax.text(
-                at,
-                0.03 * top,
-                rounded(p.y),
-                ha="center",
-                va="bottom",
-                rotation=90 if crowded else 0,
-                fontsize=11 if crowded else 16,
-                bbox=dict(facecolor="white", alpha=0.85, linewidth=0, pad=2),
-            )
-        kernels = {p.row["kernel"] for _, p in group} - {x, ""}
-        names.append(value_label(family.x, x))
-        if len(kernels) == 1 and not family.panel:
-            names[-1] += "\n" + textwrap.fill(kernels.pop(), 60 // len(groups))
-    if family.log_y:
-        ax.set_yscale("log")
-    slanted = dict(rotation=30, ha="right", rotation_mode="anchor")
-    ax.set_xticks(range(len(names)), names, **(slanted if family.panel else {}))
-    ax.tick_params(axis="x", length=0)
-    ax.grid(False, axis="x")
-
-
-def heat(ax, family, series, style):
-    """A cell per x and series; draw() gives all panels one scale of colours."""
-    xs = sorted({p.x for points in series.values() for p in points})
-    ys = [value for value in style if value != ""]
-    cells = [[math.nan] * len(xs) for _ in ys]
-    for value, points in series.items():
-        for p in points:
-            cells[ys.index(value)][xs.index(p.x)] = p.y
-    ax.imshow(cells, aspect="auto", origin="lower", cmap="cividis")
-    if len(xs) * len(ys) <= CELLS_MAX:
-        for row, line in enumerate(cells):
-            for column, y in enumerate(line):
-                if not math.isnan(y):
-                    ax.text(
-                        column,
-                        row,
-                        rounded(y),
-                        ha="center",
-                        va="center",
-                        fontsize=9 if family.panel else 14,
-                        path_effects=[withStroke(linewidth=2.5, foreground="white")],
-                    )
-    ax.set_xticks(range(len(xs)), [value_label(family.x, x) for x in xs])
-    ax.set_yticks(range(len(ys)), [value_label(family.series, y) for y in ys])
-    ax.tick_params(length=0)
-    ax.grid(False)
-
-
-def clusters(ax, family, series, style):
-    """Lines over a few neighbouring x around each of some marks: those of one value of family.group
-    lie side by side, whatever is between them and the next, and the one in the middle is marked.
-    """
-    groups, places = {}, {}
-    for x, group in sorted(
-        {(p.x, float(p.row[family.group])) for points in series.values() for p in points}
-    ):
-        groups.setdefault(group, []).append(x)
-    at = 0
-    for xs in groups.values():
-        places.update((x, at + i) for i, x in enumerate(xs))
-        at += len(xs) + 1.5
-        ax.axvline(places[xs[len(xs) // 2]], color="#808080", linewidth=1.5, zorder=1)
-    for value, points in series.items():
-        s = style[value]
-        for group, xs in groups.items():
-            own = [p for p in points if p.x in xs]
-            ax.errorbar(
-                [places[p.x] for p in own],
-                [p.y for p in own],
-                yerr=errors(own),
-                color=s.color,
-                label=s.label,
-                marker=s.marker,
-                markersize=6,
-                linewidth=2.2,
-                capsize=3,
-            )
-    middles = [xs[len(xs) // 2] for xs in groups.values()]
-    ax.set_xticks([places[x] for x in middles], [value_label(family.x, x) for x in middles])
-    ax.grid(False, axis="x")
 
 
 def runs(points, holds):
@@ -445,6 +235,10 @@ def say_misaligned(points):
     return [said + "."]
 
 
+def title_of(family, rows):
+    return family.title + (" (CPU, emulated)" if all(r["backend"] == "cpu" for r in rows) else "")
+
+
 @dataclass(frozen=True)
 class Family:
     name: str  # of the figure's file
@@ -456,8 +250,9 @@ class Family:
     where: dict = field(default_factory=dict)  # ... with these values of these axes
     over: str = ""  # of the rows at one point that differ in this axis, the fastest is drawn
     bands: str = ""  # shades and names the stretches of x where this column keeps its value
-    draw: Callable = lines
+    draw: str = lines
     log2: bool = True  # x in powers of two, without zero
+    linear: bool = False  # without log2: evenly, not by powers of two with zero
     log_y: bool = False
     y: str = "gbps"  # a column of RATES
     group: str = ""  # x that have the same value of this axis are drawn side by side; clusters()

@@ -4,11 +4,11 @@ beside it, the stored figures of other runs and devices.
 usage: passport.py FOLDER [STORED]      rows of the quick profiles; rows to set beside them
 """
 
-import csv
 import math
 import sys
 from collections import namedtuple
-from pathlib import Path
+
+from rows import Problem, read_all
 
 # Of the rows of `bench` with these values: the largest of `column`, or the smallest, times `scale`.
 # `share`: the columns that say what it is of.
@@ -105,15 +105,13 @@ def number(row, column):
         return math.nan
 
 
-def read(folder):
-    """The rows that are ok, by device."""
+def by_device(rows):
+    """The rows that are ok, by device and bench."""
     devices = {}
-    for path in sorted(Path(folder).glob("*.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                if row.get("status") == "ok" and row.get("device"):
-                    name = f"{row['device']} ({row['backend']})"
-                    devices.setdefault(name, {}).setdefault(row["bench"], []).append(row)
+    for row in rows:
+        if row["status"] == "ok" and row["device"]:
+            name = f"{row['device']} ({row['backend']})"
+            devices.setdefault(name, {}).setdefault(row["bench"], []).append(row)
     return devices
 
 
@@ -138,7 +136,7 @@ def written(x):
     return "-" if math.isnan(x) else f"{x:.4g}" if x < 1000 else f"{x:.0f}"
 
 
-def page(measured, stored):
+def page(measured, stored={}):
     if not measured:
         raise SystemExit("passport.py: no rows that are ok: run `make passport`")
     here = max(measured, key=lambda name: (not name.endswith("(cpu)"), len(measured[name])))
@@ -168,7 +166,10 @@ def page(measured, stored):
 def main():
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
-    page(read(sys.argv[1]), read(sys.argv[2]) if len(sys.argv) == 3 else {})
+    try:
+        page(*(by_device(read_all([f], quiet=True)) for f in sys.argv[1:]))
+    except Problem as problem:
+        raise SystemExit(f"passport.py: {problem}")
 
 
 if __name__ == "__main__":

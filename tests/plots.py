@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import itertools
 import math
 import sys
 import tempfile
@@ -12,7 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "plots"))
 sys.dont_write_bytecode = True
 import families  # noqa: E402
+import draw  # noqa: E402
 import plot  # noqa: E402
+import rows as table  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results"
 FAMILY = {f.name: f for f in families.FAMILIES}
@@ -52,11 +55,11 @@ def run(*arguments):
 def drawn(name, path):
     """The figure of a family from one file, and its points in panels."""
     family = FAMILY[name]
-    own, replaced = plot.select(family, plot.read(path))
-    points = [p for p in (plot.point(family, r) for r in own) if p]
-    panels, slower = plot.arrange(family, points)
-    text = plot.caption(family, own, panels, {}, slower, replaced, None)
-    return plot.draw(family, panels, text), points, text
+    own, replaced = table.select(family, table.read(path))
+    points = [p for p in (table.point(family, r) for r in own) if p]
+    panels, slower = table.arrange(family, points)
+    text = table.caption(family, own, panels, {}, slower, replaced, None)
+    return draw.draw(family, panels, text), points, text
 
 
 def row(base, **changes):
@@ -105,7 +108,7 @@ def span(tmp):
     write(path, made)
     error = io.StringIO()
     with contextlib.redirect_stderr(error):
-        plot.read(path)
+        table.read(path)
     check("floor.json or floor.txt" in error.getvalue(), "spans unknown: nothing is said")
 
     (tmp / "floor.json").write_text(
@@ -219,6 +222,96 @@ def plateaus(tmp):
     check(all(math.isclose(p.y, 1e9 * float(p.row["median_s"])) for p in points), "not in ns")
 
 
+# ---- benches that families.py does not know ------------------------------------------------------
+
+
+def made(tmp, name="own.csv", change=lambda r: {}, **axes):
+    """Rows of a benchmark of one's own, with all combinations of the axes."""
+    base = {k: v for k, v in rows_of("cpu-copy.csv")[0].items() if k not in ("elem", "block")}
+    rows = []
+    for values in itertools.product(*axes.values()):
+        at = dict(zip(axes, values))
+        t = 1e-6 * (1 + len(rows))
+        new = row(base, bench="own/sum", median_s=t, ci_lo_s=t, ci_hi_s=t, **at)
+        new["gbps"] = str(float(new["bytes"]) / t / 1e9)
+        rows.append({**new, **change(new)})
+    write(tmp / name, rows)
+    return tmp / name
+
+
+def guessed(path, **asked):
+    rows = table.read_all([path])
+    f = table.guess("own/sum", rows, **asked)
+    return f.x, f.series, f.panel, f.draw
+
+
+def unknown(tmp):
+    sizes, ways = (1024, 4096, 16384), ("plain", "fast")
+    cases = (
+        (dict(n=sizes), ("n", "kernel", "", "lines")),
+        (dict(n=sizes, way=ways), ("n", "way", "", "lines")),
+        (dict(way=ways), ("way", "kernel", "", "bars")),
+        (dict(n=sizes, kernel=("a", "b"), way=ways), ("n", "kernel", "way", "lines")),
+        (dict(kernel=("a", "b")), ("kernel", "kernel", "", "bars")),
+        (dict(n=("7",)), ("kernel", "kernel", "", "bars")),
+        (dict(n=(1, 2, 3, "auto")), ("n", "kernel", "", "bars")),
+    )
+    for axes, wanted in cases:
+        got = guessed(made(tmp, **axes))
+        check(got == wanted, f"{axes}: {got}, not {wanted}")
+    own = made(tmp, n=sizes, way=ways, block=(32, 64))
+    asked = guessed(own, x="block", series="n", panel="way")
+    check(asked == ("block", "n", "way", "lines"), f"asked for block, n, way: {asked}")
+    scales = [table.guess("own/sum", table.read_all([made(tmp, "scale.csv", n=n)])).log2
+              for n in (sizes, (10, 20, 30, 40), (0, 4, 16))]
+    check(scales == [True, False, False], f"logarithmic x: {scales}")
+
+    figures = tmp / "figures"
+    code, error = run(own, "--out", figures, "--format", "png,pdf")
+    names = sorted(f.name for f in figures.iterdir())
+    wanted = ["amd-epyc-cpu-own-sum.pdf", "amd-epyc-cpu-own-sum.png", "report.md"]
+    check((code, error, names) == (0, "", wanted), f"an unknown bench: {code} {error} {names}")
+    check((figures / wanted[0]).read_bytes()[:5] == b"%PDF-", "not a PDF")
+    for options, words in (
+        (["--x", "nosuch"], "its axes are block, n, way"),
+        (["--series", "nosuch"], "no such column"),
+        (["--y", "device"], "not a number"),
+        (["--bench", "nosuch"], "--bench nosuch"),
+        (["--format", "gif"], "must be png, svg or pdf"),
+    ):
+        code, error = run(own, "--out", figures, *options)
+        check(code == 2 and words in error and "\n" not in error, f"{options}: {code} {error}")
+    made(tmp, "failed.csv", lambda r: {"status": "failed"}, n=sizes)
+    code, error = run(tmp / "failed.csv", "--out", figures)
+    check(code == 2 and "no row is ok" in error, f"failed rows alone: {code} {error}")
+    write(tmp / "zero.csv", rows_of("cpu-copy.csv"))
+    head = (tmp / "zero.csv").read_text().split("\n")[0]
+    (tmp / "zero.csv").write_text(head + "\n")
+    code, error = run(tmp / "zero.csv", "--out", figures)
+    check(code == 2 and "hold no rows" in error, f"a header alone: {code} {error}")
+
+
+def overlaid(tmp):
+    """Devices under their names, runs of one device under the files'; a panel for each series."""
+    before = made(tmp, "before.csv", n=(1, 2, 4), way=("a", "b"))
+    after = made(tmp, "after.csv", lambda r: {"gbps": str(2 * float(r["gbps"])), "ci_lo_s": "",
+                                              "ci_hi_s": ""}, n=(1, 2, 4), way=("a", "b"))
+    rows = table.read_all([before, after], apart=True)
+    (figure,) = table.figures(rows, together=True)
+    shape = {panel: list(series) for panel, series in figure.panels.items()}
+    check(shape == {w: ["before", "after"] for w in "ab"}, f"before and after: {shape}")
+    doubled = all(
+        math.isclose(2 * p.y, q.y)
+        for s in figure.panels.values() for p, q in zip(s["before"], s["after"])
+    )
+    check(doubled, "a file's points are under another's name")
+    other = made(tmp, "other.csv", lambda r: {"device": "Other"}, n=(1, 2, 4), way=("a", "b"))
+    (figure,) = table.figures(table.read_all([before, other], apart=True), together=True)
+    check(list(figure.panels["a"]) == ["AMD EPYC", "Other"], "devices are not named")
+    code, error = run(before, after, "--overlay", "--out", tmp / "figures", "--format", "svg")
+    check(code == 0 and (tmp / "figures" / "overlaid-own-sum.svg").exists(), f"overlay: {error}")
+
+
 # ---- the stored figures --------------------------------------------------------------------------
 
 
@@ -231,7 +324,7 @@ def stored():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (files, span, captions, bands, plateaus):
+    for part in (files, span, captions, bands, plateaus, unknown, overlaid):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

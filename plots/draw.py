@@ -1,0 +1,403 @@
+"""Draws a figure of families.py with matplotlib.
+
+A kind of drawing is a function: series maps a value of the series axis to its points, sorted by x,
+style to its colour, marker and label.
+"""
+
+import io
+import math
+import statistics
+import textwrap
+
+from PIL import Image  # comes with matplotlib
+from matplotlib import pyplot
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from families import (
+    BAND,
+    CELLS_MAX,
+    DOUBTS,
+    FLAGGED,
+    REFERENCES,
+    axis_label,
+    count,
+    level,
+    order,
+    rate,
+    rounded,
+    styles,
+    title_of,
+    value_label,
+)
+from rows import number
+
+STYLE = {
+    "backend": "agg",
+    "figure.figsize": (13.33, 7.5),
+    "savefig.dpi": 120,
+    "font.size": 16,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "gpumb",
+    "figure.constrained_layout.h_pad": 0.1,
+    "figure.constrained_layout.w_pad": 0.1,
+}
+pyplot.rcParams.update(STYLE)
+
+
+def errors(points):
+    """The intervals as matplotlib wants them: distances down and up, nan where there is none.
+    That of a rate has no upper end where that of the time begins at 0: its lower part is drawn."""
+    if all(math.isnan(p.lo) and math.isnan(p.hi) for p in points):
+        return None
+    ends = [(p, p.y if math.isnan(p.hi) and not math.isnan(p.lo) else p.hi) for p in points]
+    return [[max(p.y - p.lo, 0) for p in points], [max(hi - p.y, 0) for p, hi in ends]]
+
+
+def lines(ax, family, series, style):
+    for value, points in series.items():
+        s = style[value]
+        ax.errorbar(
+            [p.x for p in points],
+            [p.y for p in points],
+            yerr=errors(points),
+            color=s.color,
+            label=s.label,
+            marker=s.marker,
+            markersize=7,
+            linewidth=2.2 if s.marker else 1,
+            capsize=4,
+            elinewidth=1.5,
+        )
+        expected = [(p.x, p.model) for p in points if p.model > 0]
+        if expected:
+            ax.plot(
+                *zip(*expected), color=s.color, linestyle=(0, (2, 1.5)), linewidth=2.2, zorder=1.9
+            )
+            ax.plot(
+                [], [], color="#606060", linestyle=(0, (2, 1.5)), linewidth=2.2, label=family.model
+            )
+    if family.log_y:
+        ax.set_yscale("log")
+    if family.linear:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+    elif not family.log2:
+        ax.set_xscale("symlog", base=2, linthresh=1)  # powers of two, and zero
+        ax.xaxis.set_major_locator(FixedLocator([0] + [4**e for e in range(16)]))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+    if family.log2:
+        xs = sorted({p.x for points in series.values() for p in points})
+        first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
+        most = 2 if family.y == "error_pct" else 4 if family.panel else 9
+        ticks = [2.0**e for e in range(first, last + 1, (last - first) // most + 1)]
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 1 else xs))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+    if family.y == "error_pct":
+        ax.axhspan(-5, 5, color="#009E73", alpha=0.15, linewidth=0, zorder=0, label=BAND)
+        doubtful = [
+            (p.x, p.y, style[v].color)
+            for v, points in series.items()
+            for p in points
+            if DOUBTS & set(p.row["flags"].split(";"))
+        ]
+        for x, y, color in doubtful:
+            ax.plot(x, y, "o", color=color, markerfacecolor="white", markersize=7, zorder=4)
+        ax.plot([], [], "o", color="#606060", markerfacecolor="white", label=FLAGGED)
+    if family.bands:
+        bands(ax, family, series, style)
+
+
+def bands(ax, family, series, style):
+    """Names the stretches of x that are served by the same cache above the axes: of all series
+    together, and shaded, or on a line for each where they differ."""
+    name = level if family.bands == "cache" else lambda row: row[family.bands]
+    named = {v: {p.x: name(p.row) for p in points} for v, points in series.items()}
+    named = {v: own for v, own in named.items() if any(own.values())}
+    if not named:
+        return
+    together = {x: name for own in named.values() for x, name in own.items()}
+    alike = all(own.items() <= together.items() for own in named.values())
+    if alike:
+        named = {None: together}
+    edges_of_all = []
+    for line, (value, own) in enumerate(reversed(named.items())):
+        xs, names = zip(*sorted(own.items()))
+        starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
+        edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts]
+        edges.append(xs[-1] * 2**0.5)
+        edges_of_all += edges
+        for n, i in enumerate(starts):
+            if not names[i]:
+                continue
+            if alike:
+                ax.axvspan(*edges[n : n + 2], color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
+            else:
+                ax.plot(
+                    edges[n : n + 2],
+                    [1.008 + 0.045 * line] * 2,
+                    transform=ax.get_xaxis_transform(),
+                    color=style[value].color,
+                    alpha=0.4 if n % 2 else 1,
+                    linewidth=3,
+                    solid_capstyle="butt",
+                    clip_on=False,
+                )
+            ax.text(
+                math.sqrt(edges[n] * edges[n + 1]),
+                1.01 + 0.045 * line,
+                names[i].replace(", ", ",\n"),
+                transform=ax.get_xaxis_transform(),
+                color="black" if alike else style[value].color,
+                ha="center",
+                va="bottom",
+                fontsize=16 if alike and family.bands == "cache" else 12,
+                fontweight="bold",
+            )
+    xs = [p.x for points in series.values() for p in points]
+    ax.set_xlim(
+        min(*edges_of_all, min(xs) / 2**0.5), max(*edges_of_all, max(xs) * 2**0.5)
+    )
+
+
+def bars(ax, family, series, style):
+    """A group of bars per x, a bar per series; without panels a lone kernel names its group."""
+    groups = {}
+    for value, p in sorted(
+        ((v, p) for v, points in series.items() for p in points), key=lambda vp: vp[1].row["@line"]
+    ):
+        groups.setdefault(p.x, []).append((value, p))
+    top, widest, names = (
+        max(p.y for g in groups.values() for _, p in g),
+        max(map(len, groups.values())),
+        [],
+    )
+    crowded = widest * len(groups) * (3 if family.panel else 1) > 12
+    for place, (x, group) in enumerate(groups.items()):
+        group.sort(key=lambda vp: order(vp[0]))
+        for i, (value, p) in enumerate(group):
+            at, s = place + (i - (len(group) - 1) / 2) * 0.8 / widest, style[value]
+            ax.bar(
+                at,
+                p.y,
+                0.74 / widest,
+                color=s.color,
+                label=s.label,
+                yerr=errors([p]),
+                ecolor="black",
+                capsize=4,
+            )
+            if p.model > 0:
+                ends = [at - 0.4 / widest, at + 0.4 / widest]
+                ax.plot(ends, [p.model] * 2, color="#606060", linewidth=2.2, label=family.model)
+            ax.text(
+                at,
+                0.03 * top,
+                rounded(p.y),
+                ha="center",
+                va="bottom",
+                rotation=90 if crowded else 0,
+                fontsize=11 if crowded else 16,
+                bbox=dict(facecolor="white", alpha=0.85, linewidth=0, pad=2),
+            )
+        kernels = {p.row["kernel"] for _, p in group} - {x, ""}
+        names.append(value_label(family.x, x))
+        if len(kernels) == 1 and not family.panel:
+            names[-1] += "\n" + textwrap.fill(kernels.pop(), 60 // len(groups))
+    if family.log_y:
+        ax.set_yscale("log")
+    slanted = dict(rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_xticks(range(len(names)), names, **(slanted if family.panel else {}))
+    ax.tick_params(axis="x", length=0)
+    ax.grid(False, axis="x")
+
+
+def heat(ax, family, series, style):
+    """A cell per x and series; draw() gives all panels one scale of colours."""
+    xs = sorted({p.x for points in series.values() for p in points})
+    ys = [value for value in style if value != ""]
+    cells = [[math.nan] * len(xs) for _ in ys]
+    for value, points in series.items():
+        for p in points:
+            cells[ys.index(value)][xs.index(p.x)] = p.y
+    ax.imshow(cells, aspect="auto", origin="lower", cmap="cividis")
+    if len(xs) * len(ys) <= CELLS_MAX:
+        for row, line in enumerate(cells):
+            for column, y in enumerate(line):
+                if not math.isnan(y):
+                    ax.text(
+                        column,
+                        row,
+                        rounded(y),
+                        ha="center",
+                        va="center",
+                        fontsize=9 if family.panel else 14,
+                        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                    )
+    ax.set_xticks(range(len(xs)), [value_label(family.x, x) for x in xs])
+    ax.set_yticks(range(len(ys)), [value_label(family.series, y) for y in ys])
+    ax.tick_params(length=0)
+    ax.grid(False)
+
+
+def clusters(ax, family, series, style):
+    """Lines over a few neighbouring x around each of some marks: those of one value of family.group
+    lie side by side, whatever is between them and the next, and the one in the middle is marked.
+    """
+    groups, places = {}, {}
+    for x, group in sorted(
+        {(p.x, float(p.row[family.group])) for points in series.values() for p in points}
+    ):
+        groups.setdefault(group, []).append(x)
+    at = 0
+    for xs in groups.values():
+        places.update((x, at + i) for i, x in enumerate(xs))
+        at += len(xs) + 1.5
+        ax.axvline(places[xs[len(xs) // 2]], color="#808080", linewidth=1.5, zorder=1)
+    for value, points in series.items():
+        s = style[value]
+        for group, xs in groups.items():
+            own = [p for p in points if p.x in xs]
+            ax.errorbar(
+                [places[p.x] for p in own],
+                [p.y for p in own],
+                yerr=errors(own),
+                color=s.color,
+                label=s.label,
+                marker=s.marker,
+                markersize=6,
+                linewidth=2.2,
+                capsize=3,
+            )
+    middles = [xs[len(xs) // 2] for xs in groups.values()]
+    ax.set_xticks([places[x] for x in middles], [value_label(family.x, x) for x in middles])
+    ax.grid(False, axis="x")
+
+
+DRAWN = {"lines": lines, "bars": bars, "heat": heat, "clusters": clusters}
+
+
+def rates(ax, family):
+    """The axis of the rates, from zero where that can be."""
+    ax.set_ylabel(rate(family.y)[2])
+    if family.y == "error_pct":  # what is within the band is told apart, what is far off fits
+        ax.set_yscale("symlog", linthresh=10, linscale=1.5)
+        ax.yaxis.set_major_locator(FixedLocator([-100, -10, -5, 0, 5, 10, 100, 1000]))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:+.0f}" if v else "0"))
+        return
+    if not family.log_y:
+        ax.set_ylim(0, None)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+    if family.log_y:  # what lies between powers of ten is named where there are few of these
+        low, high = ax.get_ylim()
+        few = high < 30 * low
+        ax.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: count(v) if few else ""))
+
+
+def mark(ax, x, published):
+    """Published figures of other devices, joined; at one x where they name none."""
+    devices = {}
+    for y, device, *at in published:
+        devices.setdefault(device, []).append(((at or [x])[0], y))
+    for points in devices.values():
+        ax.plot(
+            *zip(*points), marker="*", markersize=13, lw=1, color="#A00000", clip_on=False, zorder=5
+        )
+    for device, points in devices.items():  # after all of them have made the axes larger
+        place = ax.transAxes.inverted().transform(ax.transData.transform(points[-1]))
+        right = place[0] > 0.5
+        ax.annotate(
+            f"{device}: {' to '.join(f'{y:g}' for _, y in points)}",
+            points[-1],
+            (-10 if right else 10, 0),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="center",
+            fontsize=11,
+            color="#A00000",
+        )
+
+
+def colors(fig, frames, family):
+    """One scale of colours, from zero, for the rates in all frames."""
+    images = [image for ax in frames for image in ax.images]
+    top = max(image.get_array().max() for image in images)
+    for image in images:
+        image.set_clim(0, top)
+    frames[0].set_ylabel(axis_label(family.series))
+    bar = fig.colorbar(images[0], ax=list(frames), label=rate(family.y)[2])
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+
+
+def draw(family, panels, text):
+    lines = -(-len(panels) // 5)  # of at most five panels
+    fig, grid = pyplot.subplots(
+        lines, -(-len(panels) // lines), sharey=True, squeeze=False, constrained_layout=True
+    )
+    frames = [*grid.flat][: len(panels)]
+    for ax in [*grid.flat][len(panels) :]:
+        ax.remove()
+    rows = [p.row for series in panels.values() for points in series.values() for p in points]
+    style = styles(
+        family.series,
+        sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order),
+    )
+    handles, references, devices = {}, {}, len({r["device"] for r in rows})
+    for ax, (panel, series) in zip(frames, panels.items()):
+        DRAWN[family.draw](ax, family, series, style)
+        if panel in family.published and rows[0]["backend"] != "cpu":
+            last = max(p.x for points in series.values() for p in points)
+            mark(ax, last, family.published[panel])
+        handles.update((label, h) for h, label in zip(*ax.get_legend_handles_labels()))
+        wanted = family.y == "gbps" and family.draw != "heat" and devices == 1
+        for column, (name, dash) in REFERENCES.items() if wanted else ():
+            at = statistics.median([v for v in (number(r, column) for r in rows) if v > 0] or [0])
+            if at:
+                references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
+                    at, color="black", ls=dash, lw=1.8, zorder=1.5
+                )
+        # above the names of the bands
+        title = family.panel_title.format(value_label(family.panel, panel))
+        ax.set_title(title, pad=28 if family.bands and panel else None)
+    for ax in frames[-grid.shape[1] :]:  # the lowest of each column
+        ax.set_xlabel(axis_label(family.x))
+    if family.draw == "heat":
+        colors(fig, frames, family)
+    else:
+        for ax in grid[:, 0]:
+            rates(ax, family)
+        known = [s.label for s in style.values()] + [family.model, FLAGGED, BAND]
+        named = {label: handles[label] for label in known if label in handles} | references
+        grid[0, -1].legend(
+            named.values(),
+            named.keys(),
+            title=axis_label(family.series),
+            loc="upper left",
+            fontsize=14,
+            bbox_to_anchor=(1.02, 1),
+            borderaxespad=0,
+            frameon=False,
+        )
+    fig.suptitle(textwrap.fill(title_of(family, rows), 90), fontsize=20)
+    fig.supxlabel(
+        textwrap.fill(text, 145).replace("$", r"\$"),
+        x=0.01,
+        ha="left",
+        fontsize=12,
+        color="#404040",
+    )
+    return fig
+
+
+def save_small(figure, path):
+    """A quarter of the bytes: fewer pixels, and 64 colours, thin lines' own among them."""
+    pixels = io.BytesIO()
+    figure.savefig(pixels, format="png", dpi=80)
+    image = Image.open(pixels).convert("RGB")
+    image = image.quantize(64, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    image.save(path, optimize=True)

@@ -1,0 +1,452 @@
+"""Reads the CSV files of gpumb's programs, and arranges their rows as the points of a figure."""
+
+import csv
+import io
+import math
+import re
+import sys
+import time
+from collections import Counter, namedtuple
+from dataclasses import replace
+from pathlib import Path
+
+from families import (
+    COLUMNS,
+    FAMILIES,
+    RATES,
+    Family,
+    Point,
+    axis_label,
+    bars,
+    heat,
+    lines,
+    order,
+    rate,
+    value_label,
+)
+
+SCHEMAS = ("1", "2", "3", "4")
+FIXED = """
+    schema bench kernel backend device status reason verified timing meaning samples batch stop
+    median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
+    bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache
+    registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags
+""".split()
+SINCE = """
+    gpumb reference expected_pct measured_pct effective_samples outliers sm_clock_before_mhz
+    mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
+    ratio_hi verdict processes process_lo_s process_hi_s ratio_rounds process_medians_s
+    to_device_bytes to_host_bytes link link_gbps pct_link elements elements_per_s values
+    settings
+""".split()  # fixed columns that older files do not have
+SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
+
+
+class Problem(Exception):  # the input cannot be drawn; the text names the file and the remedy
+    pass
+
+
+def say(text):
+    print(f"{Path(sys.argv[0]).name}: {text}", file=sys.stderr)
+
+
+Figure = namedtuple("Figure", "machine name family panels rows caption")
+
+
+def find(inputs, partial):
+    """The files, oldest first, so that the rows of a later run replace those of an earlier one."""
+    names = {
+        f for i in map(Path, inputs) for f in (i.rglob("*") if i.is_dir() else [i]) if f.is_file()
+    }
+    parts = {f for f in names if f.name.endswith(".csv.part")}
+    files = {f for f in names if f.suffix == ".csv"} | (parts if partial else set())
+    if not files:
+        hint = (
+            "add --partial to draw the interrupted *.csv.part"
+            if parts
+            else "run the benchmarks first"
+        )
+        raise Problem(f"{' '.join(map(str, inputs))}: no CSV file found: {hint}")
+    return sorted(files, key=lambda f: (f.stat().st_mtime, str(f)))
+
+
+def is_ours(path, quiet=False):
+    """Whether it has the header that gpumb writes; other tables may lie beside."""
+    with path.open("rb") as f:
+        names = f.readline().decode("utf-8", "replace").lstrip("\ufeff").rstrip().split(",")
+    ours = {"schema", "bench", "kernel"} <= {n.strip('"') for n in names}
+    if not ours and not quiet:
+        say(f"{path}: skipped: its header is not that of a gpumb benchmark")
+    return ours
+
+
+def need(path, have, columns):
+    missing = [c for c in columns if c and c not in have]
+    if missing:
+        raise Problem(
+            f"{path}: column missing: {', '.join(missing[:5])}: "
+            "run its benchmark again with this version"
+        )
+
+
+def read(path):
+    """The rows of one file as dictionaries; @file, @line and @date say where each is from, @axes
+    what it sets."""
+    part = path.suffix == ".part"
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        text = (
+            text[: text.rfind("\n") + 1] if part else text
+        )  # the last line of an interrupted file may be cut
+        reader = csv.reader(io.StringIO(text, newline=""), strict=not part)
+        (_, header), *lines = [(reader.line_num, line) for line in reader if line] or [(1, [])]
+    except (OSError, UnicodeError, csv.Error) as e:
+        raise Problem(
+            f"{path}: cannot be read ({e}): run its benchmark again or move the file away"
+        )
+    date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
+    for number, line in lines:
+        row = dict(zip(header, line), **{"@file": path, "@line": number, "@date": date})
+        if row.get("schema", SCHEMAS[-1]) not in SCHEMAS:
+            raise Problem(
+                f"{path}:{number}: schema is {row['schema']}, not {' or '.join(SCHEMAS)}: "
+                "use one version of bench/ and plots/"
+            )
+        if len(line) != len(header):
+            raise Problem(
+                f"{path}:{number}: {len(line)} fields under {len(header)} columns: "
+                "run its benchmark again"
+            )
+        fixed = {*FIXED, *SINCE, *row.get("values", "").split(";")}
+        row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
+        rows.append(row)
+    need(path, header, FIXED)
+    add_spans(path, rows)
+    add_levels(rows)
+    return rows
+
+
+def add_spans(path, rows):
+    """floor says what the spin's own clock showed in notes: in the JSON file or the terminal's text
+    beside the CSV."""
+    stem = path.name.removesuffix(".part").removesuffix(".csv")
+    notes = (path.with_name(stem + end) for end in (".txt", ".json"))
+    text = "".join(f.read_text("utf-8", "replace") for f in notes if f.is_file())
+    spans = {m[:3]: m[3] for m in SPAN.findall(text)}
+    for r in rows:
+        if r["bench"] == "floor/span":
+            r["span_us"] = spans.get((r["blocks"], r["block"], r["us"]), "")
+    if not spans and any("span_us" in r for r in rows):
+        say(
+            f"{path}: no {stem}.json or {stem}.txt with the spans beside it: floor/span is not "
+            "drawn: run floor with --json too"
+        )
+
+
+def add_levels(rows):
+    """The plateaus that latency has found in its chase through all lines: names, by footprint."""
+    found = [r for r in rows if r["bench"] == "latency/levels" and r["status"] == "ok"]
+    for r in rows:
+        if r["bench"] == "latency/chase":
+            inside = [
+                f["kernel"]
+                for f in found
+                if r["stride_bytes"] == "128"
+                and float(f["from_bytes"]) <= float(r["footprint"]) <= float(f["to_bytes"])
+            ]
+            r["level"] = inside[0] if inside else ""
+
+
+def read_all(inputs, partial=False, apart=False, quiet=False):
+    """The rows of all files; where the inputs are to be told apart, with the source of each."""
+    groups = {}
+    for i in inputs if apart else [None]:
+        name = Path(i).name.removesuffix(".csv") if apart else ""
+        name += f" ({len(groups) + 1})" * (name in groups)
+        files = find([i] if apart else inputs, partial)
+        groups[name] = [row for f in files if is_ours(f, quiet) for row in read(f)]
+        if not groups[name]:
+            raise Problem(
+                f"{i or ' '.join(map(str, inputs))}: the CSV files hold no rows: "
+                "run the benchmarks first"
+            )
+    if apart:
+        name_sources(groups)
+    return [r for rows in groups.values() for r in rows]
+
+
+def value(text):
+    try:
+        return float(text)
+    except ValueError:  # a name
+        return text
+
+
+def number(row, column):
+    """The number in a column, nan where it is empty."""
+    v = value(row.get(column) or "nan")
+    if isinstance(v, str):
+        raise Problem(
+            f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: "
+            "run its benchmark again"
+        )
+    return v
+
+
+def point(family, row):
+    """The row as a point, None where it cannot be drawn."""
+    work, unit, _ = rate(family.y)
+    x = value(row[family.x])
+    if family.y == "error_pct":
+        if row["status"] != "ok" or not isinstance(x, float):
+            return None
+        span = number(row, "span_us") * 1e-6
+        times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
+        return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
+    each = number(row, "elements") if family.y == "each_us" else 1
+    y = number(row, COLUMNS.get(family.y, family.y)) / (each or math.nan)
+    if (
+        row["status"] != "ok"
+        or not 0 <= y < math.inf
+        or (family.log2 and not (isinstance(x, float) and x > 0))
+    ):
+        return None
+    if work:
+        lo, hi = (
+            number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
+        )
+    elif family.y in RATES:
+        lo, hi = (number(row, c) / each / unit for c in ("ci_lo_s", "ci_hi_s"))
+    else:  # any column, without an interval
+        lo = hi = math.nan
+    y /= unit if family.y in COLUMNS or not work else 1
+    if lo > y * 1.01 or hi < y * 0.99:
+        say(
+            f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "
+            f"{work + ' / ' if work else ''}interval of the time, {lo:g} to {hi:g}"
+        )
+    model = number(row, "reference") * number(row, "expected_pct") / 100
+    return Point(x, y, lo, hi, model, row)
+
+
+def select(family, rows):
+    """The family's rows, of one configuration only the latest; and how many these replace."""
+    rows = [r for r in rows if r["bench"] == family.bench]
+    for r in rows:
+        need(
+            r["@file"],
+            r,
+            (
+                *(family.x, family.series, family.panel, family.over),
+                *(family.bands, family.group, *family.where),
+            ),
+        )
+    rows = [r for r in rows if all(value(r[a]) == v for a, v in family.where.items())]
+    latest = {(r.get("@source"), r["kernel"], *((a, r[a]) for a in r["@axes"])): r for r in rows}
+    return list(latest.values()), len(rows) - len(latest)
+
+
+def arrange(family, points):
+    """{panel: {series: points}}, numbers in order, names in the order of the file; the fastest
+    where several coincide."""
+    best, panels, sign = {}, {}, 1 if rate(family.y)[0] else -1  # short times are fast
+    for p in points:
+        key = value(p.row[family.panel]) if family.panel else "", value(p.row[family.series]), p.x
+        if key not in best or sign * p.y > sign * best[key].y:
+            best[key] = p
+    for panel, series, x in sorted(best, key=lambda k: [order(v) for v in k]):
+        panels.setdefault(panel, {}).setdefault(series, []).append(best[panel, series, x])
+    return panels, len(points) - len(best)
+
+
+def caption(family, rows, panels, lost, slower, replaced, date):
+    dates = sorted({r["@date"] for r in rows})
+    others = [
+        a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)
+    ]
+    same = {a: rows[0][a] for a in others if all(r.get(a) == rows[0][a] for r in rows)}
+    notes = [
+        *dict.fromkeys(
+            f"{r['device']}, backend {r['backend']}"
+            + (" (emulated, not a GPU result)" if r["backend"] == "cpu" else "")
+            for r in rows
+        ),
+        date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        *(f"{axis_label(a).lower()} {value_label(a, value(v))}" for a, v in same.items()),
+        f"{len(rows)} rows, {sum(lost.values())} not drawn"
+        + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else ""),
+    ]
+    fastest = f"each point is the fastest over {axis_label(family.over).lower()}"
+    notes += [
+        fastest if family.over else f"{slower} slower rows at the same points left out"
+    ] * bool(slower)
+    notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
+    notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
+    if family.draw is not heat:
+        notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+    if family.y == "error_pct":
+        notes += ["error: against the spin's own clock, first block's start to last block's end"]
+        notes += ["hollow: flagged as launch-bound, noisy or near the clock's resolution"]
+    if family.bands == "level":
+        notes += ["above the axes: the plateaus that the program has found for one in each 128 B"]
+    elif family.bands:
+        notes += ["above the axes: where the data come from, by size and by kind of access"]
+    if family.published and rows[0]["backend"] != "cpu":
+        notes += ["stars: published figures (J. Stephan, TU Dresden 2019)"]
+    drawn = [p for series in panels.values() for points in series.values() for p in points]
+    return " ".join(["; ".join(notes) + ".", *(family.says(drawn) if family.says else ())])
+
+
+# ---- figures ----
+
+PANELS_MAX = 15
+
+
+def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
+    """A family for rows that none is known for, by what varies in them; or as it is asked for: the
+    names of columns, and log: "x", "y", "xy" or "none"."""
+    ok = [r for r in rows if r["status"] == "ok"] or rows
+    for option, name in (("x", x), ("y", y), ("series", series), ("panel", panel)):
+        if name and not any(r.get(name) for r in ok):
+            axes = ", ".join(dict.fromkeys(a for r in ok for a in r["@axes"])) or "none"
+            raise Problem(f"--{option} {name}: {bench} has no such column; its axes are {axes}")
+    found = {a for r in ok for a in r["@axes"]} | {"kernel"}
+    values = {c: list(dict.fromkeys(r.get(c, "") for r in ok)) for c in ok[0] if c in found}
+    varies = [c for c in values if len(values[c]) > 1]
+
+    def numbers(column):
+        return all(isinstance(value(r.get(column, "")), float) for r in ok)
+
+    def most(columns):
+        return max(columns, key=lambda c: len(values[c]), default=None)
+
+    free = [c for c in varies if c not in (series, panel)]
+    x = x or most([c for c in free if numbers(c)]) or most(free) or "kernel"
+    rest = [c for c in varies if c not in (x, series, panel)]
+    if not series:
+        series = "kernel" if "kernel" in rest else most(rest) or (x if x == "kernel" else "kernel")
+    pairs = {c: {(r.get(series), r.get(c)) for r in ok} for c in (series, *rest)}
+    rest = [c for c in rest if len(pairs[c]) > len(pairs[series])]  # not told by the series
+    if panel is None:
+        few = [c for c in rest if len(values[c]) <= PANELS_MAX]
+        panel = min(few, key=lambda c: len(values[c]), default="")
+    rest = [c for c in rest if c != panel]
+
+    def drawn(column):
+        return [v for v in (number(r, COLUMNS.get(column, column)) for r in ok) if v > 0]
+
+    if not y:
+        rates = ("gbps", "gflops", "elements_per_ns")
+        y = next((c for c in rates if len(drawn(c)) == len(ok)), "median_s")
+    lined = numbers(x)
+    xs, ys = sorted({value(r[x]) for r in ok}) if lined else [], drawn(y)
+    steps = sorted(b / a for a, b in zip(xs, xs[1:]) if a > 0)
+    gaps = [b - a for a, b in zip(xs, xs[1:])]
+    even = gaps and max(gaps) < 1.5 * min(gaps)
+    far = steps and (steps[len(steps) // 2] >= 1.4 or xs[-1] >= 64 * xs[0])
+    log_x = far and xs[0] > 0 and not even
+    log_y = ys and max(ys) >= (100 if rate(y)[0] else 20) * min(ys)
+    if log:
+        log_x, log_y = "x" in log, "y" in log
+    if lined and log_x and xs[0] <= 0:
+        raise Problem(f"--log {log}: {bench} has {x} = {xs[0]:g}, which has no logarithm")
+    what = re.split(", | in ", rate(y)[2])[0]
+    return Family(
+        re.sub("[^a-z0-9]+", "-", bench.lower()).strip("-"),
+        bench,
+        f"{bench}: {what.lower()} over {axis_label(x)[0].lower() + axis_label(x)[1:]}",
+        x=x,
+        series=series,
+        panel=panel,
+        over=rest[0] if len(rest) == 1 else "",
+        draw=lines if lined else bars,
+        log2=bool(lined and log_x),
+        linear=not log_x,
+        log_y=bool(log_y),
+        y=y,
+        panel_title=axis_label(panel).replace("{", "{{").replace("}", "}}") + ": {}",
+    )
+
+
+def families_of(rows, asked):
+    """What is drawn of these rows: the known families, a guess for other benches, and for all of
+    them where something is asked for. Those of which nothing is known come last."""
+    benches = dict.fromkeys(r["bench"] for r in rows)
+    known = [] if asked else [f for f in FAMILIES if f.bench in benches]
+    others = [b for b in benches if b not in {f.bench for f in known}]
+    return known + [guess(b, [r for r in rows if r["bench"] == b], **asked) for b in others]
+
+
+def name_sources(inputs):
+    """Overlaid are the devices of the inputs, lists of rows; where these do not tell them apart,
+    the inputs themselves."""
+    devices = [{r["device"] for r in rows} for rows in inputs.values()]
+    apart = len(set.union(*devices)) == len(devices) == sum(map(len, devices))
+    for name, rows in inputs.items():
+        for r in rows:
+            r["@source"] = r["device"] if apart else name
+
+
+def overlay(family, rows):
+    """The family with its sources as lines or bars beside each other, in a panel for each of what
+    its series were; of a heat map, a panel for each source."""
+    sources = {r["@source"] for r in rows}
+    names = {c: {r[c] for r in rows} for c in (family.series, family.panel) if c}
+    series, panels = (len(names.get(c, [""])) for c in (family.series, family.panel))
+    if len(sources) < 2:
+        return family
+    if (series == 1 or family.series == family.x) and family.draw != heat:
+        return replace(family, series="@source")
+    both = "@source" if family.draw == heat else family.series
+    apart = panels * (len(sources) if family.draw == heat else series) <= PANELS_MAX
+    for r in rows:
+        parts = [family.panel] * bool(family.panel and apart) + [both]
+        r["@series"] = ", ".join(
+            f"{axis_label(c).lower()} {value_label(c, value(r[c]))}"
+            if isinstance(value(r[c]), float)
+            else r[c]
+            for c in parts
+        )
+    if apart:
+        kept = family.series if family.draw == heat else "@source"
+        return replace(family, series=kept, panel="@series", panel_title="{}", published={})
+    for r in rows:
+        r["@series"] += ", " + r["@source"]
+    return replace(family, series="@series")
+
+
+def figures(rows, wanted=None, asked=None, date=None, together=False):
+    """The figures, those of a machine one after the other; of all sources together, where they are
+    to be overlaid."""
+    machines = {}
+    for r in rows:
+        machines.setdefault(("",) if together else (r["device"], r["backend"]), []).append(r)
+    for machine, own_rows in sorted(machines.items()):
+        place = ", backend ".join(machine) or "overlaid"
+        for family in families_of(own_rows, asked or {}):
+            if wanted and family.name not in wanted:
+                continue
+            own, replaced = select(family, own_rows)
+            if not own:
+                continue
+            if together:
+                by = [c for c in (family.panel, family.series) if c]
+                own.sort(key=lambda r: [order(value(r[c])) for c in by])
+                family = overlay(family, own)
+            points = [point(family, r) for r in own]
+            lost = Counter(
+                r["status"] if r["status"] != "ok" else "without a rate"
+                for r, p in zip(own, points)
+                if not p
+            )
+            panels, slower = arrange(family, [p for p in points if p])
+            if not panels:
+                say(
+                    f"{family.name}: nothing to draw for {place}: "
+                    f"{len(own)} rows, none with a rate"
+                )
+                continue
+            name = re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-") or "overlaid"
+            name = "-".join([name, *machine[1:], family.name])
+            text = caption(family, own, panels, lost, slower, replaced, date)
+            yield Figure(place, name, family, panels, own, text)
