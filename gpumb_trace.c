@@ -43,8 +43,13 @@ registers differ. Structs are copied in the largest pieces that their size allow
 memcpy() in a kernel and races between blocks are not seen; lanes that store the same value to one
 address are a race here.
 */
+#if defined(__SANITIZE_THREAD__)
+#error "gpumb_trace.c has the hooks: compile it without -fsanitize=thread"
+#endif
 #define _GNU_SOURCE 1
+#ifndef GPUMB_TRACE
 #define GPUMB_TRACE
+#endif
 #include "gpumb.h"
 
 #include <elf.h>

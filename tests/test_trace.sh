@@ -132,6 +132,7 @@ nested global load 4 1536 24 4 1
 alternating global load 4 1024 16 4 1
 ragged_plain global store 4 256 32 4 1
 two_sites global load 4 512 16 4 1
+calling global load 4 1024 16 4 1
 gpumbi_zcopy_4 global load 4 256 32 4 1
 gpumbi_zcopy_4 global store 4 256 32 4 1
 gpumbi_zcopy_8 global load 8 256 32 8 2

@@ -384,6 +384,24 @@ static __global__ void two_sites(const float *in, float *out)
         out[i] = load(&in[N + i]) + 2;
 }
 
+/* As `alternating`, in a function that comes later in the code than its caller. */
+static __device__ NOT_INLINED float load_later(const float *p);
+
+static __global__ void calling(const float *in, float *out)
+{
+    const unsigned i = thread_index();
+    float sum = 0;
+    for (unsigned k = 0; k < 4; k++)
+        if ((i + k) % 2 == 0)
+            sum += load_later(&in[k * N + i]);
+    out[i] = sum;
+}
+
+static __device__ NOT_INLINED float load_later(const float *p)
+{
+    return *p;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* The same for all: as indices below N / 2, as floats tiny. */
@@ -564,6 +582,7 @@ int main()
     LAUNCH(nested, in, out);
     LAUNCH(alternating, in, out);
     LAUNCH(two_sites, in, out);
+    LAUNCH(calling, in, out);
     /* The header's own kernels go the GPU's way, too. */
     gpumb_zcopy(NULL, GPUMB_FORM_NAIVE, GPUMB_READ_WRITE, 4, N, 8, BLOCK, in, out);
     gpumb_zcopy(NULL, GPUMB_FORM_NAIVE, GPUMB_READ, 8, N, 8, BLOCK, in, out);
