@@ -618,15 +618,13 @@ static int pairs_agree(const uint64_t *address, uint64_t mask, unsigned first, u
 }
 
 /* How many lanes from `first` on are served together: those that could have all banks, 32 of up to
- * 4 bytes, 16 of 8, 8 of 16; twice as many of 8 or 16 bytes whose pairs agree (seen on an H200:
- * bench/results/h200-traced.csv). */
+ * 4 bytes, 16 of 8, 8 of 16; twice as many of 8 or 16 bytes if pairs agree in all the warp (seen on
+ * an H200: bench/results/h200-traced.csv). */
 static unsigned served_together(const uint64_t *address, uint64_t mask, unsigned size,
                                 unsigned first)
 {
     const unsigned lanes = size <= 4 ? 32 : 128 / size;
-    return size > 4 && first % (2 * lanes) == 0 && pairs_agree(address, mask, first, 2 * lanes)
-               ? 2 * lanes
-               : lanes;
+    return size > 4 && pairs_agree(address, mask, first / 32 * 32, 32) ? 2 * lanes : lanes;
 }
 
 static unsigned wavefronts(const uint64_t *address, uint64_t mask, unsigned size)

@@ -26,6 +26,8 @@ KNOWN = {
     ("reduce", "shared", ""): "counted: also instructions of which no lane takes part",
     ("histogram_shared", "shared", "store"): "counted: also instructions of which no lane takes "
                                              "part",
+    ("one_counter", "global", "atomic"): "nvcc adds up in the warp first, since all lanes have one "
+                                         "address: one lane's request",
     ("halves", "global", ""): "nvcc joins the arms of the condition into one access",
     ("two_sites", "global", ""): "nvcc joins the arms of the condition into one access",
     ("ragged", "global", ""): "nvcc unrolls the loop by 4: its rest is a loop of its own; "

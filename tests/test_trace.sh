@@ -125,6 +125,20 @@ wide_banks<float2, -2> shared load 8 256 32 1
 wide_banks<float4, 0> shared load 16 256 32 2
 wide_banks<float4, -2> shared load 16 256 32 2
 wide_banks<float4, -4> shared load 16 256 32 2
+wide_pattern<float2, PAIRS_2> shared load 8 256 32 1
+wide_pattern<float2, PAIRS_4> shared load 8 256 32 2
+wide_pattern<float2, HALVES> shared load 8 256 32 2
+wide_pattern<float2, QUARTERS> shared load 8 256 32 2
+wide_pattern<float2, SOME_PAIRS> shared load 8 256 32 2
+wide_pattern<float2, EVEN> shared load 8 256 16 1
+wide_pattern<float2, TWO_IN_FOUR> shared load 8 256 16 1
+wide_pattern<float2, ENDS> shared load 8 256 16 2
+wide_pattern<float4, PAIRS_2> shared load 16 256 32 2
+wide_pattern<float4, HALVES> shared load 16 256 32 4
+wide_pattern<float4, LOW_PAIRS> shared load 16 256 32 4
+wide_pattern<float4, EVEN> shared load 16 256 16 2
+wide_pattern<float4, LOWER_HALF> shared load 16 256 16 2
+wide_pattern<float4, ENDS> shared load 16 256 16 2
 one_counter global atomic 4 256 32 32 1
 histogram_shared global atomic 4 64 32 4 1
 halves global load 4 512 16 =1536 1
@@ -153,7 +167,7 @@ done >>"$d/expected"
 
 # clang moves structs member by member or unseen, leaves out a load before a store to the same
 # address, and may merge the arms of a condition.
-[ -n "$exact" ] || sed -i '/^copied<float[234]>/d; /^wide_banks/d; /^reduce_.*load/d; /^halves/d;
+[ -n "$exact" ] || sed -i '/^copied<float[234]>/d; /^wide_/d; /^reduce_.*load/d; /^halves/d;
     /^gpumbi_/d' \
     "$d/expected"
 

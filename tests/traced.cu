@@ -219,13 +219,12 @@ enum pattern {
 };
 
 template <class Type, int pattern>
-static __global__ void wide_pattern(const unsigned *index, Type *out)
+static __global__ void wide_pattern(const unsigned *index, const Type *in, Type *out)
 {
     __shared__ Type word[BLOCK];
     const unsigned t = threadIdx.x, lane = t % 32, base = t - lane;
     unsigned at = lane;
-    word[t].x = 0;
-    word[t].y = 0;
+    word[t] = in[thread_index()];
     __syncthreads();
     if (pattern == PAIRS_2 || pattern == TWO_IN_FOUR)
         at = lane % 2 + lane / 4 * 2;
@@ -548,7 +547,8 @@ int main()
     WIDE(float4, -4);
 
 #define PATTERN(type, pattern)                                                                     \
-    LAUNCH_BARRIER((wide_pattern<type, pattern>), index, (type *)(void *)out)
+    LAUNCH_BARRIER((wide_pattern<type, pattern>), index, (const type *)(const void *)in,           \
+                   (type *)(void *)out)
 #define PATTERNS(type)                                                                             \
     PATTERN(type, PAIRS_2);                                                                        \
     PATTERN(type, PAIRS_4);                                                                        \
