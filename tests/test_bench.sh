@@ -159,6 +159,20 @@ replay launch 96 'Without arguments a launch in a graph takes 0\.14'
 replay nbody 213 'Gain from unrolling: 1 body a thread 1\.23 times'
 replay stencil 132 'Fastest with 8 rows a thread'
 
+# Each column is explained, and what the glossary refers to is there.
+sed -n '/^## Reading a row/,/^## Glossary/p' bench/README.md >"$tmp/columns"
+sed 's/,settings,.*/,settings/;y/,/ /;q' tests/golden/cpu.csv | tr ' ' '\n' >"$tmp/names"
+while read -r name; do
+    check "bench/README.md does not explain $name" grep -q "^| [^|]*\`$name\`" "$tmp/columns"
+done <"$tmp/names"
+# shellcheck disable=SC2016 # what the table quotes
+sed -n '/^## Glossary/,/^## NVIDIA/s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
+    tr , '\n' | sed 's/^ *//' >"$tmp/names"
+check "the glossary has $(wc -l <"$tmp/names") references" test "$(wc -l <"$tmp/names")" -ge 20
+while read -r name; do
+    check "the glossary's $name is not in gpumb.h" grep -q "$name" gpumb.h
+done <"$tmp/names"
+
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
 bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
