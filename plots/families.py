@@ -745,14 +745,15 @@ FAMILIES = [
     Family(
         "transfer-rate",
         "transfer/size",
-        "Memcpy: rate over size, host memory pinned or pageable, up, down and both at once",
+        "Memcpy: rate over size, host memory pinned or pageable, and on the device",
         x="size",
         series="path",
+        log_y=True,
     ),
     Family(
         "transfer-time",
         "transfer/size",
-        "Memcpy: time over size, host memory pinned or pageable, up, down and both at once",
+        "Memcpy: time over size, host memory pinned or pageable, and on the device",
         x="size",
         series="path",
         log_y=True,
