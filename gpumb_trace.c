@@ -1468,12 +1468,20 @@ static void print_row(FILE *to, const stat_row *r, int with_file)
             r->approximate ? "  (approximate)" : "");
 }
 
+/* One of them says it all: the load and the store of `x[i] += 1`, say. */
+static int alike(const stat_row *a, const stat_row *b)
+{
+    return a->line == b->line && a->in == b->in && a->requests == b->requests &&
+           a->lanes == b->lanes && a->sectors == b->sectors && a->wavefronts == b->wavefronts &&
+           a->same == b->same && !strcmp(a->file, b->file);
+}
+
 static void print_launch(FILE *to, launch *l, stat_row **rows, unsigned count)
 {
     static const char *const heading[] = {
         "  global memory    requests  lanes  sectors  least  lines    used",
         "  shared memory    requests  lanes  wavefr.  least"};
-    unsigned i;
+    unsigned i, k;
     uint64_t most = 0;
     int in, with_file = 0, any = 0;
     for (i = 1; i < count; i++)
@@ -1503,6 +1511,10 @@ static void print_launch(FILE *to, launch *l, stat_row **rows, unsigned count)
         most = rows[i]->requests > most ? rows[i]->requests : most;
     for (i = 0; i < count; i++) {
         const int few = 2 * rows[i]->lanes <= rows[i]->requests * (uint64_t)l->lanes;
+        for (k = 0; k < i && !alike(rows[k], rows[i]); k++) {
+        }
+        if (k < i)
+            continue;
         if (wastes(rows[i]) || (few && rows[i]->requests >= most / 4)) {
             if (!any++)
                 fputc('\n', to);

@@ -47,6 +47,9 @@ if "$CXX" $flags $exact -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
 else
     exact=
 fi
+for flag in $flags; do
+    [ "$flag" = -Wno-tsan ] || check "gpumb_trace.c says $flag" has gpumb_trace.c " $flag "
+done
 printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$d/whole.c"
 # shellcheck disable=SC2086 # flags are words
 if ! "$CXX" $flags -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
