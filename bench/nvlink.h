@@ -7,7 +7,7 @@
 #include "devices.h"
 
 /* Bytes a second each way, before what the line code takes; 0: unknown. `shared`: the links lead to
- * a switch, and carry what a device exchanges with all others. */
+ * a switch, as far as is known, and carry what a device exchanges with all others. */
 typedef struct link_rate {
     double bytes_per_s;
     int links, shared;
@@ -45,36 +45,42 @@ typedef struct nvml_calls {
     int (*fields)(void *, int, nvml_field *);
 } nvml_calls;
 
+/* Links that are known to lead to a third device do not count; where the far ends are hidden, as in
+ * virtual machines, all do. */
 static inline link_rate ask_nvml(const nvml_calls *nvml, int device, int other)
 {
-    enum { LINKS_MOST = 36, SPEED = 90, SWITCH = 2 }; /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON */
+    enum { LINKS_MOST = 36, SPEED_OF = 164, SPEED_OF_ALL = 90 }; /* NVML_FI_DEV_NVLINK_... */
     link_rate rate = {0, 0, 0};
     char from[32], to[32];
     void *here = NULL, *there = NULL;
     nvml_bus bus;
-    nvml_field speed;
     memset(&bus, 0, sizeof bus);
-    memset(&speed, 0, sizeof speed);
-    speed.id = SPEED;
     bus_id(device, from, sizeof from);
     bus_id(other, to, sizeof to);
     if (nvml->by_bus(from, &here) || nvml->by_bus(to, &there) || nvml->bus_of(there, &bus))
         return rate;
     for (unsigned link = 0; link < LINKS_MOST; link++) {
+        enum { TO_GPU = 0 };
         unsigned active = 0, type = 0;
         nvml_bus end;
+        nvml_field speed[2];
         memset(&end, 0, sizeof end);
+        memset(speed, 0, sizeof speed);
+        speed[0].id = SPEED_OF; /* since the H100 */
+        speed[0].scope = link;
+        speed[1].id = SPEED_OF_ALL;
         if (nvml->state(here, link, &active) || !active)
             continue;
-        const int to_switch = !nvml->remote_type(here, link, &type) && type == SWITCH;
-        if (to_switch || (!nvml->remote(here, link, &end) && end.domain == bus.domain &&
-                          end.bus == bus.bus && end.device == bus.device)) {
-            rate.links++;
-            rate.shared |= to_switch;
-        }
+        const int known = !nvml->remote_type(here, link, &type) && type == TO_GPU &&
+                          !nvml->remote(here, link, &end) && end.domain != ~0u;
+        const int same = end.domain == bus.domain && end.bus == bus.bus && end.device == bus.device;
+        if ((known && !same) || nvml->fields(here, 2, speed))
+            continue;
+        const nvml_field *told = speed[0].error ? &speed[1] : &speed[0];
+        rate.links++;
+        rate.shared |= !known;
+        rate.bytes_per_s += told->error ? 0 : 1e6 * told->value.number;
     }
-    if (!nvml->fields(here, 1, &speed) && !speed.error)
-        rate.bytes_per_s = 1e6 * rate.links * speed.value.number;
     return rate;
 }
 

@@ -68,17 +68,19 @@ static __global__ void copy_words(const uint4 *__restrict__ in, uint4 *__restric
 {
     const uint64_t n = bytes / 16, step = blockDim.x;
     const uint64_t turn = gridDim.x * step * flight;
-    for (uint64_t first = blockIdx.x * step * flight + threadIdx.x; first < n; first += turn) {
+    uint64_t first = blockIdx.x * step * flight + threadIdx.x;
+    for (; first + (flight - 1) * step < n; first += turn) {
         uint4 x[flight];
         UNROLL
         for (int k = 0; k < flight; k++)
-            if (first + (unsigned)k * step < n)
-                x[k] = in[first + (unsigned)k * step];
+            x[k] = in[first + (unsigned)k * step];
         UNROLL
         for (int k = 0; k < flight; k++)
-            if (first + (unsigned)k * step < n)
-                out[first + (unsigned)k * step] = x[k];
+            out[first + (unsigned)k * step] = x[k];
     }
+    for (int k = 0; k < flight; k++) /* the last turn, not all of which is there */
+        if (first + (unsigned)k * step < n)
+            out[first + (unsigned)k * step] = in[first + (unsigned)k * step];
     copy_rest(in, out, bytes);
 }
 
@@ -168,11 +170,11 @@ static __global__ void copy_bulk(const uint4 *__restrict__ in, uint4 *__restrict
 }
 
 /* The forms of a kernel that copies. */
-enum { ELEMENTS_4, ELEMENTS_8, ELEMENTS_16, WORDS_1, WORDS_4, WORDS_8, BULKED, FORMS };
+enum { ELEMENTS_4, ELEMENTS_8, ELEMENTS_16, WORDS_1, WORDS_4, WORDS_8, WIDE_8, BULKED, FORMS };
 static const char *const form_names[FORMS] = {
-    "4 B a thread", "8 B a thread", "16 B a thread",        "16 B in turns",
-    "4 x 16 B",     "8 x 16 B",     "through shared memory"};
-enum { COPY_BLOCK = 256 };
+    "4 B a thread", "8 B a thread", "16 B a thread",          "16 B in turns",
+    "4 x 16 B",     "8 x 16 B",     "8 x 16 B, 1024 threads", "through shared memory"};
+enum { COPY_BLOCK = 256, WIDE_BLOCK = 1024 };
 
 /* On a stream of the device that runs it. Forms of one element a thread choose `blocks`
  * themselves, and need a multiple of an element. */
@@ -203,6 +205,9 @@ static inline void launch_copy(void *stream, int form, uint64_t blocks, const vo
         break;
     case WORDS_8:
         LAUNCH_ON(stream, copy_words<8>, blocks, COPY_BLOCK, from, to, bytes);
+        break;
+    case WIDE_8:
+        LAUNCH_ON(stream, copy_words<8>, blocks, WIDE_BLOCK, from, to, bytes);
         break;
     default:
         LAUNCH_ON(stream, copy_bulk, blocks, BULK_BLOCK, from, to, bytes);

@@ -83,12 +83,14 @@ static __device__ inline int take_result(const channel *c, unsigned block, unsig
     return 1;
 }
 
-/* 1: the slot of this result is free. */
+/* 1: the slot of this result is free, by what was `taken` when it was looked at last, or is now. */
 template <int signal>
-static __device__ inline int has_room(const channel *c, unsigned block, unsigned result)
+static __device__ inline int has_room(const channel *c, unsigned block, unsigned result,
+                                      word *taken)
 {
-    return result < c->count ||
-           load_from_all<signal != PACKED>(line_of(c->acks, block, ACK)) + c->count > result;
+    if (result >= *taken + c->count)
+        *taken = load_from_all<signal != PACKED>(line_of(c->acks, block, ACK));
+    return result < *taken + c->count;
 }
 
 /* Waits until it holds. 0: it did not for so long. */
@@ -149,7 +151,7 @@ static __global__ void produce(const float4 *__restrict__ in, channel c, unsigne
 {
     __shared__ float sums[2][THREADS_MOST];
     __shared__ int goes_on;
-    word *state = states + (uint64_t)blockIdx.x * STATE, waited = 0;
+    word *state = states + (uint64_t)blockIdx.x * STATE, waited = 0, taken = 0;
     if (threadIdx.x == 0)
         goes_on = greet(line_of(c.hello_consumer, blockIdx.x, HELLO),
                         line_of(c.hello_producer, blockIdx.x, HELLO), patience, state);
@@ -178,8 +180,8 @@ static __global__ void produce(const float4 *__restrict__ in, channel c, unsigne
             const unsigned average = bits_of(all[0] / (float)(4 * words));
             if (signal == APART)
                 averages[(uint64_t)blockIdx.x * results + r] = average;
-            else if (wait_until([&] { return has_room<signal>(&c, blockIdx.x, r); }, patience,
-                                &waited))
+            else if (wait_until([&] { return has_room<signal>(&c, blockIdx.x, r, &taken); },
+                                patience, &waited))
                 put_result<signal>(&c, blockIdx.x, r, average);
             else
                 goes_on = 0;

@@ -100,6 +100,15 @@ AXES = {
     "adders": ("Threads that add", count),
     "apart_bytes": ("Bytes apart", count),
     "stride_bytes": ("One line in each", size),
+    "access": ("Peer access", count),
+    "way": ("Moved by", count),
+    "form": ("Form", count),
+    "piece_bytes": ("Bytes of a piece", count),
+    "chunk_bytes": ("Bytes of a chunk", size),
+    "at_once": ("At once", count),
+    "from": ("From device", count),
+    "to": ("To device", count),
+    "what": ("Waits for", count),
     "@source": ("Device or file", count),
     "@series": ("", count),
 }
@@ -107,6 +116,7 @@ AXES = {
 # its label.
 RATES = {
     "gbps": ("bytes", 1e9, "Rate, read + written, in GB/s"),
+    "moved_gbps": ("bytes", 1e9, "Rate in GB/s"),  # once through a link, of no memory's peak
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
     "latency_ns": ("", 1e-9, "Latency in ns"),
@@ -114,8 +124,13 @@ RATES = {
     "elements_per_ns": ("elements", 1e9, "Per ns"),
     "error_pct": ("", 1, "Error of the median in %"),  # against span_us
 }
-# Those that are drawn from another column, in seconds, or for each second.
-COLUMNS = {"each_us": "median_s", "latency_ns": "median_s", "elements_per_ns": "elements_per_s"}
+# Those that are drawn from another column: a rate, in seconds, or for each second.
+COLUMNS = {
+    "moved_gbps": "gbps",
+    "each_us": "median_s",
+    "latency_ns": "median_s",
+    "elements_per_ns": "elements_per_s",
+}
 
 
 def rate(y):
@@ -332,7 +347,7 @@ FAMILIES = [
             f"Copy in sub-domains of {threads} threads, 16 B elements",
             x="iterations",
             series="subdomains",
-            draw=heat,
+            draw="heat",
             log2=False,
         )
         for threads in (4, 8)
@@ -344,7 +359,7 @@ FAMILIES = [
         x="iterations",
         series="lanes",
         panel="elem",
-        draw=heat,
+        draw="heat",
         log2=False,
     ),
     Family(
@@ -413,7 +428,7 @@ FAMILIES = [
         "Naive reduction: rate over elements per warp and warps per block",
         x="warps",
         series="elements_per_warp",
-        draw=heat,
+        draw="heat",
     ),
     Family(
         "reduction-blocks",
@@ -770,6 +785,77 @@ FAMILIES = [
             where={"elem": elem},
         )
         for elem in (4, 16)
+    ),
+    Family(
+        "peers-matrix",
+        "peers/matrix",
+        "Copies from one device to another, 256 MiB: rate",
+        x="to",
+        series="from",
+        panel="way",
+        where={"at_once": "one way"},
+        draw="heat",
+        log2=False,
+        y="moved_gbps",
+    ),
+    Family(
+        "peers-size",
+        "peers/size",
+        "From one device to another: rate over size",
+        x="size",
+        series="way",
+        panel="access",
+        y="moved_gbps",
+    ),
+    Family(
+        "peers-form",
+        "peers/form",
+        "A kernel that writes or reads another device's memory: rate over blocks",
+        x="blocks",
+        series="form",
+        panel="way",
+        y="moved_gbps",
+    ),
+    Family(
+        "peers-packet",
+        "peers/packet",
+        "Pieces of lines in another device's memory: rate over their size",
+        x="piece_bytes",
+        series="apart_bytes",
+        panel="way",
+        y="moved_gbps",
+    ),
+    Family(
+        "peers-latency",
+        "peers/latency",
+        "What a thread of one device waits for another's memory, or for its answer",
+        x="to",
+        series="from",
+        panel="what",
+        draw="heat",
+        log2=False,
+        y="latency_ns",
+    ),
+    Family(
+        "pipeline-chunk",
+        "pipeline/chunk",
+        "A producer and a consumer on two devices: time over the size of a chunk",
+        x="chunk_bytes",
+        series="kernel",
+        panel="blocks",
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
+        "pipeline-geometry",
+        "pipeline/geometry",
+        "A producer and a consumer on two devices: time over results of a block, 256 threads",
+        x="results",
+        series="kernel",
+        panel="blocks",
+        where={"threads": 256},
+        log_y=True,
+        y="median_s",
     ),
     Family(
         "memory-kinds-managed",

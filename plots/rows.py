@@ -204,7 +204,8 @@ def point(family, row):
         times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
         return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
     each = number(row, "elements") if family.y == "each_us" else 1
-    y = number(row, COLUMNS.get(family.y, family.y)) / (each or math.nan)
+    column = COLUMNS.get(family.y, family.y)
+    y = number(row, column) / (each or math.nan)
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
@@ -219,7 +220,7 @@ def point(family, row):
         lo, hi = (number(row, c) / each / unit for c in ("ci_lo_s", "ci_hi_s"))
     else:  # any column, without an interval
         lo = hi = math.nan
-    y /= unit if family.y in COLUMNS or not work else 1
+    y /= unit if column != "gbps" and (family.y in COLUMNS or not work) else 1
     if lo > y * 1.01 or hi < y * 0.99:
         say(
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "

@@ -205,7 +205,7 @@ static void test_program()
         CHECK_INT(gpumb_close(g), 0);
     }
     if (!gpu) {
-        CHECK_INT(ok, 20 + 18 + 20 + 16 + 8);
+        CHECK_INT(ok, 20 + 18 + 24 + 16 + 8);
         CHECK_INT(skipped, 4); // without bulk copies
     }
     g = gpumb_open_settings("peers", &settings);

@@ -16,12 +16,13 @@ template <int signal> static void test_steps(unsigned slots)
     enum { RESULTS = 300, BLOCKS = 2, BLOCK = 1 };
     std::vector<word> memory(BLOCKS * LINES * LINE, 0), acks(memory);
     const channel c = {memory.data(), acks.data(), NULL, NULL, slots};
+    word seen = 0;
     unsigned put = 0, taken = 0, refused_put = 0, refused_take = 0, random = slots;
     bool right = true;
     while (taken < RESULTS && right) {
         random = random * 1664525u + 1013904223u;
         if (random >> 31 && put < RESULTS) {
-            const bool room = has_room<signal>(&c, BLOCK, put);
+            const bool room = has_room<signal>(&c, BLOCK, put, &seen);
             right = room == (put - taken < slots);
             refused_put += !room;
             if (room) {
