@@ -113,6 +113,7 @@ A context belongs to one thread.
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
  *     GPUMB_TRACE                  on the CPU: for gpumb_trace.c, which sees each access
+ *     GPUMB_CPU_DEVICES            devices that the CPU backend pretends to have, to try them; 1
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
 #if defined(GPUMB_BACKEND_CUDA) + defined(GPUMB_BACKEND_HIP) + defined(GPUMB_BACKEND_CPU) > 1
@@ -265,6 +266,10 @@ typedef struct gpumb_settings {
     int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
                   * and results are then `skipped`, "profiled, not timed" */
     const char *counters; /* gpumb_set_counters() for all regions */
+    const char *devices;  /* "0,2" or "all": the program runs in a process for each, and the rows of
+                           * all are here, told apart by the axis on_device; NULL: `device` alone */
+    int together; /* 1: these take each row at the same time; 0: one device after the other */
+    int fail_on_outlier; /* 1: exit code 1 if one of them is slower by more than `delta` */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -2238,7 +2243,8 @@ static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 
 static int gpumbi_dev_count(int *count);
-static int gpumbi_dev_open(int ordinal, gpumb_device *device); /* fills what the runtime knows */
+static void gpumbi_dev_bus_id(int ordinal, char *text, int size); /* "": unknown */
+static int gpumbi_dev_open(int ordinal, gpumb_device *device);    /* fills what the runtime knows */
 static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
 static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
@@ -3093,13 +3099,20 @@ static void gpumbi_sense(gpumbi_sensors *s, gpumbi_state *state)
 
 #endif
 
+static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
+{
+    if (GPUMBI_RT(DeviceGetPCIBusId)(text, size, ordinal)) {
+        (void)GPUMBI_RT(GetLastError)();
+        text[0] = 0;
+    }
+}
+
 static void *gpumbi_dev_sensors_open(int ordinal)
 {
-    char bus_id[32] = "";
-    if (GPUMBI_RT(DeviceGetPCIBusId)(bus_id, (int)sizeof bus_id, ordinal)) {
-        (void)GPUMBI_RT(GetLastError)();
+    char bus_id[32];
+    gpumbi_dev_bus_id(ordinal, bus_id, (int)sizeof bus_id);
+    if (!bus_id[0])
         return NULL;
-    }
     gpumbi_sensors *s = (gpumbi_sensors *)GPUMB_MALLOC(sizeof *s);
     if (!s)
         return NULL;
@@ -3623,10 +3636,20 @@ static uint64_t gpumbi_cache_bytes(int level)
     return 0;
 }
 
+#ifndef GPUMB_CPU_DEVICES
+#define GPUMB_CPU_DEVICES 1
+#endif
 static int gpumbi_dev_count(int *count)
 {
-    *count = 1;
+    *count = GPUMB_CPU_DEVICES;
     return 0;
+}
+
+static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
+{
+    (void)ordinal;
+    (void)size;
+    text[0] = 0;
 }
 
 static void gpumbi_dev_select(int ordinal)
@@ -5364,6 +5387,7 @@ struct gpumb {
     struct { /* COMPARISON: rows in place of regions, of --resume or --replay */
         gpumbi_records *rows;
         size_t left, met; /* of those: that wait for their region, and that have met it */
+        int instead;      /* nothing is measured here: of --replay, or of several devices */
         size_t missing;   /* regions of a replay without a row, as all of their configuration */
         uint64_t here;    /* the configuration that had one last */
     } kept;
@@ -5372,6 +5396,10 @@ struct gpumb {
         gpumbi_expectation *at;
         int count;
     } expected;
+    struct { /* COMPARISON: the devices of --device 0,2 */
+        struct gpumbi_on_device *at;
+        int count, column;
+    } devices;
 
     struct { /* COMMAND LINE */
         int argc;
@@ -5394,6 +5422,7 @@ static __thread gpumb
     *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
 static pid_t gpumbi_parent; /* that has started this process by --processes; 0: none */
+static int gpumbi_in_step;  /* it waits before each region for those of the other devices */
 
 /* Signals that end the measurement, not the program, while a context is open that has a table. */
 static const int gpumbi_signals[] = {SIGHUP, SIGINT, SIGTERM};
@@ -5441,7 +5470,7 @@ static void gpumbi_close_all(void)
 /* NULL: none is open. */
 static void gpumbi_make_current(gpumb *g)
 {
-    if (g && g != gpumbi_current && g->device.backend[0] && !g->settings.replay) /* is open */
+    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.instead) /* is open */
         gpumbi_dev_select(g->device.ordinal);
     gpumbi_current = g;
 }
@@ -5554,7 +5583,7 @@ static int gpumbi_dry(const gpumb *g)
 /* The same without a word of regions and axes: a replay runs nothing either. */
 static int gpumbi_idle(const gpumb *g)
 {
-    return gpumbi_dry(g) || g->settings.replay;
+    return gpumbi_dry(g) || g->kept.instead;
 }
 
 /* The start of every function that is not for use in a region. Returns the context, or NULL where
@@ -7850,6 +7879,8 @@ static void gpumbi_judge_description(gpumbi_sampler *s)
 static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
 {
     gpumbi_sampler fresh;
+    if (gpumbi_in_step)
+        raise(SIGSTOP); /* until those of all devices are here */
     gpumbi_release(s);
     memset(&fresh, 0, sizeof fresh);
     fresh.samples.values = s->samples.values; /* the room is kept */
@@ -7894,10 +7925,10 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
         gpumbi_copy_text(result->reason, sizeof result->reason,
-                         gpumbi_dry(g)        ? "the sweep enumerates"
-                         : g->settings.replay ? "--replay has rows alone"
-                         : gpumbi_working(g)  ? "not the configuration of this pass"
-                                              : "the context has ended");
+                         gpumbi_dry(g)       ? "the sweep enumerates"
+                         : g->kept.instead   ? "--replay and several devices have rows alone"
+                         : gpumbi_working(g) ? "not the configuration of this pass"
+                                             : "the context has ended");
     }
     if (!gpumbi_working(g))
         return g;
@@ -7919,7 +7950,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
             gpumbi_renew_hooks(&g->region.active->about, &g->region.next);
         }
         g->interleave.target_met |= g->region.active != NULL;
-    } else if (g->settings.replay) {
+    } else if (g->kept.instead) {
         if (gpumbi_on_point(g) && !result && gpumbi_selected(g, name))
             gpumbi_replay_row(g, name);
     } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
@@ -7942,7 +7973,7 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && !g->settings.replay && gpumbi_on_point(g) &&
+    const int wanted = gpumbi_working(g) && !later && !g->kept.instead && gpumbi_on_point(g) &&
                        gpumbi_matches(g, name) &&
                        (g->interleave.open || !gpumbi_find_kept(g, name, 0));
     if (!wanted)
@@ -10260,7 +10291,7 @@ static void gpumbi_table_device(gpumb *g)
                      (unsigned long long)g->settings.seed);
     if (g->settings.cold)
         gpumbi_print(t, "  caches are emptied before each sample\n");
-    if (!g->sensors && !g->settings.replay && strcmp(d->backend, "cpu"))
+    if (!g->sensors && !g->kept.instead && strcmp(d->backend, "cpu"))
         gpumbi_print(t,
                      "  no sensors (the vendor's management library is not there): clocks, power, "
                      "temperature and throttling are not in the rows\n");
@@ -12027,7 +12058,7 @@ static void gpumbi_resume_open(gpumb *g)
 static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
-    const gpumb *known = g->settings.replay ? g : NULL;
+    const gpumb *known = g->kept.instead ? g : NULL;
     gpumbi_records *t = g->kept.rows;
     if (!g->kept.left && !known)
         return NULL;
@@ -12098,9 +12129,19 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
-/* Replays a region. What the file does not have is skipped, or left out where it has nothing of the
- * whole configuration. */
-static void gpumbi_replay_row(gpumb *g, const char *kernel)
+/* A device of --device 0,2, and the process that measures on it. */
+typedef struct gpumbi_on_device {
+    int ordinal, fd, waits, status;
+    pid_t child; /* 0: has ended */
+    FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
+    gpumbi_records *rows;
+    uint64_t compared, slower;
+    char name[48]; /* "2 0000:19:00.0" */
+} gpumbi_on_device;
+
+/* Replays a region, of a file or (`on`) as a device's process has measured it. What is not there is
+ * skipped, or left out where there is nothing of the whole configuration. */
+static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_on_device *on)
 {
     gpumbi_sampler *s = &g->region.single;
     const size_t missing = g->kept.missing;
@@ -12109,13 +12150,33 @@ static void gpumbi_replay_row(gpumb *g, const char *kernel)
         return;
     memset(&g->region.next, 0, sizeof g->region.next);
     gpumbi_sampler_init(g, s, kernel, NULL);
+    if (on && s->point.depth < GPUMBI_DEPTH) {
+        const gpumbi_coordinate device = {g->devices.column, 0, 0, on - g->devices.at, on->name};
+        s->point.at[s->point.depth++] = device;
+    }
     if (kept) {
         gpumbi_keep_row(g, s, kept);
         return;
     }
-    gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "not in the file that is replayed");
-    s->result.flags |= GPUMB_FLAG_REPLAYED;
+    gpumbi_fail(s, GPUMB_STATUS_SKIPPED,
+                on ? "its process had no such row" : "not in the file that is replayed");
+    s->result.flags |= on ? 0u : (unsigned)GPUMB_FLAG_REPLAYED;
     gpumbi_finish(g, s);
+}
+
+static void gpumbi_replay_row(gpumb *g, const char *kernel)
+{
+    if (g->settings.replay)
+        gpumbi_replay_one(g, kernel, NULL);
+    for (int d = 0; d < g->devices.count && !g->done; d++) {
+        g->kept.rows = g->devices.at[d].rows;
+        g->kept.left = g->kept.rows->count;
+        gpumbi_replay_one(g, kernel, &g->devices.at[d]);
+    }
+    if (g->devices.count) {
+        g->kept.rows = NULL;
+        g->kept.left = 0;
+    }
 }
 
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
@@ -12127,6 +12188,7 @@ static void gpumbi_replay_open(gpumb *g)
     gpumbi_records *t = NULL, *context = NULL;
     if (!s->replay)
         return;
+    g->kept.instead = 1;
     if (s->resume || s->processes > 1)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--replay %s: measures nothing: leave out --%s", s->replay,
                    s->resume ? "resume" : "processes");
@@ -12526,13 +12588,14 @@ static void gpumbi_json_expected(gpumb *g, FILE *file)
 
 /* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
-static int gpumbi_is_process(gpumb *g, const char *where, int *fd)
+static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2])
 {
     struct stat rows, token;
     char text[64] = "";
     long parent = 0;
     int from = -1;
-    if (sscanf(where, "%ld:%d:%d", &parent, fd, &from) != 3 || parent != (long)getppid())
+    if (sscanf(where, "%ld:%d:%d:%d:%d", &parent, fd, &from, &device[0], &device[1]) != 5 ||
+        parent != (long)getppid())
         return 0;
     if (fstat(*fd, &rows) || fstat(from, &token)) /* to go on might start ever more processes */
         gpumbi_end(g, GPUMB_EXIT_ERROR,
@@ -12554,19 +12617,24 @@ static void gpumbi_be_process(gpumb *g)
     static char pipe_name[32];
     gpumb_settings *s = &g->settings;
     const char *where = getenv("GPUMB_PROCESS");
-    const int asked = s->processes > 1;
+    const int asked = s->processes > 1 || s->devices;
+    static int device[2]; /* its number, or -1; whether it goes in step with others */
     int fd = -1;
-    if (where && gpumbi_is_process(g, where, &fd)) {
+    if (where && gpumbi_is_process(g, where, &fd, device)) {
         gpumbi_parent = getppid();
+        gpumbi_in_step = device[1];
         gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%d", fd);
     } else if (where) {
-        gpumbi_say("GPUMB_PROCESS is set, and not by --processes: it is ignored; unset it");
+        gpumbi_say("GPUMB_PROCESS is set, and not by gpumb: it is ignored; unset it");
     }
     if (where)
         unsetenv("GPUMB_PROCESS"); /* not for what this process starts */
     if (!gpumbi_parent)
         return;
-    s->processes = 1;                 /* and none of the next generation */
+    s->processes = 1; /* and none of the next generation */
+    if (s->devices && device[0] >= 0)
+        s->device = device[0];
+    s->devices = NULL;
     if (getppid() != gpumbi_parent) { /* a fork of such a process */
         gpumbi_parent = 0;
         return;
@@ -12585,7 +12653,7 @@ static void gpumbi_be_process(gpumb *g)
 /* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
  * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
  * now and then. */
-static pid_t gpumbi_start_process(char **arguments, int *fd)
+static pid_t gpumbi_start_process(char **arguments, int device, int in_step, int *fd)
 {
     char where[64];
     int ends[2], token[2] = {-1, -1};
@@ -12595,7 +12663,8 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
     FILE *nowhere = fopen("/dev/null", "w");
     pid_t child = -1;
     if (!pipe(token)) {
-        gpumbi_format(where, sizeof where, "%ld:%d:%d", (long)parent, ends[1], token[0]);
+        gpumbi_format(where, sizeof where, "%ld:%d:%d:%d:%d", (long)parent, ends[1], token[0],
+                      device, in_step);
         setenv("GPUMB_PROCESS", where, 1);
         fcntl(ends[0], F_SETFD, FD_CLOEXEC);
         if (write(token[1], where, strlen(where)) > 0)
@@ -12628,16 +12697,40 @@ static pid_t gpumbi_start_process(char **arguments, int *fd)
     return child;
 }
 
+/* Ends the context if a process has not ended well; a failed check has its rows. */
+static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int status, const char *who,
+                                 const char *alone)
+{
+    char why[200];
+    int code = GPUMB_EXIT_ERROR;
+    const int ended = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    if (ended == -SIGINT)
+        gpumbi_interrupted = SIGINT;
+    if (!gpumbi_working(g))
+        return;
+    if (ended < 0)
+        gpumbi_format(why, sizeof why, "was killed by signal %d", -ended);
+    else if (ended > GPUMB_EXIT_FAILED)
+        gpumbi_format(why, sizeof why, "ended with exit code %d", ended);
+    else if (t->wrong[0])
+        gpumbi_format(why, sizeof why, "did not write its rows: %s", t->wrong);
+    else
+        return;
+    if (ended == GPUMB_EXIT_USAGE || ended == GPUMB_EXIT_NO_DEVICE)
+        code = ended;
+    gpumbi_end(g, code, "%s %s; run %s to see more", who, why, alone);
+}
+
 static void gpumbi_run_process(gpumb *g, char **arguments, int number)
 {
-    int fd = -1, status = 0, code = GPUMB_EXIT_ERROR;
-    char who[48], why[200];
+    int fd = -1, status = 0;
+    char who[48];
     gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
     if (g->progress.shown)
         gpumbi_say("%s", who);
-    const pid_t child = gpumbi_start_process(arguments, &fd);
+    const pid_t child = gpumbi_start_process(arguments, -1, 0, &fd);
     if (child < 0) {
-        gpumbi_end(g, code, "%s: can't be started: %s; leave out --processes", who,
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: can't be started: %s; leave out --processes", who,
                    strerror(errno));
         return;
     }
@@ -12654,27 +12747,12 @@ static void gpumbi_run_process(gpumb *g, char **arguments, int number)
         return;
     t->next = g->comparison.others;
     g->comparison.others = t;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-        gpumbi_interrupted = SIGINT;
-    if (!gpumbi_working(g))
-        return;
-    const int ended = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-    if (ended < 0)
-        gpumbi_format(why, sizeof why, "was killed by signal %d", -ended);
-    else if (ended > GPUMB_EXIT_FAILED) /* a failed check has its rows */
-        gpumbi_format(why, sizeof why, "ended with exit code %d", ended);
-    else if (t->wrong[0])
-        gpumbi_format(why, sizeof why, "did not write its rows: %s", t->wrong);
-    else
-        return;
-    if (ended == GPUMB_EXIT_USAGE || ended == GPUMB_EXIT_NO_DEVICE)
-        code = ended;
-    gpumbi_end(g, code, "%s %s; run without --processes to see more", who, why);
+    gpumbi_judge_process(g, t, status, who, "without --processes");
 }
 
-/* The program runs in other processes before it runs in this one, with the arguments that this one
- * was started with: gpumb_open() may have seen only some. */
-static void gpumbi_run_processes(gpumb *g)
+/* The program runs in other processes, before it runs in this one or for several devices, with the
+ * arguments that this one was started with: gpumb_open() may have seen only some. */
+static char **gpumbi_own_arguments(gpumb *g, char **text_of)
 {
     size_t length = 0, count = (size_t)g->options.argc;
     FILE *file = fopen("/proc/self/cmdline", "r");
@@ -12692,7 +12770,15 @@ static void gpumbi_run_processes(gpumb *g)
     }
     if (arguments && !count)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--processes: the program's arguments are unknown; open by gpumb_open()");
+                   "--%s: the program's arguments are unknown; open by gpumb_open()",
+                   g->settings.devices ? "device" : "processes");
+    *text_of = text;
+    return arguments;
+}
+
+static void gpumbi_run_processes(gpumb *g)
+{
+    char *text = NULL, **arguments = gpumbi_own_arguments(g, &text);
     for (int i = 1; i < g->settings.processes && gpumbi_working(g); i++) {
         gpumbi_run_process(g, arguments, i);
         if (gpumbi_working(g))
@@ -12700,6 +12786,245 @@ static void gpumbi_run_processes(gpumb *g)
     }
     GPUMB_FREE(arguments);
     GPUMB_FREE(text);
+}
+
+static void gpumbi_open_device(gpumb *g);
+
+/* The devices of a list. */
+static void gpumbi_list_devices(gpumb *g)
+{
+    const gpumb_settings *s = &g->settings;
+    const char *list = s->devices;
+    char one[16];
+    int there = 0;
+    const int all = !strcmp(list, "all");
+    if (gpumbi_dev_count(&there) || !there) {
+        gpumbi_open_device(g); /* which says so */
+        return;
+    }
+    gpumbi_on_device *at = (gpumbi_on_device *)gpumbi_allocate(
+        g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
+    g->devices.at = at;
+    while (at && !g->done &&
+           (all ? g->devices.count < there
+                : (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)) {
+        gpumbi_on_device *d = &at[g->devices.count++];
+        memset(d, 0, sizeof *d);
+        d->ordinal = all ? g->devices.count - 1 : atoi(one);
+        for (int i = 0; i + 1 < g->devices.count; i++)
+            if (at[i].ordinal == d->ordinal)
+                gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,
+                           d->ordinal);
+        if (d->ordinal >= there)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--device %s: there are %d, numbered from 0; for example --device all",
+                       s->devices, there);
+        char bus_id[24];
+        gpumbi_dev_bus_id(d->ordinal, bus_id, sizeof bus_id);
+        gpumbi_format(d->name, sizeof d->name, "%d%s%s", d->ordinal, bus_id[0] ? " " : "", bus_id);
+    }
+}
+
+/* Lets the processes of these devices run to their end, and takes up what they write. Those that go
+ * in step stop before each region, until all that still run have got there. */
+static void gpumbi_wait_for_devices(gpumb *g, gpumbi_on_device *first, int count)
+{
+    static char text[1 << 16];
+    int running = count;
+    while (running) {
+        int waiting = 0;
+        running = 0;
+        for (gpumbi_on_device *d = first; d < first + count; d++) {
+            const int seen = d->child ? (int)waitpid(d->child, &d->status, WNOHANG | WUNTRACED) : 0;
+            const int stopped = seen > 0 && WIFSTOPPED(d->status), ended = seen > 0 && !stopped;
+            for (long n = 1; d->fd >= 0 && n > 0 && (ended || gpumbi_poll(d->fd, 0) > 0);) {
+                n = (long)gpumbi_read(d->fd, text, sizeof text);
+                if (n > 0 && fwrite(text, 1, (size_t)n, d->spool) != (size_t)n)
+                    gpumbi_end(g, GPUMB_EXIT_ERROR, "--device: no room for rows: free some disk");
+            }
+            d->waits |= stopped;
+            d->child = ended ? 0 : d->child;
+            if (d->child && (gpumbi_interrupted || g->done))
+                kill(d->child, SIGKILL);
+            running += d->child != 0;
+            waiting += d->child && d->waits;
+        }
+        for (int i = 0; i < count && running && waiting == running; i++) {
+            first[i].waits = 0;
+            if (first[i].child)
+                kill(first[i].child, SIGCONT);
+        }
+        if (running)
+            gpumbi_poll(-1, 1);
+    }
+}
+
+/* Each device's process measures; this one has their rows in place of its regions. */
+static void gpumbi_run_devices(gpumb *g)
+{
+    const gpumb_settings *s = &g->settings;
+    char *text = NULL, who[80], alone[32];
+    if (s->processes > 1 || s->resume || s->replay || s->profile)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: several devices: leave out --%s", s->devices,
+                   s->processes > 1 ? "processes"
+                   : s->resume      ? "resume"
+                   : s->replay      ? "replay"
+                                    : "profile");
+    g->kept.instead = 1;
+    char **arguments = g->done ? NULL : gpumbi_own_arguments(g, &text);
+    if (!g->done)
+        gpumbi_list_devices(g);
+    g->devices.column = g->done ? -1 : gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
+    for (int i = 0; i < g->devices.count && gpumbi_working(g); i++) {
+        gpumbi_on_device *d = &g->devices.at[i];
+        if (g->progress.shown)
+            gpumbi_say("device %s, %d of %d", d->name, i + 1, g->devices.count);
+        d->spool = tmpfile();
+        d->child = d->spool ? gpumbi_start_process(arguments, d->ordinal, s->together, &d->fd) : -1;
+        if (d->child < 0) {
+            d->child = 0;
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "device %s: its process can't be started: %s", d->name,
+                       strerror(errno));
+        } else if (!s->together) {
+            gpumbi_wait_for_devices(g, d, 1);
+        }
+    }
+    gpumbi_wait_for_devices(g, g->devices.at, g->devices.count);
+    for (int i = 0; i < g->devices.count; i++) {
+        gpumbi_on_device *d = &g->devices.at[i];
+        if (!d->spool)
+            continue;
+        close(d->fd);
+        fflush(d->spool);
+        rewind(d->spool);
+        d->rows =
+            gpumbi_working(g) ? gpumbi_read_records(g, fileno(d->spool), SIZE_MAX, 0, 0) : NULL;
+        fclose(d->spool);
+        d->spool = NULL;
+        if (!d->rows)
+            continue;
+        d->rows->exact = 1;
+        gpumbi_format(who, sizeof who, "device %s: its process", d->name);
+        gpumbi_format(alone, sizeof alone, "with --device %d", d->ordinal);
+        gpumbi_judge_process(g, d->rows, d->status, who, alone);
+        if (i == 0)
+            g->device = d->rows->head.device;
+    }
+    GPUMB_FREE(arguments);
+    GPUMB_FREE(text);
+}
+
+static void gpumbi_free_devices(gpumb *g)
+{
+    for (int i = 0; i < g->devices.count; i++)
+        gpumbi_free_records(g->devices.at[i].rows);
+    GPUMB_FREE(g->devices.at);
+    g->devices.at = NULL;
+    g->devices.count = 0;
+}
+
+/* The rows of one region from row `first` on, which lie side by side: returns how many. */
+static size_t gpumbi_rows_of_region(const gpumb *g, size_t first)
+{
+    const gpumbi_row *const *row = (const gpumbi_row *const *)(const void *)g->rows.at;
+    const gpumbi_point *p = &row[first]->point;
+    size_t i = first;
+    while (++i < g->rows.count) {
+        const gpumbi_point *q = &row[i]->point;
+        const size_t axes = (size_t)(p->depth - 1);
+        if (q->depth != p->depth || strcmp(row[i]->result.kernel, row[first]->result.kernel) ||
+            strcmp(row[i]->result.bench, row[first]->result.bench) ||
+            memcmp(p->at, q->at, axes * sizeof p->at[0]) ||
+            q->at[axes].value <= row[i - 1]->point.at[axes].value)
+            break;
+    }
+    return i - first;
+}
+
+static const gpumbi_row *gpumbi_middle_row(const gpumb *g, size_t first, size_t count)
+{
+    for (size_t i = first; count > 2 && i < first + count; i++) {
+        const gpumb_result *r = &g->rows.at[i]->result;
+        size_t below = 0, all = 0;
+        for (size_t k = first; k < first + count; k++) {
+            const gpumb_result *other = &g->rows.at[k]->result;
+            all += other->status == GPUMB_STATUS_OK;
+            below += other->status == GPUMB_STATUS_OK &&
+                     (other->time.median < r->time.median ||
+                      (k < i && other->time.median <= r->time.median));
+        }
+        if (r->status == GPUMB_STATUS_OK && below == (all - 1) / 2)
+            return g->rows.at[i];
+    }
+    return g->rows.at[first];
+}
+
+/* Two devices by their ratio, more of them each with the one in the middle. `z` 0: only counts.
+ * Returns how many are compared. */
+static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
+{
+    char label[200];
+    uint64_t compared = 0;
+    int width = 22;
+    for (size_t i = 0; i < g->rows.count; i++) {
+        gpumbi_row_key(g, g->rows.at[i], NULL, label);
+        width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
+    }
+    for (size_t i = 0, count; i < g->rows.count; i += count) {
+        count = gpumbi_rows_of_region(g, i);
+        const gpumbi_row *base = gpumbi_middle_row(g, i, count);
+        gpumbi_record middle;
+        memset(&middle, 0, sizeof middle);
+        middle.time = gpumbi_estimate_of(&base->result);
+        middle.ok = base->result.status == GPUMB_STATUS_OK;
+        middle.cold = gpumbi_cold(&base->result);
+        middle.text[GPUMBI_COLUMN_meaning] = gpumbi_meaning_name(&base->result);
+        for (size_t k = i; k < i + count; k++) {
+            const gpumbi_row *row = g->rows.at[k];
+            const int64_t at = row->point.at[row->point.depth - 1].value;
+            const int64_t of = base->point.at[base->point.depth - 1].value;
+            if (row == base || !gpumbi_comparable(&middle, &row->result))
+                continue;
+            compared++;
+            if (z <= 0)
+                continue;
+            const int verdict = gpumbi_compare_row(g, row, &middle, z, width);
+            g->devices.at[at].compared++;
+            g->devices.at[at].slower += verdict == GPUMB_VERDICT_SLOWER;
+            g->devices.at[of].compared += count == 2;
+            g->devices.at[of].slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
+        }
+    }
+    return compared;
+}
+
+static void gpumbi_compare_devices(gpumb *g)
+{
+    const uint64_t compared = gpumbi_compare_on_devices(g, 0);
+    uint64_t slower = 0;
+    if (g->table.file)
+        gpumbi_print(g->table.file, "\ndevices compared, %s\n",
+                     g->devices.count == 2 ? "the second with the first"
+                                           : "each with the one in the middle");
+    if (compared)
+        (void)gpumbi_compare_on_devices(g, gpumbi_family_quantile(compared));
+    for (int i = 0; i < g->devices.count; i++) {
+        const gpumbi_on_device *d = &g->devices.at[i];
+        slower += d->slower;
+        if (d->slower)
+            gpumb_note(g, "device %s: slower by more than %s %% in %llu of %s", d->name,
+                       gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
+                       (unsigned long long)d->slower, gpumbi_count(d->compared, "row").text);
+    }
+    if (!slower)
+        gpumb_note(g, "no device is slower than the others by more than %s %%, as far as %s decide",
+                   gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
+                   gpumbi_count(compared, "ratio").text);
+    if (slower && g->settings.fail_on_outlier) {
+        gpumbi_say("--fail-on-outlier: %s slower than those of the other devices",
+                   gpumbi_count(slower, "row").text);
+        gpumbi_not_well(g);
+    }
 }
 
 /* The medians of this row in all processes, this one's last. */
@@ -12759,7 +13084,8 @@ enum {
     X(FULL, "full", "", OWN, full, "the full profile")                                             \
     X(SHUFFLE, "shuffle", "", FLAG, shuffle, "configurations in an order drawn from the seed")     \
     X(SEED, "seed", "1", OWN, seed, "of the random data, and of --shuffle")                        \
-    X(DEVICE, "device", "0", OWN, device, "number of the device")                                  \
+    X(DEVICE, "device", "0", OWN, device, "number of the device; 0,2 or all: several")             \
+    X(TOGETHER, "together", "", FLAG, together, "several devices: each row at the same time")      \
     X(PEAK, "peak", "4800", POSITIVE, peak_gbps, "theoretical memory bandwidth, GB/s")             \
     X(PRECISION, "precision", "1", PERCENT, precision,                                             \
       "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
@@ -12791,6 +13117,8 @@ enum {
       "exit code 1 if a row is slower than in --compare, or no longer ok")                         \
     X(EXPECT, "expect", "'a>=0.9*b'", OWN, full,                                                   \
       "exit code 1 if rows miss it; 'max(copy)>=0.85peak'; may be repeated")                       \
+    X(OUTLIER, "fail-on-outlier", "", FLAG, fail_on_outlier,                                       \
+      "exit code 1 if one of several devices is slower by more than --delta")                      \
     X(PROCESSES, "processes", "5", OWN, processes,                                                 \
       "run the program so many times, to see how processes differ")                                \
     X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
@@ -12966,6 +13294,13 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
             g->options.axis[g->options.axes++] = value;
         break;
     case GPUMBI_OPTION_DEVICE: {
+        s->devices = !strcmp(value, "all") || strchr(value, ',') ? value : NULL;
+        if (s->devices && strcmp(value, "all") &&
+            (value[strspn(value, "0123456789,")] || strstr(value, ",,") || value[0] == ',' ||
+             value[strlen(value) - 1] == ','))
+            gpumbi_bad_value(g, option, value, "must be numbers between commas, or all");
+        if (s->devices)
+            break;
         const uint64_t number = gpumbi_integer_option(g, option, value);
         if (number > INT_MAX)
             gpumbi_bad_value(g, option, value, "is too large");
@@ -13217,11 +13552,13 @@ static void gpumbi_start(gpumb *g)
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
     if (!g->done && measures)
         gpumbi_catch_signals(g);
+    if (!g->done && measures && s->devices)
+        gpumbi_run_devices(g);
     if (!g->done && measures && s->processes > 1)
         gpumbi_run_processes(g);
-    if (gpumbi_working(g) && !s->replay)
+    if (gpumbi_working(g) && !g->kept.instead)
         gpumbi_open_device(g);
-    if (!g->done && measures && !s->profile && !s->replay) {
+    if (!g->done && measures && !s->profile && !g->kept.instead) {
         gpumbi_say_profiler(g);
         gpumbi_calibrate(g);
     }
@@ -13383,6 +13720,8 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
         gpumbi_not_well(g);
     }
+    if (g->devices.count && gpumbi_working(g))
+        gpumbi_compare_devices(g);
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
     if (!g->sweep.listing)
@@ -13421,6 +13760,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
+    gpumbi_free_devices(g);
     gpumbi_free_records(g->kept.rows);
     gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->expected.at);

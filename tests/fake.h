@@ -358,6 +358,11 @@ static int gpumbi_dev_count(int *count)
     return error;
 }
 
+static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
+{
+    snprintf(text, (size_t)size, "0000:0%d:00.0", ordinal % 10);
+}
+
 static void gpumbi_dev_select(int ordinal)
 {
     fake_selected = ordinal;

@@ -26,12 +26,14 @@
 #define gpumbi_dev_state fake_dev_state
 #define gpumbi_dev_power fake_dev_power
 #define gpumbi_dev_link fake_dev_link
+#define gpumbi_dev_bus_id fake_dev_bus_id
 #include "fake.h"
 #undef gpumbi_dev_sensors_open
 #undef gpumbi_dev_sensors_close
 #undef gpumbi_dev_state
 #undef gpumbi_dev_power
 #undef gpumbi_dev_link
+#undef gpumbi_dev_bus_id
 
 #include <dlfcn.h>
 #if defined(HIP)

@@ -879,7 +879,7 @@ check "Ctrl-C after a child: exit code $code, not 130" test $code -eq 130
 parse --csv "$tmp/own.csv.part" --part
 unset OWN_LOG
 
-# GPUMB_PROCESS that is not from a parent with --processes: said, and without an effect
+# GPUMB_PROCESS that is not from a parent of gpumb's: said, and without an effect
 foreign() { # CODE PROCESSES PATTERN: of a run with GPUMB_PROCESS in $where, its pipes 7 and 8
     GPUMB_PROCESS=$where "$program" $quick $one --processes 2 --csv "$tmp/x.csv" \
         >"$tmp/out" 2>"$tmp/err"
@@ -889,24 +889,24 @@ foreign() { # CODE PROCESSES PATTERN: of a run with GPUMB_PROCESS in $where, its
     [ "$1" -ne 0 ] || check "GPUMB_PROCESS=$where: processes" all "$2" processes "$tmp/x.csv"
     check "GPUMB_PROCESS=$where: written to" not test -s "$tmp/planted"
 }
-ignored='^gpumb: GPUMB_PROCESS is set, and not by --processes: it is ignored; unset it$'
+ignored='^gpumb: GPUMB_PROCESS is set, and not by gpumb: it is ignored; unset it$'
 : >"$tmp/planted"
-for where in 1 '' "$$:7" "1:7:0" "$$:../..$tmp/planted" "$$:../..$tmp/planted:0"; do
+for where in 1 '' "$$:7" "1:7:0:0:0" "$$:../..$tmp/planted" "$$:../..$tmp/planted:0:0:0"; do
     foreign 0 2 "$ignored" 7>"$tmp/planted" </dev/null
 done
-where="$$:7:0"
+where="$$:7:0:-1:0"
 foreign 0 2 "$ignored" 7>"$tmp/planted" </dev/null
 mkfifo "$tmp/planted.fifo"
 cat "$tmp/planted.fifo" >"$tmp/planted" &
 mkfifo "$tmp/token.fifo"
 exec 8<>"$tmp/token.fifo"
 printf 'something else' >&8
-where="$$:7:8"
+where="$$:7:8:-1:0"
 foreign 0 2 "$ignored" 7>"$tmp/planted.fifo" </dev/null
 exec 8>&-
 wait $!
 check "GPUMB_PROCESS with pipes: written to" not test -s "$tmp/planted"
-where="$$:77:78"
+where="$$:77:78:-1:0"
 foreign 4 0 'GPUMB_PROCESS is set, and its pipe is closed' </dev/null
 
 # ---- colours -------------------------------------------------------------------------------------
