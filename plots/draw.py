@@ -22,10 +22,10 @@ from families import (
     REFERENCES,
     axis_label,
     count,
-    level,
     order,
     rate,
     rounded,
+    stretches,
     styles,
     title_of,
     value_label,
@@ -116,30 +116,17 @@ def lines(ax, family, series, style):
 def bands(ax, family, series, style):
     """Names the stretches of x that are served by the same cache above the axes: of all series
     together, and shaded, or on a line for each where they differ."""
-    name = level if family.bands == "cache" else lambda row: row[family.bands]
-    named = {v: {p.x: name(p.row) for p in points} for v, points in series.items()}
-    named = {v: own for v, own in named.items() if any(own.values())}
-    if not named:
-        return
-    together = {x: name for own in named.values() for x, name in own.items()}
-    alike = all(own.items() <= together.items() for own in named.values())
-    if alike:
-        named = {None: together}
-    edges_of_all = []
+    named = stretches(family, series)
+    alike = None in named
     for line, (value, own) in enumerate(reversed(named.items())):
-        xs, names = zip(*sorted(own.items()))
-        starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
-        edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts]
-        edges.append(xs[-1] * 2**0.5)
-        edges_of_all += edges
-        for n, i in enumerate(starts):
-            if not names[i]:
+        for n, (first, last, name) in enumerate(own):
+            if not name:
                 continue
             if alike:
-                ax.axvspan(*edges[n : n + 2], color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
+                ax.axvspan(first, last, color="black", alpha=0.10 if n % 2 else 0.03, lw=0)
             else:
                 ax.plot(
-                    edges[n : n + 2],
+                    [first, last],
                     [1.008 + 0.045 * line] * 2,
                     transform=ax.get_xaxis_transform(),
                     color=style[value].color,
@@ -149,9 +136,9 @@ def bands(ax, family, series, style):
                     clip_on=False,
                 )
             ax.text(
-                math.sqrt(edges[n] * edges[n + 1]),
+                math.sqrt(first * last),
                 1.01 + 0.045 * line,
-                names[i].replace(", ", ",\n"),
+                name.replace(", ", ",\n"),
                 transform=ax.get_xaxis_transform(),
                 color="black" if alike else style[value].color,
                 ha="center",
@@ -160,9 +147,11 @@ def bands(ax, family, series, style):
                 fontweight="bold",
             )
     xs = [p.x for points in series.values() for p in points]
-    ax.set_xlim(
-        min(*edges_of_all, min(xs) / 2**0.5), max(*edges_of_all, max(xs) * 2**0.5)
-    )
+    edges = [x for own in named.values() for first, last, _ in own for x in (first, last)]
+    if edges:
+        ax.set_xlim(
+            min(*edges, min(xs) / 2**0.5), max(*edges, max(xs) * 2**0.5)
+        )
 
 
 def bars(ax, family, series, style):

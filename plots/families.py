@@ -184,6 +184,25 @@ def level(row):
     return "L2" if row["cache"] == "L1" and row["backend"] != "cpu" and past else row["cache"]
 
 
+def stretches(family, series):
+    """{series: [(first x, last x, name)]}, where along x the rows have the same value of
+    family.bands, between the powers of two; {None: ...} where all series agree."""
+    name = level if family.bands == "cache" else lambda row: row[family.bands]
+    named = {v: {p.x: name(p.row) for p in points} for v, points in series.items()}
+    named = {v: own for v, own in named.items() if any(own.values())}
+    together = {x: name for own in named.values() for x, name in own.items()}
+    if named and all(own.items() <= together.items() for own in named.values()):
+        named = {None: together}
+    result = {}
+    for v, own in named.items():
+        xs, names = zip(*sorted(own.items()))
+        starts = [i for i in range(len(xs)) if i == 0 or names[i] != names[i - 1]]
+        edges = [math.sqrt(xs[i - 1] * xs[i]) if i else xs[0] / 2**0.5 for i in starts]
+        edges.append(xs[-1] * 2**0.5)
+        result[v] = [(*edges[n : n + 2], names[i]) for n, i in enumerate(starts)]
+    return result
+
+
 def runs(points, holds):
     """Where along x it holds, as text that is not broken; None for nowhere."""
     xs = sorted(p.x for p in points if holds(p))

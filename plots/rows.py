@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import math
 import re
 import sys
@@ -105,25 +106,57 @@ def read(path):
             f"{path}: cannot be read ({e}): run its benchmark again or move the file away"
         )
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
-    for number, line in lines:
-        row = dict(zip(header, line), **{"@file": path, "@line": number, "@date": date})
+    for at, line in lines:
+        row = dict(zip(header, line), **{"@file": path, "@line": at, "@date": date})
         if row.get("schema", SCHEMAS[-1]) not in SCHEMAS:
             raise Problem(
-                f"{path}:{number}: schema is {row['schema']}, not {' or '.join(SCHEMAS)}: "
+                f"{path}:{at}: schema is {row['schema']}, not {' or '.join(SCHEMAS)}: "
                 "use one version of bench/ and plots/"
             )
         if len(line) != len(header):
             raise Problem(
-                f"{path}:{number}: {len(line)} fields under {len(header)} columns: "
+                f"{path}:{at}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
         fixed = {*FIXED, *SINCE, *row.get("values", "").split(";")}
         row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
         rows.append(row)
     need(path, header, FIXED)
+    return finish(path, rows)
+
+
+def finish(path, rows):
+    for r in rows:
+        for column in SINCE:
+            r.setdefault(column, "")
     add_spans(path, rows)
     add_levels(rows)
     return rows
+
+
+def read_json(path):
+    """The contexts in a JSON file, one or several by name, and its rows as those of a CSV file; of
+    a file that is not gpumb's, none."""
+    try:
+        top = json.loads(path.read_bytes())
+    except (OSError, ValueError) as e:
+        raise Problem(f"{path}: cannot be read ({e}): run its benchmark again or move the file away")
+    inside = top.values() if isinstance(top, dict) and "device" not in top else [top]
+    contexts = [
+        c for c in inside if isinstance(c, dict) and {"schema", "device", "program"} <= c.keys()
+    ]
+    rows = []
+    for c in contexts:
+        for at, line in enumerate(c.get("rows") or [], 1):
+            own = {"values": ";".join(line.get("values") or {})}
+            own.update(line.get("axes") or {}, **line.get("values") or {})
+            own.update((k, v) for k, v in line.items() if k not in ("axes", "values", "samples_s"))
+            row = {k: "" if v is None else str(v) for k, v in own.items()}
+            row.update({"@file": path, "@line": at, "@date": str(c.get("date"))[:10]})
+            need(path, row, FIXED)
+            row["@axes"] = sorted(a for a, v in (line.get("axes") or {}).items() if v is not None)
+            rows.append(row)
+    return contexts, finish(path, rows)
 
 
 def add_spans(path, rows):

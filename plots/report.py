@@ -1,0 +1,655 @@
+#!/usr/bin/env python3
+"""Writes one HTML file, which needs nothing else, from CSV and JSON files of programs that use gpumb:
+    python3 plots/report.py results --out results/report.html
+
+Devices, findings (the notes of the JSON files), figures with values on hover, tables to sort and
+filter, what each flag means, and the commands to measure again. With --overlay each input is set
+beside the others: devices, or before and after. Exit code 2 where the input cannot be read, with
+one line on stderr that says why and what to do.
+"""
+
+import argparse
+import math
+import re
+import statistics
+import sys
+from collections import Counter
+from html import escape
+from pathlib import Path
+
+import passport
+import rows as table
+import svg
+from families import axis_label, size, title_of, value_label
+from rows import Problem, number, say, value
+
+ROOT = Path(__file__).resolve().parent.parent
+OPEN_MAX = 24  # tables of more rows than this are opened by the reader, and not printed
+NOTES_MAX = 10  # of more notes than this the rest is opened by the reader
+FACTS = (
+    ("backend", "backend", str),
+    ("note", "note", str),
+    ("arch", "architecture", str),
+    ("multiprocessors", "multiprocessors", str),
+    ("warp_size", "threads per warp", str),
+    ("memory_bytes", "memory", size),
+    ("l1_bytes", "L1 and shared memory", size),
+    ("l2_bytes", "L2", size),
+    ("sm_clock_mhz", "clock, MHz", str),
+    ("mem_clock_mhz", "memory clock, MHz", str),
+    ("bus_width_bits", "memory bus, bit", str),
+    ("ecc", "ECC", lambda v: "on" if v else "off"),
+    ("peak_gbps", "theoretical memory bandwidth, GB/s", "{:.6g}".format),
+    ("peak_source", "which is", str),
+    ("peak_fp32_gflops", "theoretical fp32, GFLOP/s", "{:.6g}".format),
+    ("ceiling_gbps", "measured copy bandwidth, GB/s", "{:.5g}".format),
+    ("link", "link to the host", str),
+    ("link_gbps", "its bandwidth, GB/s", "{:.4g}".format),
+    ("event_pair_s", "cost of an event pair, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
+    ("empty_kernel_s", "an empty kernel, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
+    ("launch_interval_s", "between two launches in a stream, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
+    ("graph_interval_s", "in a graph, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
+)
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns"))
+OPTIONS = {  # of the settings that are not as by default
+    "precision": ("--precision", 100),
+    "budget_s": ("--budget", 1),
+    "warmup_s": ("--warmup", 1),
+    "seed": ("--seed", 1),
+    "delta": ("--delta", 100),
+    "peak_gbps": ("--peak", 1),
+    "processes": ("--processes", 1),
+}
+WORDS = {("profile", "full"): "--full", ("cache", "cold"): "--cold", ("raw", "yes"): "--raw"}
+USUAL = {  # for contexts that say them all
+    "precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30, "max_samples": 10000,
+    "seed": 1, "profile": "quick", "cache": "hot", "order": "natural", "delta": 0.01,
+    "processes": 1, "raw": "no",
+}  # fmt: skip
+
+
+def flags_of(header):
+    """{flag: (meaning, advice)}, from the table that --explain prints: GPUMB_FLAGS in gpumb.h."""
+    try:
+        lines = header.read_text("utf-8").split("#define GPUMB_FLAGS(X)")[1].split("\n")
+    except (OSError, IndexError):
+        raise Problem(f"{header}: has no GPUMB_FLAGS: --header says where gpumb.h is")
+    end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
+    text = " ".join(line.rstrip("\\").strip() for line in lines[: end + 1])
+    found = {}
+    for entry in re.findall(r'X\(\w+,((?:\s*"(?:[^"\\]|\\.)*"\s*,?)+)\)', text):
+        parts = re.split(r'"\s*,\s*"', re.sub(r'"\s+"', "", entry.strip()).strip('"'))
+        name, meaning, advice = (p.replace('\\"', '"') for p in parts)
+        found[name] = meaning, advice
+    return found
+
+
+def slug(text):
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def load(inputs, apart):
+    """Contexts and rows: of a program's CSV and JSON, which say the same, the rows of the CSV."""
+    contexts, groups = [], {}
+    for i in inputs:
+        path = Path(i)
+        files = sorted(path.rglob("*") if path.is_dir() else [path])
+        if not any(f.is_file() for f in files):
+            raise Problem(f"{i}: no such file, or nothing in it: run the benchmarks first")
+        rows = []
+        for f in sorted(files, key=lambda f: (f.stat().st_mtime, str(f))):
+            if f.suffix == ".csv" and table.is_ours(f, quiet=path.is_dir()):
+                rows += table.read(f)
+            elif f.suffix == ".json":
+                found, more = table.read_json(f)
+                contexts += [{**c, "@file": f} for c in found]
+                rows += [] if f.with_suffix(".csv") in files else more
+        name = path.name.removesuffix(".csv").removesuffix(".json")
+        groups[name + f" ({len(groups) + 1})" * (name in groups)] = rows
+    if not any(groups.values()):
+        raise Problem(f"{' '.join(inputs)}: no rows in CSV or JSON: run the benchmarks first")
+    if apart:
+        table.name_sources(groups)
+    return contexts, [r for rows in groups.values() for r in rows]
+
+
+# ---- parts of a page ----
+
+
+def html_table(head, lines, kind="", texts=0):
+    """A table; the first so many columns are text, the others numbers."""
+    out = [f'<table class="{kind} t{texts}"><thead><tr>']
+    out += [f'<th scope="col">{h}</th>' for h in head]
+    out.append("</tr></thead><tbody>")
+    out += ["<tr>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>\n" for cells in lines]
+    out.append("</tbody></table>")
+    return "".join(out)
+
+
+def facts(contexts, rows):
+    """A column for each device, of its latest context; where there is none, of its rows."""
+    devices = {}
+    for r in rows:
+        known = devices.setdefault((r["device"], r["backend"]), {"backend": r["backend"]})
+        for column in ("peak_gbps", "ceiling_gbps", "link", "link_gbps"):
+            if r.get(column):
+                known[column] = value(r[column])
+    for c in sorted(contexts, key=lambda c: str(c.get("date"))):
+        device = c["device"]
+        known = devices.get((device.get("name"), device.get("backend")))
+        if known is not None:
+            known.update((k, v) for k, v in device.items() if v is not None)
+            known["@json"] = True
+    lines = []
+    for key, label, written in FACTS:
+        if any(key in known for known in devices.values()):
+            cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
+            lines.append((label, *cells))
+    names = (escape(f"{device} ({backend})") for device, backend in devices)
+    out = html_table(["", *names], lines, "facts", 9)
+    bare = [device for (device, _), known in devices.items() if "@json" not in known]
+    if bare:
+        out += f"<p class=note>Of {escape(', '.join(bare))} there is no JSON file, which would say "
+        out += "more: <code>--json</code>.</p>"
+    return out
+
+
+def reached(rows):
+    """The page of `make passport`, a column for each device."""
+    devices = passport.by_device(rows)
+    lines = []
+    for section, figures in passport.PAGE.items():
+        found = []
+        for f in figures:
+            cells = []
+            for benches in devices.values():
+                x, share = passport.value(f, benches)
+                of = "link" if f.share == ("pct_link",) else "peak"
+                said = "" if math.isnan(share) else f" <small>{share:.1f} % of {of}</small>"
+                cells.append("" if math.isnan(x) else f"{passport.written(x)} {f.unit}{said}")
+            if any(cells):
+                found.append((escape(f.label), *cells))
+        if found:
+            lines.append((f"<b>{section}</b>", *[""] * len(devices)))
+            lines += found
+    if not lines:
+        return ""
+    head = ["", *map(escape, devices)]
+    note = (
+        "<p class=note>The largest rate or the least time of the rows that are ok; those served by "
+        "a cache are left out of the rates of memory.</p>"
+    )
+    return html_table(head, lines, "facts", 9) + note
+
+
+def notes(own):
+    """The findings of some contexts."""
+    said = list(dict.fromkeys(n for c in own for n in c.get("notes") or []))
+    if not said:
+        return ""
+    items = [f"<li>{escape(n)}</li>" for n in said]
+    out = f"<ul class=findings>{''.join(items[:NOTES_MAX])}</ul>"
+    if len(items) > NOTES_MAX:
+        out += f"<details><summary>{len(items) - NOTES_MAX} more</summary><ul class=findings>"
+        out += "".join(items[NOTES_MAX:]) + "</ul></details>"
+    return out
+
+
+def figure(f, number_of):
+    legend, picture = svg.figure(f.family, f.panels)
+    keys = []
+    for color, label, dash in legend:
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        keys.append(
+            f'<li><svg width="22" height="10"><path d="M0 5H22" stroke="{color}" '
+            f'stroke-width="4"{dashes}/></svg>{escape(label)}</li>'
+        )
+    name = axis_label(f.family.series).replace("\n", " ")
+    across = svg.rate(f.family.y)[2]
+    if f.family.draw == "heat":
+        name, across = across, f"Upwards: {name[0].lower() + name[1:]}"
+    return (
+        f'<figure id="{f.name}"><h4>{escape(title_of(f.family, f.rows))}</h4>'
+        f"<p class=y>{escape(across)}</p><ul class=legend><li><b>{escape(name)}</b></li>"
+        f"{''.join(keys)}</ul>{picture}<figcaption>Figure {number_of}. {escape(f.caption)}"
+        "</figcaption></figure>\n"
+    )
+
+
+def plain(v, digits=5):
+    return "" if math.isnan(v) else f"{v:.{digits}g}" if abs(v) < 1e15 else f"{v:g}"
+
+
+def flags_cell(flags):
+    return " ".join(f'<a href="#flag-{f}">{f}</a>' for f in flags.split(";") if f)
+
+
+def rows_table(bench, rows, known, several):
+    """All rows of a benchmark: what varies, the median with its interval, rates, values, verdict,
+    flags. What is the same in all of them is said above."""
+    columns = [c for c in ("@source",) if c in rows[0]]
+    columns += ["device"] if several and len({r["device"] for r in rows}) > 1 else []
+    columns += ["kernel"]
+    axes = list(dict.fromkeys(a for r in rows for a in r if a in set(r["@axes"])))
+    own = dict.fromkeys(v for r in rows for v in r.get("values", "").split(";") if v)
+    axes = [a for a in axes if a not in own]
+    same = [a for a in axes if len({r.get(a, "") for r in rows}) == 1]
+    columns += sorted((a for a in axes if a not in same), key=lambda a: all_numbers(a, rows))
+    texts = sum(not all_numbers(c, rows) for c in columns)
+    medians = [v for v in (number(r, "median_s") for r in rows) if v > 0]
+    middle = statistics.median(medians) if medians else 1
+    unit, name = next((u for u in UNITS if middle >= u[0]), UNITS[-1])
+    rates = [
+        (c, label, None)
+        for c, label in (
+            ("gbps", "GB/s"), ("pct_peak", "% of peak"), ("pct_link", "% of link"),
+            ("gflops", "GFLOP/s"), ("elements_per_s", "elements/s"), ("expected_pct", "expected %"),
+        )
+        if any(r.get(c) for r in rows)
+    ]  # fmt: skip
+    rates += [(c, escape(c), None) for c in own]
+    compared = any(r.get("verdict") for r in rows)
+    odd = any(r["status"] != "ok" for r in rows)
+    head = [escape(axis_label(c)) for c in columns]
+    head += [f"median, {name}", "from", "to", *(label for _, label, _ in rates)]
+    head += ["ratio", "from", "to", "verdict"] * compared + ["status"] * odd + ["flags"]
+    lines = []
+    for r in rows:
+        cells = [escape(r.get(c, "")) for c in columns]
+        cells += [plain(number(r, c) / unit) for c in ("median_s", "ci_lo_s", "ci_hi_s")]
+        for c, _, _ in rates:
+            v = value(r.get(c) or "nan")
+            exact = isinstance(v, float) and abs(v) < 1e15 and v == int(v)
+            cells.append(f"{v:.0f}" if exact else escape(v) if isinstance(v, str) else plain(v))
+        if compared:
+            cells += [plain(number(r, c)) for c in ("ratio", "ratio_lo", "ratio_hi")]
+            base = f" than {r['compared_with']}" if r["verdict"] in ("faster", "slower") else ""
+            base = f" as {r['compared_with']}" if r["verdict"] == "same" else base
+            cells.append(escape(r["verdict"] + base))
+        if odd:
+            cells.append(escape(" ".join(filter(None, (r["status"], r["reason"])))))
+        cells.append(flags_cell(r["flags"]))
+        lines.append(cells)
+    flags = Counter(f for r in rows for f in r["flags"].split(";") if f)
+    said = [
+        f'<dt>{flags_cell(f)} <small>{n}</small></dt><dd>{escape(known[f][0] if f in known else "")}'
+        "</dd>"
+        for f, n in flags.most_common()
+    ]
+    alike = ", ".join(f"{axis_label(a)} {value_label(a, value(rows[0].get(a, '')))}" for a in same)
+    files = sorted({r["@file"].name for r in rows})
+    is_open = " open" if len(rows) <= OPEN_MAX else ""
+    return (
+        f'<details class=rows{is_open} id="rows-{slug(bench)}"><summary>{escape(bench)}: {len(rows)} '
+        f"rows</summary><p class=note>{escape(', '.join(files))}"
+        f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
+        + f'<div class="scroll">{html_table(head, lines, "data", texts)}</div>'
+        + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
+        + "</details>\n"
+    )
+
+
+def all_numbers(column, rows):
+    return all(isinstance(value(r.get(column, "")), float) for r in rows)
+
+
+def verdicts(rows):
+    """What comparisons within runs have found, counted."""
+    found = {}
+    for r in rows:
+        if r.get("verdict"):
+            found.setdefault((r["bench"], r["compared_with"]), Counter())[r["verdict"]] += 1
+    words = ("faster", "same", "undecided", "slower")
+    lines = [
+        (f'<a href="#rows-{slug(b)}">{escape(b)}</a>', escape(base), *(n[w] or "" for w in words))
+        for (b, base), n in found.items()
+    ]
+    if not lines:
+        return ""
+    return (
+        "<h3>Within runs</h3><p class=note>Kernels that took turns, each against the first: what "
+        "gpumb found, by the interval of the ratio. How much is in the rows.</p>"
+        + html_table(["benchmark", "compared with", *words], lines, "facts", 2)
+    )
+
+
+def beside(rows):
+    """The same configurations in two inputs: medians and intervals of both. No verdict: that is
+    gpumb's to find."""
+    groups = {}
+    for r in rows:
+        key = r["bench"], r["kernel"], *((a, r[a]) for a in r["@axes"])
+        groups.setdefault(key, {})[r["@source"]] = r
+    sources = list(dict.fromkeys(r["@source"] for r in rows))
+    lines = []
+    for (bench, kernel, *axes), own in groups.items():
+        if len(own) < 2 or any(r["status"] != "ok" for r in own.values()):
+            continue
+        cells = [escape(bench), escape(kernel), escape(" ".join(f"{a}={v}" for a, v in axes))]
+        for s in sources:
+            three = [number(own[s], c) for c in ("median_s", "ci_lo_s", "ci_hi_s")]
+            cells += [plain(1e6 * v) for v in three] if s in own else [""] * 3
+        first, last = (number(own[s], "median_s") if s in own else math.nan for s in sources[:2])
+        cells.append(plain(last / first, 4) if len(sources) == 2 and first > 0 else "")
+        lines.append(cells)
+    if not lines:
+        return ""
+    head = ["benchmark", "kernel", "axes"]
+    for s in sources:
+        head += [f"{escape(s)}, \u00b5s", "from", "to"]
+    is_open = " open" if len(lines) <= OPEN_MAX else ""
+    return (
+        f"<h3>{escape(' and '.join(sources))}</h3><p class=note>Medians of the same configurations "
+        "with their 95 % intervals, and their ratio. Whether they differ is for gpumb to say, which "
+        "also knows how processes differ: <code>PROGRAM --replay after.csv --compare before.csv"
+        f"</code>.</p><details class=rows{is_open} id=beside><summary>{len(lines)} configurations</summary>"
+        f'<div class="scroll">{html_table([*head, "ratio"], lines, "data", 3)}</div></details>'
+    )
+
+
+def command(program, backend, settings):
+    """How to run it again. In CSV files the commas of its arguments are blanks."""
+    words = []
+    for key, v in settings.items():
+        if (key, str(v)) in WORDS:
+            words.append(WORDS[key, str(v)])
+        elif key in OPTIONS and v is not None:
+            name, factor = OPTIONS[key]
+            words.append(f"{name} {float(v) * factor:g}")
+        elif key == "arguments" and v:
+            words.append(re.sub(r"(?<=[=\d]) (?=[\w.])(?!-)", ",", str(v)))
+    if {"min_samples", "max_samples"} & settings.keys():
+        least, most = (settings.get(k, USUAL[k]) for k in ("min_samples", "max_samples"))
+        words.append(f"--samples {least}:{most}")
+    if settings.get("order", "natural") != "natural":
+        words.append("--shuffle")
+    path = f"./{program}"
+    make = ""
+    if any((ROOT / d / f"{program}{e}").exists() for d in ("bench", "examples") for e in (".cu", ".c")):
+        path = f"build/{backend}/{program}"
+        make = f"make BACKEND={backend} {path} && "
+    return " ".join([make + path, *words, f"--csv {program}.csv --json {program}.json"])
+
+
+def commands(contexts, rows, inputs, out, apart):
+    """The programs with their settings, as far as the files say these."""
+    found = {}
+    for r in rows:
+        text = r.get("settings", "")
+        settings = dict(s.split("=", 1) for s in text.split(";") if "=" in s)
+        program = settings.pop("program", r["bench"].split("/")[0])
+        known = found.setdefault((program, r["backend"]), None)
+        if text and known is None:
+            found[program, r["backend"]] = settings
+    for c in contexts:
+        key = c["program"], c["device"].get("backend")
+        if key in found and c.get("settings"):
+            found[key] = {
+                k: v for k, v in c["settings"].items() if v is not None and v != USUAL.get(k)
+            }
+    lines = []
+    for (program, backend), settings in found.items():
+        unknown = "" if settings is not None else "    # its settings are not in the files"
+        lines.append(command(program, backend, settings or {}) + unknown)
+    lines.append(
+        f"python3 plots/report.py {' '.join(map(str, inputs))}{' --overlay' * apart} --out {out}"
+    )
+    files = sorted({r["@file"].name for r in rows if r["@file"].suffix == ".csv"})
+    return (
+        "<p>To measure again, and to write this page:</p>"
+        f"<pre>{escape(chr(10).join(lines))}</pre>"
+        "<p>To see a program's table and conclusions from the stored rows, without a device: "
+        f"<code>PROGRAM --replay {escape(files[0] if files else 'rows.json')}</code>.</p>"
+    )
+
+
+STYLE = """
+:root{--ink:#1d2329;--soft:#5a646e;--line:#dfe3e7;--tint:#f5f7f9;--blue:#0b5c94}
+*{box-sizing:border-box}html{scroll-behavior:smooth;scroll-padding-top:1rem}
+body{margin:0 auto;padding:2.5rem 1.5rem 4rem;max-width:72rem;color:var(--ink);background:#fff;
+font:16px/1.55 system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 .4rem}h2{font-size:1.4rem;margin:3.2rem 0 .6rem;
+padding-top:.9rem;border-top:1px solid var(--line)}h3{font-size:1.1rem;margin:1.8rem 0 .4rem}
+h4{font-size:1.05rem;margin:0}a{color:var(--blue);text-decoration:none}a:hover{text-decoration:underline}
+p{margin:.5rem 0}.note,figcaption,.y{color:var(--soft);font-size:.85rem}small{color:var(--soft)}
+nav{margin:1.2rem 0;display:flex;flex-wrap:wrap;gap:.35rem .5rem;font-size:.92rem}
+nav a{background:var(--tint);border-radius:1rem;padding:.15rem .75rem}
+figure{margin:1.8rem 0 2.4rem;position:relative}figure>svg{display:block;width:100%;height:auto;
+overflow:visible}figcaption{max-width:60rem}.y{margin:.1rem 0 .3rem}
+ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;margin:0 0 .5rem;padding:0;
+font-size:.85rem}.legend svg{margin-right:.35rem;vertical-align:0}
+svg text{fill:#333;stroke:none}svg .p{font-weight:600}.g{stroke:#e6e9ec}.a{stroke:#9aa4ad}
+.l,.e,.m{fill:none;stroke:currentColor}.l{stroke-width:1.6;stroke-linejoin:round}.e{stroke-width:1.2}
+.e{opacity:.75}rect+.e{stroke:#222}.m{stroke-dasharray:2 3;stroke-width:1.6}circle{fill:currentColor}
+circle.h{fill:#fff;stroke:currentColor;stroke-width:1.5}.b{fill:currentColor}.r{stroke:#222;
+stroke-width:1.2}.s0{fill:#000;opacity:.025}.s1{fill:#000;opacity:.07}.band{fill:#009e73;opacity:.14}
+svg .star{fill:#a00000;font-size:15px;text-anchor:middle}.here{stroke:#000;stroke-width:2}
+table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
+th,td{padding:.22rem .65rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}
+th{font-weight:600;text-align:right;background:#fff}table.data th{position:sticky;top:0;
+white-space:nowrap}.data td{white-space:nowrap}tbody tr:hover{background:var(--tint)}
+td:first-child,th:first-child,.t9 td,.t9 th{text-align:left}.data td:last-child,.data th:last-child
+{text-align:left}.t2 :is(td,th):nth-child(-n+2),.t3 :is(td,th):nth-child(-n+3),.t4 :is(td,th)
+:nth-child(-n+4),.t5 :is(td,th):nth-child(-n+5),.t6 :is(td,th):nth-child(-n+6){text-align:left}
+.scroll{width:fit-content;max-width:100%}h3+figure{margin-top:.8rem}th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--blue)}
+th[aria-sort=ascending] button::after{content:" \\2191"}th[aria-sort=descending] button::after
+{content:" \\2193"}.scroll{overflow:auto;max-height:36rem;border:1px solid var(--line);
+border-radius:.3rem}details{margin:.5rem 0}summary{cursor:pointer;color:var(--blue)}
+.find{margin:.3rem 0;font:inherit;font-size:.88rem;padding:.25rem .6rem;width:18rem;max-width:100%;
+border:1px solid #b9c2ca;border-radius:.3rem}dl.flags{display:grid;grid-template-columns:max-content 1fr;
+gap:.1rem 1rem;font-size:.85rem;margin:.6rem 0}dl.flags dt,dl.flags dd{margin:0}dl.all dt{font-weight:600;
+margin-top:.9rem}dl.all dd{margin:0;max-width:50rem}.findings{padding-left:1.2rem;max-width:58rem}
+pre{background:var(--tint);padding:.9rem 1rem;overflow:auto;border-radius:.3rem;font-size:.82rem}
+#tip{position:absolute;pointer-events:none;background:#1d2329;color:#fff;font-size:.8rem;
+line-height:1.35;padding:.35rem .6rem;border-radius:.3rem;white-space:pre-line;max-width:22rem;z-index:9}
+@media print{@page{margin:14mm}body{padding:0;font-size:10pt;max-width:none}nav,.find{display:none}
+h2{break-after:avoid;margin-top:1.5rem}h3,h4{break-after:avoid}figure{break-inside:avoid;margin:1rem 0}
+.scroll{max-height:none;overflow:visible;border:0}table{font-size:7.5pt}th,td{padding:.1rem .35rem}
+.data td,table.data th{white-space:normal;position:static}tr{break-inside:avoid}a{color:inherit}
+pre{white-space:pre-wrap}summary{color:inherit}}
+"""
+SCRIPT = """
+'use strict';
+for (const table of document.querySelectorAll('table.data')) {
+  const body = table.tBodies[0], all = [...body.rows];
+  const key = (row, i) => {
+    const text = row.cells[i].textContent, x = text === '' ? NaN : Number(text);
+    return Number.isNaN(x) ? text : x;
+  };
+  [...table.tHead.rows[0].cells].forEach((th, i) => {
+    const button = document.createElement('button');
+    button.append(...th.childNodes);
+    th.append(button);
+    button.onclick = () => {
+      const down = th.ariaSort === 'ascending';
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+      th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      const keyed = all.map((row) => [key(row, i), row]);
+      keyed.sort(([a], [b]) => {
+        if (a === '' || b === '') return (a === '') - (b === '');  // what is missing comes last
+        const numbers = (typeof b === 'number') - (typeof a === 'number');
+        const order = numbers || (a < b ? -1 : a > b ? 1 : 0);
+        return down ? -order : order;
+      });
+      body.append(...keyed.map(([, row]) => row));
+    };
+  });
+  if (all.length < 6) continue;
+  const find = document.createElement('input'), said = document.createElement('small');
+  find.className = 'find';
+  find.type = 'search';
+  find.placeholder = 'Filter: words that a row has';
+  find.setAttribute('aria-label', find.placeholder);
+  find.oninput = () => {
+    const words = find.value.toLowerCase().split(' ').filter(Boolean);
+    let shown = 0;
+    for (const row of all) {
+      const text = [...row.cells].map((c) => c.textContent).join(' ').toLowerCase();
+      row.hidden = !words.every((w) => text.includes(w));
+      shown += !row.hidden;
+    }
+    said.textContent = words.length ? ` ${shown} of ${all.length}` : '';
+  };
+  table.parentNode.before(find, said);
+}
+const flags = {};
+for (const dt of document.querySelectorAll('dl.all dt'))
+  flags['#' + dt.id] = dt.nextElementSibling.textContent;
+document.addEventListener('mouseover', (e) => {
+  const link = e.target.closest && e.target.closest('a[href^="#flag-"]');
+  if (link && !link.title) link.title = flags[link.hash] || '';
+});
+const tip = document.createElement('div');
+tip.id = 'tip';
+tip.hidden = true;
+document.body.append(tip);
+let here = null;
+const leave = () => {
+  if (here) here.classList.remove('here');
+  here = null;
+  tip.hidden = true;
+};
+for (const picture of document.querySelectorAll('figure > svg')) {
+  let marks = null;
+  picture.addEventListener('pointermove', (e) => {
+    if (!marks)  // their own titles would show as well, later
+      marks = [...picture.querySelectorAll('title')].map((title) => {
+        const mark = title.parentNode, text = title.textContent;
+        title.remove();
+        mark.setAttribute('aria-label', text);
+        return [mark, text];
+      });
+    const far = 28;
+    let best = null, least = far * far;
+    for (const [mark, text] of marks) {
+      const box = mark.getBoundingClientRect();
+      const dx = Math.max(box.left - e.clientX, 0, e.clientX - box.right);
+      const dy = Math.max(box.top - e.clientY, 0, e.clientY - box.bottom);
+      if (dx * dx + dy * dy < least) [best, least] = [[mark, text, box], dx * dx + dy * dy];
+    }
+    leave();
+    if (!best) return;
+    here = best[0];
+    here.classList.add('here');
+    tip.textContent = best[1];
+    tip.hidden = false;
+    const box = best[2], right = box.right + 12 + tip.offsetWidth < innerWidth;
+    tip.style.left = scrollX + (right ? box.right + 8 : box.left - 8 - tip.offsetWidth) + 'px';
+    tip.style.top = scrollY + Math.max(box.top - 10, 0) + 'px';
+  });
+  picture.addEventListener('pointerleave', leave);
+}
+"""
+
+
+def drawn(rows, args):
+    """All figures; several GPUs are beside each other, the CPU's backend is by itself."""
+    gpus = [r for r in rows if r["backend"] != "cpu"]
+    devices = dict.fromkeys(r["device"] for r in gpus)
+    if args.overlay:
+        yield from table.figures(rows, date=args.date, together=True)
+    elif len(devices) > 1:
+        sourced = [{**r, "@source": r["device"]} for r in gpus]
+        yield from table.figures(sourced, date=args.date, together=True)
+        cpus = [r for r in rows if r["backend"] == "cpu"]
+        yield from table.figures(cpus, date=args.date)
+    else:
+        yield from table.figures(rows, date=args.date)
+
+
+def page(contexts, rows, known, args):
+    devices = sorted({r["device"] for r in rows if r["backend"] != "cpu"}) or sorted(
+        {r["device"] for r in rows}
+    )
+    title = args.title or f"{', '.join(devices)}: measured with gpumb"
+    figures = {}
+    for f in drawn(rows, args):
+        figures.setdefault(f.family.bench, []).append(f)
+    benches = dict.fromkeys(r["bench"] for r in rows)
+    programs = {}
+    for b in benches:
+        programs.setdefault(b.split("/")[0], []).append(b)
+    body, links, count_of = [], [], 0
+
+    def section(name, anchor, text):
+        if text:
+            links.append(f'<a href="#{anchor}">{escape(name)}</a>')
+            body.append(f'<section><h2 id="{anchor}">{escape(name)}</h2>{text}</section>\n')
+
+    section("Devices", "devices", facts(contexts, rows))
+    section("What they reach" if len(devices) > 1 else "What it reaches", "reached", reached(rows))
+    compared = verdicts(rows) + (beside(rows) if args.overlay else "")
+    for f in args.compared:
+        quoted = escape(f.read_text("utf-8", "replace"))
+        compared += f"<h3>{escape(f.name)}</h3><pre>{quoted}</pre>"
+    section("Comparisons", "comparisons", compared)
+    for program, own in programs.items():
+        text = [notes([c for c in contexts if c["program"] == program])]
+        for bench in own:
+            text.append(f'<h3 id="{slug(bench)}">{escape(bench)}</h3>')
+            for f in figures.get(bench, []):
+                count_of += 1
+                text.append(figure(f, count_of))
+            text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known,
+                                   len({r["device"] for r in rows}) > 1))
+        section(program, f"program-{slug(program)}", "".join(text))
+    counted = Counter(f for r in rows for f in r["flags"].split(";") if f)
+    said = "".join(
+        f'<dt id="flag-{f}">{f}</dt><dd>{escape(known[f][0] if f in known else "")} '
+        f"<small>({n} rows)</small><br>{escape(known[f][1] if f in known else '')}</dd>"
+        for f, n in counted.most_common()
+    )
+    section("Flags", "flags", said and f"<dl class=all>{said}</dl>")
+    section("Reproduce", "reproduce",
+            commands(contexts, rows, args.inputs, args.out, args.overlay))
+    dates = sorted({args.date or r["@date"] for r in rows})
+    status = Counter(r["status"] for r in rows)
+    files = len({r["@file"] for r in rows})
+    about = (
+        f"{len(rows)} rows of {len(benches)} benchmarks from {files} file{'s' * (files > 1)}: "
+        f"{', '.join(f'{n} {s}' for s, n in status.most_common())}. Files of "
+        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}. Times are medians with 95 % intervals; "
+        "GB/s counts bytes read + written, 1 GB = 10<sup>9</sup> bytes."
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<title>{escape(title)}'
+        '</title><meta name="viewport" content="width=device-width">\n'
+        f'<link rel="icon" href="data:,"><style>{STYLE}</style></head><body>\n'
+        f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{''.join(links)}</nav></header>\n"
+        f"<main>{''.join(body)}</main>\n<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Writes one HTML file from the CSV and JSON files of programs that use gpumb."
+    )
+    parser.add_argument("inputs", nargs="+", help="folders with CSV and JSON files, or files")
+    parser.add_argument("--out", default="results/report.html", type=Path, help="the HTML file")
+    parser.add_argument("--title", help="instead of the devices' names")
+    parser.add_argument("--date", help="date of the rows instead of the files' own")
+    parser.add_argument(
+        "--overlay", action="store_true",
+        help="each input beside the others: devices, or before and after",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compared", action="append", default=[], type=Path, metavar="FILE",
+        help="text that a program has printed with --compare, quoted",
+    )  # fmt: skip
+    parser.add_argument(
+        "--header", default=ROOT / "gpumb.h", type=Path, help="gpumb.h, which explains the flags"
+    )
+    args = parser.parse_args()
+    contexts, rows = load(args.inputs, args.overlay)
+    text = page(contexts, rows, flags_of(args.header), args)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(text, encoding="utf-8")
+    say(f"{args.out}: {len(rows)} rows, {text.count('<figure')} figures, {len(text.encode()) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Problem, OSError) as problem:
+        say(problem)
+        sys.exit(2)

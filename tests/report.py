@@ -1,0 +1,316 @@
+"""What plots/report.py writes, from the rows of bench/results and from made ones. test_report.sh
+runs it."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plots"))
+sys.dont_write_bytecode = True
+import families  # noqa: E402
+import report  # noqa: E402
+
+RESULTS = ROOT / "bench" / "results"
+VOID = {"meta", "link", "br", "input"}
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(holds, what):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"report.py: failed: {what}")
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def write(path, rows):
+    with path.open("w", newline="") as f:
+        out = csv.DictWriter(f, rows[0].keys())
+        out.writeheader()
+        out.writerows(rows)
+
+
+def run(*arguments):
+    """Exit code and standard error of report.py."""
+    error = io.StringIO()
+    sys.argv = ["report.py", *map(str, arguments)]
+    with contextlib.redirect_stderr(error):
+        try:
+            report.main()
+            return 0, error.getvalue()
+        except report.Problem as problem:
+            return 2, str(problem)
+
+
+class Page(HTMLParser):
+    """Balance of the tags, ids, references, tables by the id of what they are in, text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.ids, self.links, self.outside = [], [], Counter(), set(), []
+        self.tables, self.rows, self.cell, self.owner, self.words = {}, None, None, "", []
+        self.feed(text)
+        self.close()
+        self.wrong += self.open
+
+    def handle_starttag(self, tag, attributes):
+        own = dict(attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in own:
+            self.ids[own["id"]] += 1
+        if tag == "details":
+            self.owner = own.get("id", "")
+        for name in ("href", "src", "action", "data", "xlink:href", "srcset", "poster"):
+            link = own.get(name, "#")
+            if link.startswith("#"):
+                self.links.add(link[1:])
+            elif link != "data:,":
+                self.outside.append(link)
+        if tag == "tbody":
+            self.rows = self.tables.setdefault(self.owner, [])
+        elif tag == "tr" and self.rows is not None:
+            self.rows.append([])
+        elif tag == "td" and self.rows is not None:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+        if tag == "tbody":
+            self.rows = None
+        if tag == "details":
+            self.owner = ""
+
+    def handle_data(self, text):
+        self.words.append(text)
+        if self.rows and self.open[-1] not in ("tr", "tbody"):
+            self.rows[-1][-1] += text
+
+
+def page_of(path):
+    text = path.read_text("utf-8")
+    page = Page(text)
+    check(not page.wrong, f"{path.name}: tags that are not balanced: {page.wrong[:5]}")
+    check(not page.outside, f"{path.name}: external references: {page.outside[:3]}")
+    check(not re.search(r"url\(|@import|https?://", text), f"{path.name}: names a place outside")
+    lost = page.links - set(page.ids) - {""}
+    check(not lost, f"{path.name}: anchors that are not there: {sorted(lost)[:5]}")
+    double = [i for i, n in page.ids.items() if n > 1]
+    check(not double, f"{path.name}: ids given twice: {double[:5]}")
+    return text, page
+
+
+# ---- the stored rows, as they are ----------------------------------------------------------------
+
+
+def stored(tmp):
+    out = tmp / "report.html"
+    code, error = run(RESULTS, "--out", out)
+    check(code == 0 and error.count("\n") == 1, f"bench/results: {code} {error}")
+    text, page = page_of(out)
+    check(len(text.encode()) < 5e6, f"{len(text.encode())} bytes")
+    benches = {}
+    for f in sorted(RESULTS.glob("*.csv")):
+        for r in rows_of(f):
+            if "schema" in r:
+                benches.setdefault(r["bench"], []).append(r)
+    for bench, rows in benches.items():
+        found = page.tables.get(f"rows-{report.slug(bench)}", [])
+        check(len(found) == len(rows), f"{bench}: {len(found)} rows, not {len(rows)}")
+        shown = Counter(cell for line in found for cell in line)
+        medians = [float(r["median_s"]) for r in rows if r["median_s"]]
+        scales = (1, 1e-3, 1e-6, 1e-9)
+        best = max(sum(f"{m / s:.5g}" in shown for m in medians) for s in scales)
+        check(best == len(medians), f"{bench}: {best} of {len(medians)} medians")
+        flags = Counter(f for r in rows for f in r["flags"].split(";") if f)
+        said = Counter(f for line in found for f in line[-1].split())
+        check(flags == said, f"{bench}: flags {said}, not {flags}")
+    for f in families.FAMILIES:
+        if f.bench in benches:
+            drawn = any(i.endswith(f"-{f.name}") for i in page.ids)
+            check(drawn, f"{f.name}: no figure")
+    others = [b for b in benches if b not in {f.bench for f in families.FAMILIES}]
+    for b in others:
+        check(any(i.endswith(f"-{report.slug(b)}") for i in page.ids), f"{b}: no figure")
+    words = "".join(page.words)
+    for c in json.loads((RESULTS / "h200-context.json").read_text()).values():
+        for note in c.get("notes", []) if isinstance(c, dict) else []:
+            check(note in words, f"a note is missing: {note}")
+    check("build/cuda/offset --full" in words, "no command with the settings of offset")
+    return out
+
+
+# ---- flags: the words of --explain ---------------------------------------------------------------
+
+
+def flags():
+    known = report.flags_of(ROOT / "gpumb.h")
+    source = (ROOT / "gpumb.h").read_text()
+    check(set(re.findall(r'^    X\([A-Z_]+, "([a-z-]+)"', source.split("#define GPUMB_FLAGS(X)")[1]
+                         .split("#define GPUMBI_FLAG_BIT")[0], re.M)) <= set(known) and known,
+          f"flags: {sorted(known)}")
+    built = [ROOT / b / "copy" for b in (os.environ.get("TEST_BUILD", "build/cpu"), "build/cpu")]
+    program = next((b for b in built if b.exists()), None)
+    if not program:
+        counts["skipped"] += 1
+        print("report.py: skipped: flags against --explain all: no program is built")
+        return
+    said = subprocess.run([program, "--explain", "all"], capture_output=True, text=True).stdout
+    ours = "\n".join(f"{f}: {meaning}.\n{advice}\n" for f, (meaning, advice) in known.items())
+    check(said == ours, "the flags are not those of --explain all")
+
+
+# ---- made rows -----------------------------------------------------------------------------------
+
+
+def made(tmp):
+    """JSON alone; two inputs beside each other; text that must not become markup; bad input."""
+    base = rows_of(RESULTS / "h200-transfer.csv")
+    fixed = [c for c in base[0] if c not in ("path", "size", "form")]
+    context = json.loads((RESULTS / "h200.json").read_text())
+    lines = [
+        {**{c: r[c] or None for c in fixed}, "axes": {c: r[c] for c in ("path", "size")},
+         "values": {}}
+        for r in base
+    ]  # fmt: skip
+    nasty = '<b>&"\'</b>'
+    lines[0]["kernel"] = lines[0]["axes"]["path"] = nasty
+    own = {**context, "rows": lines, "notes": [f"a note {nasty}"]}
+    (tmp / "transfer.json").write_text(json.dumps(own))
+    (tmp / "other.json").write_text('{"benchmarks": []}')
+    code, error = run(tmp, "--out", tmp / "json.html", "--title", nasty)
+    check(code == 0, f"JSON alone: {code} {error}")
+    text, page = page_of(tmp / "json.html")
+    check(len(page.tables["rows-transfer-size"]) == len(base), "rows of the JSON")
+    words = "".join(page.words)
+    check(f"a note {nasty}" in words and "<b>&" not in text, "text became markup")
+    check("132" in words and "PCIe" not in context, "the device's facts")
+
+    before, after = tmp / "before.csv", tmp / "after.csv"
+    write(before, base)
+    half = [{**r, **{c: str(float(r[c]) / 2) for c in ("median_s", "ci_lo_s", "ci_hi_s") if r[c]}}
+            for r in base]
+    write(after, half)
+    code, error = run(before, after, "--overlay", "--out", tmp / "two.html",
+                      "--compared", RESULTS / "h200-compare.txt")
+    check(code == 0, f"--overlay: {code} {error}")
+    _, page = page_of(tmp / "two.html")
+    ratios = [line[-1] for line in page.tables["beside"]]
+    check(ratios == ["0.5"] * len(base), f"ratios before and after: {ratios[:5]}")
+    words = "".join(page.words)
+    check("spread between processes" in words, "--compared is not quoted")
+    check("--replay after.csv --compare before.csv" in words, "no way to a verdict")
+
+    (tmp / "none").mkdir()
+    (tmp / "cut.csv").write_text(before.read_text()[:-40])
+    (tmp / "bad.json").write_text("{")
+    for arguments, said in (
+        ([tmp / "none"], "nothing in it"),
+        ([tmp / "nosuch"], "no such file"),
+        ([tmp / "other.json"], "no rows"),
+        ([tmp / "cut.csv"], "fields under"),
+        ([tmp / "bad.json"], "cannot be read"),
+        ([before, "--header", tmp / "bad.json"], "GPUMB_FLAGS"),
+    ):
+        code, error = run(*arguments, "--out", tmp / "bad.html")
+        check(code == 2 and said in error and "\n" not in error.strip(), f"{arguments}: {error}")
+    check(not (tmp / "bad.html").exists(), "written although the input is bad")
+
+
+# ---- in a browser --------------------------------------------------------------------------------
+
+WATCH = """<script>
+const wrong = [];
+addEventListener('error', (e) => wrong.push(e.message));
+for (const kind of ['error', 'warn']) console[kind] = (...words) => wrong.push(words.join(' '));
+</script>"""
+LOOK = """<script>
+const at = (row, i) => row.cells[i].textContent;
+let sorted = 0, shown = 0, figures = 0;
+for (const table of document.querySelectorAll('table.data')) {
+  const rows = table.tBodies[0].rows, before = rows.length;
+  const head = [...table.tHead.rows[0].cells], i = head.findIndex((h) => /^median|µs$/.test(h.textContent));
+  const in_order = (sign) => [...rows].every((r, n) => !n || !at(r, i) || !at(rows[n - 1], i) ||
+    sign * (Number(at(rows[n - 1], i)) - Number(at(r, i))) <= 0);
+  head[i].querySelector('button').click();
+  const up = in_order(1) && head[i].ariaSort === 'ascending';
+  head[i].querySelector('button').click();
+  if (up && in_order(-1) && rows.length === before) sorted++;
+  else wrong.push('not sorted: ' + table.textContent.slice(0, 60));
+}
+for (const find of document.querySelectorAll('input.find')) {
+  const rows = [...find.parentNode.querySelectorAll('tbody tr')];
+  find.value = 'no row has this';
+  find.dispatchEvent(new Event('input'));
+  const none = rows.every((r) => r.hidden);
+  find.value = rows[0].cells[0].textContent;
+  find.dispatchEvent(new Event('input'));
+  if (none && !rows[0].hidden) shown++;
+  else wrong.push('not filtered');
+}
+for (const picture of document.querySelectorAll('figure > svg')) {
+  const mark = picture.querySelector('title').parentNode, text = mark.textContent;
+  const box = mark.getBoundingClientRect();
+  picture.dispatchEvent(new PointerEvent('pointermove',
+    {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}));
+  const tip = document.getElementById('tip');
+  if (!tip.hidden && tip.textContent.length > 5) figures++;
+  else wrong.push('no values on hover: ' + text);
+}
+document.documentElement.innerHTML =
+  '<pre>verdict ' + JSON.stringify({sorted, shown, figures, wrong: wrong.slice(0, 5)}) + '</pre>';
+</script>"""
+
+
+def browser(path, tmp):
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if not program:
+        counts["skipped"] += 1
+        print("report.py: skipped: how the page runs: no chromium")
+        return
+    text = path.read_text("utf-8")
+    tables, finds = text.count('<table class="data'), len(re.findall("<tbody>", text))
+    figures = text.count("<figure ")
+    watched = text.replace("<style>", WATCH + "<style>", 1).replace("</body>", LOOK + "</body>")
+    (tmp / "watched.html").write_text(watched, encoding="utf-8")
+    command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    command += [f"--user-data-dir={tmp / 'profile'}", "--enable-logging=stderr", "--dump-dom"]
+    try:
+        done = subprocess.run(
+            [*command, (tmp / "watched.html").as_uri()], capture_output=True, text=True, timeout=120
+        )
+    except subprocess.TimeoutExpired:
+        check(False, "chromium: not done in 120 s")
+        return
+    found = re.search(r"verdict (\{.*\})", done.stdout)
+    verdict = json.loads(found[1]) if found else {"wrong": [done.stdout[-300:], done.stderr[-300:]]}
+    check(not verdict["wrong"], f"chromium: {verdict['wrong']}")
+    check(verdict.get("sorted") == tables > 0, f"tables sorted: {verdict}, not {tables}")
+    check(0 < verdict.get("shown", 0) <= finds, f"tables filtered: {verdict}")
+    check(verdict.get("figures") == figures > 0, f"values on hover: {verdict}, not {figures}")
+    check("CONSOLE" not in done.stderr, f"console: {done.stderr[-300:]}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    here = Path(folder)
+    (here / "made").mkdir()
+    made(here / "made")
+    flags()
+    browser(stored(here), here)
+print(", ".join(f"{n} {what}" for what, n in counts.items()))
+sys.exit(counts["failed"] > 0)
