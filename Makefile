@@ -121,8 +121,8 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport trace test rest check plots figures matrix lint mutate clean help
-.PHONY: always
+.PHONY: all run bench passport report trace test rest check plots figures matrix lint mutate clean
+.PHONY: help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -220,6 +220,14 @@ test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds everything an
 
 rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
+
+# ---- report: of one folder or file, or of several set beside each other ----
+FROM := results
+OUT := results/report.html
+report: ## one HTML file of results/: devices, findings, figures, tables; FROM='before after'
+	@command -v python3 >/dev/null || { \
+	    echo 'make report: python3 is missing (Debian: apt-get install python3)'; exit 1; }
+	@python3 plots/report.py $(FROM) $(if $(word 2,$(FROM)),--overlay) --out $(OUT)
 
 # ---- plots: with a matplotlib of its own where python3 has none ----
 has_matplotlib = $(1) -c 'import matplotlib' 2>/dev/null

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one HTML file, which needs nothing else, from CSV and JSON files of programs that use gpumb:
+"""Writes one HTML file, which needs nothing else, from CSV and JSON files of gpumb's programs:
     python3 plots/report.py results --out results/report.html
 
 Devices, findings (the notes of the JSON files), figures with values on hover, tables to sort and
@@ -272,16 +272,16 @@ def rows_table(bench, rows, known, several):
         lines.append(cells)
     flags = Counter(f for r in rows for f in r["flags"].split(";") if f)
     said = [
-        f'<dt>{flags_cell(f)} <small>{n}</small></dt><dd>{escape(known[f][0] if f in known else "")}'
-        "</dd>"
+        f"<dt>{flags_cell(f)} <small>{n}</small></dt><dd>"
+        f"{escape(known[f][0] if f in known else '')}</dd>"
         for f, n in flags.most_common()
     ]
     alike = ", ".join(f"{axis_label(a)} {value_label(a, value(rows[0].get(a, '')))}" for a in same)
     files = sorted({r["@file"].name for r in rows})
     is_open = " open" if len(rows) <= OPEN_MAX else ""
     return (
-        f'<details class=rows{is_open} id="rows-{slug(bench)}"><summary>{escape(bench)}: {len(rows)} '
-        f"rows</summary><p class=note>{escape(', '.join(files))}"
+        f'<details class=rows{is_open} id="rows-{slug(bench)}">'
+        f"<summary>{escape(bench)}: {len(rows)} rows</summary><p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
         + f'<div class="scroll">{html_table(head, lines, "data", texts)}</div>'
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
@@ -340,9 +340,10 @@ def beside(rows):
     is_open = " open" if len(lines) <= OPEN_MAX else ""
     return (
         f"<h3>{escape(' and '.join(sources))}</h3><p class=note>Medians of the same configurations "
-        "with their 95 % intervals, and their ratio. Whether they differ is for gpumb to say, which "
-        "also knows how processes differ: <code>PROGRAM --replay after.csv --compare before.csv"
-        f"</code>.</p><details class=rows{is_open} id=beside><summary>{len(lines)} configurations</summary>"
+        "with their 95 % intervals, and their ratio. Whether they differ is for gpumb to say, "
+        "which also knows how processes differ: <code>PROGRAM --replay after.csv --compare before.csv"
+        f"</code>.</p><details class=rows{is_open} id=beside>"
+        f"<summary>{len(lines)} configurations</summary>"
         f'<div class="scroll">{html_table([*head, "ratio"], lines, "data", 3)}</div></details>'
     )
 
@@ -365,7 +366,8 @@ def command(program, backend, settings):
         words.append("--shuffle")
     path = f"./{program}"
     make = ""
-    if any((ROOT / d / f"{program}{e}").exists() for d in ("bench", "examples") for e in (".cu", ".c")):
+    sources = (ROOT / d / program for d in ("bench", "examples"))
+    if any(s.with_suffix(end).exists() for s in sources for end in (".cu", ".c")):
         path = f"build/{backend}/{program}"
         make = f"make BACKEND={backend} {path} && "
     return " ".join([make + path, *words, f"--csv {program}.csv --json {program}.json"])
@@ -401,145 +403,6 @@ def commands(contexts, rows, inputs, out, apart):
         "<p>To see a program's table and conclusions from the stored rows, without a device: "
         f"<code>PROGRAM --replay {escape(files[0] if files else 'rows.json')}</code>.</p>"
     )
-
-
-STYLE = """
-:root{--ink:#1d2329;--soft:#5a646e;--line:#dfe3e7;--tint:#f5f7f9;--blue:#0b5c94}
-*{box-sizing:border-box}html{scroll-behavior:smooth;scroll-padding-top:1rem}
-body{margin:0 auto;padding:2.5rem 1.5rem 4rem;max-width:72rem;color:var(--ink);background:#fff;
-font:16px/1.55 system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-h1{font-size:1.9rem;line-height:1.2;margin:0 0 .4rem}h2{font-size:1.4rem;margin:3.2rem 0 .6rem;
-padding-top:.9rem;border-top:1px solid var(--line)}h3{font-size:1.1rem;margin:1.8rem 0 .4rem}
-h4{font-size:1.05rem;margin:0}a{color:var(--blue);text-decoration:none}a:hover{text-decoration:underline}
-p{margin:.5rem 0}.note,figcaption,.y{color:var(--soft);font-size:.85rem}small{color:var(--soft)}
-nav{margin:1.2rem 0;display:flex;flex-wrap:wrap;gap:.35rem .5rem;font-size:.92rem}
-nav a{background:var(--tint);border-radius:1rem;padding:.15rem .75rem}
-figure{margin:1.8rem 0 2.4rem;position:relative}figure>svg{display:block;width:100%;height:auto;
-overflow:visible}figcaption{max-width:60rem}.y{margin:.1rem 0 .3rem}
-ul.legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;margin:0 0 .5rem;padding:0;
-font-size:.85rem}.legend svg{margin-right:.35rem;vertical-align:0}
-svg text{fill:#333;stroke:none}svg .p{font-weight:600}.g{stroke:#e6e9ec}.a{stroke:#9aa4ad}
-.l,.e,.m{fill:none;stroke:currentColor}.l{stroke-width:1.6;stroke-linejoin:round}.e{stroke-width:1.2}
-.e{opacity:.75}rect+.e{stroke:#222}.m{stroke-dasharray:2 3;stroke-width:1.6}circle{fill:currentColor}
-circle.h{fill:#fff;stroke:currentColor;stroke-width:1.5}.b{fill:currentColor}.r{stroke:#222;
-stroke-width:1.2}.s0{fill:#000;opacity:.025}.s1{fill:#000;opacity:.07}.band{fill:#009e73;opacity:.14}
-svg .star{fill:#a00000;font-size:15px;text-anchor:middle}.here{stroke:#000;stroke-width:2}
-table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.22rem .65rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600;text-align:right;background:#fff}table.data th{position:sticky;top:0;
-white-space:nowrap}.data td{white-space:nowrap}tbody tr:hover{background:var(--tint)}
-td:first-child,th:first-child,.t9 td,.t9 th{text-align:left}.data td:last-child,.data th:last-child
-{text-align:left}.t2 :is(td,th):nth-child(-n+2),.t3 :is(td,th):nth-child(-n+3),.t4 :is(td,th)
-:nth-child(-n+4),.t5 :is(td,th):nth-child(-n+5),.t6 :is(td,th):nth-child(-n+6){text-align:left}
-.scroll{width:fit-content;max-width:100%}h3+figure{margin-top:.8rem}th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--blue)}
-th[aria-sort=ascending] button::after{content:" \\2191"}th[aria-sort=descending] button::after
-{content:" \\2193"}.scroll{overflow:auto;max-height:36rem;border:1px solid var(--line);
-border-radius:.3rem}details{margin:.5rem 0}summary{cursor:pointer;color:var(--blue)}
-.find{margin:.3rem 0;font:inherit;font-size:.88rem;padding:.25rem .6rem;width:18rem;max-width:100%;
-border:1px solid #b9c2ca;border-radius:.3rem}dl.flags{display:grid;grid-template-columns:max-content 1fr;
-gap:.1rem 1rem;font-size:.85rem;margin:.6rem 0}dl.flags dt,dl.flags dd{margin:0}dl.all dt{font-weight:600;
-margin-top:.9rem}dl.all dd{margin:0;max-width:50rem}.findings{padding-left:1.2rem;max-width:58rem}
-pre{background:var(--tint);padding:.9rem 1rem;overflow:auto;border-radius:.3rem;font-size:.82rem}
-#tip{position:absolute;pointer-events:none;background:#1d2329;color:#fff;font-size:.8rem;
-line-height:1.35;padding:.35rem .6rem;border-radius:.3rem;white-space:pre-line;max-width:22rem;z-index:9}
-@media print{@page{margin:14mm}body{padding:0;font-size:10pt;max-width:none}nav,.find{display:none}
-h2{break-after:avoid;margin-top:1.5rem}h3,h4{break-after:avoid}figure{break-inside:avoid;margin:1rem 0}
-.scroll{max-height:none;overflow:visible;border:0}table{font-size:7.5pt}th,td{padding:.1rem .35rem}
-.data td,table.data th{white-space:normal;position:static}tr{break-inside:avoid}a{color:inherit}
-pre{white-space:pre-wrap}summary{color:inherit}}
-"""
-SCRIPT = """
-'use strict';
-for (const table of document.querySelectorAll('table.data')) {
-  const body = table.tBodies[0], all = [...body.rows];
-  const key = (row, i) => {
-    const text = row.cells[i].textContent, x = text === '' ? NaN : Number(text);
-    return Number.isNaN(x) ? text : x;
-  };
-  [...table.tHead.rows[0].cells].forEach((th, i) => {
-    const button = document.createElement('button');
-    button.append(...th.childNodes);
-    th.append(button);
-    button.onclick = () => {
-      const down = th.ariaSort === 'ascending';
-      for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
-      th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-      const keyed = all.map((row) => [key(row, i), row]);
-      keyed.sort(([a], [b]) => {
-        if (a === '' || b === '') return (a === '') - (b === '');  // what is missing comes last
-        const numbers = (typeof b === 'number') - (typeof a === 'number');
-        const order = numbers || (a < b ? -1 : a > b ? 1 : 0);
-        return down ? -order : order;
-      });
-      body.append(...keyed.map(([, row]) => row));
-    };
-  });
-  if (all.length < 6) continue;
-  const find = document.createElement('input'), said = document.createElement('small');
-  find.className = 'find';
-  find.type = 'search';
-  find.placeholder = 'Filter: words that a row has';
-  find.setAttribute('aria-label', find.placeholder);
-  find.oninput = () => {
-    const words = find.value.toLowerCase().split(' ').filter(Boolean);
-    let shown = 0;
-    for (const row of all) {
-      const text = [...row.cells].map((c) => c.textContent).join(' ').toLowerCase();
-      row.hidden = !words.every((w) => text.includes(w));
-      shown += !row.hidden;
-    }
-    said.textContent = words.length ? ` ${shown} of ${all.length}` : '';
-  };
-  table.parentNode.before(find, said);
-}
-const flags = {};
-for (const dt of document.querySelectorAll('dl.all dt'))
-  flags['#' + dt.id] = dt.nextElementSibling.textContent;
-document.addEventListener('mouseover', (e) => {
-  const link = e.target.closest && e.target.closest('a[href^="#flag-"]');
-  if (link && !link.title) link.title = flags[link.hash] || '';
-});
-const tip = document.createElement('div');
-tip.id = 'tip';
-tip.hidden = true;
-document.body.append(tip);
-let here = null;
-const leave = () => {
-  if (here) here.classList.remove('here');
-  here = null;
-  tip.hidden = true;
-};
-for (const picture of document.querySelectorAll('figure > svg')) {
-  let marks = null;
-  picture.addEventListener('pointermove', (e) => {
-    if (!marks)  // their own titles would show as well, later
-      marks = [...picture.querySelectorAll('title')].map((title) => {
-        const mark = title.parentNode, text = title.textContent;
-        title.remove();
-        mark.setAttribute('aria-label', text);
-        return [mark, text];
-      });
-    const far = 28;
-    let best = null, least = far * far;
-    for (const [mark, text] of marks) {
-      const box = mark.getBoundingClientRect();
-      const dx = Math.max(box.left - e.clientX, 0, e.clientX - box.right);
-      const dy = Math.max(box.top - e.clientY, 0, e.clientY - box.bottom);
-      if (dx * dx + dy * dy < least) [best, least] = [[mark, text, box], dx * dx + dy * dy];
-    }
-    leave();
-    if (!best) return;
-    here = best[0];
-    here.classList.add('here');
-    tip.textContent = best[1];
-    tip.hidden = false;
-    const box = best[2], right = box.right + 12 + tip.offsetWidth < innerWidth;
-    tip.style.left = scrollX + (right ? box.right + 8 : box.left - 8 - tip.offsetWidth) + 'px';
-    tip.style.top = scrollY + Math.max(box.top - 10, 0) + 'px';
-  });
-  picture.addEventListener('pointerleave', leave);
-}
-"""
 
 
 def drawn(rows, args):
@@ -608,15 +471,18 @@ def page(contexts, rows, known, args):
     about = (
         f"{len(rows)} rows of {len(benches)} benchmarks from {files} file{'s' * (files > 1)}: "
         f"{', '.join(f'{n} {s}' for s, n in status.most_common())}. Files of "
-        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}. Times are medians with 95 % intervals; "
-        "GB/s counts bytes read + written, 1 GB = 10<sup>9</sup> bytes."
+        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}. Times are medians with 95 % "
+        "intervals; GB/s counts bytes read + written, 1 GB = 10<sup>9</sup> bytes."
+    )
+    style, script = (
+        Path(__file__).with_name(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<title>{escape(title)}'
         '</title><meta name="viewport" content="width=device-width">\n'
-        f'<link rel="icon" href="data:,"><style>{STYLE}</style></head><body>\n'
+        f'<link rel="icon" href="data:,"><style>{style}</style></head><body>\n'
         f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{''.join(links)}</nav></header>\n"
-        f"<main>{''.join(body)}</main>\n<script>{SCRIPT}</script></body></html>\n"
+        f"<main>{''.join(body)}</main>\n<script>{script}</script></body></html>\n"
     )
 
 
@@ -644,7 +510,8 @@ def main():
     text = page(contexts, rows, flags_of(args.header), args)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text, encoding="utf-8")
-    say(f"{args.out}: {len(rows)} rows, {text.count('<figure')} figures, {len(text.encode()) / 1e6:.1f} MB")
+    size_mb = args.out.stat().st_size / 1e6
+    say(f"{args.out}: {len(rows)} rows, {text.count('<figure')} figures, {size_mb:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -140,7 +140,9 @@ def read_json(path):
     try:
         top = json.loads(path.read_bytes())
     except (OSError, ValueError) as e:
-        raise Problem(f"{path}: cannot be read ({e}): run its benchmark again or move the file away")
+        raise Problem(
+            f"{path}: cannot be read ({e}): run its benchmark again or move the file away"
+        )
     inside = top.values() if isinstance(top, dict) and "device" not in top else [top]
     contexts = [
         c for c in inside if isinstance(c, dict) and {"schema", "device", "program"} <= c.keys()

@@ -347,8 +347,8 @@ def figure(family, panels):
     foot = BELOW
     if family.draw == "bars":  # names that do not fit are slanted, and want as much more below
         names = [labels_of(family, series) for series in panels.values()]
-        long = max((len(t) for own in names if too_long(own, wide / len(own)) for t in own), default=0)
-        foot += min(3.6 * long, 90)
+        slanted = [t for own in names if too_long(own, wide / len(own)) for t in own]
+        foot += min(3.6 * max(map(len, slanted), default=0), 90)
     if family.draw == "heat":
         ticks, label = [], None
     elif family.y == "error_pct":
