@@ -281,7 +281,8 @@ def rows_table(bench, rows, known, several):
     is_open = " open" if len(rows) <= OPEN_MAX else ""
     return (
         f'<details class=rows{is_open} id="rows-{slug(bench)}">'
-        f"<summary>{escape(bench)}: {len(rows)} rows</summary><p class=note>{escape(', '.join(files))}"
+        f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
+        f"<p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
         + f'<div class="scroll">{html_table(head, lines, "data", texts)}</div>'
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
@@ -341,8 +342,8 @@ def beside(rows):
     return (
         f"<h3>{escape(' and '.join(sources))}</h3><p class=note>Medians of the same configurations "
         "with their 95 % intervals, and their ratio. Whether they differ is for gpumb to say, "
-        "which also knows how processes differ: <code>PROGRAM --replay after.csv --compare before.csv"
-        f"</code>.</p><details class=rows{is_open} id=beside>"
+        "which also knows how processes differ: <code>PROGRAM --replay after.csv --compare "
+        f"before.csv</code>.</p><details class=rows{is_open} id=beside>"
         f"<summary>{len(lines)} configurations</summary>"
         f'<div class="scroll">{html_table([*head, "ratio"], lines, "data", 3)}</div></details>'
     )

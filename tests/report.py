@@ -244,7 +244,8 @@ const at = (row, i) => row.cells[i].textContent;
 let sorted = 0, shown = 0, figures = 0;
 for (const table of document.querySelectorAll('table.data')) {
   const rows = table.tBodies[0].rows, before = rows.length;
-  const head = [...table.tHead.rows[0].cells], i = head.findIndex((h) => /^median|µs$/.test(h.textContent));
+  const head = [...table.tHead.rows[0].cells];
+  const i = head.findIndex((h) => /^median|µs$/.test(h.textContent));
   const in_order = (sign) => [...rows].every((r, n) => !n || !at(r, i) || !at(rows[n - 1], i) ||
     sign * (Number(at(rows[n - 1], i)) - Number(at(r, i))) <= 0);
   head[i].querySelector('button').click();
