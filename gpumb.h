@@ -1893,6 +1893,12 @@ static double gpumbi_max(double a, double b)
     return fmax(a, b);
 }
 
+/* A count as a number: where this is not optimised, a conversion takes ten instructions. */
+static double gpumbi_real(uint64_t count)
+{
+    return (double)count;
+}
+
 /* A text that is too long is cut, but never inside a UTF-8 character. */
 static void gpumbi_copy_text(char *to, size_t size, const char *from)
 {
@@ -2115,7 +2121,7 @@ static gpumbi_number gpumbi_write_time(double seconds)
 static gpumbi_number gpumbi_write_size(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
+    double value = gpumbi_real(bytes);
     int u = 0;
     while (u < 4 && value >= 1024) {
         value /= 1024;
@@ -2242,18 +2248,27 @@ static void gpumbi_dev_counters_close(void);
 static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 
-static int gpumbi_dev_count(int *count);
 static void gpumbi_dev_bus_id(int ordinal, char *text, int size); /* "": unknown */
 static int gpumbi_dev_open(int ordinal, gpumb_device *device);    /* fills what the runtime knows */
-static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
 static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
 static void gpumbi_dev_free(void *p, gpumb_memory kind);
 static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
+static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy);
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
+static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
+
+/* With CUDA and HIP these are macros. Advice is a number of both vendors' enums; it and a prefetch
+ * are of managed memory, to or for a device, or -1: the host. */
+#if defined(GPUMB_BACKEND_CPU)
+static int gpumbi_dev_count(int *count);
+static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
 static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
-/* Of managed memory, to or for a device, or -1: the host. The advice is a number of both vendors'
- * enums. */
 static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
 static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
 static int gpumbi_dev_stream_create(void **stream);
@@ -2263,17 +2278,11 @@ static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_last_error(void); /* of a launch; clears it */
 static int gpumbi_dev_capture_begin(void *stream);
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
 static int gpumbi_dev_graph_launch(void *graph, void *stream);
 static void gpumbi_dev_graph_destroy(void *graph);
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy);
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
-static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
+#endif
 
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
 /* What a device reaches by its clocks, which runtimes report without these two factors.
@@ -2386,6 +2395,42 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
 #define GPUMBI_RT_UNPIN hipHostFree
 #endif
 
+/* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
+ * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
+ * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do is their
+ * own business. */
+#define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
+#define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
+#define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
+#define gpumbi_dev_count(count) ((int)GPUMBI_RT(GetDeviceCount)(count))
+#define gpumbi_dev_select(ordinal) ((void)GPUMBI_RT(SetDevice)(ordinal))
+#define gpumbi_dev_last_error() ((int)GPUMBI_RT(GetLastError)())
+#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
+    ((int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)(bytes), GPUMBI_RT(MemcpyDefault),              \
+                                 GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
+    ((int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)(bytes), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
+    ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
+                                      GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
+    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), (gpumbi_rt_advice)(advice),                     \
+                               GPUMBI_RT_PLACE(ordinal)))
+#define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
+#define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
+#define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
+#define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
+#define gpumbi_dev_record(event, stream)                                                           \
+    ((int)GPUMBI_RT(EventRecord)(GPUMBI_RT_EVENT(event), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_capture_begin(stream)                                                           \
+    ((int)GPUMBI_RT(StreamBeginCapture)(GPUMBI_RT_STREAM(stream),                                  \
+                                        GPUMBI_RT(StreamCaptureModeRelaxed)))
+#define gpumbi_dev_graph_launch(graph, stream)                                                     \
+    ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
+
 static int gpumbi_rt_attribute(int ordinal, int attribute)
 {
     int value = 0;
@@ -2398,16 +2443,6 @@ static int gpumbi_rt_attribute(int ordinal, int attribute)
         return 0;
     }
     return value;
-}
-
-static int gpumbi_dev_count(int *count)
-{
-    return (int)GPUMBI_RT(GetDeviceCount)(count);
-}
-
-static void gpumbi_dev_select(int ordinal)
-{
-    (void)GPUMBI_RT(SetDevice)(ordinal); /* which has been opened */
 }
 
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -2496,12 +2531,6 @@ static void gpumbi_dev_free(void *p, gpumb_memory kind)
         (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
-{
-    return (int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)bytes, GPUMBI_RT(MemcpyDefault),
-                                       (gpumbi_stream)stream);
-}
-
 /* What the runtime does not know is pageable memory, for HIP with an error. The member was called
  * memoryType in HIP before 6, isManaged told the rest. */
 static gpumb_memory gpumbi_dev_kind(const void *p)
@@ -2541,60 +2570,6 @@ static struct cudaMemLocation gpumbi_rt_place(int ordinal)
 #define GPUMBI_RT_PREFETCH(ordinal) ordinal
 #endif
 
-static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
-{
-    return (int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)bytes, GPUMBI_RT_PREFETCH(ordinal),
-                                            (gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
-{
-    return (int)GPUMBI_RT(MemAdvise)(p, (size_t)bytes, (gpumbi_rt_advice)advice,
-                                     GPUMBI_RT_PLACE(ordinal));
-}
-
-static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
-{
-    return (int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)bytes, (gpumbi_stream)stream);
-}
-
-/* A stream of its own can be captured; created without the non-blocking flag it still keeps order
- * with the legacy default stream, on which a plain kernel<<<grid, block>>> runs. */
-static int gpumbi_dev_stream_create(void **stream)
-{
-    return (int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)stream);
-}
-
-static void gpumbi_dev_stream_destroy(void *stream)
-{
-    (void)GPUMBI_RT(StreamDestroy)((gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_wait(void *stream)
-{
-    return (int)GPUMBI_RT(StreamSynchronize)((gpumbi_stream)stream);
-}
-
-static int gpumbi_dev_wait_all(void)
-{
-    return (int)GPUMBI_RT(DeviceSynchronize)();
-}
-
-static int gpumbi_dev_event_create(void **event)
-{
-    return (int)GPUMBI_RT(EventCreate)((gpumbi_event *)event);
-}
-
-static void gpumbi_dev_event_destroy(void *event)
-{
-    (void)GPUMBI_RT(EventDestroy)((gpumbi_event)event);
-}
-
-static int gpumbi_dev_record(void *event, void *stream)
-{
-    return (int)GPUMBI_RT(EventRecord)((gpumbi_event)event, (gpumbi_stream)stream);
-}
-
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
 {
     float milliseconds = 0;
@@ -2603,18 +2578,6 @@ static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
         error = GPUMBI_RT(EventElapsedTime)(&milliseconds, (gpumbi_event)start, (gpumbi_event)stop);
     *seconds = (double)milliseconds * 1e-3;
     return (int)error;
-}
-
-static int gpumbi_dev_last_error(void)
-{
-    return (int)GPUMBI_RT(GetLastError)();
-}
-
-/* Relaxed: what other threads of the program do meanwhile is their own business. */
-static int gpumbi_dev_capture_begin(void *stream)
-{
-    return (int)GPUMBI_RT(StreamBeginCapture)((gpumbi_stream)stream,
-                                              GPUMBI_RT(StreamCaptureModeRelaxed));
 }
 
 static int gpumbi_dev_capture_end(void *stream, void **graph)
@@ -2632,16 +2595,6 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
     (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
     *graph = ready;
     return (int)error;
-}
-
-static int gpumbi_dev_graph_launch(void *graph, void *stream)
-{
-    return (int)GPUMBI_RT(GraphLaunch)((GPUMBI_RT(GraphExec_t))graph, (gpumbi_stream)stream);
-}
-
-static void gpumbi_dev_graph_destroy(void *graph)
-{
-    (void)GPUMBI_RT(GraphExecDestroy)((GPUMBI_RT(GraphExec_t))graph);
 }
 
 static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
@@ -3259,7 +3212,7 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
-    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
+    *seconds = count ? 1e-9 * gpumbi_real(p->last_ns - p->first_ns) : 0;
     p->count = 0;
     gpumbi_profiler_unlock();
     return count;
@@ -4797,7 +4750,7 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 
 /* After a change of a word. One side counts itself, then looks at the word; the other changes the
  * word, then looks at the count; all in one total order, so that they cannot miss each other. Words
- * are changed by read-modify-write: qemu 7.2 lets a load pass a plain store, even of that order. */
+ * are changed by read-modify-write: qemu (7.2) lets a load pass a store of that order. */
 static void gpumbi_wake(void)
 {
     if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
@@ -5115,7 +5068,8 @@ static size_t gpumbi_values_bytes(const gpumbi_values *values)
 struct gpumb_axis {
     gpumb *owner;
     int depth, column, sibling, is_real;
-    size_t count, index; /* index is one ahead of the value in use */
+    int wants_values;              /* all of them, while the sweep enumerates */
+    size_t count, capacity, index; /* index is one ahead of the value in use */
     gpumbi_coordinate *values;
 };
 
@@ -5363,10 +5317,8 @@ struct gpumb {
     struct { /* SINKS: the table */
         FILE *file;
         int color, header_printed;
-        gpumbi_point point;   /* whose axes the heading shows ... */
-        gpumbi_values values; /* ... and whose values */
-        char bench[64];
-        const char *unit, *share; /* of which the heading speaks */
+        uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and behind */
+        const char *share;    /* of which it speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
     } table;
 
@@ -5481,10 +5433,36 @@ static gpumb *gpumbi_context(gpumb *g)
         gpumbi_make_current(g);
     if (gpumbi_current)
         return gpumbi_current;
-    gpumb_settings settings = gpumb_settings_default();
+    gpumb_settings settings;
+    memset(&settings, 0, sizeof settings);
     settings.quiet = 1;
     gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
     return gpumbi_fallback;
+}
+
+static void gpumbi_complete_settings(gpumb_settings *s)
+{
+    s->precision = s->precision > 0 ? s->precision : 0.01;
+    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
+    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
+    s->min_samples = s->min_samples ? s->min_samples : 30;
+    s->max_samples = s->max_samples ? s->max_samples : 10000;
+    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
+    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
+    s->seed = s->seed ? s->seed : 1;
+    s->full = s->full > 0;
+    s->delta = s->delta > 0 ? s->delta : 0.01;
+    s->spread = s->spread > 0 ? s->spread : 0.02;
+    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
+    s->profile = s->profile > 0 ? s->profile : 0;
+}
+
+GPUMB_API gpumb_settings gpumb_settings_default(void)
+{
+    gpumb_settings s;
+    memset(&s, 0, sizeof s);
+    gpumbi_complete_settings(&s);
+    return s;
 }
 
 /* The exit code of what went wrong but does not end the context; an earlier one stays. */
@@ -6242,11 +6220,11 @@ static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64
     if (device == 2)
         return;
     if (!device || into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED)
-        s->copied.elsewhere += (double)bytes;
+        s->copied.elsewhere += gpumbi_real(bytes);
     else if (into == GPUMB_MEMORY_DEVICE)
-        s->copied.to_device += (double)bytes;
+        s->copied.to_device += gpumbi_real(bytes);
     else
-        s->copied.to_host += (double)bytes;
+        s->copied.to_host += gpumbi_real(bytes);
 }
 
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
@@ -6365,16 +6343,6 @@ static int gpumbi_compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Order statistic at fraction p of a sorted array, interpolated. */
-static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
-{
-    const double position = p * (double)(count - 1);
-    const uint64_t below = (uint64_t)position;
-    if (below + 1 >= count)
-        return sorted[count - 1];
-    return sorted[below] + (position - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
  * range between two of them until both are one: some log2 n times, at most 1100. */
 static double gpumbi_select_of(const double *values, uint64_t count, uint64_t step, uint64_t rank)
@@ -6411,23 +6379,22 @@ static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
  * 0 if there is none. The number of values below the median is binomial with p = 1/2: sums its
  * probabilities from l to n - l, from the middle outwards (David & Nagaraja, Order Statistics,
  * 2003, 7.1). */
-static uint64_t gpumbi_median_rank(uint64_t n, double level)
+static uint64_t gpumbi_median_rank(uint64_t count, double level)
 {
-    uint64_t l = n / 2;
-    const double k = (double)l;
-    double p = 1; /* of l: lgamma() would be simpler, but writes to a global */
+    const double n = gpumbi_real(count);
+    double l = floor(n / 2), p = 1; /* of l: lgamma() would be simpler, but writes to a global */
     if (l < 100)
-        for (uint64_t i = 1; i <= l; i++)
-            p *= (double)(2 * i - 1) / (double)(2 * i);
+        for (double i = 1; i <= l; i++)
+            p *= (2 * i - 1) / (2 * i);
     else
-        p = (1 - (1 - (1 + 5 / (8 * k)) / (16 * k)) / (8 * k)) / sqrt(3.14159265358979 * k);
-    p *= n % 2 ? (double)n / (double)(n + 1) : 1;
-    double covered = n % 2 ? 2 * p : p;
+        p = (1 - (1 - (1 + 5 / (8 * l)) / (16 * l)) / (8 * l)) / sqrt(3.14159265358979 * l);
+    p *= count % 2 ? n / (n + 1) : 1;
+    double covered = count % 2 ? 2 * p : p;
     for (; covered < level && l > 0; l--) {
-        p *= (double)l / (double)(n - l + 1);
+        p *= l / (n - l + 1);
         covered += 2 * p;
     }
-    return l;
+    return (uint64_t)l;
 }
 
 /* Clips to -1 ... 1 at `scale` from the centre; without a scale only the sign counts. Values take
@@ -6544,7 +6511,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
      * neighbours mirror each other, the median stays. */
     for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
         const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt((double)b.count))
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
             time = gpumbi_max(time, t);
     }
     if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
@@ -6566,7 +6533,7 @@ static double gpumbi_correlation_time(const double *series, uint64_t count)
  * short part of a correlated series need not have come near the median at all. */
 static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 {
-    const double least = sorted[0], most = sorted[count - 1], n = (double)count;
+    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
     if (rank < 1)
         return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
     if (rank > n)
@@ -6574,6 +6541,12 @@ static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
     const uint64_t below = (uint64_t)rank - 1;
     const double part = rank - floor(rank);
     return part > 0 ? sorted[below] + part * (sorted[below + 1] - sorted[below]) : sorted[below];
+}
+
+/* Order statistic at fraction p. */
+static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
+{
+    return gpumbi_at_rank(sorted, count, 1 + p * gpumbi_real(count - 1));
 }
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
@@ -6588,7 +6561,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     gpumb_stats s;
     memset(&s, 0, sizeof s);
     s.count = count;
-    s.effective = (double)count;
+    s.effective = gpumbi_real(count);
     if (!count)
         return s;
     const uint64_t rank = gpumbi_median_rank(count, level);
@@ -6600,10 +6573,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.median = gpumbi_quantile(values, count, 0.5);
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
-        const double n = (double)count, middle = (n + 1) / 2;
+        const double n = gpumbi_real(count), middle = (n + 1) / 2;
         const double k = stopped ? 10 : gpumbi_min(10, 2 + 200 / n);
         const double short_of = k * (time - 1) * gpumbi_min(sqrt(time), 4.5) / n;
-        const double reach = gpumbi_min((middle - (double)rank) * sqrt(time) * (1 + short_of), n);
+        const double reach =
+            gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), n);
         s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
@@ -6613,11 +6587,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
         const double delta = values[i] - s.mean;
-        s.mean += delta / (double)(i + 1);
+        s.mean += delta / gpumbi_real(i + 1);
         squares += delta * (values[i] - s.mean);
         s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
-    s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+    s.sd = count > 1 ? sqrt(squares / gpumbi_real(count - 1)) : 0;
     /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
      * middle one or two. */
     uint64_t right = 0;
@@ -6647,7 +6621,7 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
  * in place of 59 ... 95 (bench/coverage.c). */
 static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
-    const double n = (double)s->count, middle = (n + 1) / 2;
+    const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
@@ -6713,7 +6687,7 @@ static int gpumbi_two_levels(const double *series, uint64_t count, double least,
         mean[1] = sum[1] / n[1];
         squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
     }
-    const double apart = mean[1] - mean[0], all = (double)count;
+    const double apart = mean[1] - mean[0], all = gpumbi_real(count);
     const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
     const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
     const int persistent = switches < drawn - 4 * drawn / sqrt(all);
@@ -6797,10 +6771,11 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
     within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
 
     const double range = gpumbi_max(rise, fall);
-    if ((between <= (9 + 50 / (double)count) * within || range * scale / b.size < least) &&
+    if ((between <= (9 + 50 / gpumbi_real(count)) * within || range * scale / b.size < least) &&
         !gpumbi_jumps(series + (count - few), few, coarse))
-        return again > 0.65 + 2.5 / sqrt((double)newest) && swing >= coarse ? GPUMB_SERIES_UNSTEADY
-                                                                            : GPUMB_SERIES_STEADY;
+        return again > 0.65 + 2.5 / sqrt(gpumbi_real(newest)) && swing >= coarse
+                   ? GPUMB_SERIES_UNSTEADY
+                   : GPUMB_SERIES_STEADY;
     const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
     if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
         return GPUMB_SERIES_UNSTEADY;
@@ -6832,7 +6807,7 @@ static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     const double median = gpumbi_select(ratios, rounds, rounds / 2);
     for (uint64_t i = 0; i < pairs; i++)
         opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
-    if (opposite <= (double)pairs / 2 + sqrt((double)pairs))
+    if (opposite <= gpumbi_real(pairs) / 2 + sqrt(gpumbi_real(pairs)))
         return rounds;
     for (uint64_t i = 0; i < pairs; i++)
         ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
@@ -6949,7 +6924,7 @@ static void gpumbi_calibrate(gpumb *g)
             return;
     g->device.empty_kernel_s = gpumb_statistics(kernel, rounds).median;
     g->device.floor_s = gpumb_statistics(pair, rounds).median;
-    g->device.interval_s = gpumb_statistics(batch, batches).median / (double)launches;
+    g->device.interval_s = gpumb_statistics(batch, batches).median / gpumbi_real(launches);
     /* Both are sorted now: the quantum is the smallest step between two readings that differ by
      * more than the rounding of the runtime's float milliseconds. */
     for (int i = 0; i < 2 * rounds - 2; i++) {
@@ -6966,7 +6941,7 @@ static void gpumbi_calibrate(gpumb *g)
         return;
     g->device.block_launch_s =
         gpumbi_max(gpumbi_empty_slope(g, blocks, 256) - g->device.graph_interval_s, 0) /
-        (double)blocks;
+        gpumbi_real(blocks);
 }
 
 static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
@@ -7032,7 +7007,7 @@ static void gpumbi_measure_ceiling(gpumb *g)
         gpumbi_dev_free(to, GPUMB_MEMORY_DEVICE);
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
-        g->device.ceiling_bytes_per_s = 2 * (double)bytes * copies / median;
+        g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
 }
 
 /* ================================================================================================
@@ -7086,7 +7061,7 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     const int drifts = s->use_events; /* on the host every sample wanders by more */
     const double slow = hypot(drifts * GPUMBI_REPRODUCIBLE * now.median,
                               drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
-    const double coarse = GPUMBI_QUANTA * s->quantum_s / (double)s->result.batch;
+    const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
     if (now.count >= 6)
         gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
     return now;
@@ -7141,12 +7116,13 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     r->throttle = state->throttle;
     r->others = state->others > r->others ? state->others : r->others; /* before, or now */
     if (s->samples.power.count) {
-        const double watts = s->samples.power.sum_w / (double)s->samples.power.count;
+        const double watts = s->samples.power.sum_w / gpumbi_real(s->samples.power.count);
         const double seconds = gpumbi_dev_clock() - s->samples.began_s;
         const uint64_t runs = s->graphs.graph[1] ? s->graphs.runs[0] + s->graphs.runs[1] : r->batch;
         const double median = gpumbi_statistics_now(s).median + r->overhead_s;
-        r->energy_j = gpumbi_energy_per_run(
-            watts * seconds, (double)(runs * (s->samples.count + s->samples.bad)), median, seconds);
+        r->energy_j = gpumbi_energy_per_run(watts * seconds,
+                                            gpumbi_real(runs * (s->samples.count + s->samples.bad)),
+                                            median, seconds);
         r->power_w = r->energy_j > 0 ? watts : 0;
     }
 }
@@ -7502,7 +7478,7 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
         s->pace.sum += w.median;
         for (uint64_t i = 0; i < w.count; i++)
             s->pace.sum +=
-                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / (double)w.count;
+                gpumbi_max(-reach, gpumbi_min(run[i] - w.median, reach)) / gpumbi_real(w.count);
         s->pace.spread = w.q3 - w.q1;
         s->pace.levels++;
         s->pace.runs = 0;
@@ -7530,7 +7506,8 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
     double slope = 0, error = 0, sure = HUGE_VAL;
     if (s->pace.windows < 3)
         return 0;
-    const double launch_s = s->use_events ? g->device.empty_kernel_s / (double)s->result.batch : 0;
+    const double launch_s =
+        s->use_events ? g->device.empty_kernel_s / gpumbi_real(s->result.batch) : 0;
     const double own_s =
         gpumbi_max(end[-1] - launch_s, end[-1] / 10); /* of a run, launching set aside */
     const double least = g->settings.precision / 2 * own_s * s->pace.length_s / ahead_s;
@@ -7676,18 +7653,18 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
     s->samples.spent_s += now_s - s->run.prepared_s;
     if (!g->interleave.open && gpumbi_power_due(&s->samples.power, s->samples.began_s, now_s))
         gpumbi_power_add(&s->samples.power, now_s, gpumbi_dev_power(g->sensors));
-    const double run_s = seconds / (double)r->batch - r->overhead_s;
+    const double run_s = seconds / gpumbi_real(r->batch) - r->overhead_s;
     if (run_s > 0) {
         s->samples.values[s->samples.count++] = run_s;
     } else {
         s->samples.bad++;
         r->flags |= GPUMB_FLAG_BAD_TIME;
     }
-    gpumbi_pace_add(g, s, now_s, seconds / (double)r->batch, 0);
+    gpumbi_pace_add(g, s, now_s, seconds / gpumbi_real(r->batch), 0);
     /* the least count is not to be had: what is slow is looked at before */
     if (s->samples.count == GPUMBI_FEW && s->samples.next_look == wanted->min_samples &&
-        s->samples.spent_s * (double)wanted->min_samples >
-            (double)s->samples.count * wanted->budget_s)
+        s->samples.spent_s * gpumbi_real(wanted->min_samples) >
+            gpumbi_real(s->samples.count) * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
@@ -7746,10 +7723,10 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
     gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
-    const double run_s = gpumbi_graph_seconds(g, s) / (double)runs;
+    const double run_s = gpumbi_graph_seconds(g, s) / gpumbi_real(runs);
     const double work_s =
         s->warm_up.estimate_s - g->device.empty_kernel_s -
-        (double)(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
+        gpumbi_real(s->kernel.launches ? s->kernel.launches : 100) * g->device.interval_s;
     if (s->phase == GPUMBI_FINISHED)
         return;
     const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
@@ -8678,21 +8655,20 @@ static void gpumbi_axis_pop(gpumb *g)
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
-static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t value,
-                            const char *text)
+static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
 {
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, capacity))
+    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
         return;
     const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
     a->values[a->count++] = fresh;
 }
 
 /* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
-static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, size_t *capacity, int64_t lo, int64_t hi,
-                              int64_t step, int64_t factor)
+static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+                              int64_t factor)
 {
     for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, capacity, value, NULL);
+        gpumbi_axis_add(g, a, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
@@ -8754,16 +8730,19 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     return a;
 }
 
-/* Where the sweep runs, an inner axis has one value in each pass, or none. */
-static int gpumbi_axis_narrow(gpumb *g, gpumb_axis *a, size_t *capacity)
+/* Opens an axis. Where the sweep runs, an inner one has one value in each pass, or none. */
+static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, int is_real)
 {
-    if (g->sweep.enumerating)
-        return 0;
     int depth;
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    a->is_real = is_real;
+    a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
+    if (!gpumbi_working(g) || a->wants_values)
+        return a;
     const gpumbi_coordinate *at = gpumbi_point_cells(g, gpumbi_point_number(g), &depth) + a->depth;
     if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, capacity, at->value, at->text);
-    return 1;
+        gpumbi_axis_add(g, a, at->value, at->text);
+    return a;
 }
 
 static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, const char *example)
@@ -8772,7 +8751,7 @@ static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, cons
 }
 
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". */
-static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
+static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name) + 1;
     char example[128], what[128];
@@ -8815,7 +8794,7 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
             gpumbi_bad_axis(g, option, what, example);
             return;
         }
-        gpumbi_axis_range(g, a, capacity, lo, hi, product ? 0 : by, product ? by : 0);
+        gpumbi_axis_range(g, a, lo, hi, product ? 0 : by, product ? by : 0);
         if (!*rest || g->done)
             return;
         text = rest + 1;
@@ -8825,19 +8804,19 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, size_t *capacity, const c
 static gpumbi_number gpumbi_write_scaled(double value, int exponent);
 
 /* With its text in the fewest digits that bring it back. */
-static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, size_t *capacity, double value)
+static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
 {
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
     const gpumbi_text *kept = gpumbi_keep(g, gpumbi_write_scaled(value, 0).text);
     if (kept)
-        gpumbi_axis_add(g, a, capacity, bits, kept->text);
+        gpumbi_axis_add(g, a, bits, kept->text);
 }
 
 /* Those of an axis of reals. In ranges they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3
  * and to 1. */
-static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, const char *option)
+static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name);
     char part[200], what[300];
@@ -8858,7 +8837,7 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, c
         for (int i = 0;
              right && (!i || (step && value <= hi + 1e-9 * (product ? hi : by))) && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, capacity, value);
+            gpumbi_axis_add_real(g, a, value);
             value = product ? value * by : lo + (i + 1) * by;
             right = i < 1000000;
         }
@@ -8876,42 +8855,32 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, size_t *capacity, c
 /* The same for named values, which can only be selected. */
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
-    const char *text = option + strlen(g->sweep.column[a->column]) + 1;
-    const size_t count = a->count;
-    size_t chosen = 0;
-    gpumbi_coordinate *all = a->values;
-    gpumbi_coordinate *kept = (gpumbi_coordinate *)gpumbi_allocate(g, (count + 1) * sizeof *kept);
-    if (!kept)
-        return;
-    for (;;) {
-        const size_t length = strcspn(text, ",");
+    const char *column = g->sweep.column[a->column], *list = option + strlen(column) + 1;
+    const gpumb_axis all = *a;
+    char name[GPUMBI_LINE], what[200] = "";
+    a->count = a->capacity = 0;
+    a->values = NULL;
+    do { /* also of what follows a comma at the end: nothing */
         size_t i = 0;
-        while (i < count && (strlen(all[i].text) != length || strncmp(all[i].text, text, length)))
+        name[0] = 0;
+        list = gpumbi_split(list, ',', name, sizeof name);
+        while (i < all.count && strcmp(all.values[i].text, name))
             i++;
-        if (i == count) {
-            char what[200] = "", example[128];
-            for (i = 0; i < count; i++)
-                gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
-            gpumbi_format(example, sizeof example, "%s=%s", g->sweep.column[a->column],
-                          count ? all[0].text : "");
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: no value '%.*s', there are %s; for example --axis %s", option,
-                       (int)length, text, what, example);
-            break;
-        }
-        if (chosen < count)
-            kept[chosen++] = all[i];
-        if (!text[length])
-            break;
-        text += length + 1;
-    }
-    GPUMB_FREE(a->values);
-    a->values = kept;
-    a->count = chosen;
+        if (i < all.count && a->count < all.count)
+            gpumbi_axis_add(g, a, all.values[i].value, all.values[i].text);
+        if (i < all.count)
+            continue;
+        for (i = 0; i < all.count; i++)
+            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all.values[i].text);
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
+                   what, column, all.count ? all.values[0].text : "");
+    } while (list && list[-1] == ',' && !g->done);
+    GPUMB_FREE(all.values);
 }
 
 /* Applies the command line to a new axis. */
-static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity, int named)
+static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
 {
     const char *name = g->sweep.column[a->column];
     const size_t length = strlen(name);
@@ -8921,9 +8890,9 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
             if (named)
                 gpumbi_axis_choose(g, a, g->options.axis[i]);
             else if (a->is_real)
-                gpumbi_axis_parse_reals(g, a, capacity, g->options.axis[i]);
+                gpumbi_axis_parse_reals(g, a, g->options.axis[i]);
             else
-                gpumbi_axis_parse(g, a, capacity, g->options.axis[i]);
+                gpumbi_axis_parse(g, a, g->options.axis[i]);
         }
     return a;
 }
@@ -8931,71 +8900,66 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, size_t *capacity,
 GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
                                          int64_t step, int64_t factor)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     if (step < 1 && (factor < 2 || lo < 1)) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
                    name);
         return a;
     }
-    gpumbi_axis_range(g, a, &capacity, lo, hi, step, factor);
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+    gpumbi_axis_range(g, a, lo, hi, step, factor);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     if (count && !values)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, &capacity, values[i], NULL);
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+        gpumbi_axis_add(g, a, values[i], NULL);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    a->is_real = 1;
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 1);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++)
         if (values && isfinite(values[i]))
-            gpumbi_axis_add_real(g, a, &capacity, values[i]);
+            gpumbi_axis_add_real(g, a, values[i]);
         else
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
                        values ? "one of its values is NaN or infinite" : "its array is NULL");
-    return gpumbi_axis_finish(g, a, &capacity, 0);
+    return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
-    size_t capacity = 0;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    if (!gpumbi_working(g) || gpumbi_axis_narrow(g, a, &capacity))
+    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    if (!a->wants_values)
         return a;
+    g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
         const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
         if (!kept)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
                        names ? "one of its names" : "its array");
         else
-            gpumbi_axis_add(g, a, &capacity, (int64_t)i, kept->text);
+            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
     }
-    return gpumbi_axis_finish(g, a, &capacity, 1);
+    return gpumbi_axis_finish(g, a, 1);
 }
 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
@@ -9153,10 +9117,10 @@ static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
  * starts (PTX ISA, "Cache Operators"). */
 static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
 {
-    const double footprint = r->footprint_bytes ? (double)r->footprint_bytes : r->bytes;
+    const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
-    const int in_l1 = again && footprint <= (double)d->l1_bytes * d->multiprocessors;
-    const int in_l2 = footprint <= (double)d->l2_bytes;
+    const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
+    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
     if (footprint <= 0 || !d->l2_bytes)
         return 0;
     gpumbi_copy_text(r->cache, sizeof r->cache, in_l1 ? "L1" : in_l2 ? "L2" : "memory");
@@ -9179,7 +9143,7 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
     const double threads = d->max_threads * (r->occupancy > 0 ? r->occupancy : 1);
     const double resident = /* no multiprocessor holds more than 32 blocks */
         d->multiprocessors * gpumbi_min(threads / (s->kernel.block > 0 ? s->kernel.block : 1), 32);
-    const double blocks = (double)s->kernel.grid, waves = blocks / resident;
+    const double blocks = gpumbi_real(s->kernel.grid), waves = blocks / resident;
     const double large = 0.2 * gpumbi_max(s->kernel.block - 256, 0) / 1024;
     const double hidden = waves > 2 ? gpumbi_min(waves / 16, 1) : 0;
     const double launch_s = waves > 2 ? 0 : blocks * d->block_launch_s;
@@ -9259,7 +9223,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
-    const double sample_s = median * (double)r->batch;
+    const double sample_s = median * gpumbi_real(r->batch);
     if (r->verified < 0)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
@@ -9732,7 +9696,7 @@ static double gpumbi_field_value(const gpumbi_field *f, const void *base)
         memcpy(&count, at, sizeof count);
     else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST)
         memcpy(&whole, at, sizeof whole);
-    return number + (double)count + whole;
+    return number + gpumbi_real(count) + whole;
 }
 
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
@@ -9982,8 +9946,8 @@ static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count
 
 static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
 {
-    head->device = g->device;
-    head->settings = g->settings;
+    memcpy(&head->device, &g->device, sizeof g->device);
+    memcpy(&head->settings, &g->settings, sizeof g->settings);
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
@@ -10002,7 +9966,7 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
     gpumbi_head usual;
     char cell[2][GPUMBI_CELL];
     memset(&usual, 0, sizeof usual);
-    usual.settings = gpumb_settings_default();
+    gpumbi_complete_settings(&usual.settings);
     gpumbi_format(text, size, "program=%s", head->program);
     for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
         const gpumbi_field *f = &gpumbi_settings_fields[i];
@@ -10326,9 +10290,14 @@ static void gpumbi_table_cells(gpumb *g, const char *median, const char *interva
     gpumbi_table_cell(g, 8, share);
 }
 
-static int gpumbi_value_width(const gpumb *g, int column)
+static const char *gpumbi_shown_name(const gpumb *g, int column)
 {
-    const int width = column < 0 ? 0 : gpumbi_width(g->sweep.column[column]);
+    return column < 0 ? "elem/s" : g->sweep.column[column];
+}
+
+static int gpumbi_shown_width(const gpumb *g, int column)
+{
+    const int width = gpumbi_width(gpumbi_shown_name(g, column));
     return width > 10 ? width : 10;
 }
 
@@ -10352,22 +10321,16 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
     const char *share = row->result.to_device + row->result.to_host > 0 ? "% link"
                         : row->result.pct_peak > 0 || !g->table.share   ? "% peak"
                                                                         : g->table.share;
-    int same = !strcmp(g->table.bench, row->result.bench) && g->table.unit &&
-               ((!strcmp(g->table.unit, unit) && !strcmp(g->table.share, share)) ||
-                row->result.status != GPUMB_STATUS_OK) &&
-               g->table.point.depth == row->point.depth;
-    for (int i = 0; same && i < row->point.depth; i++)
-        same = g->table.point.at[i].column == row->point.at[i].column;
-    if (row->result.status == GPUMB_STATUS_OK)
-        same &= g->table.values.count == shown->count;
-    for (int i = 0; same && i < shown->count && row->result.status == GPUMB_STATUS_OK; i++)
-        same = g->table.values.at[i].column == shown->at[i].column;
-    if (same)
+    uint64_t axes = gpumbi_hash(1, row->result.bench);
+    uint64_t rates = gpumbi_hash(gpumbi_hash(0, unit), share);
+    for (int i = 0; i < row->point.depth; i++)
+        axes = gpumbi_hash(axes, g->sweep.column[row->point.at[i].column]);
+    for (int i = 0; i < shown->count; i++)
+        rates = gpumbi_hash(rates, gpumbi_shown_name(g, shown->at[i].column));
+    if (g->table.axes == axes && (g->table.rates == rates || row->result.status != GPUMB_STATUS_OK))
         return;
-    g->table.values = *shown;
-    gpumbi_copy_text(g->table.bench, sizeof g->table.bench, row->result.bench);
-    memcpy(&g->table.point, &row->point, gpumbi_point_bytes(&row->point));
-    g->table.unit = unit;
+    g->table.axes = axes;
+    g->table.rates = rates;
     g->table.share = share;
     fputc('\n', g->table.file);
     gpumbi_table_begin(g, row->result.bench);
@@ -10375,9 +10338,8 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
         gpumbi_table_cell(g, 10, g->sweep.column[row->point.at[i].column]);
     gpumbi_table_cells(g, "median", "+-", unit, share);
     for (int i = 0; i < shown->count; i++)
-        gpumbi_table_cell(g, gpumbi_value_width(g, shown->at[i].column),
-                          shown->at[i].column < 0 ? "elem/s"
-                                                  : g->sweep.column[shown->at[i].column]);
+        gpumbi_table_cell(g, gpumbi_shown_width(g, shown->at[i].column),
+                          gpumbi_shown_name(g, shown->at[i].column));
     fputc('\n', g->table.file);
 }
 
@@ -10413,7 +10375,7 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
                        gpumbi_or_empty(r->pct_link > 0 ? r->pct_link : r->pct_peak).text);
     for (int i = 0; i < shown.count; i++)
         gpumbi_table_cell(
-            g, gpumbi_value_width(g, shown.at[i].column),
+            g, gpumbi_shown_width(g, shown.at[i].column),
             isfinite(shown.at[i].value) ? gpumbi_write_number(shown.at[i].value, 4, 0).text : "");
     const double share = r->pct_link > 0   ? r->pct_link
                          : r->pct_peak > 0 ? r->pct_peak
@@ -10490,7 +10452,8 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
         text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
         (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
     if (timed && g->progress.expected > rows) {
-        const int left = (int)((now - g->progress.began_s) / (double)timed * (double)rest + 0.5);
+        const int left =
+            (int)((now - g->progress.began_s) / gpumbi_real(timed) * gpumbi_real(rest) + 0.5);
         gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
     gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
@@ -10969,8 +10932,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * COMPARISON
  *
  * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs; and of an interrupted run, which --resume puts in the key of its regions.
- * They are read in key, by one reader for CSV and one for JSON: the texts of a
+ * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
+ * They are read in place, by one reader for CSV and one for JSON: the texts of a
  * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
@@ -11076,7 +11039,7 @@ static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
     for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
         gpumbi_read_field(&gpumbi_row_fields[i], line, r->text[i] ? r->text[i] : "");
     if (line->result.time.count < 6) /* they are not written, and all count */
-        line->result.time.effective = (double)line->result.time.count;
+        line->result.time.effective = gpumbi_real(line->result.time.count);
 }
 
 /* What a record can't do without. */
@@ -11154,7 +11117,7 @@ static void gpumbi_record_end(gpumbi_records *t)
     r->cold = !strcmp(now->cache, "cold");
     gpumbi_record_sort(t, r);
     if (now->time.count < 6) /* they are not written, and all count */
-        now->time.effective = (double)now->time.count;
+        now->time.effective = gpumbi_real(now->time.count);
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
@@ -11621,7 +11584,7 @@ static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpum
  * 26.2.23, error below 4.5e-4). */
 static double gpumbi_family_quantile(uint64_t m)
 {
-    const double t = sqrt(-2 * log(0.025 / gpumbi_max((double)m, 1)));
+    const double t = sqrt(-2 * log(0.025 / gpumbi_max(gpumbi_real(m), 1)));
     return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                    (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
@@ -11869,9 +11832,10 @@ static void gpumbi_compare_rows(gpumb *g)
         (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
     gpumbi_index(g, t, g);
     for (size_t i = 0; i < g->rows.count && !g->done; i++) {
-        const gpumb_result *now = &g->rows.at[i]->result;
+        const gpumbi_row *row = g->rows.at[i];
+        const gpumb_result *now = &row->result;
         const gpumbi_record *r = found[i] =
-            gpumbi_take(t, gpumbi_row_key(g, g->rows.at[i], g, label), now->kernel);
+            gpumbi_take(t, gpumbi_row_key(g, row, g, label), now->kernel);
         const int length = gpumbi_width(label);
         width = length > width ? length < 60 ? length : 60 : width;
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
@@ -11888,9 +11852,11 @@ static void gpumbi_compare_rows(gpumb *g)
                          "ratio", "95 % interval", "verdict");
         }
         for (size_t i = 0; i < g->rows.count; i++) {
-            count[gpumbi_compare_row(g, g->rows.at[i], found[i], z, width)]++;
-            if (found[i] && found[i]->ok && g->rows.at[i]->result.status == GPUMB_STATUS_OK)
-                gpumbi_compare_values(g, g->rows.at[i], found[i], width, values);
+            const gpumbi_row *row = g->rows.at[i];
+            const gpumbi_record *r = found[i];
+            count[gpumbi_compare_row(g, row, r, z, width)]++;
+            if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
+                gpumbi_compare_values(g, row, r, width, values);
         }
         gpumbi_compare_summary(g, count, values, gpumbi_compare_rest(g, t, width), matched, lost,
                                assumed);
@@ -13368,16 +13334,16 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
     const char *given[GPUMBI_OPTION_COUNT] = {NULL};
     int i = 1, kept = argc > 0;
     for (; i < argc && argv[i] && !g->done; i++) {
-        const char *word = argv[i];
-        const size_t length = strcspn(word, "=");
+        char name[64] = "";
+        const char *word = argv[i], *value = gpumbi_split(word, '=', name, sizeof name);
         int option = 0;
+        if (value && value[-1] != '=')
+            value = NULL;
         while (option < GPUMBI_OPTION_COUNT &&
-               (strncmp(word, "--", 2) || strlen(gpumbi_options[option].name) != length - 2 ||
-                strncmp(word + 2, gpumbi_options[option].name, length - 2)))
+               (strncmp(name, "--", 2) || strcmp(name + 2, gpumbi_options[option].name)))
             option++;
         if (!strcmp(word, "-h"))
             option = GPUMBI_OPTION_HELP;
-        const char *name = gpumbi_options[option % GPUMBI_OPTION_COUNT].name;
         const char *example = gpumbi_options[option % GPUMBI_OPTION_COUNT].example;
         if (option == GPUMBI_OPTION_COUNT && own && strcmp(word, "--")) {
             own[kept++] = argv[i];
@@ -13386,17 +13352,16 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
             break;
         } else if (option == GPUMBI_OPTION_COUNT) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: no such option; see --help", word);
-        } else if (!example[0] || (example[0] == '[' && !word[length])) {
-            if (word[length])
-                gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example --%s", word, name);
-            else
-                gpumbi_one_option(g, (gpumbi_option)option, "1");
-        } else if (word[length]) {
-            gpumbi_one_value(g, (gpumbi_option)option, &given[option], word + length + 1);
+        } else if (!example[0] && value) {
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: takes no value; for example %s", word, name);
+        } else if (value) {
+            gpumbi_one_value(g, (gpumbi_option)option, &given[option], value);
+        } else if (!example[0] || example[0] == '[') {
+            gpumbi_one_option(g, (gpumbi_option)option, "1");
         } else if (i + 1 < argc && argv[i + 1] && strncmp(argv[i + 1], "--", 2)) {
             gpumbi_one_value(g, (gpumbi_option)option, &given[option], argv[++i]);
         } else {
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a value; for example --%s %s", name, name,
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "%s: needs a value; for example %s %s", name, name,
                        example);
         }
     }
@@ -13410,31 +13375,6 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
  *
  * Owns the life of a context, and the run of several benchmarks.
  */
-
-static void gpumbi_complete_settings(gpumb_settings *s)
-{
-    s->precision = s->precision > 0 ? s->precision : 0.01;
-    s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
-    s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
-    s->min_samples = s->min_samples ? s->min_samples : 30;
-    s->max_samples = s->max_samples ? s->max_samples : 10000;
-    s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
-    s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
-    s->seed = s->seed ? s->seed : 1;
-    s->full = s->full > 0;
-    s->delta = s->delta > 0 ? s->delta : 0.01;
-    s->spread = s->spread > 0 ? s->spread : 0.02;
-    s->processes = s->processes > 1 ? s->processes < 100 ? s->processes : 100 : 1;
-    s->profile = s->profile > 0 ? s->profile : 0;
-}
-
-GPUMB_API gpumb_settings gpumb_settings_default(void)
-{
-    gpumb_settings s;
-    memset(&s, 0, sizeof s);
-    gpumbi_complete_settings(&s);
-    return s;
-}
 
 static void gpumbi_open_device(gpumb *g)
 {
@@ -13612,7 +13552,6 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     for (int fd = 0; fd <= 2; fd++)
         if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
-    g->settings = gpumb_settings_default();
     g->options.argc = argc;
     g->options.argv = argv;
     const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
@@ -13645,7 +13584,8 @@ GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv)
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings)
 {
     gpumb *g = gpumbi_new(program);
-    g->settings = settings ? *settings : gpumb_settings_default();
+    if (settings)
+        memcpy(&g->settings, settings, sizeof *settings);
     gpumbi_start(g);
     return g;
 }
