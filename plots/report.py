@@ -253,6 +253,7 @@ def rows_table(bench, rows, known, several):
     head = [escape(axis_label(c)) for c in columns]
     head += [f"median, {name}", "from", "to", *(label for _, label, _ in rates)]
     head += ["ratio", "from", "to", "verdict"] * compared + ["status"] * odd + ["flags"]
+    kind = "data verdicts" if compared and not odd else "data"
     lines = []
     for r in rows:
         cells = [escape(r.get(c, "")) for c in columns]
@@ -284,7 +285,7 @@ def rows_table(bench, rows, known, several):
         f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
         f"<p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
-        + f'<div class="scroll">{html_table(head, lines, "data", texts)}</div>'
+        + f'<div class="scroll">{html_table(head, lines, kind, texts)}</div>'
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
         + "</details>\n"
     )
