@@ -238,7 +238,7 @@ figures: FIGURES = bench/results --out bench/figures --store $(STORED) \
     --date "$$(git log -1 --format=%cs -- bench/results)"
 plots: FIGURES = results --out results/figures
 STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
-STORED := $(STORED),strided-memory,transfer-rate,zcopy-working-set
+STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 
 plots: ## draws the figures from results/ into results/figures/
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/

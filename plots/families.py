@@ -858,10 +858,10 @@ FAMILIES = [
     Family(
         "pipeline-chunk",
         "pipeline/chunk",
-        "A producer and a consumer on two devices: time over the size of a chunk",
+        "A producer and a consumer on two devices, 132 blocks: time over the size of a chunk",
         x="chunk_bytes",
         series="kernel",
-        panel="blocks",
+        where={"blocks": 132},
         log_y=True,
         y="median_s",
     ),
