@@ -8856,7 +8856,8 @@ static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
 static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *column = g->sweep.column[a->column], *list = option + strlen(column) + 1;
-    const gpumb_axis all = *a;
+    gpumbi_coordinate *const all = a->values;
+    const size_t count = a->count;
     char name[GPUMBI_LINE], what[200] = "";
     a->count = a->capacity = 0;
     a->values = NULL;
@@ -8864,19 +8865,19 @@ static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
         size_t i = 0;
         name[0] = 0;
         list = gpumbi_split(list, ',', name, sizeof name);
-        while (i < all.count && strcmp(all.values[i].text, name))
+        while (i < count && strcmp(all[i].text, name))
             i++;
-        if (i < all.count && a->count < all.count)
-            gpumbi_axis_add(g, a, all.values[i].value, all.values[i].text);
-        if (i < all.count)
+        if (i < count && a->count < count)
+            gpumbi_axis_add(g, a, all[i].value, all[i].text);
+        if (i < count)
             continue;
-        for (i = 0; i < all.count; i++)
-            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all.values[i].text);
+        for (i = 0; i < count; i++)
+            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
-                   what, column, all.count ? all.values[0].text : "");
+                   what, column, count ? all[0].text : "");
     } while (list && list[-1] == ',' && !g->done);
-    GPUMB_FREE(all.values);
+    GPUMB_FREE(all);
 }
 
 /* Applies the command line to a new axis. */
@@ -12401,7 +12402,7 @@ static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int 
 }
 
 /* What a row has in the unit of the limit, or against another row; 0: nothing. */
-static void gpumbi_expect_value(const gpumb *g, const gpumbi_expectation *e, const gpumbi_row *row,
+static void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi_row *row,
                                 const gpumbi_row *other, double value[3])
 {
     const gpumb_result *r = &row->result;
@@ -12410,9 +12411,10 @@ static void gpumbi_expect_value(const gpumb *g, const gpumbi_expectation *e, con
     if (other) { /* times, then rates */
         const gpumb_result *o = &other->result;
         const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
-        gpumb_settings within = g->settings;
-        within.spread = 0;
-        gpumbi_judge(&base, &now, 1.959964, &within, ratio);
+        gpumb_settings
+            none; /* no spread between processes is assumed; the verdict does not count */
+        memset(&none, 0, sizeof none);
+        gpumbi_judge(&base, &now, 1.959964, &none, ratio);
         /* Round by round, where that was compared: a drift leaves it alone. */
         const int same = row->order == other->order && !strcmp(r->bench, o->bench);
         const gpumb_comparison *c =
@@ -12459,14 +12461,14 @@ static void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row 
     int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
     const gpumb_result *r = &row->result;
     if (r->status == GPUMB_STATUS_OK && found)
-        gpumbi_expect_value(g, e, row, NULL, value);
+        gpumbi_expect_value(e, row, NULL, value);
     for (size_t i = 0; i < g->rows.count && r->status == GPUMB_STATUS_OK && !g->done; i++) {
         const gpumbi_row *other = g->rows.at[i];
         double next[3];
         if (e->unit < GPUMBI_UNITS || other->result.status != GPUMB_STATUS_OK || other == row ||
             !gpumbi_expect_match(g, e, 1, other, row))
             continue;
-        gpumbi_expect_value(g, e, row, other, next);
+        gpumbi_expect_value(e, row, other, next);
         const int larger = e->rows[1].extreme ? e->rows[1].extreme < 0 : !e->at_least;
         if (!found || (larger ? next[0] > value[0] : next[0] < value[0]))
             memcpy(value, next, sizeof value);
