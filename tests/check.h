@@ -25,6 +25,13 @@
 #define SKIP(reason) check_skip(__FILE__, __LINE__, (reason))
 #define CHECK_SUMMARY() check_summary()
 
+/* 1: with gcc's sanitizers, which are slow, and see in some cases of a kind what they would in all */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 static int check_passed, check_failed, check_skipped;
 
 static inline int check_count(int right, const char *file, int line, const char *expression,

@@ -180,8 +180,9 @@ static void test_noise_is_settled()
 {
     static const double seconds[] = {20e-6, 1e-3, 20e-3};
     for (int j = 0; j < 3; j++) {
+        const int runs = SANITIZED ? 20 : 200;
         int unsettled = 0;
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < runs; i++) {
             gpumb_settings s = settings();
             s.max_samples = 30;
             gpumb *g = open(s);
@@ -193,8 +194,8 @@ static void test_noise_is_settled()
             unsettled += (r.flags & GPUMB_FLAG_UNSETTLED) != 0;
             gpumb_close(g);
         }
-        if (!CHECK(unsettled <= 20))
-            printf("    %d of 200 steady noisy series of %g s are flagged\n", unsettled,
+        if (!CHECK(unsettled <= runs / 10))
+            printf("    %d of %d steady noisy series of %g s are flagged\n", unsettled, runs,
                    seconds[j]);
     }
 }
@@ -241,6 +242,8 @@ static void test_slow_ramps()
     const unsigned shown = GPUMB_FLAG_UNSETTLED | GPUMB_FLAG_WARMING_UP | GPUMB_FLAG_SLOWING_DOWN |
                            GPUMB_FLAG_UNSTEADY;
     for (const auto &kernel : kernels) {
+        if (SANITIZED && &kernel != kernels)
+            break;
         double spent = 0, settled = 0, spent_s;
         int flags = 0, right = 0, all = 0;
         ramp_height = 0, ramp_seconds = 1;

@@ -301,7 +301,7 @@ static void test_killed(const words &options, int step)
 {
     remember(options);
     int most = 0, dead = 1;
-    for (int k = 1; dead; k += step) {
+    for (int k = 1; dead; k += step * (SANITIZED ? 7 : 1)) {
         clean();
         dead = run(options, [&] {
                    die_at_write = k;
@@ -325,7 +325,7 @@ static void test_killed(const words &options, int step)
 static void test_killed_renaming()
 {
     remember(files);
-    for (int k = -8; k <= 8; k++) {
+    for (int k = -8; k <= 8; k += SANITIZED ? 4 : 1) {
         clean();
         run(files, [] { interrupted = 9; });
         run(files + words{"--resume"}, [&] { die_at_rename = k; });
