@@ -12985,9 +12985,12 @@ static void gpumbi_compare_devices(gpumb *g)
                        (unsigned long long)d->slower, gpumbi_count(d->compared, "row").text);
     }
     if (!slower)
-        gpumb_note(g, "no device is slower than the others by more than %s %%, as far as %s decide",
+        gpumb_note(g,
+                   "no device is slower than the others by more than %s %%, as far as %s decide, "
+                   "with a spread between processes of %s %% (--spread)",
                    gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
-                   gpumbi_count(compared, "ratio").text);
+                   gpumbi_count(compared, "ratio").text,
+                   gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
     if (slower && g->settings.fail_on_outlier) {
         gpumbi_say("--fail-on-outlier: %s slower than those of the other devices",
                    gpumbi_count(slower, "row").text);
