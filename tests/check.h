@@ -25,7 +25,8 @@
 #define SKIP(reason) check_skip(__FILE__, __LINE__, (reason))
 #define CHECK_SUMMARY() check_summary()
 
-/* 1: with gcc's sanitizers, which are slow, and see in some cases of a kind what they would in all */
+/* 1: with gcc's sanitizers, which are slow and see in some cases of a kind what they would in
+ * all. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #else
