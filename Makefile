@@ -61,8 +61,9 @@ BENCHES := $(patsubst bench/%.cu,$(B)/%,$(wildcard bench/*.cu))
 HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
+LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := tests/test_amd.sh tests/test_coverage.sh tests/test_isa.sh tests/test_sensors.sh
+THOROUGH := $(foreach t,amd coverage isa labs sensors,tests/test_$(t).sh)
 SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
@@ -71,7 +72,7 @@ ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
 TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
-HEADERS := $(wildcard gpumb.h */*.h)
+HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.h)
 
 all: $(PROGRAMS) ## builds the benchmarks and examples (the default)
 
@@ -91,6 +92,8 @@ passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; m
 	    $(filter-out $(ABOUT_MEASURING),$(BENCHES) $(HOST_BENCHES)); code=$$?; \
 	    [ $$code -ge 128 ] || python3 plots/passport.py results/passport bench/results | \
 	    tee results/passport/passport.txt; exit $$code
+
+labs: $(LABS) ## builds the labs for students: see examples/labs/README.md
 
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
@@ -121,8 +124,8 @@ help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport report trace test rest check plots figures matrix lint mutate clean
-.PHONY: help always
+.PHONY: all run bench passport report labs trace test rest check plots figures matrix lint mutate
+.PHONY: clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -146,6 +149,10 @@ build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call
 
 build/cpu/%: bench/%.c $(HOST_NEEDS)
 	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+
+$(B)/labs/%: examples/labs/%.cu $(KERNEL_NEEDS)
+	@mkdir -p $(@D)
+	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
