@@ -12181,6 +12181,7 @@ static void gpumbi_replay_open(gpumb *g)
         g->device.ecc = -1;
         g->device.warp_size = strcmp(g->device.backend, "hip") ? 32 : 64;
         g->device.max_block = 1024;
+        g->device.multiprocessors = 1; /* programs divide by it */
     }
     for (size_t i = 0; i < t->count && !g->done; i++) {
         static const unsigned char column[] = {GPUMBI_COLUMN_peak_gbps, GPUMBI_COLUMN_ceiling_gbps,
