@@ -3212,7 +3212,7 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
     (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
     gpumbi_profiler_lock();
     const uint64_t count = p->count;
-    *seconds = count ? 1e-9 * gpumbi_real(p->last_ns - p->first_ns) : 0;
+    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
     p->count = 0;
     gpumbi_profiler_unlock();
     return count;
@@ -6488,7 +6488,7 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
 {
     gpumbi_block_sums b;
     double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
-    double first, time = 1, squares = 0, pairs = 0;
+    double first = 0, time = 1, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
     for (int i = 0; i < phases; i++) {
         const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
@@ -10601,7 +10601,12 @@ static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
             continue;
         if (fd < 0)
             return strerror(errno);
-        const int refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        int refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        /* A run that was killed holds it until the driver has let go of the process. */
+        for (int waits = 0; resumes && refused == EWOULDBLOCK && waits < 50; waits++) {
+            gpumbi_poll(-1, 100);
+            refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        }
         const int there = gpumbi_is_at(fd, part, 0);
         sink->fd = fd;
         sink->stale = resumes && !made && there && !refused && !fstat(fd, &about) && about.st_size;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <fcntl.h>
 #include <functional>
+#include <poll.h>
 #include <signal.h>
 #include <string>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +36,17 @@ static int watched_rename(const char *from, const char *to)
     return error;
 }
 
+static int polls, free_after, held = -1; // unlocks `held` at the so many-th wait; 0: never
+
+static int watched_poll(pollfd *ready, nfds_t count, int milliseconds)
+{
+    if (ready->fd >= 0)
+        return poll(ready, count, milliseconds);
+    if (++polls == free_after)
+        flock(held, LOCK_UN);
+    return 0;
+}
+
 static std::string lines;
 #define GPUMB_LOG(text) lines += text
 #define GPUMB_BACKEND_CPU
@@ -41,10 +54,12 @@ static std::string lines;
 #define GPUMB_IMPLEMENTATION
 #define write watched_write
 #define rename watched_rename
+#define poll watched_poll
 #define fsync(fd) ((void)(fd), 0)
 #include "../gpumb.h"
 #undef write
 #undef rename
+#undef poll
 #undef fsync
 
 #include "check.h"
@@ -437,8 +452,15 @@ static void test_refused()
     const int fd = open("x.csv.part", O_RDWR);
     flock(fd, LOCK_EX); // a run that lives
     CHECK(has(run(again).said, "another run is writing it"));
-    close(fd);
     CHECK(read_file("x.csv.part") == part);
+    const outcome freed = run(again, [&] { // or one that was killed, and is not gone yet
+        held = fd;
+        free_after = 50;
+    });
+    CHECK_INT(freed.code, GPUMB_EXIT_FAILED);
+    CHECK(!has(freed.said, "another run"));
+    close(fd);
+    store("x.csv.part", part);
     CHECK_INT(run(again).code, GPUMB_EXIT_FAILED);
     CHECK(!exists("x.csv.part"));
     CHECK(has(run(again).said, "no run has left rows"));
