@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
-# gcc and clang, in C and in C++: each standard with each mode and each order at -O2, and with the
-# oldest C and the newest C++ at -O0 and -O3 in one order. Not all by all: standard and order decide
+# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
+# the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3. Not all by all: standard and order decide
 # what is declared, the level what the optimiser warns of, and one does not depend on the other;
 # modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest: one standard
 # with each mode, the others with all kernels and the usual ones, the other order once; and device
@@ -208,14 +208,19 @@ for compilers in 'gcc g++' 'clang clang++'; do
             *SYSTEM_FIRST) hidden=$posix ;;
             *) hidden= ;;
             esac
+            # What is declared follows from standard and order, without the optimiser.
+            case $standard,$variant in
+            *,'-O2 -DSYSTEM_FIRST' | c1?,* | c++1?,*) only=-fsyntax-only ;;
+            *) only= ;;
+            esac
             try="$compile $variant -o \$out"
             case $variant in
-            '-O2 -DSYSTEM_FIRST') add "$try -c $dir/use.c" ;;
+            '-O2 -DSYSTEM_FIRST') add "$try $only -c $dir/use.c" ;;
             *) add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out" ;;
             esac
             for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
-                add "$try $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
+                add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done
         done
         compile="$compile -o \$out -c $dir/use.c"
@@ -299,9 +304,14 @@ if found "$hipcc"; then
         add "$compile -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
     done
     add "$compile -DGPUMB_IMPLEMENTATION -DSYSTEM_FIRST $dir/use.c"
+    # The programs for one kind of card with waves of 64 and one of 32; labs have nothing of either.
+    compile="$hipcc $warnings -I. -o \$out -c -x hip --offload-arch=gfx90a"
     for program in $programs; do
-        case $program in bench/*) standard=-std=c++17 ;; *) standard= ;; esac # as make builds them
-        add "$compile $standard $program"
+        case $program in
+        examples/labs/*) add "$compile $program" ;;
+        bench/*) add "$compile --offload-arch=gfx1030 -std=c++17 $program" ;; # as make builds them
+        *) add "$compile --offload-arch=gfx1030 $program" ;;
+        esac
     done
 fi
 

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
             gpumb_set_output(g, out);
             gpumb_set_verify(g, lab_same, &pair);
             GPUMB_MEASURE(g, "copy")
-                GPUMB_LAUNCH(copy, (n + block - 1) / block, block, 1024 * shared_kib,
+                GPUMB_LAUNCH(copy, (n + block - 1) / block, block, 1024 * (unsigned)shared_kib,
                              GPUMB_PTR(unsigned, in), GPUMB_PTR(unsigned, out), n);
         }
     double best = 0, enough = 1;
