@@ -2,11 +2,9 @@
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
 # gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
-# the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3. Not all by all: standard and order decide
-# what is declared, the level what the optimiser warns of, and one does not depend on the other;
-# modes that only leave something out are tried at -O2. nvcc and hipcc, the slowest: one standard
-# with each mode, the others with all kernels and the usual ones, the other order once; and device
-# code alone for each kind of card.
+# the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
+# the optimiser warns of. nvcc and hipcc, the slowest: one standard with each mode, the others with
+# all kernels and the usual ones, the other order once; and device code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 dir=build/matrix
