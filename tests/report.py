@@ -190,7 +190,7 @@ def made(tmp):
     ]  # fmt: skip
     nasty = '<b>&"\'</b>'
     lines[0]["kernel"] = lines[0]["axes"]["path"] = nasty
-    own = {**context, "rows": lines, "notes": [f"a note {nasty}"]}
+    own = {**context, "program": "transfer", "rows": lines, "notes": [f"a note {nasty}"]}
     (tmp / "transfer.json").write_text(json.dumps(own))
     (tmp / "other.json").write_text('{"benchmarks": []}')
     code, error = run(tmp, "--out", tmp / "json.html", "--title", nasty)
