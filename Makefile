@@ -101,7 +101,7 @@ trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank confl
 	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
 	@mkdir -p build/trace
 	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) -x c++ -c $(FILE) -o $(TRACED).o
-	$(CXX) $(TRACED).o -x c -O1 gpumb_trace.c -I. -o $(TRACED) -pthread
+	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
 check: ## runs all checks: test, rest, matrix and lint

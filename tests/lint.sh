@@ -99,11 +99,11 @@ long_prose() # but for tables and what is quoted
 top_level()
 {
     git ls-files | cut -d / -f 1 | sort -u |
-        grep -vxE 'gpumb(\.h|_trace\.c)|examples|bench|tests|plots|Makefile|README\.md|LICENSE|\..*'
+        grep -vxE 'gpumb\.h|examples|bench|tests|plots|Makefile|README\.md|LICENSE|\..*'
     return 0
 }
 
-sources=$(find gpumb.h gpumb_trace.c examples bench tests plots README.md .ci .clang-format \
+sources=$(find gpumb.h examples bench tests plots README.md .ci .clang-format \
     -type f ! -name "*.pyc" ! -path "tests/golden/*" ! -path "bench/[fr]*/*" ! -name "*.json" \
     2>/dev/null)
 prose=$(printf '%s\n' "$sources" | grep -E '\.md$')

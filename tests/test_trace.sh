@@ -3,6 +3,7 @@
 # bounds, races, and what it prints. All of it with gcc; with clang as far as that goes.
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc} CXX=${CXX:-c++}
+tracer=examples/trace/gpumb_trace.c
 passed=0 failed=0 skipped=0
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
@@ -48,7 +49,7 @@ else
     exact=
 fi
 for flag in $flags; do
-    [ "$flag" = -Wno-tsan ] || check "gpumb_trace.c says $flag" has gpumb_trace.c " $flag "
+    [ "$flag" = -Wno-tsan ] || check "the tracer says $flag" has "$tracer" " $flag "
 done
 printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$d/whole.c"
 # shellcheck disable=SC2086 # flags are words
@@ -60,7 +61,7 @@ if ! "$CXX" $flags -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
 fi
 # shellcheck disable=SC2086
 check "compiles" "$CXX" -I. $flags -x c++ -c tests/traced.cu -o "$d/traced.o"
-check "compiles" "$CC" -I. -std=gnu99 -O1 -c gpumb_trace.c -o "$d/trace.o"
+check "compiles" "$CC" -I. -std=gnu99 -O1 -c "$tracer" -o "$d/trace.o"
 check "links" "$CXX" "$d/traced.o" "$d/trace.o" -o "$d/traced" -pthread
 GPUMB_TRACE_BLOCKS=0 GPUMB_TRACE_CSV=$d/all.csv GPUMB_TRACE_SVG=$d/all.svg \
     "$d/traced" >"$d/all.txt" 2>"$d/all.err"
