@@ -1,55 +1,24 @@
 """What plots/ draws, from rows of bench/results and from made ones. test_plots.sh runs it."""
 
 import contextlib
-import csv
 import io
 import itertools
 import math
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-sys.dont_write_bytecode = True
-import families  # noqa: E402
-import draw  # noqa: E402
-import plot  # noqa: E402
-import rows as table  # noqa: E402
+from plots_check import RESULTS, ROOT, check, finish, rows_of, run_program, write
 
-RESULTS = ROOT / "bench" / "results"
+import families
+import draw
+import plot
+import rows as table
+
 FAMILY = {f.name: f for f in families.FAMILIES}
-counts = {"passed": 0, "failed": 0}
-
-
-def check(holds, what):
-    counts["passed" if holds else "failed"] += 1
-    if not holds:
-        print(f"plots.py: failed: {what}")
-
-
-def rows_of(name):
-    with (RESULTS / name).open(newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def write(path, rows):
-    with path.open("w", newline="") as f:
-        out = csv.DictWriter(f, rows[0].keys())
-        out.writeheader()
-        out.writerows(rows)
 
 
 def run(*arguments):
-    """Exit code and standard error of plot.py."""
-    error = io.StringIO()
-    sys.argv = ["plot.py", *map(str, arguments)]
-    with contextlib.redirect_stderr(error):
-        try:
-            plot.main()
-            return 0, error.getvalue()
-        except plot.Problem as problem:
-            return 2, str(problem)
+    return run_program(plot, arguments)
 
 
 def drawn(name, path):
@@ -329,5 +298,4 @@ with tempfile.TemporaryDirectory() as folder:
         here.mkdir()
         part(here)
 stored()
-print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
-sys.exit(counts["failed"] > 0)
+finish()

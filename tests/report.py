@@ -1,59 +1,26 @@
 """What plots/report.py writes, from the rows of bench/results and from made ones. test_report.sh
 runs it."""
 
-import contextlib
-import csv
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-sys.dont_write_bytecode = True
-import families  # noqa: E402
-import report  # noqa: E402
+from plots_check import RESULTS, ROOT, check, counts, finish, rows_of, run_program, write
 
-RESULTS = ROOT / "bench" / "results"
+import families
+import report
+
 VOID = {"meta", "link", "br", "input"}
-counts = {"passed": 0, "failed": 0, "skipped": 0}
-
-
-def check(holds, what):
-    counts["passed" if holds else "failed"] += 1
-    if not holds:
-        print(f"report.py: failed: {what}")
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as f:
-        return list(csv.DictReader(f))
-
-
-def write(path, rows):
-    with path.open("w", newline="") as f:
-        out = csv.DictWriter(f, rows[0].keys())
-        out.writeheader()
-        out.writerows(rows)
 
 
 def run(*arguments):
-    """Exit code and standard error of report.py."""
-    error = io.StringIO()
-    sys.argv = ["report.py", *map(str, arguments)]
-    with contextlib.redirect_stderr(error):
-        try:
-            report.main()
-            return 0, error.getvalue()
-        except report.Problem as problem:
-            return 2, str(problem)
+    return run_program(report, arguments)
 
 
 class Page(HTMLParser):
@@ -313,5 +280,4 @@ with tempfile.TemporaryDirectory() as folder:
     made(here / "made")
     flags()
     browser(stored(here), here)
-print(", ".join(f"{n} {what}" for what, n in counts.items()))
-sys.exit(counts["failed"] > 0)
+finish()
