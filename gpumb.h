@@ -12367,11 +12367,11 @@ static void gpumbi_expect_option(gpumb *g, const char *text)
 /* The value that a list "n=1024,elem=4" has for an axis, in `text`; NULL: none. */
 static const char *gpumbi_listed_value(const char *list, const char *axis, char text[200])
 {
-    for (size_t length, name = strlen(axis); *list; list += length + (list[length] != 0)) {
-        length = strcspn(list, ",");
-        if (length > name && list[name] == '=' && !strncmp(list, axis, name))
-            return gpumbi_trim(text, 200, list + name + 1, length - name - 1);
-    }
+    char one[200];
+    const size_t length = strlen(axis);
+    while ((list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
+        if (!strncmp(one, axis, length) && one[length] == '=')
+            return gpumbi_trim(text, 200, one + length + 1, strlen(one + length + 1));
     return NULL;
 }
 
@@ -12417,27 +12417,21 @@ static void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi_row *r
     if (other) { /* times, then rates */
         const gpumb_result *o = &other->result;
         const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
-        gpumb_settings
-            none; /* no spread between processes is assumed; the verdict does not count */
+        gpumb_settings none; /* assumes no spread between processes; the verdict does not count */
         memset(&none, 0, sizeof none);
         gpumbi_judge(&base, &now, 1.959964, &none, ratio);
         /* Round by round, where that was compared: a drift leaves it alone. */
-        const int same = row->order == other->order && !strcmp(r->bench, o->bench);
-        const gpumb_comparison *c =
-            same && !strcmp(r->compared_with, o->kernel) ? &r->comparison : NULL;
-        const gpumb_comparison *back =
-            same && !strcmp(o->compared_with, r->kernel) ? &o->comparison : NULL;
-        const double rounds[] = {c      ? c->ratio
-                                 : back ? 1 / back->ratio
-                                        : 0,
-                                 c                      ? c->lo
-                                 : back && back->hi > 0 ? 1 / back->hi
-                                                        : 0,
-                                 c                      ? c->hi
-                                 : back && back->lo > 0 ? 1 / back->lo
-                                                        : 0};
-        if (rounds[2] > 0)
-            memcpy(ratio, rounds, sizeof ratio);
+        const gpumb_comparison *c = &r->comparison, *back = &o->comparison;
+        const int together = row->order == other->order && !strcmp(r->bench, o->bench);
+        if (together && !strcmp(r->compared_with, o->kernel) && c->hi > 0) {
+            ratio[0] = c->ratio;
+            ratio[1] = c->lo;
+            ratio[2] = c->hi;
+        } else if (together && !strcmp(o->compared_with, r->kernel) && back->lo > 0) {
+            ratio[0] = 1 / back->ratio;
+            ratio[1] = 1 / back->hi;
+            ratio[2] = 1 / back->lo;
+        }
         work = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
                : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
                : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
