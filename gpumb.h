@@ -12,6 +12,7 @@ CONTENTS (search for the words in capitals)
     CPU KERNELS             threadIdx, __shared__, __shfl_sync ... where there is no GPU
     LAUNCHING               GPUMB_LAUNCH, for every backend
     IMPLEMENTATION          below here only with GPUMB_IMPLEMENTATION
+        PLATFORM            POSIX and Windows
         TEXT                strings, numbers and units
         BACKEND             the only place that names cuda..., hip...
         CPU EMULATION       blocks over cores, fibers, barriers
@@ -23,8 +24,8 @@ CONTENTS (search for the words in capitals)
         REGIONS             the state machine behind GPUMB_MEASURE
         SWEEPS              enumerate first, then one configuration per pass
         ROWS                derived figures and flags
-        SINKS               terminal, CSV, JSON, Markdown
-        COMPARISON          rows of earlier runs, and of other processes
+        SINKS               terminal, CSV, JSON, Markdown, Google Benchmark's JSON
+        COMPARISON          rows of earlier runs, other processes and devices; expectations
         COMMAND LINE        options and their errors
         PROGRAM             open, run benchmarks, close
         COALESCING          sectors and lines of a warp's access
@@ -192,7 +193,9 @@ A context belongs to one thread.
 #define GPUMBI_OPTIMIZED _Pragma("GCC pop_options")
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
+#define GPUMBI_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define GPUMBI_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define GPUMBI_PRINTF(text, first)
@@ -270,6 +273,7 @@ typedef struct gpumb_settings {
                            * all are here, told apart by the axis on_device; NULL: `device` alone */
     int together; /* 1: these take each row at the same time; 0: one device after the other */
     int fail_on_outlier; /* 1: exit code 1 if one of them is slower by more than `delta` */
+    int strict; /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -419,7 +423,8 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
  * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed);
 
-/* The 64-bit word i of such a fill, for references on the host. */
+/* The 64-bit word i of such a fill, for references on the host. With `strict` in the settings, both
+ * change from run to run. */
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i);
 
 /* Sets every byte to 0xff (NaN as fp32 and fp64, -1 as integer). */
@@ -523,6 +528,15 @@ GPUMB_API void gpumb_set_counters(gpumb *g, const char *names);
  * ends; in a GPUMB_INTERLEAVE, until this pass of it does. */
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
+
+/* With --strict (gpumb_settings.strict), for code that might be written for the test: each run but
+ * those of the warm-up finds new contents in all buffers that gpumb_fill() has filled, and poison
+ * in the outputs; every few timed runs, drawn at random, are checked as well; before the last
+ * check the buffers move to other memory. So they take twice the memory, `check` computes what is
+ * right from what the inputs hold then, or from gpumb_fill_word(), and the body calls GPUMB_PTR().
+ * Caches are cold. A region `failed` says which trick it was, or what it lacks: a check, outputs
+ * of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it. The seed is drawn,
+ * unless it is set. */
 
 /* An untimed hook before each run, for a body that changes its own input. Each sample is then a
  * single run. */
@@ -1759,41 +1773,509 @@ GPUMBI_OPTIMIZED
 #define GPUMBI_DEVICE_PASS
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
+
+/* ================================================================================================
+ * PLATFORM
+ *
+ * What the operating system gives, under names that are ours: POSIX 2008 (Linux, macOS), or Windows
+ * 7 and later, where the CPU backend takes threads from mingw-w64's pthread.h. No other section
+ * asks which of them it is, but the switch between stacks.
+ */
+#include <math.h> /* first: behind float.h, zig 0.17's headers of macOS lack NAN in C++20 */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
 #include <limits.h>
-#include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#if defined(__linux__)
-#include <sys/prctl.h>
-#endif
 #include <time.h>
-#include <unistd.h>
-#if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
-#include <dlfcn.h>
-#endif
 #if defined(GPUMB_BACKEND_CPU)
 #include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+#endif
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <io.h>
+#include <process.h>
+#include <windows.h>
+#undef near /* for kernels of users */
+#undef far
+#undef NEAR
+#undef FAR
+#define NEAR
+#define FAR
+
+#define GPUMBI_NOWHERE "NUL"
+#define gpumbi_lstat gpumbi_stat
+#define gpumbi_fstat _fstat64
+#define gpumbi_flush _commit
+#define gpumbi_memory_open(text, length) gpumbi_temporary()
+#define gpumbi_utc(time, calendar) gmtime_s(calendar, time)
+#define gpumbi_variable_clear(name) _putenv(name "=")
+typedef struct _stat64 gpumbi_file_state;
+typedef void (*gpumbi_handler)(int);
+#ifndef S_ISREG
+#define S_ISREG(mode) (((mode)&_S_IFMT) == _S_IFREG)
+#define S_ISDIR(mode) (((mode)&_S_IFMT) == _S_IFDIR)
+#define S_ISCHR(mode) (((mode)&_S_IFMT) == _S_IFCHR)
+#define S_ISFIFO(mode) (((mode)&_S_IFMT) == _S_IFIFO)
+#endif
+#ifndef S_ISLNK
+#define S_ISLNK(mode) 0
+#define S_ISSOCK(mode) 0
+#define O_NOFOLLOW 0
+#define O_NONBLOCK 0
+#endif
+#ifndef W_OK
+#define W_OK 2
+#endif
+#ifndef SIGHUP
+#define SIGHUP 1 /* of which Windows has none */
+#endif
+
+GPUMBI_UNOPTIMIZED
+
+/* Says in errno why Windows has refused. */
+static int gpumbi_refused(void)
+{
+    static const struct {
+        DWORD error;
+        int number;
+    } table[] = {{ERROR_FILE_EXISTS, EEXIST},         {ERROR_ALREADY_EXISTS, EEXIST},
+                 {ERROR_FILE_NOT_FOUND, ENOENT},      {ERROR_PATH_NOT_FOUND, ENOENT},
+                 {ERROR_LOCK_VIOLATION, EWOULDBLOCK}, {ERROR_DISK_FULL, ENOSPC},
+                 {ERROR_INVALID_FUNCTION, ENOTSUP},   {0, EACCES}};
+    const DWORD error = GetLastError();
+    size_t i = 0;
+    while (table[i].error && table[i].error != error)
+        i++;
+    errno = table[i].number;
+    return -1;
+}
+
+static HANDLE gpumbi_handle(int fd)
+{
+    return (HANDLE)_get_osfhandle(fd); /* NOLINT */
+}
+
+/* A file that is open can be renamed, replaced and removed, as elsewhere. */
+static int gpumbi_open(const char *path, int flags, int mode)
+{
+    const int writes = flags & (O_WRONLY | O_RDWR);
+    HANDLE file =
+        CreateFileA(path, (flags & O_WRONLY ? 0 : GENERIC_READ) | (writes ? GENERIC_WRITE : 0),
+                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                    flags & O_EXCL ? CREATE_NEW : OPEN_EXISTING, 0, NULL);
+    (void)mode;
+    return file == INVALID_HANDLE_VALUE ? gpumbi_refused()
+                                        : _open_osfhandle((intptr_t)file, O_BINARY | writes);
+}
+
+static int64_t gpumbi_read(int fd, char *to, size_t size)
+{
+    return _read(fd, to, size < INT_MAX ? (unsigned)size : INT_MAX);
+}
+
+static int64_t gpumbi_write(int fd, const char *from, size_t size)
+{
+    return _write(fd, from, size < INT_MAX ? (unsigned)size : INT_MAX);
+}
+
+static int gpumbi_cut(int fd, int64_t size)
+{
+    return _chsize_s(fd, size);
+}
+
+/* With slashes, as the sinks take paths apart. */
+static void gpumbi_full_path(char *to, size_t size, const char *path)
+{
+    const DWORD length = GetFullPathNameA(path, (DWORD)size, to, NULL);
+    if (!length || length >= size)
+        to[0] = 0;
+    for (; *to; to++)
+        *to = *to == '\\' ? '/' : *to;
+}
+
+static char *gpumbi_realpath(const char *folder)
+{
+    char path[MAX_PATH + 2];
+    snprintf(path, sizeof path, "%s/", folder);
+    if (GetFileAttributesA(path) == INVALID_FILE_ATTRIBUTES && strcmp(folder, "//.")) {
+        gpumbi_refused();
+        return NULL;
+    }
+    return _strdup(folder);
+}
+
+static int64_t gpumbi_readlink(const char *path, char *to, size_t size)
+{
+    (void)path;
+    (void)to;
+    (void)size;
+    return -1;
+}
+
+static int gpumbi_stat(const char *path, gpumbi_file_state *about)
+{
+    int failed = _stat64(path, about);
+    const int fd = failed ? gpumbi_open(path, O_RDONLY, 0) : -1;
+    if (fd >= 0) { /* NUL, for one */
+        failed = _fstat64(fd, about);
+        _close(fd);
+    }
+    return failed;
+}
+
+static int gpumbi_is_at(int fd, const char *path, int behind_links)
+{
+    BY_HANDLE_FILE_INFORMATION ours, named;
+    HANDLE file = CreateFileA(path, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    const int known = file != INVALID_HANDLE_VALUE && GetFileInformationByHandle(file, &named) &&
+                      GetFileInformationByHandle(gpumbi_handle(fd), &ours);
+    (void)behind_links;
+    if (file != INVALID_HANDLE_VALUE)
+        CloseHandle(file);
+    return known && ours.nFileIndexHigh == named.nFileIndexHigh &&
+           ours.nFileIndexLow == named.nFileIndexLow &&
+           (ours.dwVolumeSerialNumber == named.dwVolumeSerialNumber ||
+            !ours.dwVolumeSerialNumber); /* wine 8, of a file that was renamed */
+}
+
+/* Takes the place of another, which may be in use: then that makes room first, under a name that is
+ * gone when it is closed. */
+static int gpumbi_rename(const char *from, const char *to)
+{
+    char old[MAX_PATH + 8];
+    if (MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+        return 0;
+    snprintf(old, sizeof old, "%s.old", to);
+    if (!MoveFileExA(to, old, MOVEFILE_REPLACE_EXISTING) || !MoveFileExA(from, to, 0))
+        return gpumbi_refused();
+    DeleteFileA(old);
+    return 0;
+}
+
+static void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
+{
+    (void)fd;
+    (void)of;
+}
+
+/* Locks keep others from reading what is locked, so that this lies behind any end of a file. */
+static int gpumbi_lock(int fd)
+{
+    OVERLAPPED behind;
+    memset(&behind, 0, sizeof behind);
+    behind.OffsetHigh = 0x40000000;
+    if (LockFileEx(gpumbi_handle(fd), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+                   &behind))
+        return 0;
+    gpumbi_refused();
+    return errno;
+}
+
+/* tmpfile() of the older C runtime wants to write into C:\. */
+static FILE *gpumbi_temporary(void)
+{
+    char folder[MAX_PATH + 1], path[MAX_PATH + 1];
+    HANDLE file = INVALID_HANDLE_VALUE;
+    if (GetTempPathA(sizeof folder, folder) && GetTempFileNameA(folder, "gpu", 0, path))
+        file = CreateFileA(path, GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS,
+                           FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    return file == INVALID_HANDLE_VALUE
+               ? NULL
+               : _fdopen(_open_osfhandle((intptr_t)file, O_BINARY | O_RDWR), "w+b");
+}
+
+static int gpumbi_memory_close(FILE *file, char **text, size_t *length)
+{
+    *length = fflush(file) ? 0 : (size_t)ftell(file);
+    rewind(file);
+    *text = (char *)malloc(*length + 1);
+    const int right = *text && fread(*text, 1, *length, file) == *length;
+    return fclose(file) || !right;
+}
+
+static int gpumbi_poll(int fd, int milliseconds)
+{
+    HANDLE pipe = fd < 0 ? NULL : gpumbi_handle(fd);
+    DWORD bytes = 0;
+    const int waits = !pipe || GetFileType(pipe) == FILE_TYPE_PIPE;
+    for (int i = 0; waits && i < milliseconds; i++) {
+        if (pipe && (!PeekNamedPipe(pipe, NULL, 0, NULL, &bytes, NULL) || bytes))
+            break;
+        Sleep(1);
+        if (i == milliseconds - 1)
+            return 0;
+    }
+    return pipe != NULL;
+}
+
+/* A terminal that has been told to understand escapes. */
+static int gpumbi_terminal(int fd)
+{
+    DWORD mode;
+    return GetConsoleMode(gpumbi_handle(fd), &mode) &&
+           SetConsoleMode(gpumbi_handle(fd), mode | 4); /* ENABLE_VIRTUAL_TERMINAL_PROCESSING */
+}
+
+/* Lines end as elsewhere. */
+static void gpumbi_streams_prepare(void)
+{
+    _setmode(1, O_BINARY);
+    _setmode(2, O_BINARY);
+}
+
+static const char *gpumbi_base_name(const char *path)
+{
+    static char name[_MAX_FNAME];
+    _splitpath(path, NULL, NULL, name, NULL);
+    return name;
+}
+
+static double gpumbi_now(void)
+{
+    LARGE_INTEGER ticks, rate;
+    QueryPerformanceCounter(&ticks);
+    QueryPerformanceFrequency(&rate);
+    return (double)ticks.QuadPart / (double)rate.QuadPart;
+}
+
+/* The C runtime forgets a handler when it calls it, on a thread of its own for Ctrl-C. */
+static gpumbi_handler gpumbi_caught;
+static void gpumbi_catch_again(int number)
+{
+    signal(number, gpumbi_catch_again);
+    gpumbi_caught(number);
+}
+
+static void gpumbi_catch(int number, gpumbi_handler handler, gpumbi_handler *before)
+{
+    gpumbi_caught = handler;
+    *before = signal(number, gpumbi_catch_again);
+    if (*before == SIG_IGN)
+        signal(number, SIG_IGN);
+}
+
+static void gpumbi_uncatch(int number, const gpumbi_handler *before)
+{
+    if (*before != SIG_ERR)
+        signal(number, *before);
+}
+
+/* Other processes of this program are not started yet. */
+#define gpumbi_process_parent() 0
+#define gpumbi_process_kill(child) (void)(child)
+#define gpumbi_process_resume(child) (void)(child)
+#define gpumbi_process_pause() (void)0
+static int gpumbi_process_is_ours(const char *where, int rows, int token)
+{
+    (void)where;
+    (void)rows;
+    (void)token;
+    return 0;
+}
+
+static int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
+{
+    (void)arguments;
+    (void)device;
+    (void)in_step;
+    (void)fd;
+    errno = ENOSYS;
+    return -1;
+}
+
+static int gpumbi_process_look(int child, int *status)
+{
+    (void)child;
+    *status = 0;
+    return 1;
+}
+
+#define gpumbi_aligned_free _aligned_free
+static int gpumbi_aligned(void **p, size_t alignment, size_t bytes)
+{
+    *p = _aligned_malloc(bytes, alignment);
+    return *p == NULL;
+}
+
+#if !defined(GPUMB_BACKEND_FAKE)
+static uint64_t gpumbi_host_memory(void)
+{
+    MEMORYSTATUSEX memory;
+    memory.dwLength = sizeof memory;
+    return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : UINT64_MAX;
+}
+#endif
+
+#if defined(GPUMB_BACKEND_CPU)
+enum { GPUMBI_SIGNAL_STACK = 1 };
+#define gpumbi_pages_free(p, bytes) VirtualFree(p, 0, MEM_RELEASE)
+#define gpumbi_at_fork(child) ((void)(child), 1) /* there are none */
+
+static int gpumbi_cores(void)
+{
+    DWORD_PTR ours = 0, all;
+    GetProcessAffinityMask(GetCurrentProcess(), &ours, &all);
+    return ours ? __builtin_popcountll(ours) : 1;
+}
+
+static void *gpumbi_pages(size_t bytes)
+{
+    return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+#define gpumbi_signal_stack_set(stack) (void)(stack)
+static void (*gpumbi_crash_report)(const char *meaning);
+
+static void gpumbi_aborted(int number)
+{
+    (void)number;
+    gpumbi_crash_report("SIGABRT: abort(), or a failed assertion");
+}
+
+static LONG CALLBACK gpumbi_crashed(EXCEPTION_POINTERS *what)
+{
+    static const struct {
+        DWORD code;
+        const char *meaning;
+    } table[] = {
+        {EXCEPTION_ACCESS_VIOLATION, "access violation: an address out of bounds"},
+        {EXCEPTION_STACK_OVERFLOW, "stack overflow: no stack left"},
+        {EXCEPTION_INT_DIVIDE_BY_ZERO, "an integer division by zero"},
+        {EXCEPTION_ILLEGAL_INSTRUCTION, "a trap, or an instruction that this processor lacks"}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (what->ExceptionRecord->ExceptionCode == table[i].code)
+            gpumbi_crash_report(table[i].meaning);
+    return EXCEPTION_CONTINUE_SEARCH;
+}
+
+/* A fiber's stack has no bottom at which an unhandled exception would be met: so it is looked at
+ * first. */
+static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
+{
+    static gpumbi_handler before;
+    static void *watching;
+    gpumbi_crash_report = report;
+    if (watch && !watching) {
+        watching = AddVectoredExceptionHandler(1, gpumbi_crashed);
+        before = signal(SIGABRT, gpumbi_aborted);
+    } else if (!watch && watching) {
+        RemoveVectoredExceptionHandler(watching);
+        signal(SIGABRT, before);
+        watching = NULL;
+    }
+}
+
+#if !defined(GPUMB_BACKEND_FAKE)
+static void gpumbi_cpu_about(gpumb_device *d)
+{
+    DWORD size = sizeof d->name, bytes = 0;
+    MEMORYSTATUSEX memory;
+    memory.dwLength = sizeof memory;
+    if (RegGetValueA(HKEY_LOCAL_MACHINE, "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0",
+                     "ProcessorNameString", RRF_RT_REG_SZ, NULL, d->name, &size))
+        d->name[0] = 0;
+    if (GlobalMemoryStatusEx(&memory))
+        d->memory_bytes = memory.ullTotalPhys;
+    GetLogicalProcessorInformation(NULL, &bytes);
+    SYSTEM_LOGICAL_PROCESSOR_INFORMATION *const all =
+        (SYSTEM_LOGICAL_PROCESSOR_INFORMATION *)malloc(bytes);
+    if (!all || !GetLogicalProcessorInformation(all, &bytes))
+        bytes = 0;
+    for (size_t i = 0; i < bytes / sizeof *all; i++) {
+        const CACHE_DESCRIPTOR *const cache = &all[i].Cache;
+        if (all[i].Relationship != RelationCache || cache->Type == CacheInstruction)
+            continue;
+        if (cache->Level == 1)
+            d->l1_bytes = cache->Size;
+        else if (d->l2_bytes < cache->Size)
+            d->l2_bytes = cache->Size;
+    }
+    free(all);
+}
+#endif
+#else
+/* Of CUPTI, whose name tells its version, what lies beside the CUDA toolkit. */
+static void *gpumbi_library_open(const char *name)
+{
+    WIN32_FIND_DATAA found;
+    char path[2 * MAX_PATH + 32];
+    const char *const toolkit = getenv("CUDA_PATH");
+    snprintf(path, sizeof path, "%s/extras/CUPTI/lib64/%s", toolkit ? toolkit : ".", name);
+    HANDLE search = toolkit ? FindFirstFileA(path, &found) : INVALID_HANDLE_VALUE;
+    if (search == INVALID_HANDLE_VALUE)
+        return (void *)LoadLibraryA(name);
+    FindClose(search);
+    snprintf(path, sizeof path, "%s/extras/CUPTI/lib64/%s", toolkit, found.cFileName);
+    return (void *)LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+}
+
+static void gpumbi_library_find(void *library, const char *name, void *to)
+{
+    FARPROC const found = GetProcAddress((HMODULE)library, name);
+    memcpy(to, &found, sizeof found);
+}
+#endif
+
+#else
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+#if defined(GPUMB_BACKEND_CPU)
+#include <sched.h>
+#include <sys/mman.h>
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+#else
+#include <dlfcn.h>
 #endif
 
 #if !defined(CLOCK_MONOTONIC) || !defined(SA_RESETHAND)
 #error "gpumb: POSIX is hidden: use -D_DEFAULT_SOURCE or -std=gnu99, or include gpumb.h first"
 #endif
+
+#define GPUMBI_NOWHERE "/dev/null"
+#define gpumbi_write write
+#define gpumbi_stat stat
+#define gpumbi_lstat lstat
+#define gpumbi_fstat fstat
+#define gpumbi_flush fsync
+#define gpumbi_cut(file, size) ftruncate(file, (off_t)(size))
+#define gpumbi_rename rename
+#define gpumbi_terminal isatty
+#define gpumbi_temporary tmpfile
+#define gpumbi_memory_open open_memstream
+#define gpumbi_memory_close(file, text, length) fclose(file)
+#define gpumbi_utc(time, calendar) gmtime_r(time, calendar)
+#define gpumbi_process_parent getppid
+#define gpumbi_process_kill(child) kill(child, SIGKILL)
+#define gpumbi_process_pause() raise(SIGSTOP)
+#define gpumbi_process_resume(child) kill(child, SIGCONT)
+#define gpumbi_variable_clear unsetenv
+#define gpumbi_streams_prepare() (void)0
+#define gpumbi_aligned posix_memalign
+#define gpumbi_aligned_free free
+typedef struct stat gpumbi_file_state;
+#define gpumbi_uncatch(number, before) sigaction(number, before, NULL)
+typedef struct sigaction gpumbi_handler;
 
 /* What _FORTIFY_SOURCE wants to see optimised. */
 static int gpumbi_open(const char *path, int flags, mode_t mode)
@@ -1816,6 +2298,13 @@ static char *gpumbi_realpath(const char *path)
     return realpath(path, NULL);
 }
 
+#if !defined(GPUMB_BACKEND_FAKE)
+static char *gpumbi_fgets(char *to, int size, FILE *file)
+{
+    return fgets(to, size, file);
+}
+#endif
+
 /* Waits until there is something to read; without a file (-1) for that time. */
 static int gpumbi_poll(int fd, int milliseconds)
 {
@@ -1824,6 +2313,310 @@ static int gpumbi_poll(int fd, int milliseconds)
 }
 
 GPUMBI_UNOPTIMIZED
+
+static void gpumbi_full_path(char *to, size_t size, const char *path)
+{
+    const size_t length = strlen(path);
+    memcpy(to, path, length < size ? length + 1 : 0);
+    to[length < size ? length : 0] = 0;
+}
+
+static int gpumbi_is_at(int fd, const char *path, int behind_links)
+{
+    struct stat ours, named;
+    return !fstat(fd, &ours) && !(behind_links ? stat(path, &named) : lstat(path, &named)) &&
+           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+/* Gives a file mode and owner of another; where the group can't be kept, its permissions go. */
+static void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
+{
+    const int lost = fchown(fd, of->st_uid, of->st_gid) && fchown(fd, (uid_t)-1, of->st_gid);
+    fchmod(fd, of->st_mode & (lost ? 0707 : 0777));
+}
+
+/* Returns why not, EWOULDBLOCK if somebody else has it. */
+static int gpumbi_lock(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+}
+
+static const char *gpumbi_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static double gpumbi_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Signals that are ignored stay so, as in the background of a script or under nohup. */
+static void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *before)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    if (!sigaction(number, NULL, before) && before->sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+/* Whether the parent has left a text in a pipe, and its other end takes rows; -1: it is closed. */
+static int gpumbi_process_is_ours(const char *where, int rows, int token)
+{
+    struct stat about, of_token;
+    char text[64] = "";
+    if (fstat(rows, &about) || fstat(token, &of_token))
+        return -1;
+    if (!S_ISFIFO(about.st_mode) || (fcntl(rows, F_GETFL) & O_ACCMODE) != O_WRONLY ||
+        !S_ISFIFO(of_token.st_mode) || fcntl(token, F_SETFL, O_NONBLOCK) ||
+        gpumbi_read(token, text, sizeof text - 1) <= 0 || strcmp(text, where))
+        return 0;
+    close(token);
+    fcntl(rows, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
+    return 1;
+}
+
+/* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
+ * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
+ * now and then. */
+static int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
+{
+    char where[64];
+    int ends[2], token[2] = {-1, -1};
+    const pid_t parent = getpid();
+    if (pipe(ends))
+        return -1;
+    FILE *nowhere = fopen("/dev/null", "w");
+    pid_t child = -1;
+    if (!pipe(token)) {
+        snprintf(where, sizeof where, "%ld:%d:%d:%d:%d", (long)parent, ends[1], token[0], device,
+                 in_step);
+        setenv("GPUMB_PROCESS", where, 1);
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        if (write(token[1], where, strlen(where)) > 0)
+            child = fork();
+    }
+    const int error = errno;
+    if (child == 0) {
+#if defined(__linux__)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        if (getppid() != parent) /* it has ended before that */
+            _exit(127);
+        if (nowhere) /* what the program itself has to say, it will say in this process */
+            dup2(fileno(nowhere), 1);
+        close(token[1]);
+        execv("/proc/self/exe", arguments);
+        execvp(arguments[0], arguments);
+        _exit(127);
+    }
+    unsetenv("GPUMB_PROCESS");
+    close(ends[1]);
+    close(token[0]);
+    close(token[1]);
+    if (nowhere)
+        fclose(nowhere);
+    if (child < 0)
+        close(ends[0]);
+    errno = error;
+    *fd = ends[0];
+    return child;
+}
+
+/* 0: it runs; 1: it has ended, with this exit code or, negative, by this signal; 2: it waits. */
+static int gpumbi_process_look(int child, int *status)
+{
+    int state = 0;
+    const int seen = (int)waitpid(child, &state, WNOHANG | WUNTRACED);
+    *status = WIFSIGNALED(state) ? -WTERMSIG(state) : WEXITSTATUS(state);
+    return seen > 0 && WIFSTOPPED(state) ? 2 : seen > 0 || (seen < 0 && errno != EINTR);
+}
+
+#if !defined(GPUMB_BACKEND_FAKE)
+/* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
+static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
+{
+    char line[256];
+    FILE *file = fopen(path, "r");
+    int found = 0;
+    while (file && !found && gpumbi_fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (colon && !strncmp(line, key, strlen(key))) {
+            colon += 1 + strspn(colon + 1, " \t");
+            snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+            found = 1;
+        }
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* What the host could still give; where that is unknown, the allocation decides. */
+static uint64_t gpumbi_host_memory(void)
+{
+    char text[64];
+    return gpumbi_proc_value("/proc/meminfo", "MemAvailable", text, sizeof text)
+               ? strtoull(text, NULL, 10) * 1024
+               : UINT64_MAX;
+}
+
+#endif
+
+#if defined(GPUMB_BACKEND_CPU)
+enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
+#define gpumbi_pages_free(p, bytes) munmap(p, bytes)
+#define gpumbi_at_fork(child) !pthread_atfork(NULL, NULL, child)
+
+static int gpumbi_cores(void)
+{
+    long n;
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+static void *gpumbi_pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static const struct {
+    int signal;
+    const char *meaning;
+} gpumbi_crashes[] = {{SIGSEGV, "SIGSEGV: an address out of bounds, or no stack left"},
+                      {SIGBUS, "SIGBUS: an address out of bounds, or misaligned"},
+                      {SIGFPE, "SIGFPE: an integer division by zero"},
+                      {SIGILL, "SIGILL: a trap, or an instruction that this processor lacks"},
+                      {SIGABRT, "SIGABRT: abort(), or a failed assertion"}};
+enum { GPUMBI_CRASHES = sizeof gpumbi_crashes / sizeof gpumbi_crashes[0] };
+static gpumbi_handler gpumbi_before_crash[GPUMBI_CRASHES];
+static void (*gpumbi_crash_report)(const char *meaning);
+
+/* After the report what was to happen without us happens. */
+static void gpumbi_crashed(int signal, siginfo_t *info, void *context)
+{
+    int i;
+    (void)context;
+    for (i = 0; i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal; i++) {
+    }
+    gpumbi_crash_report(gpumbi_crashes[i].meaning);
+    sigaction(signal, &gpumbi_before_crash[i], NULL);
+    if (info->si_code <= 0) /* sent; an instruction that failed will fail again */
+        raise(signal);
+}
+
+/* For a kernel that has used up its stack. */
+static void gpumbi_signal_stack_set(char *stack)
+{
+    stack_t s;
+    if (sigaltstack(NULL, &s) || !(s.ss_flags & SS_DISABLE))
+        return;
+    memset(&s, 0, sizeof s);
+    s.ss_sp = stack;
+    s.ss_size = GPUMBI_SIGNAL_STACK;
+    sigaltstack(&s, NULL);
+}
+
+static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
+{
+    struct sigaction ours, now;
+    int i;
+    gpumbi_crash_report = report;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = gpumbi_crashed;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    for (i = 0; i < GPUMBI_CRASHES; i++) {
+        const int signal = gpumbi_crashes[i].signal;
+        int is_ours;
+        sigaction(signal, NULL, &now);
+        is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
+        if (watch && !is_ours) /* a forked child has it already */
+            sigaction(signal, &ours, &gpumbi_before_crash[i]);
+        else if (!watch && is_ours)
+            sigaction(signal, &gpumbi_before_crash[i], NULL);
+    }
+}
+
+#if !defined(GPUMB_BACKEND_FAKE)
+#if defined(__APPLE__)
+/* What sysctl -n NAME prints; 0 or "" if there is none. */
+static void gpumbi_sysctl(const char *name, void *to, size_t size)
+{
+    memset(to, 0, size);
+    sysctlbyname(name, to, &size, NULL, 0);
+}
+
+static void gpumbi_cpu_about(gpumb_device *d)
+{
+    gpumbi_sysctl("machdep.cpu.brand_string", d->name, sizeof d->name - 1);
+    gpumbi_sysctl("hw.memsize", &d->memory_bytes, sizeof d->memory_bytes);
+    gpumbi_sysctl("hw.l1dcachesize", &d->l1_bytes, sizeof d->l1_bytes);
+    gpumbi_sysctl("hw.l3cachesize", &d->l2_bytes, sizeof d->l2_bytes);
+    if (!d->l2_bytes)
+        gpumbi_sysctl("hw.l2cachesize", &d->l2_bytes, sizeof d->l2_bytes);
+}
+#else
+/* The first line of a file that describes cache `index` of the first core; "" if there is none. */
+static void gpumbi_cache_line(int index, const char *name, char text[32])
+{
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    FILE *file = fopen(path, "r");
+    if (!file || !gpumbi_fgets(text, 32, file))
+        text[0] = 0;
+    if (file)
+        fclose(file);
+}
+
+/* The size of the data cache of a level, written like "512K"; 0 if there is none. */
+static uint64_t gpumbi_cache_bytes(int level)
+{
+    for (int index = 0; index < 8; index++) {
+        char found[32], type[32], size[32];
+        gpumbi_cache_line(index, "level", found);
+        gpumbi_cache_line(index, "type", type);
+        gpumbi_cache_line(index, "size", size);
+        if (found[0] - '0' == level && type[0] != 'I')
+            return strtoull(size, NULL, 10) * 1024;
+    }
+    return 0;
+}
+
+static void gpumbi_cpu_about(gpumb_device *d)
+{
+    gpumbi_proc_value("/proc/cpuinfo", "model name", d->name, sizeof d->name);
+    d->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    d->l1_bytes = gpumbi_cache_bytes(1);
+    d->l2_bytes = gpumbi_cache_bytes(3);
+    if (!d->l2_bytes)
+        d->l2_bytes = gpumbi_cache_bytes(2);
+}
+#endif
+#endif
+#else
+/* What gpumbi_load() opens. */
+#define gpumbi_library_open(name) dlopen(name, RTLD_NOW | RTLD_LOCAL)
+
+static void gpumbi_library_find(void *library, const char *name, void *to)
+{
+    void *const found = dlsym(library, name);
+    memcpy(to, &found, sizeof found);
+}
+#endif
+#endif
 
 #ifndef GPUMB_MALLOC
 #define GPUMB_MALLOC(n) malloc(n)
@@ -2322,49 +3115,11 @@ static void gpumbi_peaks(gpumb_device *d, int integrated)
 
 #else
 
-/* As above: what _FORTIFY_SOURCE wants to see optimised. */
-GPUMBI_OPTIMIZED
-static char *gpumbi_fgets(char *to, int size, FILE *file)
-{
-    return fgets(to, size, file);
-}
-GPUMBI_UNOPTIMIZED
-
-/* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
-static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
-{
-    char line[256];
-    FILE *file = fopen(path, "r");
-    int found = 0;
-    while (file && !found && gpumbi_fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (colon && !strncmp(line, key, strlen(key))) {
-            colon += 1 + strspn(colon + 1, " \t");
-            gpumbi_format(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
-            found = 1;
-        }
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
-/* What the host could still give; where that is unknown, the allocation decides. */
-static uint64_t gpumbi_host_memory(void)
-{
-    char text[64];
-    int64_t kib;
-    return gpumbi_proc_value("/proc/meminfo", "MemAvailable", text, sizeof text) &&
-                   gpumbi_read_integer(text, &kib)
-               ? (uint64_t)kib * 1024
-               : UINT64_MAX;
-}
-
 /* Huge pages where the kernel has them. Returns 0 when there is none. */
 static int gpumbi_host_alloc(void **p, uint64_t bytes)
 {
     const size_t huge_page = (size_t)1 << 21;
-    const int failed = posix_memalign(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
+    const int failed = gpumbi_aligned(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
     /* The compiler must assume that others see the memory, or it drops stores to it. */
     __asm__ volatile("" : : "r"(*p) : "memory");
     return !failed;
@@ -2691,11 +3446,9 @@ static int gpumbi_load(void *into, const char *const *library, const gpumbi_symb
 {
     void *opened = NULL;
     for (; *library && !opened; library++)
-        opened = dlopen(*library, RTLD_NOW | RTLD_LOCAL);
-    for (; symbol->name && opened; symbol++) {
-        void *const found = dlsym(opened, symbol->name);
-        memcpy((char *)into + symbol->at, &found, sizeof found);
-    }
+        opened = gpumbi_library_open(*library);
+    for (; symbol->name && opened; symbol++)
+        gpumbi_library_find(opened, symbol->name, (char *)into + symbol->at);
     return opened != NULL;
 }
 
@@ -3562,33 +4315,6 @@ enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
 static char gpumbi_cpu_fault_text[256];
 
-/* The first line of a file that describes cache `index` of the first core; "" if there is none. */
-static void gpumbi_cache_line(int index, const char *name, char text[32])
-{
-    char path[96];
-    gpumbi_format(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
-    FILE *file = fopen(path, "r");
-    if (!file || !gpumbi_fgets(text, 32, file))
-        text[0] = 0;
-    if (file)
-        fclose(file);
-}
-
-/* The size of the data cache of a level, written like "512K"; 0 if there is none. */
-static uint64_t gpumbi_cache_bytes(int level)
-{
-    for (int index = 0; index < 8; index++) {
-        char found[32], type[32], size[32];
-        int64_t kib;
-        gpumbi_cache_line(index, "level", found);
-        gpumbi_cache_line(index, "type", type);
-        gpumbi_cache_line(index, "size", size);
-        if (found[0] - '0' == level && type[0] != 'I' && gpumbi_read_integer(size, &kib))
-            return (uint64_t)kib * 1024;
-    }
-    return 0;
-}
-
 #ifndef GPUMB_CPU_DEVICES
 #define GPUMB_CPU_DEVICES 1
 #endif
@@ -3613,7 +4339,8 @@ static void gpumbi_dev_select(int ordinal)
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
 {
     (void)ordinal;
-    if (!gpumbi_proc_value("/proc/cpuinfo", "model name", d->name, sizeof d->name))
+    gpumbi_cpu_about(d);
+    if (!d->name[0])
         gpumbi_copy_text(d->name, sizeof d->name, "CPU");
     gpumbi_copy_text(d->backend, sizeof d->backend, "cpu");
 #if defined(__x86_64__)
@@ -3628,11 +4355,6 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->max_block = 1024;
     d->max_threads = 1024;
     d->ecc = -1;
-    d->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    d->l1_bytes = gpumbi_cache_bytes(1);
-    d->l2_bytes = gpumbi_cache_bytes(3);
-    if (!d->l2_bytes)
-        d->l2_bytes = gpumbi_cache_bytes(2);
     return 0;
 }
 
@@ -3891,16 +4613,14 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 #if !defined(GPUMB_BACKEND_FAKE)
 static double gpumbi_dev_clock(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return gpumbi_now();
 }
 
 static void gpumbi_dev_date(char text[32])
 {
     const time_t now = time(NULL);
     struct tm utc;
-    gmtime_r(&now, &utc);
+    gpumbi_utc(&now, &utc);
     strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 #endif
@@ -3931,7 +4651,7 @@ static int gpumbi_noted;                           /* 1: to be said, 2: said; on
 static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
 static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
 
-__attribute__((format(printf, 1, 2))) static int gpumbi_cpu_fault(const char *format, ...)
+GPUMBI_PRINTF(1, 2) static int gpumbi_cpu_fault(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -3964,50 +4684,137 @@ GPUMB_API const char *gpumbi_cpu_take_fault(void)
  * There is no CFI: a backtrace stops at the switch. An x86 shadow stack (glibc enables it only on
  * request) would reject that ret: build with GPUMB_CPU_UCONTEXT then. Branch protection (IBT,
  * BTI) is content, for a ret is not an indirect branch. */
-#if defined(__ELF__) && (defined(__x86_64__) && defined(__LP64__) || defined(__aarch64__)) &&      \
-    !defined(GPUMB_CPU_UCONTEXT)
+#if !defined(GPUMB_CPU_UCONTEXT) && (defined(_WIN64) || defined(__ELF__) || defined(__APPLE__)) && \
+    (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__) && !defined(_WIN64))
 
 typedef void *gpumbi_registers; /* the stack pointer; everything else lies on the stack */
 
-void gpumbi_registers_switch(gpumbi_registers *from, gpumbi_registers to);
+/* The name as it stands: in Mach-O C's have an underscore in front. */
+void gpumbi_registers_switch(gpumbi_registers *from,
+                             gpumbi_registers to) __asm__("gpumbi_registers_switch");
 
 /* One symbol per program, even if several translation units define it, and none that is visible
  * outside. */
-#if defined(GPUMB_STATIC)
-#define GPUMBI_SWITCH_LINKAGE ""
+#if defined(_WIN64)
+#define GPUMBI_SWITCH_BEGINS(type) ".text\n"
+#define GPUMBI_SWITCH_LINKAGE                                                                      \
+    ".section .text$gpumbi_registers_switch, \"x\"\n"                                              \
+    ".linkonce discard\n"                                                                          \
+    ".globl gpumbi_registers_switch\n"
+#define GPUMBI_SWITCH_ENDS ".text\n"
+#elif defined(__APPLE__)
+#define GPUMBI_SWITCH_BEGINS(type) ".text\n"
+#define GPUMBI_SWITCH_LINKAGE                                                                      \
+    ".globl gpumbi_registers_switch\n"                                                             \
+    ".weak_definition gpumbi_registers_switch\n"                                                   \
+    ".private_extern gpumbi_registers_switch\n"
+#define GPUMBI_SWITCH_ENDS ""
 #else
+#define GPUMBI_SWITCH_BEGINS(type)                                                                 \
+    ".pushsection .text\n.type gpumbi_registers_switch, " type "function\n"
 #define GPUMBI_SWITCH_LINKAGE                                                                      \
     ".weak gpumbi_registers_switch\n"                                                              \
     ".hidden gpumbi_registers_switch\n"
+#define GPUMBI_SWITCH_ENDS ".size gpumbi_registers_switch, .-gpumbi_registers_switch\n.popsection\n"
+#endif
+#if defined(GPUMB_STATIC)
+#undef GPUMBI_SWITCH_LINKAGE
+#define GPUMBI_SWITCH_LINKAGE ""
 #endif
 
-#ifdef __x86_64__
-__asm__(".pushsection .text\n" GPUMBI_SWITCH_LINKAGE ".type gpumbi_registers_switch, @function\n"
-        ".p2align 4\n"
-        "gpumbi_registers_switch:\n"
-        "    pushq %rbp\n"
-        "    pushq %rbx\n"
-        "    pushq %r12\n"
-        "    pushq %r13\n"
-        "    pushq %r14\n"
-        "    pushq %r15\n"
-        "    subq $8, %rsp\n"
-        "    stmxcsr (%rsp)\n"
-        "    fnstcw 4(%rsp)\n"
-        "    movq %rsp, (%rdi)\n"
-        "    movq %rsi, %rsp\n"
-        "    ldmxcsr (%rsp)\n"
-        "    fldcw 4(%rsp)\n"
-        "    addq $8, %rsp\n"
-        "    popq %r15\n"
-        "    popq %r14\n"
-        "    popq %r13\n"
-        "    popq %r12\n"
-        "    popq %rbx\n"
-        "    popq %rbp\n"
-        "    ret\n"
-        ".size gpumbi_registers_switch, .-gpumbi_registers_switch\n"
-        ".popsection\n");
+#if defined(_WIN64) /* also what Windows knows of a thread's stack, in its TEB (winnt.h, NT_TIB) */
+__asm__(GPUMBI_SWITCH_BEGINS("") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
+                                                       "gpumbi_registers_switch:\n"
+                                                       "    pushq %rbp\n"
+                                                       "    pushq %rbx\n"
+                                                       "    pushq %rdi\n"
+                                                       "    pushq %rsi\n"
+                                                       "    pushq %r12\n"
+                                                       "    pushq %r13\n"
+                                                       "    pushq %r14\n"
+                                                       "    pushq %r15\n"
+                                                       "    pushq %gs:8\n"
+                                                       "    pushq %gs:16\n"
+                                                       "    pushq %gs:0x1478\n"
+                                                       "    subq $168, %rsp\n"
+                                                       "    movups %xmm6, (%rsp)\n"
+                                                       "    movups %xmm7, 16(%rsp)\n"
+                                                       "    movups %xmm8, 32(%rsp)\n"
+                                                       "    movups %xmm9, 48(%rsp)\n"
+                                                       "    movups %xmm10, 64(%rsp)\n"
+                                                       "    movups %xmm11, 80(%rsp)\n"
+                                                       "    movups %xmm12, 96(%rsp)\n"
+                                                       "    movups %xmm13, 112(%rsp)\n"
+                                                       "    movups %xmm14, 128(%rsp)\n"
+                                                       "    movups %xmm15, 144(%rsp)\n"
+                                                       "    stmxcsr 160(%rsp)\n"
+                                                       "    fnstcw 164(%rsp)\n"
+                                                       "    movq %rsp, (%rcx)\n"
+                                                       "    movq %rdx, %rsp\n"
+                                                       "    movups (%rsp), %xmm6\n"
+                                                       "    movups 16(%rsp), %xmm7\n"
+                                                       "    movups 32(%rsp), %xmm8\n"
+                                                       "    movups 48(%rsp), %xmm9\n"
+                                                       "    movups 64(%rsp), %xmm10\n"
+                                                       "    movups 80(%rsp), %xmm11\n"
+                                                       "    movups 96(%rsp), %xmm12\n"
+                                                       "    movups 112(%rsp), %xmm13\n"
+                                                       "    movups 128(%rsp), %xmm14\n"
+                                                       "    movups 144(%rsp), %xmm15\n"
+                                                       "    ldmxcsr 160(%rsp)\n"
+                                                       "    fldcw 164(%rsp)\n"
+                                                       "    addq $168, %rsp\n"
+                                                       "    popq %gs:0x1478\n"
+                                                       "    popq %gs:16\n"
+                                                       "    popq %gs:8\n"
+                                                       "    popq %r15\n"
+                                                       "    popq %r14\n"
+                                                       "    popq %r13\n"
+                                                       "    popq %r12\n"
+                                                       "    popq %rsi\n"
+                                                       "    popq %rdi\n"
+                                                       "    popq %rbx\n"
+                                                       "    popq %rbp\n"
+                                                       "    ret\n" GPUMBI_SWITCH_ENDS);
+
+static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
+                                  void (*entry)(void))
+{
+    uint64_t *sp = (uint64_t *)(void *)(low + size) - 38; /* on top are 32 bytes of the callee's */
+    unsigned *control = (unsigned *)(void *)(sp + 20);
+    unsigned short x87;
+    memset(sp, 0, 38 * sizeof *sp);
+    __asm__("stmxcsr %0\n\tfnstcw %1" : "=m"(control[0]), "=m"(x87)); /* the launcher's modes */
+    control[1] = x87;
+    sp[21] = sp[22] = (uintptr_t)low;
+    sp[23] = (uintptr_t)(low + size);
+    sp[32] = (uintptr_t)entry; /* sp[33], its return address, is zero: backtraces end there */
+    *context = sp;
+}
+#elif defined(__x86_64__)
+__asm__(GPUMBI_SWITCH_BEGINS("@") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
+                                                        "gpumbi_registers_switch:\n"
+                                                        "    pushq %rbp\n"
+                                                        "    pushq %rbx\n"
+                                                        "    pushq %r12\n"
+                                                        "    pushq %r13\n"
+                                                        "    pushq %r14\n"
+                                                        "    pushq %r15\n"
+                                                        "    subq $8, %rsp\n"
+                                                        "    stmxcsr (%rsp)\n"
+                                                        "    fnstcw 4(%rsp)\n"
+                                                        "    movq %rsp, (%rdi)\n"
+                                                        "    movq %rsi, %rsp\n"
+                                                        "    ldmxcsr (%rsp)\n"
+                                                        "    fldcw 4(%rsp)\n"
+                                                        "    addq $8, %rsp\n"
+                                                        "    popq %r15\n"
+                                                        "    popq %r14\n"
+                                                        "    popq %r13\n"
+                                                        "    popq %r12\n"
+                                                        "    popq %rbx\n"
+                                                        "    popq %rbp\n"
+                                                        "    ret\n" GPUMBI_SWITCH_ENDS);
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
@@ -4022,35 +4829,32 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
     *context = sp;
 }
 #else
-__asm__(".pushsection .text\n" GPUMBI_SWITCH_LINKAGE ".type gpumbi_registers_switch, %function\n"
-        ".p2align 4\n"
-        "gpumbi_registers_switch:\n"
-        "    stp x19, x20, [sp, #-160]!\n"
-        "    stp x21, x22, [sp, #16]\n"
-        "    stp x23, x24, [sp, #32]\n"
-        "    stp x25, x26, [sp, #48]\n"
-        "    stp x27, x28, [sp, #64]\n"
-        "    stp x29, x30, [sp, #80]\n"
-        "    stp d8, d9, [sp, #96]\n"
-        "    stp d10, d11, [sp, #112]\n"
-        "    stp d12, d13, [sp, #128]\n"
-        "    stp d14, d15, [sp, #144]\n"
-        "    mov x9, sp\n"
-        "    str x9, [x0]\n"
-        "    mov sp, x1\n"
-        "    ldp x21, x22, [sp, #16]\n"
-        "    ldp x23, x24, [sp, #32]\n"
-        "    ldp x25, x26, [sp, #48]\n"
-        "    ldp x27, x28, [sp, #64]\n"
-        "    ldp x29, x30, [sp, #80]\n"
-        "    ldp d8, d9, [sp, #96]\n"
-        "    ldp d10, d11, [sp, #112]\n"
-        "    ldp d12, d13, [sp, #128]\n"
-        "    ldp d14, d15, [sp, #144]\n"
-        "    ldp x19, x20, [sp], #160\n"
-        "    ret\n"
-        ".size gpumbi_registers_switch, .-gpumbi_registers_switch\n"
-        ".popsection\n");
+__asm__(GPUMBI_SWITCH_BEGINS("%") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
+                                                        "gpumbi_registers_switch:\n"
+                                                        "    stp x19, x20, [sp, #-160]!\n"
+                                                        "    stp x21, x22, [sp, #16]\n"
+                                                        "    stp x23, x24, [sp, #32]\n"
+                                                        "    stp x25, x26, [sp, #48]\n"
+                                                        "    stp x27, x28, [sp, #64]\n"
+                                                        "    stp x29, x30, [sp, #80]\n"
+                                                        "    stp d8, d9, [sp, #96]\n"
+                                                        "    stp d10, d11, [sp, #112]\n"
+                                                        "    stp d12, d13, [sp, #128]\n"
+                                                        "    stp d14, d15, [sp, #144]\n"
+                                                        "    mov x9, sp\n"
+                                                        "    str x9, [x0]\n"
+                                                        "    mov sp, x1\n"
+                                                        "    ldp x21, x22, [sp, #16]\n"
+                                                        "    ldp x23, x24, [sp, #32]\n"
+                                                        "    ldp x25, x26, [sp, #48]\n"
+                                                        "    ldp x27, x28, [sp, #64]\n"
+                                                        "    ldp x29, x30, [sp, #80]\n"
+                                                        "    ldp d8, d9, [sp, #96]\n"
+                                                        "    ldp d10, d11, [sp, #112]\n"
+                                                        "    ldp d12, d13, [sp, #128]\n"
+                                                        "    ldp d14, d15, [sp, #144]\n"
+                                                        "    ldp x19, x20, [sp], #160\n"
+                                                        "    ret\n" GPUMBI_SWITCH_ENDS);
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
@@ -4064,18 +4868,19 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
 #define GPUMBI_CONTEXT_SWITCH(from, to) gpumbi_registers_switch(&(from), to)
 
 #else
-typedef ucontext_t gpumbi_registers;
+#include <ucontext.h>
+typedef ucontext_t gpumbi_registers[1]; /* an array: on riscv64 it ends with one of no elements */
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
 {
-    getcontext(context);
-    context->uc_stack.ss_sp = low;
-    context->uc_stack.ss_size = size;
-    context->uc_link = NULL;
-    makecontext(context, entry, 0);
+    getcontext(*context);
+    (*context)->uc_stack.ss_sp = low;
+    (*context)->uc_stack.ss_size = size;
+    (*context)->uc_link = NULL;
+    makecontext(*context, entry, 0);
 }
-#define GPUMBI_CONTEXT_SWITCH(from, to) swapcontext(&(from), &(to))
+#define GPUMBI_CONTEXT_SWITCH(from, to) swapcontext(from, to)
 #endif
 
 /* The sanitizers keep track of stacks and have to be told. */
@@ -4099,7 +4904,7 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
  * Only waiting switches: a thread that spins until another one stores something hangs. */
 enum {
     GPUMBI_MAX_THREADS = 1024, GPUMBI_MAX_SHARED = 1 << 20,
-    GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32, GPUMBI_SIGNAL_STACK = 1 << 15,
+    GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32,
     GPUMBI_HOME = GPUMBI_MAX_THREADS, /* the fiber that is the worker's own stack */
     /* Low end of a stack: bytes to spill over into without harm to the neighbour, then the canary.
      * The odd number of cache lines on top keeps equal depths in different cache sets. */
@@ -4186,9 +4991,8 @@ static char *gpumbi_stack_of(const gpumbi_worker *w, unsigned thread)
 
 /* Not inlined: with ASan its array may live in the fake stack, which ends with each thread, and so
  * must not become part of a frame that stays. */
-__attribute__((noinline, format(printf, 2, 3))) static void gpumbi_block_fault(gpumbi_worker *w,
-                                                                               const char *format,
-                                                                               ...)
+GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker *w,
+                                                                   const char *format, ...)
 {
     char text[384];
     va_list arguments;
@@ -4526,11 +5330,9 @@ static int gpumbi_fibers_make(gpumbi_worker *w)
     const gpumbi_shape *launch = gpumbi_job.launch;
     unsigned i;
     if (!w->stacks) {
-        void *p = mmap(NULL, (size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED)
+        w->stacks = (char *)gpumbi_pages((size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
+        if (!w->stacks)
             return gpumbi_cpu_fault("kernel %s: no memory for the stacks of a block", launch->name);
-        w->stacks = (char *)p;
     }
     memset(w->present, 0, sizeof w->present);
     memset(w->ready, 0, sizeof w->ready);
@@ -4591,19 +5393,8 @@ static void gpumbi_block_run(gpumbi_worker *w)
 }
 
 /* ---- CPU emulation: crashes --------------------------------------------------------------------
- * Owns the signal handlers of a program that has workers. A kernel that crashes is named, then what
- * was to happen without us happens: the handler before ours, or the end of the program. */
-static const struct {
-    int signal;
-    const char *meaning;
-} gpumbi_crashes[] = {{SIGSEGV, "SIGSEGV: an address out of bounds, or no stack left"},
-                      {SIGBUS, "SIGBUS: an address out of bounds, or misaligned"},
-                      {SIGFPE, "SIGFPE: an integer division by zero"},
-                      {SIGILL, "SIGILL: a trap, or an instruction that this processor lacks"},
-                      { SIGABRT,
-                        "SIGABRT: abort(), or a failed assertion" }};
-enum {GPUMBI_CRASHES = sizeof gpumbi_crashes / sizeof gpumbi_crashes[0]};
-static struct sigaction gpumbi_before_crash[GPUMBI_CRASHES];
+ * A kernel that crashes is named, then what was to happen without us happens: the handler before
+ * ours, or the end of the program. */
 static char gpumbi_signal_stack[GPUMBI_SIGNAL_STACK]; /* of the thread that starts the workers */
 
 /* What snprintf() does, but safe in a signal handler: appends a text and up to three numbers. */
@@ -4631,62 +5422,21 @@ static void gpumbi_crash_add(char text[2048], const char *what, const gpumbi_uin
 
 /* In a plain launch the compiler may store a thread's index late, where it works on several threads
  * at a time, but never early. */
-static void gpumbi_crashed(int signal, siginfo_t *info, void *context)
+static void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
     char text[2048] = "gpumb: kernel ";
-    int i;
-    (void)context;
-    for (i = 0; i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal; i++) {
-    }
-    if (gpumbi_here && !__atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED)) {
-        gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
-        gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
-        gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
-        gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
-        gpumbi_crash_add(text, gpumbi_crashes[i].meaning, NULL);
-        gpumbi_crash_add(text, gpumbi_crash_files, NULL);
-        gpumbi_crash_add(text, "\n", NULL);
-        if (write(STDERR_FILENO, text, strlen(text)) < 0)
-            text[0] = 0; /* nobody listens */
-    }
-    sigaction(signal, &gpumbi_before_crash[i], NULL);
-    if (info->si_code <= 0) /* sent; an instruction that failed will fail again */
-        raise(signal);
-}
-
-/* For a kernel that has used up its stack. */
-static void gpumbi_signal_stack_set(char *stack)
-{
-    stack_t s;
-    if (sigaltstack(NULL, &s) || !(s.ss_flags & SS_DISABLE))
+    if (!gpumbi_here || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
         return;
-    memset(&s, 0, sizeof s);
-    s.ss_sp = stack;
-    s.ss_size = GPUMBI_SIGNAL_STACK;
-    sigaltstack(&s, NULL);
-}
-
-static void gpumbi_crashes_watch(int watch)
-{
-    struct sigaction ours, now;
-    int i;
-    memset(&ours, 0, sizeof ours);
-    ours.sa_sigaction = gpumbi_crashed;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&ours.sa_mask);
-    for (i = 0; i < GPUMBI_CRASHES; i++) {
-        const int signal = gpumbi_crashes[i].signal;
-        int is_ours;
-        sigaction(signal, NULL, &now);
-        is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
-        if (watch && !is_ours) /* a forked child has it already */
-            sigaction(signal, &ours, &gpumbi_before_crash[i]);
-        else if (!watch && is_ours)
-            sigaction(signal, &gpumbi_before_crash[i], NULL);
-    }
-    if (watch)
-        gpumbi_signal_stack_set(gpumbi_signal_stack);
+    gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
+    gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
+    gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
+    gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
+    gpumbi_crash_add(text, meaning, NULL);
+    gpumbi_crash_add(text, gpumbi_crash_files, NULL);
+    gpumbi_crash_add(text, "\n", NULL);
+    if (gpumbi_write(2, text, strlen(text)) < 0)
+        text[0] = 0; /* nobody listens */
 }
 
 /* ---- CPU emulation: launches -------------------------------------------------------------------
@@ -4701,18 +5451,6 @@ static unsigned gpumbi_pool_size, gpumbi_pool_spins, gpumbi_sleepers;
 static int gpumbi_workers_wanted;
 static uint64_t gpumbi_ticket;  /* launches so far << 16 | workers in this one; none: go home */
 static uint64_t gpumbi_running; /* pool threads still busy with it */
-
-static int gpumbi_cores(void)
-{
-    long n;
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-#endif
-    n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}
 
 GPUMB_API int gpumb_cpu_workers(void)
 {
@@ -4766,10 +5504,10 @@ static int gpumbi_shared_make(gpumbi_worker *w)
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
     if (size > w->shared_size) {
         void *p = NULL;
-        free(w->shared);
+        gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (posix_memalign(&p, 64, size)) {
+        if (gpumbi_aligned(&p, 64, size)) {
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
         }
@@ -4875,12 +5613,12 @@ static void gpumbi_pool_stop(void)
         if (i > 0)
             pthread_join(w->os_thread, NULL);
         if (w->stacks)
-            munmap(w->stacks, (size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
-        free(w->shared);
+            gpumbi_pages_free(w->stacks, (size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
+        gpumbi_aligned_free(w->shared);
         free(w);
     }
     if (gpumbi_pool_size)
-        gpumbi_crashes_watch(0);
+        gpumbi_crashes_watch(0, gpumbi_report_crash);
     free(gpumbi_pool);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
@@ -4896,9 +5634,10 @@ static int gpumbi_pool_start(void)
         return 0;
     wanted = gpumb_cpu_workers();
     if (!watching_forks)
-        watching_forks = pthread_atfork(NULL, NULL, gpumbi_pool_forget) == 0;
+        watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
-    gpumbi_crashes_watch(1);
+    gpumbi_crashes_watch(1, gpumbi_report_crash);
+    gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
     for (i = 0; gpumbi_pool && i < wanted; i++) {
         gpumbi_worker *w = (gpumbi_worker *)calloc(1, sizeof *w);
@@ -5043,11 +5782,6 @@ typedef struct gpumbi_point {
     gpumbi_coordinate at[GPUMBI_DEPTH];
 } gpumbi_point;
 
-static size_t gpumbi_point_bytes(const gpumbi_point *point)
-{
-    return offsetof(gpumbi_point, at) + (size_t)point->depth * sizeof point->at[0];
-}
-
 /* What stands in the columns behind the fixed ones. */
 typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN, GPUMBI_COLUMN_KINDS } gpumbi_column_kind;
 
@@ -5059,11 +5793,6 @@ typedef struct gpumbi_values {
         double value;
     } at[GPUMBI_COLUMNS];
 } gpumbi_values;
-
-static size_t gpumbi_values_bytes(const gpumbi_values *values)
-{
-    return offsetof(gpumbi_values, at) + (size_t)values->count * sizeof values->at[0];
-}
 
 struct gpumb_axis {
     gpumb *owner;
@@ -5079,9 +5808,13 @@ struct gpumb_buffer {
     uint64_t bytes;
     int scope, wrapped; /* memory that is somebody else's */
     gpumb_memory kind;
+    gpumb_buffer *twin;   /* --strict: other memory for it; else NULL */
+    gpumb_fill_kind fill; /* what it holds, and may hold anew; GPUMB_FILL_ZERO: something else */
+    uint64_t seed;
 };
 
 static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
+static uint64_t gpumbi_salt;          /* --strict: of all seeds, drawn anew; 0: none */
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
@@ -5150,6 +5883,12 @@ typedef struct gpumbi_sampler {
         int looks, astray; /* for work elsewhere, in this phase; that found some, in a row */
     } run;
 
+    struct { /* --strict: the salts of the first run, of the last one and of that under way */
+        uint64_t first, before, now;
+        uint64_t next; /* the sample to check */
+        int due;       /* it is under way */
+    } strict;
+
     struct { /* what gpumb_memcpy() moves in one run: between host and device, or in unknown ways */
         double to_device, to_host, elsewhere;
     } copied;
@@ -5191,6 +5930,7 @@ typedef struct gpumbi_sampler {
 typedef struct gpumbi_row {
     gpumb_result result;
     size_t order, number;  /* rows are written by the first, then the second */
+    size_t region;         /* on several devices: those of one are compared */
     gpumbi_values *values; /* behind the point ... */
     double *samples;       /* ... and behind those its times as they were taken, --raw; else NULL */
     gpumbi_point point;    /* has memory as far as its depth reaches */
@@ -5202,14 +5942,12 @@ typedef struct gpumbi_sink {
     int straight;              /* not a regular file: written without a part */
     int fd;                    /* of the part, or of what is written straight; -1: none */
     int stale;    /* the part is that of the run to resume, until all of its rows are here */
-    int replaces; /* a file, with this mode and owner */
-    mode_t mode;
-    uid_t user;
-    gid_t group;
+    int replaces; /* a file, whose mode and owner these are */
+    gpumbi_file_state replaced;
     int columns;   /* behind the fixed ones, in the header already written */
     int entries;   /* rows that are not left out */
     uint64_t rows; /* all of them whole, up to ... */
-    off_t end;
+    int64_t end;
 } gpumbi_sink;
 
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_GBENCH, GPUMBI_SINKS };
@@ -5226,7 +5964,7 @@ struct gpumb {
     int done;      /* nothing more happens: after an error, an interrupt, --help */
     int exit_code; /* then */
     int catches_signals;
-    pid_t process; /* that opened it: in a fork it is dead */
+    int process; /* that opened it: in a fork it is dead */
     gpumb_device device;
     void *sensors, *stream, *own_stream;
 
@@ -5236,7 +5974,7 @@ struct gpumb {
         int missing_scope;      /* ... this scope ends */
         int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
         char fill[16];
-        uint64_t seed;
+        uint64_t seed, salts; /* drawn so far */
     } memory;
 
     struct {                /* CLOCK */
@@ -5348,10 +6086,11 @@ struct gpumb {
         gpumbi_expectation *at;
         int count;
     } expected;
-    struct { /* COMPARISON: the devices of --device 0,2 */
-        struct gpumbi_on_device *at;
+    struct { /* COMPARISON: the devices of --device 0,2; while they run, other processes */
+        struct gpumbi_other *at;
         int count, column;
-    } devices;
+        size_t region; /* that is replayed from them */
+    } others;
 
     struct { /* COMMAND LINE */
         int argc;
@@ -5373,14 +6112,14 @@ static __thread gpumb *gpumbi_fallback; /* the default context */
 static __thread gpumb
     *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
-static pid_t gpumbi_parent; /* that has started this process by --processes; 0: none */
-static int gpumbi_in_step;  /* it waits before each region for those of the other devices */
+static int gpumbi_parent;  /* that has started this process by --processes; 0: none */
+static int gpumbi_in_step; /* it waits before each region for those of the other devices */
 
 /* Signals that end the measurement, not the program, while a context is open that has a table. */
 static const int gpumbi_signals[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *const gpumbi_signal_name[] = {"hung up", "interrupted", "terminated"};
 enum { GPUMBI_SIGNALS = 3 };
-static struct sigaction gpumbi_old_action[GPUMBI_SIGNALS];
+static gpumbi_handler gpumbi_before[GPUMBI_SIGNALS];
 static volatile sig_atomic_t gpumbi_interrupted; /* the signal */
 static volatile double gpumbi_interrupted_s;     /* when */
 static int gpumbi_catching;                      /* contexts that catch them */
@@ -5389,9 +6128,7 @@ static int gpumbi_catching;                      /* contexts that catch them */
  * the program and again to its group. */
 static void gpumbi_on_signal(int number)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const double now_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    const double now_s = gpumbi_now();
     if (!gpumbi_interrupted) {
         gpumbi_interrupted_s = now_s;
         gpumbi_interrupted = number;
@@ -5450,6 +6187,7 @@ static void gpumbi_complete_settings(gpumb_settings *s)
     s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
     s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
     s->seed = s->seed ? s->seed : 1;
+    s->cold |= s->strict;
     s->full = s->full > 0;
     s->delta = s->delta > 0 ? s->delta : 0.01;
     s->spread = s->spread > 0 ? s->spread : 0.02;
@@ -5488,7 +6226,8 @@ static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 
 static int gpumbi_working(gpumb *g)
 {
-    if (gpumbi_parent && getppid() != gpumbi_parent) /* it has ended, and nobody reads on */
+    if (gpumbi_parent &&
+        gpumbi_process_parent() != gpumbi_parent) /* it has ended, and nobody reads on */
         gpumbi_interrupted = SIGHUP;
     if (gpumbi_interrupted && !g->done) {
         g->done = 1;
@@ -5899,12 +6638,6 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-static void gpumbi_count_launch(gpumb *g)
-{
-    if (g->region.in_body && g->region.active && g->region.active->phase == GPUMBI_FIRST)
-        g->region.active->kernel.launches++;
-}
-
 #ifdef GPUMB_TRACE
 static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
                                   const gpumbi_point *point, const gpumb *known, char label[200]);
@@ -5939,9 +6672,10 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
                    (unsigned long long)threads, (unsigned long long)most);
         return 0;
     }
-    gpumbi_count_launch(g);
-    gpumbi_sampler *s = g->region.active;
-    if (g->region.in_body && s && !s->kernel.function) {
+    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
+    if (s)
+        s->kernel.launches += s->phase == GPUMBI_FIRST;
+    if (s && !s->kernel.function) {
         s->kernel.function = function;
         s->kernel.grid = shape->grid[0] * shape->grid[1] * shape->grid[2];
         s->kernel.block = (int)threads;
@@ -6048,6 +6782,7 @@ GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
     b->data = memory;
     b->bytes = bytes;
     b->kind = gpumbi_dev_kind(memory);
+    b->fill = GPUMB_FILL_ZERO;
     b->scope = g->memory.scope;
     b->wrapped = 1;
     b->next = g->memory.buffers;
@@ -6086,6 +6821,10 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
         return NULL;
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
+    if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
+        gpumb_free(g, b);
+        b = NULL;
+    }
     if (!b && !g->region.active && !g->memory.missing[0]) {
         gpumbi_copy_text(g->memory.missing, sizeof g->memory.missing, g->region.next.skip);
         g->memory.missing_scope = g->memory.scope;
@@ -6128,6 +6867,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
         gpumbi_dev_free(b->data, b->kind);
         gpumbi_count_managed(b->kind, ~(b->bytes + GPUMBI_GUARD) + 1);
     }
+    gpumb_free(owner, b->twin); /* unless it is gone already */
     GPUMB_FREE(b);
 }
 
@@ -6156,10 +6896,12 @@ GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (!b)
+    if (!b) {
         gpumbi_null(g, "gpumb_poison");
-    else
-        gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
+        return;
+    }
+    gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
+    b->fill = GPUMB_FILL_ZERO;
 }
 
 /* Copies between a stretch of a buffer and the host, and waits for it. */
@@ -6196,6 +6938,8 @@ GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void 
 GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void *host,
                           uint64_t bytes)
 {
+    if (b)
+        b->fill = GPUMB_FILL_ZERO;
     return bytes ? gpumbi_transfer(g, b, offset, bytes, NULL, host) : b ? 0 : -1;
 }
 
@@ -6209,24 +6953,6 @@ static gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
     return gpumbi_dev_kind(p);
 }
 
-/* Where managed pages are is not known. */
-static void gpumbi_count_copy(gpumb *g, const void *to, const void *from, uint64_t bytes)
-{
-    gpumbi_sampler *s = g->region.active;
-    if (!g->region.in_body || !s || s->phase != GPUMBI_FIRST)
-        return;
-    const gpumb_memory into = gpumbi_kind(g, to), out_of = gpumbi_kind(g, from);
-    const int device = (into == GPUMB_MEMORY_DEVICE) + (out_of == GPUMB_MEMORY_DEVICE);
-    if (device == 2)
-        return;
-    if (!device || into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED)
-        s->copied.elsewhere += gpumbi_real(bytes);
-    else if (into == GPUMB_MEMORY_DEVICE)
-        s->copied.to_device += gpumbi_real(bytes);
-    else
-        s->copied.to_host += gpumbi_real(bytes);
-}
-
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
@@ -6236,7 +6962,18 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
         gpumbi_null(g, "gpumb_memcpy");
         return;
     }
-    gpumbi_count_copy(g, to, from, bytes);
+    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
+    if (s && s->phase == GPUMBI_FIRST) {
+        const gpumb_memory into = gpumbi_kind(g, to), out_of = gpumbi_kind(g, from);
+        const int device = (into == GPUMB_MEMORY_DEVICE) + (out_of == GPUMB_MEMORY_DEVICE);
+        const int managed = into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED;
+        double *copied = &s->copied.to_host;
+        if (!device || managed) /* where managed pages are is not known */
+            copied = &s->copied.elsewhere;
+        else if (into == GPUMB_MEMORY_DEVICE)
+            copied = &s->copied.to_device;
+        *copied += device == 2 ? 0 : gpumbi_real(bytes);
+    }
     gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), "memcpy");
 }
 
@@ -6463,7 +7200,7 @@ static double gpumbi_correlation(const double *y, int count, int step, double *f
  * takes what is left as correlated as it looks; at most GPUMBI_WINDOWS values. */
 static double gpumbi_slope(const double *y, int count, double *error)
 {
-    double rest[GPUMBI_WINDOWS], mean = 0, slope = 0, left = 0, first;
+    double rest[GPUMBI_WINDOWS] = {0}, mean = 0, slope = 0, left = 0, first;
     const double n = count, middle = (n - 1) / 2, squares = n * (n * n - 1) / 12;
     for (int i = 0; i < count; i++)
         mean += y[i] / n;
@@ -6519,16 +7256,6 @@ static double gpumbi_phased_time(const double *series, uint64_t count, int phase
     return time * squares / b.count / (b.size * b.variance);
 }
 
-/* How many times as many samples the median needs as if they were independent; at least 1. A
- * component of period 2 ... 6 does not hide the rest. */
-static double gpumbi_correlation_time(const double *series, uint64_t count)
-{
-    double time = 1;
-    for (int phases = 1; phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
-        time = gpumbi_max(time, gpumbi_phased_time(series, count, phases));
-    return time;
-}
-
 /* The value at a 1-based, fractional rank. Beyond the ends it goes on with the mean spacing: a
  * short part of a correlated series need not have come near the median at all. */
 static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
@@ -6565,7 +7292,11 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     if (!count)
         return s;
     const uint64_t rank = gpumbi_median_rank(count, level);
-    const double time = rank ? gpumbi_correlation_time(values, count) : 1; /* needs the order */
+    /* How many times as many samples the median needs as if they were independent; at least 1. A
+     * component of period 2 ... 6 does not hide the rest. Needs the order. */
+    double time = 1;
+    for (int phases = 1; rank && phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
+        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases));
     qsort(values, (size_t)count, sizeof *values, gpumbi_compare_doubles);
     s.min = values[0];
     s.max = values[count - 1];
@@ -6643,17 +7374,6 @@ static uint64_t gpumbi_next_look(uint64_t look)
 
 /* ---- the shape of a series ------------------------------------------------------------------- */
 
-/* The smallest difference between neighbours: what the clock shows, at most. */
-static double gpumbi_smallest_step(const double *series, uint64_t count)
-{
-    double least = HUGE_VAL;
-    for (uint64_t i = 1; i < count; i++) {
-        const double step = fabs(series[i] - series[i - 1]);
-        least = step > 0 && step < least ? step : least;
-    }
-    return least;
-}
-
 /* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
  * the values, narrow beside their distance (which a heavy tail is not), and visited again and
  * again. */
@@ -6706,10 +7426,12 @@ static int gpumbi_jumps(const double *v, uint64_t count, double least)
     const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
     const double gap = gpumbi_max(least, 3 * usual);
     for (uint64_t i = 3; i + 3 <= count; i++) {
-        const double lo[2] = {gpumbi_min(v[i - 3], gpumbi_min(v[i - 2], v[i - 1])),
-                              gpumbi_min(v[i], gpumbi_min(v[i + 1], v[i + 2]))};
-        const double hi[2] = {gpumbi_max(v[i - 3], gpumbi_max(v[i - 2], v[i - 1])),
-                              gpumbi_max(v[i], gpumbi_max(v[i + 1], v[i + 2]))};
+        double lo[2], hi[2];
+        for (int after = 0; after < 2; after++) {
+            const double *three = v + i - 3 * !after;
+            lo[after] = gpumbi_min(three[0], gpumbi_min(three[1], three[2]));
+            hi[after] = gpumbi_max(three[0], gpumbi_max(three[1], three[2]));
+        }
         if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
             return 1;
     }
@@ -6737,7 +7459,11 @@ GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, doub
         scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
     if (scale <= 0)
         return GPUMB_SERIES_STEADY;
-    const double quantum = gpumbi_smallest_step(series, count);
+    double quantum = HUGE_VAL; /* neighbours differ by it at least: what the clock shows, at most */
+    for (uint64_t i = 1; i < count; i++) {
+        const double step = fabs(series[i] - series[i - 1]);
+        quantum = step > 0 && step < quantum ? step : quantum;
+    }
     const double coarse = gpumbi_max(least, 4 * quantum); /* less may be the clock's own beat */
     if (gpumbi_two_levels(series, count, least, quantum))
         return GPUMB_SERIES_TWO_LEVELS;
@@ -6959,7 +7685,7 @@ static void gpumbi_prepare_eviction(gpumb *g)
     if (g->clock.evictor)
         return;
     g->memory.scope = 0;
-    g->clock.evictor = gpumb_alloc(g, bytes);
+    g->clock.evictor = gpumbi_try_alloc(g, GPUMB_MEMORY_DEVICE, bytes);
     g->memory.scope = scope;
     if (!g->clock.evictor ||
         gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
@@ -7040,17 +7766,6 @@ static void gpumbi_widen(double at, double by, double *lo, double *hi)
     *hi = at + hypot(*hi - at, by);
 }
 
-/* For the ratio of regions that take turns, a third of it remains, and half of that of the gap,
- * which is `gap` times as long as a run: what captures differ by (bench/floor.cu, floor/equal). */
-static void gpumbi_widen_ratio(gpumb_comparison *c, double gap, double delta)
-{
-    if (c->hi <= 0) /* there is no interval */
-        return;
-    const double besides = hypot(GPUMBI_REPRODUCIBLE / 3, GPUMBI_REPRODUCIBLE_GAP / 2 * gap);
-    gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
-    c->verdict = gpumbi_verdict(c->lo, c->hi, delta);
-}
-
 static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->samples.scratch, s->samples.values,
@@ -7095,18 +7810,8 @@ static double gpumbi_energy_per_run(double energy_j, double runs, double run_s, 
     return energy_j > 0 && runs >= 1 && runs * run_s >= 0.9 * seconds ? energy_j / runs : 0;
 }
 
-/* What the sensors say as sampling begins. */
-static void gpumbi_state_before(gpumb *g, gpumbi_sampler *s)
-{
-    gpumbi_state state;
-    gpumbi_dev_state(g->sensors, &state); /* also forgets throttling so far */
-    s->result.sm_clock_before_hz = state.sm_clock_hz;
-    s->result.memory_clock_before_hz = state.memory_clock_hz;
-    s->result.temperature_before_c = state.temperature_c;
-    s->result.others = state.others;
-}
-
-/* And as it ends. Power is not read for interleaved regions: it would be that of all of them. */
+/* What the sensors say as sampling ends. Power is not read for interleaved regions: it would be
+ * that of all of them. */
 static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
@@ -7159,14 +7864,6 @@ static void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
     s->about.timing = GPUMB_TIMING_AUTO;
 }
 
-/* Seconds since the last look. 0 where records are missing. */
-static double gpumbi_profiled_seconds(const gpumbi_sampler *s)
-{
-    double seconds;
-    const uint64_t seen = gpumbi_dev_profiler_look(&seconds);
-    return seen >= s->kernel.launches ? seconds : 0;
-}
-
 /* What the profiler shows for an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
  * us of the kernel itself. */
 static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
@@ -7186,6 +7883,125 @@ static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
         g->clock.profiled_launch_s = gpumb_statistics(seconds, rounds).median;
     }
     s->result.overhead_s = g->clock.profiled_launch_s;
+}
+
+/* ---- --strict: against what is written for the test ------------------------------------------ */
+
+static void gpumbi_fill_again(gpumb *g, gpumb_buffer *b); /* in KERNELS */
+
+/* What is missing for it; NULL: nothing. */
+static const char *gpumbi_not_strict(const gpumb *g, const gpumbi_description *about)
+{
+    int renewed = about->reset != NULL, twins = about->outputs > 0;
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
+    for (int i = 0; i < about->outputs; i++)
+        twins &= about->output[i] && about->output[i]->twin;
+    return about->meaning  ? "--strict: times that are given can't be checked"
+           : !about->check ? "--strict: needs a check, by gpumb_set_verify()"
+           : !twins        ? "--strict: needs gpumb_set_output(), of gpumb_alloc(), for all outputs"
+           : !renewed
+               ? "--strict: needs inputs of gpumb_alloc(), filled by gpumb_fill(), or a reset"
+               : NULL;
+}
+
+static void gpumbi_fill_all(gpumb *g, uint64_t salt)
+{
+    gpumbi_salt = salt;
+    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if (b->twin)
+            gpumbi_fill_again(g, b);
+}
+
+/* New contents; for the last check other memory, too. About ten samples of thirty are checked, 50
+ * of 10000. */
+static void gpumbi_renew(gpumb *g, gpumbi_sampler *s)
+{
+    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if (b->twin && s->phase == GPUMBI_RECHECK) {
+            void *const from = b->data;
+            b->data = b->twin->data;
+            b->twin->data = from;
+            gpumb_memcpy(g, b->data, from, b->bytes);
+        }
+    gpumbi_fill_all(g, gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, ++g->memory.salts));
+    s->strict.before = s->strict.now;
+    s->strict.now = gpumbi_salt;
+    if (s->phase == GPUMBI_FIRST)
+        s->strict.first = gpumbi_salt;
+    s->strict.due = s->phase == GPUMBI_SAMPLE && s->samples.count >= s->strict.next;
+    if (s->strict.due)
+        s->strict.next = s->samples.count + 1 + gpumbi_salt % (2 + s->samples.count / 4);
+}
+
+/* What a run has written when its time ends, in the order of the stream. */
+static void gpumbi_keep_outputs(gpumb *g, const gpumbi_sampler *s)
+{
+    for (int i = 0; s->strict.due && i < s->about.outputs; i++) {
+        const gpumb_buffer *b = s->about.output[i];
+        if (b)
+            gpumb_memcpy(g, b->twin->data, b->data, b->bytes);
+    }
+}
+
+/* How many outputs differ from their twins. */
+static int gpumbi_outputs_differ(gpumb *g, const gpumbi_sampler *s)
+{
+    int differ = 0;
+    gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
+    for (int i = 0; i < s->about.outputs; i++) {
+        const gpumb_buffer *b = s->about.output[i];
+        differ += b && gpumb_compare(g, b, b->twin, b->bytes, NULL);
+    }
+    return differ;
+}
+
+/* Makes the reason of a wrong result the trick that it shows. */
+static void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
+{
+    char why[sizeof g->region.why];
+    const uint64_t earlier[] = {s->strict.first, s->strict.before};
+    const char *trick = NULL;
+    gpumbi_copy_text(why, sizeof why, g->region.why[0] ? g->region.why : "wrong result");
+    for (int i = 0; i < s->about.outputs; i++)
+        if (s->about.output[i])
+            gpumb_poison(g, s->about.output[i]->twin);
+    if (gpumbi_outputs_differ(g, s) < s->about.outputs)
+        trick = s->phase == GPUMBI_SAMPLE
+                    ? "writes nothing when timed: it works in the checked runs alone, or relies on "
+                      "what the run before has left"
+                : s->phase == GPUMBI_RECHECK
+                    ? "writes nothing to other memory: a pointer is kept from an earlier run, or "
+                      "taken before the region"
+                    : NULL;
+    for (int i = 0; i < 2 && !trick && s->phase != GPUMBI_FIRST; i++) {
+        gpumbi_fill_all(g, earlier[i]);
+        if (s->about.check(g, s->about.check_user))
+            trick = "its result is right for the inputs of an earlier run: kept by its pointers";
+    }
+    if (trick)
+        gpumb_reason(g, "%s", trick);
+    else
+        gpumb_reason(g, "%s%s",
+                     s->phase == GPUMBI_SAMPLE    ? "in a timed run: "
+                     : s->phase == GPUMBI_RECHECK ? "in other memory, with other inputs: "
+                                                  : "",
+                     why);
+}
+
+/* Whether new inputs take far longer than those of the run before, with which the warm-up goes on:
+ * times are honest then, and the kernel is not. */
+static int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
+{
+    const double known_s = s->warm_up.estimate_s;
+    const double new_s = gpumbi_statistics_now(s).median + s->result.overhead_s;
+    if (!s->warm_up.runs || new_s < 3 * known_s)
+        return 0;
+    gpumb_reason(g,
+                 "takes %s with new inputs and %s with those of the run before: a result is kept "
+                 "by its content, or left in the outputs",
+                 gpumbi_write_time(new_s).text, gpumbi_write_time(known_s).text);
+    return 1;
 }
 
 /* ---- one run, or one batch ------------------------------------------------------------------- */
@@ -7222,7 +8038,10 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->others = -1;
     s->phase = GPUMBI_FIRST;
     gpumbi_sample_room(g, s, room);
-    if (!gpumbi_in_trouble(g, s) && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
+    const char *lacks = g->settings.strict ? gpumbi_not_strict(g, &s->about) : NULL;
+    if (!gpumbi_in_trouble(g, s) && lacks)
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, lacks);
+    if (s->phase != GPUMBI_FINISHED && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
         gpumbi_profile(g, s);
 }
 
@@ -7266,16 +8085,6 @@ static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*na
 static int gpumbi_one_run(const gpumbi_sampler *s)
 {
     return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
-}
-
-/* The device is idle, and only the body comes before gpumbi_unmark(). */
-static void gpumbi_profile_begin(gpumb *g, gpumbi_sampler *s)
-{
-    char name[3][200];
-    s->run.left = gpumbi_one_run(s) ? 1 : (uint64_t)g->settings.profile;
-    s->samples.count += s->run.left;
-    s->marked = gpumbi_range_names(g, s, name);
-    gpumbi_dev_mark(name, s->marked);
 }
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
@@ -7337,24 +8146,15 @@ static void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
     gpumbi_say_counting(g);
 }
 
-/* A pass has ended. */
-static void gpumbi_count_end(gpumb *g, gpumbi_sampler *s)
-{
-    gpumbi_counting *c = &g->clock.counting;
-    if (gpumbi_dev_counters_stop(c))
-        return;
-    for (int i = 0; i < c->names; i++)
-        gpumbi_put_value(g, &s->about.values, c->name[i], GPUMBI_OWN, c->value[i]);
-    gpumbi_say_counting(g);
-    s->phase = GPUMBI_FINISHED;
-}
-
 static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 {
     const gpumbi_description *about = &s->about;
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
+    const int renewed = g->settings.strict && (checked || s->phase == GPUMBI_SAMPLE);
     double ignored;
-    if (checked)
+    if (renewed)
+        gpumbi_renew(g, s);
+    if (checked || renewed)
         for (int i = 0; i < about->outputs; i++)
             if (about->output[i]) /* not freed since */
                 gpumb_poison(g, about->output[i]);
@@ -7377,8 +8177,13 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled && !s->counting)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
-    if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
-        gpumbi_profile_begin(g, s);
+    if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE) {
+        char name[3][200]; /* the device is idle: only the body comes before gpumbi_unmark() */
+        s->run.left = gpumbi_one_run(s) ? 1 : (uint64_t)g->settings.profile;
+        s->samples.count += s->run.left;
+        s->marked = gpumbi_range_names(g, s, name);
+        gpumbi_dev_mark(name, s->marked);
+    }
     if (s->counting)
         gpumbi_dev_counters_start();
 }
@@ -7417,6 +8222,7 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     int failed;
     if (has_events && !checked)
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event") ||
+                 (gpumbi_keep_outputs(g, s), 0) ||
                  gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
                                    "kernel");
     else
@@ -7424,33 +8230,43 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                  (!s->kernel.launches &&
                   gpumbi_try_launch(g, has_events ? gpumbi_dev_wait(NULL) : gpumbi_dev_wait_all(),
                                     "kernel"));
-    if (!failed && has_events && (checked || s->run.looks < 3))
+    if (!failed && has_events && !s->strict.due && (checked || s->run.looks < 3))
         ended_s = gpumbi_look_elsewhere(g, s);
-    if (!failed && !checked && s->profiled)
-        seconds = gpumbi_profiled_seconds(s);
-    else if (!failed && (checked || !has_events))
+    if (!failed && !checked && s->profiled) {
+        if (gpumbi_dev_profiler_look(&seconds) < s->kernel.launches) /* records are missing */
+            seconds = 0;
+    } else if (!failed && (checked || !has_events)) {
         seconds = (has_events ? ended_s : gpumbi_dev_clock()) - s->run.began_s;
+    }
+    if (!has_events)
+        gpumbi_keep_outputs(g, s);
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
     return seconds;
 }
 
 static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 {
-    const int recheck = s->phase == GPUMBI_RECHECK;
+    const int recheck = s->phase == GPUMBI_RECHECK, strict = g->settings.strict;
     int right = 1;
     g->region.why[0] = 0;
-    if (s->about.check) {
-        right = s->about.check(g, s->about.check_user) != 0;
-        s->result.verified = right;
-    }
-    if (right && !gpumbi_guards_intact(g)) {
+    if (s->strict.due && gpumbi_outputs_differ(g, s)) {
+        gpumb_reason(g, "writes its outputs behind the end of its time: it works on another stream "
+                        "than gpumb_stream(), or later");
         right = 0;
-        s->result.verified = 0;
+    } else if (s->about.check) {
+        if (strict)
+            gpumbi_fill_all(g, gpumbi_salt); /* the check reads what the kernel was given */
+        right = s->about.check(g, s->about.check_user) != 0;
+        if (!right && strict)
+            gpumbi_name_trick(g, s);
     }
+    right = right && gpumbi_guards_intact(g) && !(strict && recheck && gpumbi_remembers(g, s));
+    if (s->about.check || !right)
+        s->result.verified = right;
     if (gpumbi_in_trouble(g, s) || right)
         return;
     gpumbi_fail(s, GPUMB_STATUS_FAILED, g->region.why[0] ? g->region.why : "wrong result");
-    if (recheck && !s->about.reset)
+    if (recheck && !s->about.reset && !strict)
         gpumbi_say("%s: right after its first run, wrong after the last: if it changes its own "
                    "input, set gpumb_set_reset()",
                    s->result.kernel[0] ? s->result.kernel : "region");
@@ -7522,12 +8338,6 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
-static void gpumbi_warm_up_begin(gpumbi_sampler *s)
-{
-    s->phase = GPUMBI_WARM_UP;
-    s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
-}
-
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
  * on NVIDIA). */
@@ -7551,36 +8361,37 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
-/* A sample is the time of a long graph less that of a short one: what launching and timing a graph
- * costs is in both and cancels. The difference is 4 ... 400 runs, for about a millisecond. */
-static void gpumbi_choose_graphs(gpumbi_sampler *s, double run_s)
+/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
+ * Else what the library has seen launched is captured; other code might not survive capture, and
+ * has to ask for it. A sample is the time of a long graph less that of a short one: what launching
+ * and timing a graph costs is in both and cancels. The difference is 4 ... 400 runs, for about a
+ * millisecond. */
+static void gpumbi_choose_graphs(gpumb *g, gpumbi_sampler *s, double run_s)
 {
+    const int worth = s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
+                      (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0;
+    if (!s->use_events || gpumbi_one_run(s) || (s->about.timing != GPUMB_TIMING_GRAPH && !worth))
+        return;
     const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
     s->graphs.runs[0] = 1 + (uint64_t)more / 4;
     s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
     s->phase = GPUMBI_CAPTURE;
 }
 
-/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
- * Else what the library has seen launched is captured; other code might not survive capture, and
- * has to ask for it. */
-static int gpumbi_wants_graphs(gpumb *g, const gpumbi_sampler *s, double run_s)
-{
-    if (!s->use_events || gpumbi_one_run(s))
-        return 0;
-    return s->about.timing == GPUMB_TIMING_GRAPH ||
-           (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-            (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
-}
-
 /* Also when those taken so far turn out to be part of the warm-up. */
 static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 {
+    gpumbi_state state;
     s->samples.count = s->samples.bad = 0;
     s->samples.spent_s = 0;
+    s->strict.next = gpumbi_salt % 3;
     s->samples.next_look = g->settings.min_samples;
     memset(&s->samples.power, 0, sizeof s->samples.power);
-    gpumbi_state_before(g, s);
+    gpumbi_dev_state(g->sensors, &state); /* also forgets throttling so far */
+    s->result.sm_clock_before_hz = state.sm_clock_hz;
+    s->result.memory_clock_before_hz = state.memory_clock_hz;
+    s->result.temperature_before_c = state.temperature_c;
+    s->result.others = state.others;
     s->samples.began_s = gpumbi_dev_clock();
 }
 
@@ -7594,8 +8405,7 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         gpumbi_choose_profiler(g, s);
-    if (gpumbi_wants_graphs(g, s, run_s))
-        gpumbi_choose_graphs(s, run_s);
+    gpumbi_choose_graphs(g, s, run_s);
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
     gpumbi_samples_begin(g, s);
@@ -7707,15 +8517,6 @@ static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
     return !gpumbi_in_trouble(g, s) && seconds[0] > 0 ? seconds[1] - seconds[0] : 0;
 }
 
-/* One sample; the body is not needed for it. */
-static void gpumbi_graph_sample(gpumb *g, gpumbi_sampler *s)
-{
-    s->run.prepared_s = gpumbi_dev_clock();
-    const double seconds = gpumbi_graph_seconds(g, s);
-    if (s->phase != GPUMBI_FINISHED)
-        gpumbi_sample_add(g, s, seconds);
-}
-
 /* Both graphs are there. Where they take less than half of what the stream took, launches aside,
  * part of the work went elsewhere and was not captured. Where they take longer, graphs do the work
  * differently (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
@@ -7763,6 +8564,7 @@ static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
+    gpumbi_counting *c = &g->clock.counting;
     const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
     gpumbi_unmark(s);
     if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
@@ -7778,16 +8580,16 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             gpumbi_prepare_eviction(g);
         if (s->phase == GPUMBI_FINISHED || gpumbi_in_trouble(g, s))
             return;
-        if (g->settings.profile)
-            s->phase = GPUMBI_PROFILE;
-        else
-            gpumbi_warm_up_begin(s);
+        s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
+        s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
         break;
     case GPUMBI_SAMPLE:
         gpumbi_sample_add(g, s, seconds);
+        if (s->strict.due && s->phase == GPUMBI_SAMPLE)
+            gpumbi_check_result(g, s);
         break;
     case GPUMBI_RECHECK:
         gpumbi_check_result(g, s);
@@ -7795,7 +8597,12 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             gpumbi_count_begin(g, s);
         break;
     case GPUMBI_COUNT:
-        gpumbi_count_end(g, s);
+        if (gpumbi_dev_counters_stop(c)) /* wants another pass */
+            break;
+        for (int i = 0; i < c->names; i++)
+            gpumbi_put_value(g, &s->about.values, c->name[i], GPUMBI_OWN, c->value[i]);
+        gpumbi_say_counting(g);
+        s->phase = GPUMBI_FINISHED;
         break;
     case GPUMBI_PROFILE:
         if (s->samples.count >= (uint64_t)g->settings.profile)
@@ -7809,9 +8616,9 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 /* ================================================================================================
  * REGIONS
  *
- * Owns g->active and the interleave. Each call of gpumbi_region_next() means that a run of the body
- * has ended; it says whether another is wanted. g->body_due lets the inner loop of the macro run
- * once; g->in_body is set while the body runs.
+ * Owns g->region and g->interleave. Each call of gpumbi_region_next() means that a run of the body
+ * has ended; it says whether another is wanted. `body_due` lets the inner loop of the macro run
+ * once; `in_body` is set while the body runs.
  *
  * An interleave runs its block many times. The first time (collecting) each region only leaves its
  * description in a lane; after that, each pass lets one lane proceed by one sample.
@@ -7857,7 +8664,7 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
 {
     gpumbi_sampler fresh;
     if (gpumbi_in_step)
-        raise(SIGSTOP); /* until those of all devices are here */
+        gpumbi_process_pause(); /* until those of all devices are here */
     gpumbi_release(s);
     memset(&fresh, 0, sizeof fresh);
     fresh.samples.values = s->samples.values; /* the room is kept */
@@ -7880,16 +8687,6 @@ static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, g
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_sampler_start(g, s);
     gpumbi_judge_description(s);
-}
-
-/* A region of a GPUMB_INTERLEAVE is described again in every pass, and what its hooks are given may
- * be a local of a function that is called in each. */
-static void gpumbi_renew_hooks(gpumbi_description *about, const gpumbi_description *again)
-{
-    if (again->check)
-        about->check_user = again->check_user;
-    if (again->reset)
-        about->reset_user = again->reset_user;
 }
 
 GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
@@ -7923,8 +8720,13 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         else if (chosen && g->interleave.collecting)
             gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
         else if (chosen && lane == g->interleave.target) {
+            /* It is described again in every pass, and what its hooks are given may be a local of
+             * a function that is called in each. */
             g->region.active = &g->interleave.lane[lane];
-            gpumbi_renew_hooks(&g->region.active->about, &g->region.next);
+            if (g->region.next.check)
+                g->region.active->about.check_user = g->region.next.check_user;
+            if (g->region.next.reset)
+                g->region.active->about.reset_user = g->region.next.reset_user;
         }
         g->interleave.target_met |= g->region.active != NULL;
     } else if (g->kept.instead) {
@@ -8005,10 +8807,14 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
     }
     while (s->run.left == 1 ||
            (s->phase == GPUMBI_SAMPLE && s->graphs.graph[1] && gpumbi_working(g))) {
-        if (s->run.left == 1)
+        if (s->run.left == 1) {
             gpumbi_run_end(g, s);
-        else
-            gpumbi_graph_sample(g, s);
+        } else { /* a sample that needs no body */
+            s->run.prepared_s = gpumbi_dev_clock();
+            const double seconds = gpumbi_graph_seconds(g, s);
+            if (s->phase != GPUMBI_FINISHED)
+                gpumbi_sample_add(g, s, seconds);
+        }
         s->run.left = 0;
         const int sampled = s->phase == GPUMBI_SAMPLE;
         if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleave.open)
@@ -8159,16 +8965,20 @@ static int gpumbi_compare_lanes(gpumb *g)
             continue;
         for (uint64_t k = 0; k < rounds; k++)
             s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
-        s->result.comparison =
-            gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
-        if (s->use_events)
-            gpumbi_widen_ratio(&s->result.comparison,
-                               s->result.overhead_s /
-                                   gpumbi_select(base->samples.values, rounds, rounds / 2),
-                               g->settings.delta);
+        gpumb_comparison *c = &s->result.comparison;
+        *c = gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
+        if (s->use_events && c->hi > 0) {
+            /* Of what is not reproducible a third remains, and half of that of the gap: what
+             * captures differ by (bench/floor.cu, floor/equal). */
+            const double run_s = gpumbi_select(base->samples.values, rounds, rounds / 2);
+            const double besides = hypot(GPUMBI_REPRODUCIBLE / 3, GPUMBI_REPRODUCIBLE_GAP / 2 *
+                                                                      s->result.overhead_s / run_s);
+            gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
+            c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
+        }
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
-        decided &= gpumbi_decided(&s->result.comparison, g->settings.delta);
+        decided &= gpumbi_decided(c, g->settings.delta);
     }
     return decided;
 }
@@ -8400,7 +9210,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
  * Owns the open axes and the list of points, one for each configuration that has a region.
  */
 
-static void gpumbi_progress_dry(gpumb *g);
+static void gpumbi_show_progress(char *text);
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
 static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
@@ -8462,22 +9272,6 @@ static void gpumbi_list_axis(gpumb *g, const gpumb_axis *a)
     printf(a->count > 20 ? " ...\n" : "\n");
 }
 
-/* Shows a region with its benchmark and its axes for --list, what is shown already left out. */
-static void gpumbi_list_region(gpumb *g, const char *kernel)
-{
-    char name[64];
-    gpumbi_list_benchmark(g);
-    for (int i = 0; i < g->sweep.here.depth; i++)
-        gpumbi_list_axis(g, &g->sweep.axis[i]);
-    gpumbi_copy_text(name, sizeof name, kernel);
-    gpumbi_text *kept = name[0] ? gpumbi_keep(g, name) : NULL;
-    if (!kept || kept->listed == g->selection.listed)
-        return;
-    kept->listed = g->selection.listed;
-    gpumbi_progress_clear();
-    gpumbi_print(stdout, "    kernel %s\n", name);
-}
-
 /* Whether --filter lets a region through. */
 static int gpumbi_matches(const gpumb *g, const char *kernel)
 {
@@ -8537,19 +9331,6 @@ static int gpumbi_on_point(const gpumb *g)
             gpumbi_is_point(g, gpumbi_point_number(g), g->sweep.here.at, g->sweep.here.depth));
 }
 
-/* Draws the order of the configurations (Fisher & Yates, as by Durstenfeld 1964). */
-static void gpumbi_draw_order(gpumb *g)
-{
-    g->sweep.drawn =
-        (size_t *)gpumbi_allocate(g, (g->sweep.point_count + 1) * sizeof *g->sweep.drawn);
-    for (size_t i = 0; g->sweep.drawn && i < g->sweep.point_count; i++) {
-        const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, i);
-        const size_t other = (size_t)(word % (i + 1));
-        g->sweep.drawn[i] = g->sweep.drawn[other];
-        g->sweep.drawn[other] = i;
-    }
-}
-
 /* Where a point stands in the table of slots, or the free slot for it. A slot holds an index +
  * 1. */
 static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_coordinate *at, int depth)
@@ -8565,33 +9346,24 @@ static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_coordinate *at, int dept
     return &g->sweep.slot[slot];
 }
 
-/* Room for one more point and its slot. Returns 0 when there is none. */
-static int gpumbi_point_room(gpumb *g)
+static void gpumbi_add_point(gpumb *g)
 {
-    if (!gpumbi_grow(g, &g->sweep.point, sizeof *g->sweep.point, g->sweep.point_count,
-                     &g->sweep.point_capacity))
-        return 0;
-    if (g->sweep.slots < 2 * g->sweep.point_capacity ||
-        !g->sweep.point_count) { /* at most half full, and fresh */
+    const gpumbi_point *here = &g->sweep.here;
+    const size_t count = g->sweep.point_count;
+    if (!gpumbi_grow(g, &g->sweep.point, sizeof *g->sweep.point, count, &g->sweep.point_capacity))
+        return;
+    if (g->sweep.slots < 2 * g->sweep.point_capacity || !count) { /* at most half full, and fresh */
         GPUMB_FREE(g->sweep.slot);
         g->sweep.slots = 2 * g->sweep.point_capacity;
         g->sweep.slot = (size_t *)gpumbi_allocate(g, g->sweep.slots * sizeof *g->sweep.slot);
-        for (size_t i = 0; g->sweep.slot && i < g->sweep.point_count; i++) {
+        for (size_t i = 0; g->sweep.slot && i < count; i++) {
             int depth;
             const gpumbi_coordinate *at = gpumbi_point_cells(g, i, &depth);
             *gpumbi_point_slot(g, at, depth) = i + 1;
         }
     }
-    return g->sweep.slot != NULL;
-}
-
-static void gpumbi_add_point(gpumb *g)
-{
-    const gpumbi_point *here = &g->sweep.here;
-    if (!gpumbi_point_room(g))
-        return;
-    size_t *slot = gpumbi_point_slot(g, here->at, here->depth);
-    if (*slot)
+    size_t *slot = g->sweep.slot ? gpumbi_point_slot(g, here->at, here->depth) : NULL;
+    if (!slot || *slot)
         return;
     const size_t begin = g->sweep.cell_count;
     for (int i = 0; i < here->depth; i++) {
@@ -8604,14 +9376,35 @@ static void gpumbi_add_point(gpumb *g)
     *slot = g->sweep.point_count;
 }
 
-/* A region is met while nothing is measured yet. */
+/* A region is met while nothing is measured yet: shows how far the search for all configurations
+ * has come, four times a second, or, for --list, the region with its benchmark and its axes, what
+ * is shown already left out. */
 static void gpumbi_meet(gpumb *g, const char *kernel)
 {
-    gpumbi_progress_dry(g);
+    char text[80];
+    const double now = g->progress.shown ? gpumbi_dev_clock() : 0;
+    if (g->progress.next_s <= 0)
+        g->progress.next_s = now + 0.25;
+    if (now >= g->progress.next_s && g->progress.shown) {
+        g->progress.next_s = now + 0.25;
+        gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
+                      gpumbi_count(g->selection.met, "region").text, g->bench);
+        gpumbi_show_progress(text);
+    }
     if (!g->sweep.listing)
         gpumbi_add_point(g);
-    else if (gpumbi_matches(g, kernel))
-        gpumbi_list_region(g, kernel);
+    if (!g->sweep.listing || !gpumbi_matches(g, kernel))
+        return;
+    gpumbi_list_benchmark(g);
+    for (int i = 0; i < g->sweep.here.depth; i++)
+        gpumbi_list_axis(g, &g->sweep.axis[i]);
+    gpumbi_copy_text(text, 64, kernel);
+    gpumbi_text *kept = text[0] ? gpumbi_keep(g, text) : NULL;
+    if (!kept || kept->listed == g->selection.listed)
+        return;
+    kept->listed = g->selection.listed;
+    gpumbi_progress_clear();
+    gpumbi_print(stdout, "    kernel %s\n", text);
 }
 
 static int gpumbi_is_fixed_column(const char *name);
@@ -8981,18 +9774,6 @@ static int gpumbi_axis_options_known(gpumb *g)
     return !g->done;
 }
 
-/* A sweep that has nothing to measure is a mistake, in its values or in its body. */
-static void gpumbi_say_empty(gpumb *g, const gpumb_axis *a)
-{
-    if (g->selection.met > g->selection.met_before)
-        return;
-    gpumbi_say("%s: sweep over %s %s", g->bench, g->sweep.column[a->column],
-               a->count ? "met no region: none of its configurations came to one (gpumb_alloc() "
-                          "returns NULL while a sweep enumerates: do not leave the body for that)"
-                        : "has no values: nothing is measured");
-    gpumbi_not_well(g);
-}
-
 GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
@@ -9023,17 +9804,32 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
                 gpumbi_free_scope(g, 2);
                 gpumbi_next_region(g);
                 g->sweep.point_index++;
-            } else if (g->sweep.listing) {
-                gpumbi_say_empty(g, a);
-            } else if (!g->sweep.dry) {
-                gpumbi_say_empty(g, a);
+            } else if ((g->sweep.listing || !g->sweep.dry) &&
+                       g->selection.met == g->selection.met_before) {
+                /* A sweep that has nothing to measure is a mistake, in its values or its body. */
+                gpumbi_say("%s: sweep over %s %s", g->bench, g->sweep.column[a->column],
+                           a->count ? "met no region: none of its configurations came to one "
+                                      "(gpumb_alloc() returns NULL while a sweep enumerates: do "
+                                      "not leave the body for that)"
+                                    : "has no values: nothing is measured");
+                gpumbi_not_well(g);
+            }
+            if (g->sweep.enumerating && !g->sweep.listing && !g->sweep.dry) {
                 g->sweep.enumerating = 0;
                 g->memory.scope = 2;
                 g->sweep.point_index = 0;
                 gpumbi_next_region(g);
                 gpumbi_axis_options_known(g);
+                const size_t points = g->sweep.point_count;
                 if (g->settings.shuffle)
-                    gpumbi_draw_order(g);
+                    g->sweep.drawn =
+                        (size_t *)gpumbi_allocate(g, (points + 1) * sizeof *g->sweep.drawn);
+                for (size_t i = 0; g->sweep.drawn && i < points; i++) { /* Fisher & Yates, ... */
+                    const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, i);
+                    const size_t other = (size_t)(word % (i + 1)); /* ... as by Durstenfeld 1964 */
+                    g->sweep.drawn[i] = g->sweep.drawn[other];
+                    g->sweep.drawn[other] = i;
+                }
                 if (!g->progress.whole_program)
                     g->progress.expected =
                         g->rows.count + g->selection.matched - g->selection.matched_before;
@@ -9261,38 +10057,6 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_rows(gpumb *g);
 
-/* Says once that a row has no rate where others before it have one. */
-static void gpumbi_say_unstated(gpumb *g, const gpumb_result *r)
-{
-    if (r->status != GPUMB_STATUS_OK || g->region.states < 0)
-        return;
-    if (g->region.states && r->bytes <= 0 && r->flop <= 0) {
-        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
-                   "for the next region alone",
-                   r->bench, r->kernel);
-        g->region.states = -1;
-    } else if (r->bytes > 0) {
-        g->region.states = 1;
-    }
-}
-
-/* In place of a row: the name that lets it through a profiler's filter, and what became of it. */
-static void gpumbi_profile_line(gpumb *g, const gpumbi_sampler *s, uint64_t runs)
-{
-    char name[3][200];
-    const char *slash = gpumbi_range_names(g, s, name) == 3 ? "/" : "";
-    gpumbi_progress_clear();
-    if (!g->table.file)
-        return;
-    gpumbi_print(g->table.file, "%s/%s%s%s: ", name[0], name[1], slash, name[2]);
-    if (runs)
-        gpumbi_print(g->table.file, "%s\n", gpumbi_count(runs, "run").text);
-    else
-        gpumbi_print(g->table.file, "%s: %s\n", gpumbi_status_name[s->result.status],
-                     s->result.reason);
-    fflush(g->table.file);
-}
-
 /* Makes a row of it, which may be ok or not. */
 static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
 {
@@ -9300,8 +10064,10 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
         return;
     if (!gpumbi_grow(g, &g->rows.at, sizeof *g->rows.at, g->rows.count, &g->rows.capacity))
         return;
-    const size_t point_bytes = gpumbi_point_bytes(&s->point);
-    const size_t values_bytes = gpumbi_values_bytes(&s->about.values);
+    const size_t point_bytes =
+        offsetof(gpumbi_point, at) + (size_t)s->point.depth * sizeof s->point.at[0];
+    const size_t values_bytes =
+        offsetof(gpumbi_values, at) + (size_t)s->about.values.count * sizeof s->about.values.at[0];
     const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
     const size_t samples_at = values_at + values_bytes;
     const size_t samples_bytes = /* of a row that is ok */
@@ -9317,6 +10083,7 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
         memcpy(row->samples, s->samples.values, samples_bytes);
     row->result = s->result;
     row->order = s->order;
+    row->region = g->others.region;
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
     g->rows.last = g->rows.count - 1;
@@ -9324,7 +10091,15 @@ static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     g->region.warmed |= ok;
     gpumbi_add_processes(g, row);
-    gpumbi_say_unstated(g, &row->result);
+    const gpumb_result *r = &row->result;
+    if (ok && g->region.states >= 0 && r->bytes > 0) {
+        g->region.states = 1;
+    } else if (ok && g->region.states > 0 && r->bytes <= 0 && r->flop <= 0) { /* once */
+        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
+                   "for the next region alone",
+                   r->bench, r->kernel);
+        g->region.states = -1;
+    }
     gpumbi_write_rows(g);
 }
 
@@ -9347,8 +10122,19 @@ static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     }
     const size_t rows = g->rows.count;
     gpumbi_add_row(g, s, ok);
-    if (g->settings.profile && g->rows.count > rows)
-        gpumbi_profile_line(g, s, ok ? s->samples.count : 0);
+    if (!g->settings.profile || g->rows.count == rows)
+        return;
+    /* In place of a row: the name that lets it through a profiler's filter, and what came of it. */
+    char name[3][200];
+    const char *slash = gpumbi_range_names(g, s, name) == 3 ? "/" : "";
+    const uint64_t runs = ok ? s->samples.count : 0;
+    gpumbi_progress_clear();
+    if (g->table.file)
+        gpumbi_print(g->table.file, "%s/%s%s%s: %s%s%s\n", name[0], name[1], slash, name[2],
+                     runs ? gpumbi_count(runs, "run").text : gpumbi_status_name[s->result.status],
+                     runs ? "" : ": ", runs ? "" : s->result.reason);
+    if (g->table.file)
+        fflush(g->table.file);
 }
 
 static int gpumbi_row_order(const void *a, const void *b)
@@ -9384,8 +10170,8 @@ static void gpumbi_write_waiting(gpumb *g)
  * (flock) as long as the run: whoever has locked the file that stands at NAME.part owns the name,
  * another run ends. A part that nobody holds is a dead run's: it is renamed to a free NAME.part.1,
  * .2 ..., or removed if nothing is in it; with --resume it is left as it is until all of its rows
- * are here, then written anew. Each row is one write; what was written in part is cut
- * off again. Where a header widens, or drawn rows get their natural order, a fresh file, locked
+ * are here, then written anew. Each row is one write; what was written in part is cut off again.
+ * Where a header widens, or drawn rows get their natural order, a fresh file, locked
  * too, takes the place of the part. When all is done the part is flushed to the disk and renamed to
  * NAME, with mode and owner of the file that it replaces. Where a file system has no locks, any
  * part that is already there ends the run.
@@ -9600,6 +10386,7 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(peak_gbps, NUMBER, POSITIVE, settings.peak_gbps, no)                                         \
     X(processes, INT, ALWAYS, settings.processes, no)                                              \
     X(raw, NAME, ALWAYS, settings.raw, yes)                                                        \
+    X(strict, NAME, ALWAYS, settings.strict, yes)                                                  \
     X(arguments, TEXT, ALWAYS, arguments, no)
 
 #define GPUMBI_COLUMN(name, kind, known, at, names) GPUMBI_COLUMN_##name,
@@ -9651,10 +10438,8 @@ static int gpumbi_is_fixed_column(const char *name)
            GPUMBI_COLUMNS_FIXED;
 }
 
-static int gpumbi_exponent(const gpumbi_field *f)
-{
-    return f->kind == GPUMBI_IS_MEGA ? 6 : f->kind == GPUMBI_IS_GIGA ? 9 : 0;
-}
+/* Of ten, by which a kind's unit is larger than the struct's. */
+static const int gpumbi_exponent[] = {0, 0, 0, 0, 0, 0, 0, 6, 9};
 
 /* A number of the unit that is 10^exponent of the struct's. */
 static int gpumbi_read_scaled(const char *text, int exponent, double *value)
@@ -9684,38 +10469,46 @@ static gpumbi_number gpumbi_write_scaled(double value, int exponent)
     return n;
 }
 
-/* The number in a field of `base`; 0 for a text. */
-static double gpumbi_field_value(const gpumbi_field *f, const void *base)
-{
-    const char *at = (const char *)base + f->at;
-    double number = 0;
-    uint64_t count = 0;
-    int whole = 0;
-    if (f->kind >= GPUMBI_IS_NUMBER)
-        memcpy(&number, at, sizeof number);
-    else if (f->kind == GPUMBI_IS_COUNT)
-        memcpy(&count, at, sizeof count);
-    else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST)
-        memcpy(&whole, at, sizeof whole);
-    return number + gpumbi_real(count) + whole;
-}
-
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
  * row, for its conditions. */
 static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, const gpumb_result *r,
                                      char text[GPUMBI_CELL])
 {
     const char *at = (const char *)base + f->at;
-    const double value = gpumbi_field_value(f, base);
-    uint64_t count;
-    const int known = f->known == GPUMBI_IF_ALWAYS         ? 1
-                      : f->known == GPUMBI_IF_POSITIVE     ? value > 0
-                      : f->known == GPUMBI_IF_NOT_NEGATIVE ? value >= 0
-                      : f->known == GPUMBI_IF_RAN          ? r->status == GPUMB_STATUS_OK
-                      : f->known == GPUMBI_IF_COMPARED     ? r->compared_with[0] != 0
-                      : f->known == GPUMBI_IF_INTERVAL ? r->compared_with[0] && r->comparison.hi > 0
-                      : f->known == GPUMBI_IF_FILLED   ? r->fill[0] != 0
-                                                       : r->time.count >= (uint64_t)f->known;
+    double value = 0; /* of a text */
+    uint64_t count = 0;
+    int whole = 0, known = 1;
+    if (f->kind >= GPUMBI_IS_NUMBER) {
+        memcpy(&value, at, sizeof value);
+    } else if (f->kind == GPUMBI_IS_COUNT) {
+        memcpy(&count, at, sizeof count);
+        value = gpumbi_real(count);
+    } else if (f->kind != GPUMBI_IS_TEXT && f->kind != GPUMBI_IS_LIST) {
+        memcpy(&whole, at, sizeof whole);
+        value = whole;
+    }
+    switch (f->known) {
+    case GPUMBI_IF_ALWAYS:
+        break;
+    case GPUMBI_IF_POSITIVE:
+        known = value > 0;
+        break;
+    case GPUMBI_IF_NOT_NEGATIVE:
+        known = value >= 0;
+        break;
+    case GPUMBI_IF_RAN:
+        known = r->status == GPUMB_STATUS_OK;
+        break;
+    case GPUMBI_IF_INTERVAL:
+    case GPUMBI_IF_COMPARED:
+        known = r->compared_with[0] && (f->known == GPUMBI_IF_COMPARED || r->comparison.hi > 0);
+        break;
+    case GPUMBI_IF_FILLED:
+        known = r->fill[0];
+        break;
+    default:
+        known = r->time.count >= (uint64_t)f->known;
+    }
     text[0] = 0;
     if (!known || !isfinite(value))
         return "";
@@ -9723,13 +10516,12 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
     case GPUMBI_IS_TEXT:
         return at;
     case GPUMBI_IS_NAME:
-        return f->names[value < f->name_count ? (int)value : f->name_count - 1];
+        return f->names[whole < f->name_count ? whole : f->name_count - 1];
     case GPUMBI_IS_BITS:
-        if (!(value > 0) && f->known == GPUMBI_IF_NOT_NEGATIVE)
+        if (!whole && f->known == GPUMBI_IF_NOT_NEGATIVE)
             return "none";
-        return gpumbi_bit_names((unsigned)value, f->names, f->name_count, text, GPUMBI_CELL);
-    case GPUMBI_IS_COUNT:
-        memcpy(&count, at, sizeof count); /* a double holds 53 bits of it */
+        return gpumbi_bit_names((unsigned)whole, f->names, f->name_count, text, GPUMBI_CELL);
+    case GPUMBI_IS_COUNT: /* a double holds 53 bits of it */
         gpumbi_format(text, GPUMBI_CELL, "%llu", (unsigned long long)count);
         break;
     case GPUMBI_IS_LIST:
@@ -9738,7 +10530,8 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
                           gpumbi_write_scaled(r->process_medians_s[i], 0).text);
         break;
     default:
-        gpumbi_copy_text(text, GPUMBI_CELL, gpumbi_write_scaled(value, gpumbi_exponent(f)).text);
+        gpumbi_copy_text(text, GPUMBI_CELL,
+                         gpumbi_write_scaled(value, gpumbi_exponent[f->kind]).text);
     }
     return text;
 }
@@ -9753,28 +10546,6 @@ static int gpumbi_is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Which of a field's names a text is; -1: none. */
-static int gpumbi_find_name(const gpumbi_field *f, const char *text)
-{
-    int i = f->name_count - 1;
-    while (i >= 0 && strcmp(f->names[i], text))
-        i--;
-    return i;
-}
-
-/* The medians of all processes. Returns 0 if they are not numbers above 0. */
-static int gpumbi_read_list(const char *text, gpumbi_line *l)
-{
-    char one[64];
-    int count = 0, right = 1;
-    l->result.process_medians_s = text[0] ? l->medians : NULL;
-    for (; right && (text = gpumbi_split(text, ';', one, sizeof one)) != NULL; count++)
-        right = count < GPUMBI_PROCESSES && gpumbi_read_number(one, &l->medians[count]) &&
-                l->medians[count] > 0;
-    l->median_count = count;
-    return right;
-}
-
 /* Puts what gpumbi_field_text() has made back to where it came from. Returns 0 if it should be a
  * number of 0 or more, and is none. */
 static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text)
@@ -9787,13 +10558,26 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
         gpumbi_copy_text(at, f->size, text);
         return 1;
     }
-    if (f->kind == GPUMBI_IS_LIST)
-        return gpumbi_read_list(text, (gpumbi_line *)base);
+    if (f->kind == GPUMBI_IS_LIST) { /* the medians of all processes */
+        gpumbi_line *l = (gpumbi_line *)base;
+        int right = 1;
+        l->result.process_medians_s = text[0] ? l->medians : NULL;
+        l->median_count = 0;
+        while (right && (text = gpumbi_split(text, ';', one, sizeof one)) != NULL) {
+            right = l->median_count < GPUMBI_PROCESSES && gpumbi_read_number(one, &number) &&
+                    number > 0;
+            if (right)
+                l->medians[l->median_count++] = number;
+        }
+        return right;
+    }
     if (f->kind == GPUMBI_IS_NAME || f->kind == GPUMBI_IS_BITS) {
         const int bits = f->kind == GPUMBI_IS_BITS;
         int whole = bits && text[0] ? 0 : unknown;
         while ((text = gpumbi_split(text, ';', one, sizeof one)) != NULL) {
-            const int which = gpumbi_find_name(f, one);
+            int which = f->name_count - 1;
+            while (which >= 0 && strcmp(f->names[which], one))
+                which--;
             if (which >= 0)
                 whole = bits ? whole | 1 << which : which;
         }
@@ -9802,7 +10586,7 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
     }
     errno = 0;
     uint64_t count = strtoull(text, &end, 10);
-    if (text[0] && (!gpumbi_read_scaled(text, gpumbi_exponent(f), &number) || number < 0))
+    if (text[0] && (!gpumbi_read_scaled(text, gpumbi_exponent[f->kind], &number) || number < 0))
         return 0;
     if (*end || errno) /* 1e+06, as spreadsheets write it */
         count = number < 1.8e19 ? (uint64_t)number : UINT64_MAX;
@@ -9883,26 +10667,22 @@ static void gpumbi_csv_field(FILE *file, const char *text, int first)
     fputc('"', file);
 }
 
-static void gpumbi_csv_header(gpumb *g, FILE *file)
-{
-    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
-        gpumbi_csv_field(file, gpumbi_row_fields[i].name, i == 0);
-    for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_csv_field(file, g->sweep.column[c], 0);
-    fputc('\n', file);
-}
-
+/* A row, or (NULL) the header. */
 static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
 {
     gpumbi_line line;
     gpumbi_number number;
     char text[GPUMBI_CELL];
-    gpumbi_row_line(g, row, &line);
-    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
-        gpumbi_csv_field(file, gpumbi_field_text(&gpumbi_row_fields[i], &line, &row->result, text),
+    if (row)
+        gpumbi_row_line(g, row, &line);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++) {
+        const gpumbi_field *f = &gpumbi_row_fields[i];
+        gpumbi_csv_field(file, row ? gpumbi_field_text(f, &line, &line.result, text) : f->name,
                          i == 0);
+    }
     for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_csv_field(file, gpumbi_column_text(row, c, 0, &number), 0);
+        gpumbi_csv_field(file, row ? gpumbi_column_text(row, c, 0, &number) : g->sweep.column[c],
+                         0);
     fputc('\n', file);
 }
 
@@ -10091,12 +10871,6 @@ static void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
         if (value[i] > 0)
             fprintf(file, ", \"%s\": %s", member[i], gpumbi_write_scaled(value[i], 0).text);
     fputs("}", file);
-}
-
-static void gpumbi_gbench_end(gpumb *g, FILE *file)
-{
-    (void)g;
-    fputs("\n]}\n", file);
 }
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
@@ -10302,20 +11076,6 @@ static int gpumbi_shown_width(const gpumb *g, int column)
     return width > 10 ? width : 10;
 }
 
-/* What a row shows behind the fixed columns of the table: elements a second, as column -1, and its
- * values. */
-static void gpumbi_table_values(const gpumbi_row *row, gpumbi_values *shown)
-{
-    const gpumbi_values *values = row->values;
-    shown->count = 0;
-    if (row->result.elements > 0) {
-        shown->at[shown->count].column = -1;
-        shown->at[shown->count++].value = row->result.elements_per_s;
-    }
-    memcpy(shown->at + shown->count, values->at, (size_t)values->count * sizeof values->at[0]);
-    shown->count += values->count;
-}
-
 static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_values *shown)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
@@ -10355,8 +11115,12 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
     char flags[300];
-    gpumbi_values shown;
-    gpumbi_table_values(row, &shown);
+    gpumbi_values shown; /* behind the fixed columns: elements a second, as column -1, and values */
+    shown.count = r->elements > 0;
+    shown.at[0].column = -1;
+    shown.at[0].value = r->elements_per_s;
+    for (int i = 0; i < row->values->count; i++)
+        shown.at[shown.count++] = row->values->at[i];
     gpumbi_table_heading(g, row, &shown);
     gpumbi_number number;
     gpumbi_table_begin(g, r->kernel);
@@ -10420,23 +11184,6 @@ static void gpumbi_show_progress(char *text)
     gpumbi_progress_length = (int)strlen(text);
 }
 
-/* How far the search for all configurations has come, four times a second. */
-static void gpumbi_progress_dry(gpumb *g)
-{
-    char text[80];
-    if (!g->progress.shown)
-        return;
-    const double now = gpumbi_dev_clock();
-    if (g->progress.next_s <= 0)
-        g->progress.next_s = now + 0.25;
-    if (now < g->progress.next_s)
-        return;
-    g->progress.next_s = now + 0.25;
-    gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
-                  gpumbi_count(g->selection.met, "region").text, g->bench);
-    gpumbi_show_progress(text);
-}
-
 /* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
  * overwrites it. */
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
@@ -10466,43 +11213,27 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* For the report of a kernel that crashes. */
-static void gpumbi_crash_file(const char *part)
-{
-    const size_t n = strlen(gpumbi_crash_files);
-    gpumbi_format(gpumbi_crash_files + n, sizeof gpumbi_crash_files - n, "%s%s",
-                  n ? " and " : "; finished rows are in ", part);
-    gpumbi_plain(gpumbi_crash_files);
-}
-
-static int gpumbi_is_at(int fd, const char *path, int behind_links)
-{
-    struct stat ours, named;
-    return !fstat(fd, &ours) && !(behind_links ? stat(path, &named) : lstat(path, &named)) &&
-           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
-}
-
 /* Finds out where a sink writes to: to standard output, by whatever name, straight to what is no
  * regular file, or to a name in a folder without links, since the program may change its own.
  * Returns what is wrong. */
 static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
 {
     char path[GPUMBI_PATH], link[GPUMBI_PATH];
-    struct stat about;
-    const int there = !stat(sink->path, &about);
+    gpumbi_file_state about;
+    const int there = !gpumbi_stat(sink->path, &about);
     if (there && S_ISDIR(about.st_mode))
         return "is a directory, not a file";
     sink->straight = there && !S_ISREG(about.st_mode);
     for (int fd = 1; fd <= 2; fd++)
         if ((fd == 1 && !strcmp(sink->path, "-")) ||
-            (strcmp(sink->path, "/dev/null") && gpumbi_is_at(fd, sink->path, 1))) {
+            (strcmp(sink->path, GPUMBI_NOWHERE) && gpumbi_is_at(fd, sink->path, 1))) {
             sink->straight = 1;
             sink->fd = fd;
             gpumbi_format(sink->name, sizeof sink->name, "-%d", fd);
             return NULL;
         }
     errno = ENAMETOOLONG;
-    gpumbi_copy_text(path, sizeof path, sink->path);
+    gpumbi_full_path(path, sizeof path, sink->path);
     for (int links = 0; links < 40 && strlen(path) < GPUMBI_PATH - 32; links++) {
         char *slash = strrchr(path, '/');
         const char *name = slash ? slash + 1 : path;
@@ -10513,18 +11244,16 @@ static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
             return errno == ENOENT ? "there is no such folder, make it first" : strerror(errno);
         gpumbi_format(sink->name, GPUMBI_PATH - 32, "%s/%s", folder[1] ? folder : "", name);
         free(folder);
-        if (lstat(sink->name, &about))
+        if (gpumbi_lstat(sink->name, &about))
             return errno == ENOENT ? NULL : strerror(errno);
         if (!S_ISLNK(about.st_mode) || sink->straight) {
             if (S_ISCHR(about.st_mode)) /* anybody may write there */
                 sink->name[0] = 0;
             sink->replaces = !sink->straight;
-            sink->mode = about.st_mode & 0777;
-            sink->user = about.st_uid;
-            sink->group = about.st_gid;
+            sink->replaced = about;
             return access(sink->path, W_OK) ? strerror(errno) : NULL;
         }
-        const ssize_t end = gpumbi_readlink(sink->name, link, sizeof link - 1);
+        const int64_t end = gpumbi_readlink(sink->name, link, sizeof link - 1);
         link[end < 0 ? 0 : end] = 0;
         *(strrchr(sink->name, '/') + 1) = 0;
         gpumbi_format(path, sizeof path, "%s%s", link[0] == '/' ? "" : sink->name, link);
@@ -10538,15 +11267,13 @@ static void gpumbi_sink_part(const gpumbi_sink *sink, char part[GPUMBI_PATH])
     gpumbi_format(part, GPUMBI_PATH, "%s.part", sink->name);
 }
 
-/* A new file, with mode and owner of the one that it will replace; where the group can't be kept,
- * its permissions go. Returns -1 if there is anything of that name. */
+/* A new file, with mode and owner of the one that it will replace. Returns -1 if there is anything
+ * of that name. */
 static int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
 {
     const int fd = gpumbi_open(path, O_WRONLY | O_CREAT | O_EXCL, sink->replaces ? 0600 : 0666);
-    if (fd >= 0 && sink->replaces) {
-        const int lost = fchown(fd, sink->user, sink->group) && fchown(fd, (uid_t)-1, sink->group);
-        fchmod(fd, lost ? sink->mode & 0707 : sink->mode);
-    }
+    if (fd >= 0 && sink->replaces)
+        gpumbi_take_owner(fd, &sink->replaced);
     return fd;
 }
 
@@ -10566,14 +11293,14 @@ static int gpumbi_spare_file(const gpumbi_sink *sink, char path[GPUMBI_PATH])
 static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
 {
     char kept[GPUMBI_PATH];
-    struct stat about;
-    if (!fstat(fd, &about) && !about.st_size)
+    gpumbi_file_state about;
+    if (!gpumbi_fstat(fd, &about) && !about.st_size)
         return !unlink(part);
     const int spare = gpumbi_spare_file(sink, kept);
     if (spare < 0)
         return 0;
     close(spare);
-    if (rename(part, kept)) {
+    if (gpumbi_rename(part, kept)) {
         unlink(kept);
         return 0;
     }
@@ -10588,12 +11315,12 @@ static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
 static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
 {
     char part[GPUMBI_PATH];
-    struct stat about;
+    gpumbi_file_state about;
     gpumbi_sink_part(sink, part);
     for (int tries = 0; tries < 100; tries++) {
         int fd = gpumbi_new_file(sink, part);
         const int made = fd >= 0;
-        if (!made && errno == EEXIST && !lstat(part, &about) && !S_ISREG(about.st_mode))
+        if (!made && errno == EEXIST && !gpumbi_lstat(part, &about) && !S_ISREG(about.st_mode))
             return "its .part is a link, a folder or a device: remove it, or choose another name";
         if (!made && errno == EEXIST)
             fd = gpumbi_open(part, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -10601,15 +11328,16 @@ static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
             continue;
         if (fd < 0)
             return strerror(errno);
-        int refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+        int refused = gpumbi_lock(fd);
         /* A run that was killed holds it until the driver has let go of the process. */
         for (int waits = 0; resumes && refused == EWOULDBLOCK && waits < 50; waits++) {
             gpumbi_poll(-1, 100);
-            refused = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+            refused = gpumbi_lock(fd);
         }
         const int there = gpumbi_is_at(fd, part, 0);
         sink->fd = fd;
-        sink->stale = resumes && !made && there && !refused && !fstat(fd, &about) && about.st_size;
+        sink->stale =
+            resumes && !made && there && !refused && !gpumbi_fstat(fd, &about) && about.st_size;
         if (sink->stale || (made && there && refused != EWOULDBLOCK))
             return NULL;
         const int kept = made || !there || refused || gpumbi_set_aside(sink, fd, part);
@@ -10634,17 +11362,17 @@ static int gpumbi_take_place(int fd, const char *from, const char *to)
     char folder[GPUMBI_PATH];
     int lost;
     do
-        lost = fsync(fd) && errno != EINVAL && errno != ENOTSUP; /* there is no disk */
+        lost = gpumbi_flush(fd) && errno != EINVAL && errno != ENOTSUP; /* there is no disk */
     while (lost && errno == EINTR);
     if (lost)
         return 0;
     errno = ENOENT;
-    if (!gpumbi_is_at(fd, from, 0) || rename(from, to))
+    if (!gpumbi_is_at(fd, from, 0) || gpumbi_rename(from, to))
         return 0;
     gpumbi_format(folder, sizeof folder, "%.*s", (int)(strrchr(to, '/') + 1 - to), to);
     const int above = gpumbi_open(folder, O_RDONLY, 0);
     if (above >= 0) {
-        fsync(above);
+        gpumbi_flush(above);
         close(above);
     }
     return 1;
@@ -10749,38 +11477,42 @@ static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
         void (*header)(gpumb *g, FILE *file);
         void (*row)(gpumb *g, FILE *file, const gpumbi_row *row);
         void (*end)(gpumb *g, FILE *file);
-    } format[] = {{gpumbi_csv_header, gpumbi_csv_row, NULL},
+    } format[] = {{NULL, gpumbi_csv_row, NULL},
                   {gpumbi_json_header, gpumbi_json_row, gpumbi_json_end},
                   {gpumbi_markdown_header, gpumbi_markdown_row, gpumbi_markdown_end},
-                  {gpumbi_gbench_header, gpumbi_gbench_row, gpumbi_gbench_end}};
+                  {gpumbi_gbench_header, gpumbi_gbench_row, NULL}};
     gpumbi_sink *sink = &g->sinks.sink[kind];
     char *text = NULL;
     size_t length = 0, done = 0;
-    FILE *file = open_memstream(&text, &length);
+    FILE *file = gpumbi_memory_open(&text, &length);
     if (!file)
         return 0;
-    if (row && !sink->rows)
+    if (row && !sink->rows && format[kind].header)
         format[kind].header(g, file);
+    else if (row && !sink->rows)
+        format[kind].row(g, file, NULL);
     if (row)
         format[kind].row(g, file, row);
     else if (format[kind].end)
         format[kind].end(g, file);
-    int right = !fclose(file);
+    else if (kind == GPUMBI_GBENCH)
+        fputs("\n]}\n", file);
+    int right = !gpumbi_memory_close(file, &text, &length);
     if (sink->fd == 1) /* behind what the program itself has printed */
         fflush(stdout);
     while (right && done < length) {
-        const ssize_t wrote = write(sink->fd, text + done, length - done);
+        const int64_t wrote = gpumbi_write(sink->fd, text + done, length - done);
         done += wrote > 0 ? (size_t)wrote : 0;
         right = wrote > 0 || errno == EINTR;
     }
     free(text);
     if (right) {
-        sink->end += (off_t)length;
+        sink->end += (int64_t)length;
         sink->rows += row != NULL;
     } else if (!sink->straight) {
         const int error = errno;
-        if (!ftruncate(sink->fd, sink->end))
-            lseek(sink->fd, sink->end, SEEK_SET);
+        if (!gpumbi_cut(sink->fd, sink->end))
+            lseek(sink->fd, (off_t)sink->end, SEEK_SET);
         errno = error;
     }
     return right;
@@ -10811,7 +11543,7 @@ static int gpumbi_sink_renew(gpumb *g, int kind)
     sink->end = 0;
     sink->stale = 0;
     if (sink->fd >= 0) {
-        flock(sink->fd, LOCK_EX | LOCK_NB);
+        gpumbi_lock(sink->fd);
         if (gpumbi_sink_write_rows(g, kind) && gpumbi_is_at(before.fd, part, 0) &&
             gpumbi_take_place(sink->fd, fresh, part)) {
             close(before.fd);
@@ -10856,7 +11588,9 @@ static void gpumbi_write_rows(gpumb *g)
         char part[GPUMBI_PATH];
         if (!before && !sink->straight && !g->sinks.broken) {
             gpumbi_sink_part(sink, part);
-            gpumbi_crash_file(part);
+            gpumbi_append(gpumbi_crash_files, sizeof gpumbi_crash_files, "%s%s",
+                          gpumbi_crash_files[0] ? " and " : "; finished rows are in ", part);
+            gpumbi_plain(gpumbi_crash_files);
         }
     }
     for (; !waiting && !g->sinks.broken && g->rows.written < g->rows.count; g->rows.written++) {
@@ -10937,16 +11671,19 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 /* ================================================================================================
  * COMPARISON
  *
- * Owns rows from elsewhere: of the base that --compare names, and of the other processes that
- * --processes runs; and of an interrupted run, which --resume puts in the place of its regions.
- * They are read in place, by one reader for CSV and one for JSON: the texts of a
- * record point into what was read. It belongs to a row of this run if bench, kernel and all axes
+ * Owns rows from elsewhere: of the base that --compare names, and of other processes of this
+ * program (--processes); and those that take the place of regions: of an interrupted run
+ * (--resume), of a file (--replay), of the processes of several devices. Owns also what is expected
+ * of rows (--expect). Rows are read in place, by one reader for CSV and one for JSON: the texts of
+ * a record point into what was read. It belongs to a row of this run if bench, kernel and all axes
  * that this run has are the same; what has these in common is matched in its order. Unknown columns
  * are part of the record's name only: they are axes of other benchmarks, or notes.
  *
  * Another process is this program once more, with the same arguments. In its environment,
- * GPUMB_PROCESS=PARENT:ROWS:TOKEN makes it write JSON into the pipe ROWS and nothing else; the pipe
- * TOKEN holds the same text, and so shows that it comes from the parent.
+ * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
+ * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
+ * the one to measure on (-1: as its arguments say), STEP 1 if it waits before each region until
+ * those of the other devices are there.
  */
 
 enum {
@@ -10964,6 +11701,7 @@ typedef struct gpumbi_estimate {
     double at, lo, hi;
     double processes, variance; /* below 0: unknown */
     double process_lo, process_hi;
+    double devices; /* whose middle this is, and then how they spread; 0: of one */
 } gpumbi_estimate;
 
 struct gpumbi_record {
@@ -11005,9 +11743,14 @@ static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail
  * the last around it. */
 static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
-    gpumbi_estimate e = {
-        r->time.median,  r->time.ci_lo,  r->time.ci_hi, gpumbi_max(r->processes, 1), -1,
-        r->process_lo_s, r->process_hi_s};
+    gpumbi_estimate e = {r->time.median,
+                         r->time.ci_lo,
+                         r->time.ci_hi,
+                         gpumbi_max(r->processes, 1),
+                         -1,
+                         r->process_lo_s,
+                         r->process_hi_s,
+                         0};
     double sum = 0, squares = 0;
     if (!r->process_medians_s || r->processes < 2 || r->time.median <= 0)
         return e;
@@ -11025,19 +11768,6 @@ static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-/* The column that a name is; GPUMBI_READ_AXIS for all others. */
-static int gpumbi_read_slot(gpumbi_records *t, const char *name)
-{
-    return t->last = gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, t->last);
-}
-
-/* NaN: unknown. */
-static double gpumbi_cell_number(const gpumbi_cell *cell)
-{
-    double number;
-    return gpumbi_read_number(cell->text, &number) ? number : NAN;
-}
 
 /* The fields of a record; of one that has none yet, the values that stand for unknown. */
 static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
@@ -11175,7 +11905,8 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
         if (columns == GPUMBI_READ_COLUMNS - 1)
             gpumbi_wrong(t, "too many columns", "");
         name[columns] = gpumbi_csv_next(t, &last);
-        slot[columns] = gpumbi_read_slot(t, name[columns]);
+        slot[columns] =
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name[columns], columns - 1);
         for (int i = 0; i < columns; i++) /* an axis may be called as a fixed column */
             if (!strcmp(name[columns], name[i]))
                 slot[columns] = GPUMBI_READ_AXIS;
@@ -11272,14 +12003,6 @@ enum {
     GPUMBI_AT_OTHER
 };
 
-static void gpumbi_read_head(gpumbi_records *t, const gpumbi_field *fields, int count,
-                             gpumbi_cell cell)
-{
-    const int field = gpumbi_find_field(fields, count, cell.name, -1);
-    if (field < count && !gpumbi_read_field(&fields[field], &t->head, cell.text))
-        gpumbi_wrong(t, "not a number above 0 is ", cell.name);
-}
-
 static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
 {
     gpumbi_cell cell = {name, ""};
@@ -11300,15 +12023,22 @@ static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *
                          text);
         cell.text = text;
     }
-    const int slot = at == GPUMBI_AT_ROW ? gpumbi_read_slot(t, name) : GPUMBI_READ_AXIS;
+    int slot = GPUMBI_READ_AXIS;
+    if (at == GPUMBI_AT_ROW)
+        slot = t->last = gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, t->last);
     if (at == GPUMBI_AT_TOP && !strcmp(name, "gpumb"))
         t->version = cell.text;
     else if (at == GPUMBI_AT_TOP && !strcmp(name, "program"))
         gpumbi_copy_text(t->head.program, sizeof t->head.program, cell.text);
-    else if (at == GPUMBI_AT_DEVICE)
-        gpumbi_read_head(t, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, cell);
-    else if (at == GPUMBI_AT_SETTINGS)
-        gpumbi_read_head(t, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, cell);
+    if (at == GPUMBI_AT_DEVICE || at == GPUMBI_AT_SETTINGS) {
+        const gpumbi_field *fields =
+            at == GPUMBI_AT_DEVICE ? gpumbi_device_fields : gpumbi_settings_fields;
+        const int count =
+            at == GPUMBI_AT_DEVICE ? (int)GPUMBI_DEVICE_COUNT : (int)GPUMBI_SETTINGS_COUNT;
+        const int field = gpumbi_find_field(fields, count, name, -1);
+        if (field < count && !gpumbi_read_field(&fields[field], &t->head, cell.text))
+            gpumbi_wrong(t, "not a number above 0 is ", name);
+    }
     if (at == GPUMBI_AT_VALUES)
         gpumbi_list(t->now.values, sizeof t->now.values, name);
     if (at == GPUMBI_AT_AXES || at == GPUMBI_AT_VALUES || slot < GPUMBI_READ_AXIS)
@@ -11323,15 +12053,21 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
         gpumbi_json_scalar(g, t, at, name);
         return;
     }
-    const int inside =
-        depth == 0                                                      ? GPUMBI_AT_TOP
-        : at == GPUMBI_AT_TOP && !strcmp(name, "rows")                  ? GPUMBI_AT_ROWS
-        : at == GPUMBI_AT_TOP && !strcmp(name, "device")                ? GPUMBI_AT_DEVICE
-        : at == GPUMBI_AT_TOP && !strcmp(name, "settings")              ? GPUMBI_AT_SETTINGS
-        : at == GPUMBI_AT_ROWS && open == '{'                           ? GPUMBI_AT_ROW
-        : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "axes")   ? GPUMBI_AT_AXES
-        : at == GPUMBI_AT_ROW && open == '{' && !strcmp(name, "values") ? GPUMBI_AT_VALUES
-                                                                        : GPUMBI_AT_OTHER;
+    static const struct {
+        int at, inside;
+        char open;
+        const char *name; /* NULL: any */
+    } place[] = {{GPUMBI_AT_TOP, GPUMBI_AT_DEVICE, '{', "device"},
+                 {GPUMBI_AT_TOP, GPUMBI_AT_SETTINGS, '{', "settings"},
+                 {GPUMBI_AT_TOP, GPUMBI_AT_ROWS, '[', "rows"},
+                 {GPUMBI_AT_ROWS, GPUMBI_AT_ROW, '{', NULL},
+                 {GPUMBI_AT_ROW, GPUMBI_AT_AXES, '{', "axes"},
+                 {GPUMBI_AT_ROW, GPUMBI_AT_VALUES, '{', "values"}};
+    int inside = depth ? GPUMBI_AT_OTHER : GPUMBI_AT_TOP;
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
+        if (at == place[i].at && open == place[i].open &&
+            (!place[i].name || !strcmp(name, place[i].name)))
+            inside = place[i].inside;
     t->at++;
     if (depth == 32)
         gpumbi_wrong(t, "nested too deeply", "");
@@ -11370,7 +12106,7 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
 {
     char *text = NULL;
     size_t blocks = 0;
-    ssize_t got = 1;
+    int64_t got = 1;
     int waited = 0, error = ENOMEM;
     for (*length = 0; got && gpumbi_grow(g, &text, 4096, (*length + 1) / 4096, &blocks);) {
         const int polled = gpumbi_poll(fd, 100);
@@ -11474,30 +12210,25 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* A number as it is written here: spreadsheets write 1E-03, or 1000.0. */
-static const char *gpumbi_usual(const char *text, gpumbi_number *number)
-{
-    double value;
-    if (!text[strspn(text, "-0123456789")] || !gpumbi_read_number(text, &value))
-        return text;
-    *number = gpumbi_write_scaled(value, 0);
-    return number->text;
-}
-
 /* Stands for bench and axes in any order; with a context, only for those axes that this run has.
  * Two of a million names collide with a probability of 3e-8. */
 static uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis, size_t axes)
 {
-    gpumbi_number number;
     uint64_t key = gpumbi_hash(0xcbf29ce484222325u, bench);
     for (size_t i = 0; i < axes; i++) {
+        const char *text = axis[i].text;
+        double value;
+        gpumbi_number number; /* as it is written here: spreadsheets write 1E-03, or 1000.0 */
+        if (text[strspn(text, "-0123456789")] && gpumbi_read_number(text, &value)) {
+            number = gpumbi_write_scaled(value, 0);
+            text = number.text;
+        }
         int c = 0;
         while (g && c < g->sweep.columns &&
                (g->sweep.column_kind[c] != GPUMBI_AXIS || strcmp(g->sweep.column[c], axis[i].name)))
             c++;
         if (!g || c < g->sweep.columns)
-            key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name),
-                               gpumbi_usual(axis[i].text, &number));
+            key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), text);
     }
     return key;
 }
@@ -11604,20 +12335,14 @@ static double gpumbi_student(double z, double freedom)
     return sqrt(freedom * (exp(gpumbi_min(x * x / freedom, 700)) - 1));
 }
 
-/* The same in ranges: what those of k normal values are to be multiplied by so that like against
- * like is found different in 5 % of the comparisons, for k = 2 ... 100, also where one side does
- * not know its own (from a simulation, which tests/test_compare.cpp repeats). */
-static double gpumbi_range_quantile(double z, double k)
-{
-    const double j = k - 1;
-    return z / 1.959964 * (0.42 + 2.4 / j + 4.9 / (j * j * j));
-}
-
 /* Half the interval that the spread between processes gives to the difference of two logarithms.
  * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
  * few processes that all met one of two levels it would come out as nothing. A side that does not
  * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
- * from a spread: there both have the assumed one at least. */
+ * from a spread: there both have the assumed one at least. Where only the range of k values is
+ * known (older files), it is multiplied by so much that like against like is found different in 5 %
+ * of the comparisons, for k = 2 ... 100, also where one side does not know its own (from a
+ * simulation, which tests/test_compare.cpp repeats). */
 static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
                                    double z, double assumed)
 {
@@ -11630,7 +12355,8 @@ static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_est
             share[i] = from->variance / side[i]->processes;
             freedom = from->processes - 1;
         } else if (from->processes > 1) {
-            ranges = hypot(ranges, gpumbi_range_quantile(z, from->processes) *
+            const double j = from->processes - 1;
+            ranges = hypot(ranges, z / 1.959964 * (0.42 + 2.4 / j + 4.9 / (j * j * j)) *
                                        log(from->process_hi / from->process_lo));
         }
     }
@@ -11645,14 +12371,47 @@ static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_est
     return gpumbi_max(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
 }
 
+/* The one in the middle of several devices and, of four and more, how the logarithms of their times
+ * spread: the root mean square of the three quarters nearest to it, which outliers leave alone.
+ * The factor makes it that of normal values, their middle being uncertain, too; from a simulation,
+ * which bench/coverage.c repeats. `scratch` has room for `count` numbers. Linear in the count. */
+static gpumbi_estimate gpumbi_middle(const gpumbi_estimate *e, double *scratch, size_t count)
+{
+    const double n = gpumbi_real(count), most = 0.75 * n;
+    gpumbi_estimate middle = {0, 0, 0, 1, -1, 0, 0, count < 4 ? 0 : n};
+    double sum = 0, within = 0;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = e[i].at;
+    middle.at = middle.lo = middle.hi = gpumbi_select(scratch, count, (count - 1) / 2);
+    for (size_t i = 0; i < count; i++) {
+        scratch[i] = fabs(log(scratch[i] / middle.at));
+        if (count < 4 && e[i].at <= middle.at && e[i].at >= middle.at)
+            middle = e[i];
+    }
+    if (count < 4)
+        return middle;
+    const double last = gpumbi_select(scratch, count, (uint64_t)most);
+    for (size_t i = 0; i < count; i++) {
+        sum += scratch[i] < last ? scratch[i] * scratch[i] : 0;
+        within += scratch[i] < last;
+    }
+    const double scale = 1.65 * (1 - 0.8 / n);
+    middle.variance = scale * scale * (sum + (most - within) * last * last) / most;
+    return middle;
+}
+
 /* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
  * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), narrower where a mean is over
- * several processes, and from the spread between processes; both at the level of `z`. */
+ * several processes, and from the spread between processes; both at the level of `z`. Of many
+ * devices that spread is measured, with 0.6 degrees of freedom each, and no part of what they are
+ * held against: one is slower that lies beyond it and, as measured, beyond delta. */
 static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now, double z,
                                   const gpumb_settings *s, double ratio[3])
 {
     const double b = log(base->at), n = log(now->at);
-    const double spread = gpumbi_process_width(base, now, z, s->spread);
+    const double spread = base->devices > 0
+                              ? gpumbi_student(z, 0.6 * base->devices - 0.3) * sqrt(base->variance)
+                              : gpumbi_process_width(base, now, z, s->spread);
     const double of_base = z / 1.959964 / sqrt(base->variance < 0 ? 1 : base->processes);
     const double of_now = z / 1.959964 / sqrt(now->variance < 0 ? 1 : now->processes);
     ratio[0] = now->at / base->at;
@@ -11663,7 +12422,14 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
         ratio[1] = ratio[0] * exp(-hypot(below, spread));
         ratio[2] = ratio[0] * exp(hypot(above, spread));
     }
-    return gpumbi_verdict(ratio[1], ratio[2], s->delta);
+    return gpumbi_verdict(ratio[1], ratio[2],
+                          base->devices > 0 && fabs(n - b) > log(1 + s->delta) ? 0 : s->delta);
+}
+
+/* For `m` comparisons of which only what is slower counts: one-sided. */
+static double gpumbi_slower_quantile(uint64_t m)
+{
+    return gpumbi_family_quantile((m + 1) / 2);
 }
 
 /* ---- the comparison's table ------------------------------------------------------------------ */
@@ -11740,8 +12506,8 @@ static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_
         double base = NAN;
         const double now = gpumbi_value_of(g, row->values, name + 2);
         for (size_t i = 0; i < r->values; i++)
-            if (!strcmp(cell[i].name, name + 2))
-                base = gpumbi_cell_number(&cell[i]);
+            if (!strcmp(cell[i].name, name + 2) && !gpumbi_read_number(cell[i].text, &base))
+                base = NAN;
         const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
         if (!isfinite(base) && !isfinite(now))
             continue;
@@ -11755,25 +12521,6 @@ static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_
                      isfinite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
                      differ ? "differs" : "same");
     }
-}
-
-/* Records that no row has met, in the order of the file. Returns how many. */
-static uint64_t gpumbi_compare_rest(gpumb *g, gpumbi_records *t, int width)
-{
-    char label[200];
-    uint64_t rest = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        const gpumbi_record *r = &t->rows[i];
-        rest += !r->matched;
-        if (!g->table.file || r->matched)
-            continue;
-        gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
-                     t->axes + r->first_axis, r->axes);
-        gpumbi_print(g->table.file, "%s%*s only in %s%s%s\n", label, gpumbi_blank(width, label), "",
-                     g->settings.compare, r->ok ? "" : ", ",
-                     r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
-    }
-    return rest;
 }
 
 static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const uint64_t *values,
@@ -11831,7 +12578,7 @@ static void gpumbi_compare_rows(gpumb *g)
 {
     gpumbi_records *t = g->comparison.base;
     uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0, assumed = 0;
-    uint64_t values[2] = {0, 0};
+    uint64_t values[2] = {0, 0}, rest = 0;
     int width = 22;
     char label[200];
     const gpumbi_record **found =
@@ -11864,18 +12611,32 @@ static void gpumbi_compare_rows(gpumb *g)
             if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
                 gpumbi_compare_values(g, row, r, width, values);
         }
-        gpumbi_compare_summary(g, count, values, gpumbi_compare_rest(g, t, width), matched, lost,
-                               assumed);
+        for (size_t i = 0; i < t->count; i++) { /* what no row has met */
+            const gpumbi_record *r = &t->rows[i];
+            rest += !r->matched;
+            if (!g->table.file || r->matched)
+                continue;
+            gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
+                         t->axes + r->first_axis, r->axes);
+            gpumbi_print(g->table.file, "%s%*s only in %s%s%s\n", label, gpumbi_blank(width, label),
+                         "", g->settings.compare, r->ok ? "" : ", ",
+                         r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
+        }
+        gpumbi_compare_summary(g, count, values, rest, matched, lost, assumed);
     }
     GPUMB_FREE(found);
 }
 
-/* The base may come from a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which
- * may start 10 s late. */
-static gpumbi_records *gpumbi_read_base(gpumb *g, int fd, int part)
+/* Reads the file that an option names, of a part what is whole; `example` is one for it. It may be
+ * a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which may start 10 s late.
+ * NULL: the context has ended. */
+static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
+                                           const char *example, int part)
 {
-    struct stat about;
-    const int known = !fstat(fd, &about), file = known && S_ISREG(about.st_mode);
+    gpumbi_file_state about;
+    gpumbi_records *t = NULL;
+    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
+    const int known = fd >= 0 && !gpumbi_fstat(fd, &about), file = known && S_ISREG(about.st_mode);
     if (known && S_ISDIR(about.st_mode))
         errno = EISDIR;
     else if (known && !file && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
@@ -11883,40 +12644,15 @@ static gpumbi_records *gpumbi_read_base(gpumb *g, int fd, int part)
     else if (file && about.st_size > 1 << 30)
         errno = EFBIG;
     else if (known)
-        return gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
-    return NULL;
-}
-
-/* Reads the file that an option names, of a part what is whole; `example` is one for it. NULL: the
- * context has ended. */
-static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
-                                           const char *example, int part)
-{
-    const char *wrong = NULL;
-    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
-    gpumbi_records *t = fd < 0 ? NULL : gpumbi_read_base(g, fd, part);
-    if (!t)
-        wrong = gpumbi_why_unread(errno);
-    else if (t->wrong[0])
-        wrong = t->wrong;
+        t = gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
+    const char *wrong = t ? t->wrong : gpumbi_why_unread(errno);
     if (fd >= 0)
         close(fd);
-    if (wrong && gpumbi_working(g))
+    if (wrong[0] && gpumbi_working(g))
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--%s %s: %s; make %s by --csv %s.csv, for example, and --%s %s.csv", option,
                    path, wrong, example[0] == 'b' ? "a base" : "one", example, option, example);
     return t;
-}
-
-/* Reads the base before anything runs. */
-static void gpumbi_compare_open(gpumb *g)
-{
-    const char *path = g->settings.compare;
-    if ((g->settings.fail_on_regression || g->settings.compare_values) && !path)
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
-                   g->settings.compare_values ? "compare-values" : "fail-on-regression");
-    if (path && !g->done)
-        g->comparison.base = gpumbi_open_records(g, "compare", path, "base", 0);
 }
 
 /* What tells rows of this run from those of others. */
@@ -12081,9 +12817,10 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
         int c = 0;
         while (c < s->point.depth && strcmp(g->sweep.column[s->point.at[c].column], cell[i].name))
             c++;
+        double value;
         if (c == s->point.depth)
             gpumbi_put_value(g, &s->about.values, cell[i].name, GPUMBI_OWN,
-                             gpumbi_cell_number(&cell[i]));
+                             gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
     if (sample)
         gpumbi_sample_room(g, s, now->time.count);
@@ -12101,19 +12838,20 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
-/* A device of --device 0,2, and the process that measures on it. */
-typedef struct gpumbi_on_device {
-    int ordinal, fd, waits, status;
-    pid_t child; /* 0: has ended */
+/* Another process: of --processes, or the one that measures on a device of --device 0,2. */
+typedef struct gpumbi_other {
+    int device; /* its number; -1: this one's */
+    int fd, waits, status;
+    int child;   /* 0: has ended */
     FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
     gpumbi_records *rows;
     uint64_t compared, slower;
     char name[48]; /* "2 0000:19:00.0" */
-} gpumbi_on_device;
+} gpumbi_other;
 
 /* Replays a region, of a file or (`on`) as a device's process has measured it. What is not there is
  * skipped, or left out where there is nothing of the whole configuration. */
-static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_on_device *on)
+static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_other *on)
 {
     gpumbi_sampler *s = &g->region.single;
     const size_t missing = g->kept.missing;
@@ -12123,7 +12861,7 @@ static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_on_devi
     memset(&g->region.next, 0, sizeof g->region.next);
     gpumbi_sampler_init(g, s, kernel, NULL);
     if (on && s->point.depth < GPUMBI_DEPTH) {
-        const gpumbi_coordinate device = {g->devices.column, 0, 0, on - g->devices.at, on->name};
+        const gpumbi_coordinate device = {g->others.column, 0, 0, on - g->others.at, on->name};
         s->point.at[s->point.depth++] = device;
     }
     if (kept) {
@@ -12140,12 +12878,13 @@ static void gpumbi_replay_row(gpumb *g, const char *kernel)
 {
     if (g->settings.replay)
         gpumbi_replay_one(g, kernel, NULL);
-    for (int d = 0; d < g->devices.count && !g->done; d++) {
-        g->kept.rows = g->devices.at[d].rows;
+    g->others.region++;
+    for (int d = 0; d < g->others.count && !g->done; d++) {
+        g->kept.rows = g->others.at[d].rows;
         g->kept.left = g->kept.rows->count;
-        gpumbi_replay_one(g, kernel, &g->devices.at[d]);
+        gpumbi_replay_one(g, kernel, &g->others.at[d]);
     }
-    if (g->devices.count) {
+    if (g->others.count) {
         g->kept.rows = NULL;
         g->kept.left = 0;
     }
@@ -12161,9 +12900,11 @@ static void gpumbi_replay_open(gpumb *g)
     if (!s->replay)
         return;
     g->kept.instead = 1;
-    if (s->resume || s->processes > 1)
+    if (s->resume || s->strict || s->processes > 1)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--replay %s: measures nothing: leave out --%s", s->replay,
-                   s->resume ? "resume" : "processes");
+                   s->resume   ? "resume"
+                   : s->strict ? "strict"
+                               : "processes");
     const int length = (int)strcspn(s->replay, ",");
     gpumbi_format(path, sizeof path, "%.*s", length, s->replay);
     if (!g->done)
@@ -12189,23 +12930,20 @@ static void gpumbi_replay_open(gpumb *g)
         g->device.multiprocessors = 1; /* programs divide by it */
     }
     for (size_t i = 0; i < t->count && !g->done; i++) {
-        static const unsigned char column[] = {GPUMBI_COLUMN_peak_gbps, GPUMBI_COLUMN_ceiling_gbps,
-                                               GPUMBI_COLUMN_link_gbps};
+        gpumbi_read_line(&t->rows[i], &t->now);
+        const gpumb_result *now = &t->now.result;
+        const double there[] = {now->peak_gbps, now->ceiling_gbps, now->link_gbps};
         double *const rate[] = {&g->device.peak_bytes_per_s, &g->device.ceiling_bytes_per_s,
                                 &g->device.link_bytes_per_s};
-        const gpumbi_record *r = &t->rows[i];
-        double number;
         for (int k = 0; k < 3; k++)
-            if (*rate[k] <= 0 && r->text[column[k]] &&
-                gpumbi_read_number(r->text[column[k]], &number))
-                *rate[k] = 1e9 * number;
-        const char *name = r->text[GPUMBI_COLUMN_device];
-        if (name && strcmp(name, g->device.name))
+            if (*rate[k] <= 0)
+                *rate[k] = 1e9 * there[k];
+        if (t->now.device[0] && strcmp(t->now.device, g->device.name))
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "--replay %s: has rows of %s and of %s; keep those of one device", s->replay,
-                       name, g->device.name);
-        if (r->text[GPUMBI_COLUMN_link] && r->text[GPUMBI_COLUMN_link][0])
-            gpumbi_copy_text(g->device.link, sizeof g->device.link, r->text[GPUMBI_COLUMN_link]);
+                       t->now.device, g->device.name);
+        if (now->link[0])
+            gpumbi_copy_text(g->device.link, sizeof g->device.link, now->link);
     }
     g->kept.left = t->count;
 }
@@ -12272,8 +13010,8 @@ struct gpumbi_expectation {
     } rows[2];       /* what is compared, and with what, unless a unit is given */
     int at_least, unit, lenient;
     double limit;
-    int verdict; /* and why: */
-    double value, lo, hi;
+    int verdict;     /* and why: */
+    double value[3]; /* with its interval, 0 without one */
     char reason[400];
 };
 
@@ -12347,39 +13085,11 @@ static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     return isfinite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
 }
 
-static void gpumbi_expect_option(gpumb *g, const char *text)
-{
-    if (!g->expected.at)
-        g->expected.at =
-            (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
-    if (g->done)
-        return;
-    if (g->expected.count == GPUMBI_OPTIONS)
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--expect %s: is one expectation too many", text);
-    else if (!gpumbi_expect_parse(&g->expected.at[g->expected.count++], text))
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--expect '%s': is not rows, >= or <=, and a limit with a unit (peak, ceiling, "
-                   "GB/s, GFLOP/s, elements/s, s, ms, us, ns) or other rows; for example --expect "
-                   "'max(copy[elem=16])>=0.85peak' or --expect 'mine>=0.9*zcopy'",
-                   text);
-}
-
-/* The value that a list "n=1024,elem=4" has for an axis, in `text`; NULL: none. */
-static const char *gpumbi_listed_value(const char *list, const char *axis, char text[200])
-{
-    char one[200];
-    const size_t length = strlen(axis);
-    while ((list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
-        if (!strncmp(one, axis, length) && one[length] == '=')
-            return gpumbi_trim(text, 200, one + length + 1, strlen(one + length + 1));
-    return NULL;
-}
-
 /* Whether a row is one of ROWS; the counterpart of `left`, unless that is NULL. */
 static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int side,
                                const gpumbi_row *row, const gpumbi_row *left)
 {
-    char text[200];
+    char text[200], one[200];
     const gpumb_result *r = &row->result;
     const char *name = e->rows[side].name;
     gpumbi_format(text, sizeof text, "%s/%s", r->bench, r->kernel);
@@ -12393,7 +13103,11 @@ static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int 
         gpumbi_number here, there;
         int64_t wanted, is;
         const char *value = gpumbi_axis_text(&row->point, column, &here);
-        const char *set = gpumbi_listed_value(e->rows[side].axes, g->sweep.column[column], text);
+        const char *axis = g->sweep.column[column], *list = e->rows[side].axes, *set = NULL;
+        const size_t length = strlen(axis);
+        while (!set && (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
+            if (!strncmp(one, axis, length) && one[length] == '=')
+                set = gpumbi_trim(text, sizeof text, one + length + 1, strlen(one + length + 1));
         const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
         axes -= set != NULL;
         if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
@@ -12413,50 +13127,48 @@ static void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi_row *r
 {
     const gpumb_result *r = &row->result;
     const gpumb_stats *t = &r->time;
-    double ratio[3] = {t->median, t->ci_lo, t->ci_hi}, work = 1;
-    if (other) { /* times, then rates */
+    double time[3] = {t->median, t->ci_lo, t->ci_hi}, middle = 0;
+    const int shorter = other || e->unit < GPUMBI_UNIT_SECONDS; /* is more */
+    if (other) {                                                /* times, then rates */
         const gpumb_result *o = &other->result;
         const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
         gpumb_settings none; /* assumes no spread between processes; the verdict does not count */
         memset(&none, 0, sizeof none);
-        gpumbi_judge(&base, &now, 1.959964, &none, ratio);
+        gpumbi_judge(&base, &now, 1.959964, &none, time);
         /* Round by round, where that was compared: a drift leaves it alone. */
         const gpumb_comparison *c = &r->comparison, *back = &o->comparison;
         const int together = row->order == other->order && !strcmp(r->bench, o->bench);
         if (together && !strcmp(r->compared_with, o->kernel) && c->hi > 0) {
-            ratio[0] = c->ratio;
-            ratio[1] = c->lo;
-            ratio[2] = c->hi;
+            time[0] = c->ratio;
+            time[1] = c->lo;
+            time[2] = c->hi;
         } else if (together && !strcmp(o->compared_with, r->kernel) && back->lo > 0) {
-            ratio[0] = 1 / back->ratio;
-            ratio[1] = 1 / back->hi;
-            ratio[2] = 1 / back->lo;
+            time[0] = 1 / back->ratio;
+            time[1] = 1 / back->hi;
+            time[2] = 1 / back->lo;
         }
-        work = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
-               : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
-               : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
-                                                    : 1;
+        middle = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
+                 : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
+                 : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
+                                                      : 1;
+        middle /= time[0];
     } else {
-        memcpy(&work, (const char *)r + gpumbi_unit[e->unit].at, sizeof work);
-        work *= gpumbi_unit[e->unit].scale * (e->unit < GPUMBI_UNIT_SECONDS ? t->median : 1);
+        memcpy(&middle, (const char *)r + gpumbi_unit[e->unit].at, sizeof middle);
+        middle *= gpumbi_unit[e->unit].scale;
     }
-    const int time = !other && e->unit >= GPUMBI_UNIT_SECONDS;
-    for (int i = 0; i < 3; i++)
-        value[i] = time           ? work / t->median * ratio[i]
-                   : ratio[i] > 0 ? work / ratio[i]
-                   : ratio[2] > 0 ? INFINITY
-                                  : 0;
-    if (!time) { /* the longest time is the least rate */
-        const double least = value[2];
-        value[2] = value[1];
-        value[1] = least;
+    value[0] = middle;
+    value[1] = value[2] = 0; /* no interval */
+    if (time[2] > 0) {       /* of times, the lower end may be 0: too little is known for one */
+        value[1] = middle * (shorter ? time[0] / time[2] : time[1] / time[0]);
+        value[2] = middle * (!shorter      ? time[2] / time[0]
+                             : time[1] > 0 ? time[0] / time[1]
+                                           : HUGE_VAL);
     }
 }
 
 /* The verdict on one row. */
 static void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row *row)
 {
-    char label[200];
     double value[3] = {0, 0, 0};
     int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
     const gpumb_result *r = &row->result;
@@ -12474,27 +13186,20 @@ static void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row 
             memcpy(value, next, sizeof value);
         found = 1;
     }
-    gpumbi_row_key(g, row, NULL, label);
-    const double *const good = e->at_least ? &value[1] : &value[2];
-    const double *const bad = e->at_least ? &value[2] : &value[1];
-    const double sign = e->at_least ? 1 : -1;
-    if (value[0] > 0 && value[2] > 0)
-        verdict = sign * *good >= sign * e->limit  ? GPUMBI_MET
-                  : sign * *bad >= sign * e->limit ? GPUMBI_UNDECIDED
-                                                   : GPUMBI_NOT_MET;
-    else if (value[0] > 0)
-        verdict = GPUMBI_UNDECIDED;
-    const int beats =
-        e->rows[0].extreme
-            ? e->rows[0].extreme * (value[0] - e->value) > 0
-            : verdict > e->verdict || (verdict == e->verdict && sign * (value[0] - e->value) < 0);
+    const double sign = e->at_least ? 1 : -1, limit = sign * e->limit;
+    const double good = sign * value[e->at_least ? 1 : 2], bad = sign * value[e->at_least ? 2 : 1];
+    if (value[0] > 0)
+        verdict = !(value[2] > 0) || (good < limit && bad >= limit) ? GPUMBI_UNDECIDED
+                  : good >= limit                                   ? GPUMBI_MET
+                                                                    : GPUMBI_NOT_MET;
+    const int extreme = e->rows[0].extreme;
+    const double beyond = (value[0] - e->value[0]) * (extreme ? extreme : -sign);
+    const int beats = extreme || verdict == e->verdict ? beyond > 0 : verdict > e->verdict;
     if (e->reason[0] && !beats)
         return;
     e->verdict = verdict;
-    e->value = value[0];
-    e->lo = value[1];
-    e->hi = value[2];
-    gpumbi_format(e->reason, sizeof e->reason, "%s", label);
+    memcpy(e->value, value, sizeof value);
+    gpumbi_row_key(g, row, NULL, e->reason);
     if (r->status != GPUMB_STATUS_OK)
         gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
                       r->reason);
@@ -12518,11 +13223,12 @@ static void gpumbi_expect(gpumb *g)
             e->verdict = GPUMBI_NOT_MET;
             gpumbi_copy_text(e->reason, sizeof e->reason, "no such row");
         }
-        if (e->value > 0)
+        if (e->value[0] > 0)
             gpumbi_format(figure, sizeof figure, "%s (%s ... %s) in ",
-                          gpumbi_write_number(e->value, 4, 0).text,
-                          gpumbi_write_number(e->lo, 4, 0).text,
-                          isfinite(e->hi) ? gpumbi_write_number(e->hi, 4, 0).text : "?");
+                          gpumbi_write_number(e->value[0], 4, 0).text,
+                          gpumbi_write_number(e->value[1], 4, 0).text,
+                          isfinite(e->value[2]) ? gpumbi_write_number(e->value[2], 4, 0).text
+                                                : "?");
         gpumb_note(g, "expected %s: %s%s: %s%s", e->text, gpumbi_met_name[e->verdict],
                    e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
                    figure, e->reason);
@@ -12535,51 +13241,40 @@ static void gpumbi_json_expected(gpumb *g, FILE *file)
 {
     for (int k = 0; k < g->expected.count; k++) {
         const gpumbi_expectation *e = &g->expected.at[k];
-        const double value[] = {e->limit, e->value, e->lo, e->hi};
+        static const char *const name[] = {"limit", "value", "lo", "hi"};
         fputs(k ? ",\n{\"expect\": " : "\"expectations\": [\n{\"expect\": ", file);
         gpumbi_json_string(file, e->text);
         fprintf(file, ", \"verdict\": \"%s\", \"reason\": ", gpumbi_met_name[e->verdict]);
         gpumbi_json_string(file, e->reason);
-        for (int i = 0; i < 4; i++)
-            fprintf(file, ", \"%s\": %s",
-                    i == 0   ? "limit"
-                    : i == 1 ? "value"
-                    : i == 2 ? "lo"
-                             : "hi",
-                    value[i] > 0 && isfinite(value[i]) ? gpumbi_write_scaled(value[i], 0).text
-                                                       : "null");
+        for (int i = 0; i < 4; i++) {
+            const double value = i ? e->value[i - 1] : e->limit;
+            fprintf(file, ", \"%s\": %s", name[i],
+                    value > 0 && isfinite(value) ? gpumbi_write_scaled(value, 0).text : "null");
+        }
         fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
     }
 }
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* Whether GPUMB_PROCESS is from gpumbi_start_process(): its parent is the one it names, and has
+/* Whether GPUMB_PROCESS is from gpumbi_process_start(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
 static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2])
 {
-    struct stat rows, token;
-    char text[64] = "";
     long parent = 0;
     int from = -1;
     if (sscanf(where, "%ld:%d:%d:%d:%d", &parent, fd, &from, &device[0], &device[1]) != 5 ||
-        parent != (long)getppid())
+        parent != (long)gpumbi_process_parent())
         return 0;
-    if (fstat(*fd, &rows) || fstat(from, &token)) /* to go on might start ever more processes */
+    const int ours = gpumbi_process_is_ours(where, *fd, from);
+    if (ours < 0) /* to go on might start ever more processes */
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "GPUMB_PROCESS is set, and its pipe is closed; unset it, or leave files open "
                    "that the program has not opened");
-    else if (S_ISFIFO(rows.st_mode) && (fcntl(*fd, F_GETFL) & O_ACCMODE) == O_WRONLY &&
-             S_ISFIFO(token.st_mode) && !fcntl(from, F_SETFL, O_NONBLOCK) &&
-             gpumbi_read(from, text, sizeof text - 1) > 0 && !strcmp(text, where))
-        close(from);
-    else
-        return 0;
-    fcntl(*fd, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
-    return 1;
+    return ours != 0;
 }
 
-/* A process that gpumbi_start_process() has started says what it measures, to its parent only. */
+/* A process that gpumbi_process_start() has started says what it measures, to its parent only. */
 static void gpumbi_be_process(gpumb *g)
 {
     static char pipe_name[32];
@@ -12589,21 +13284,21 @@ static void gpumbi_be_process(gpumb *g)
     static int device[2]; /* its number, or -1; whether it goes in step with others */
     int fd = -1;
     if (where && gpumbi_is_process(g, where, &fd, device)) {
-        gpumbi_parent = getppid();
+        gpumbi_parent = gpumbi_process_parent();
         gpumbi_in_step = device[1];
         gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%d", fd);
     } else if (where) {
         gpumbi_say("GPUMB_PROCESS is set, and not by gpumb: it is ignored; unset it");
     }
     if (where)
-        unsetenv("GPUMB_PROCESS"); /* not for what this process starts */
+        gpumbi_variable_clear("GPUMB_PROCESS"); /* not for what this process starts */
     if (!gpumbi_parent)
         return;
     s->processes = 1; /* and none of the next generation */
     if (s->devices && device[0] >= 0)
         s->device = device[0];
     s->devices = NULL;
-    if (getppid() != gpumbi_parent) { /* a fork of such a process */
+    if (gpumbi_process_parent() != gpumbi_parent) { /* a fork of such a process */
         gpumbi_parent = 0;
         return;
     }
@@ -12618,60 +13313,12 @@ static void gpumbi_be_process(gpumb *g)
     }
 }
 
-/* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
- * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
- * now and then. */
-static pid_t gpumbi_start_process(char **arguments, int device, int in_step, int *fd)
-{
-    char where[64];
-    int ends[2], token[2] = {-1, -1};
-    const pid_t parent = getpid();
-    if (pipe(ends))
-        return -1;
-    FILE *nowhere = fopen("/dev/null", "w");
-    pid_t child = -1;
-    if (!pipe(token)) {
-        gpumbi_format(where, sizeof where, "%ld:%d:%d:%d:%d", (long)parent, ends[1], token[0],
-                      device, in_step);
-        setenv("GPUMB_PROCESS", where, 1);
-        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-        if (write(token[1], where, strlen(where)) > 0)
-            child = fork();
-    }
-    const int error = errno;
-    if (child == 0) {
-#if defined(__linux__)
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-        if (getppid() != parent) /* it has ended before that */
-            _exit(127);
-        if (nowhere) /* what the program itself has to say, it will say in this process */
-            dup2(fileno(nowhere), 1);
-        close(token[1]);
-        execv("/proc/self/exe", arguments);
-        execvp(arguments[0], arguments);
-        _exit(127);
-    }
-    unsetenv("GPUMB_PROCESS");
-    close(ends[1]);
-    close(token[0]);
-    close(token[1]);
-    if (nowhere)
-        fclose(nowhere);
-    if (child < 0)
-        close(ends[0]);
-    errno = error;
-    *fd = ends[0];
-    return child;
-}
-
 /* Ends the context if a process has not ended well; a failed check has its rows. */
-static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int status, const char *who,
+static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, const char *who,
                                  const char *alone)
 {
     char why[200];
     int code = GPUMB_EXIT_ERROR;
-    const int ended = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     if (ended == -SIGINT)
         gpumbi_interrupted = SIGINT;
     if (!gpumbi_working(g))
@@ -12687,35 +13334,6 @@ static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int status, 
     if (ended == GPUMB_EXIT_USAGE || ended == GPUMB_EXIT_NO_DEVICE)
         code = ended;
     gpumbi_end(g, code, "%s %s; run %s to see more", who, why, alone);
-}
-
-static void gpumbi_run_process(gpumb *g, char **arguments, int number)
-{
-    int fd = -1, status = 0;
-    char who[48];
-    gpumbi_format(who, sizeof who, "process %d of %d", number, g->settings.processes);
-    if (g->progress.shown)
-        gpumbi_say("%s", who);
-    const pid_t child = gpumbi_start_process(arguments, -1, 0, &fd);
-    if (child < 0) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: can't be started: %s; leave out --processes", who,
-                   strerror(errno));
-        return;
-    }
-    gpumbi_records *t = gpumbi_read_records(g, fd, SIZE_MAX, 0, 0);
-    close(fd);
-    if (gpumbi_interrupted || g->done)
-        kill(child, SIGKILL);
-    for (pid_t ended = 0; !ended || (ended < 0 && errno == EINTR);) {
-        ended = waitpid(child, &status, WNOHANG); /* in turns, since it may hang behind its rows */
-        if (!ended && !gpumbi_poll(-1, 5) && gpumbi_interrupted)
-            kill(child, SIGKILL);
-    }
-    if (!t)
-        return;
-    t->next = g->comparison.others;
-    g->comparison.others = t;
-    gpumbi_judge_process(g, t, status, who, "without --processes");
 }
 
 /* The program runs in other processes, before it runs in this one or for several devices, with the
@@ -12744,212 +13362,187 @@ static char **gpumbi_own_arguments(gpumb *g, char **text_of)
     return arguments;
 }
 
-static void gpumbi_run_processes(gpumb *g)
-{
-    char *text = NULL, **arguments = gpumbi_own_arguments(g, &text);
-    for (int i = 1; i < g->settings.processes && gpumbi_working(g); i++) {
-        gpumbi_run_process(g, arguments, i);
-        if (gpumbi_working(g))
-            gpumbi_index(g, g->comparison.others, NULL);
-    }
-    GPUMB_FREE(arguments);
-    GPUMB_FREE(text);
-}
-
 static void gpumbi_open_device(gpumb *g);
 
-/* The devices of a list. */
-static void gpumbi_list_devices(gpumb *g)
+/* The others: devices of a list, or the processes beside this one. */
+static void gpumbi_list_others(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     const char *list = s->devices;
-    char one[16];
-    int there = 0;
-    const int all = !strcmp(list, "all");
-    if (gpumbi_dev_count(&there) || !there) {
+    char one[16], bus_id[24];
+    int there = s->processes - 1;
+    const int all = !list || !strcmp(list, "all");
+    if (list && (gpumbi_dev_count(&there) || !there)) {
         gpumbi_open_device(g); /* which says so */
         return;
     }
-    gpumbi_on_device *at = (gpumbi_on_device *)gpumbi_allocate(
-        g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
-    g->devices.at = at;
+    gpumbi_other *at =
+        (gpumbi_other *)gpumbi_allocate(g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
+    g->others.at = at;
     while (at && !g->done &&
-           (all ? g->devices.count < there
+           (all ? g->others.count < there
                 : (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)) {
-        gpumbi_on_device *d = &at[g->devices.count++];
-        memset(d, 0, sizeof *d);
-        d->ordinal = all ? g->devices.count - 1 : atoi(one);
-        for (int i = 0; i + 1 < g->devices.count; i++)
-            if (at[i].ordinal == d->ordinal)
+        gpumbi_other *o = &at[g->others.count++];
+        o->fd = o->device = -1;
+        if (!s->devices)
+            continue;
+        o->device = all ? g->others.count - 1 : atoi(one);
+        for (int i = 0; i + 1 < g->others.count; i++)
+            if (at[i].device == o->device)
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,
-                           d->ordinal);
-        if (d->ordinal >= there)
+                           o->device);
+        if (o->device >= there)
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "--device %s: there are %d, numbered from 0; for example --device all",
                        s->devices, there);
-        char bus_id[24];
-        gpumbi_dev_bus_id(d->ordinal, bus_id, sizeof bus_id);
-        gpumbi_format(d->name, sizeof d->name, "%d%s%s", d->ordinal, bus_id[0] ? " " : "", bus_id);
+        gpumbi_dev_bus_id(o->device, bus_id, sizeof bus_id);
+        gpumbi_format(o->name, sizeof o->name, "%d%s%s", o->device, bus_id[0] ? " " : "", bus_id);
     }
 }
 
-/* Lets the processes of these devices run to their end, and takes up what they write. Those that go
- * in step stop before each region, until all that still run have got there. */
-static void gpumbi_wait_for_devices(gpumb *g, gpumbi_on_device *first, int count)
+/* Lets these run to their end, and takes up what they write. Those that go in step stop before each
+ * region, until all that still run have got there. One may hang behind its rows, or leave its pipe
+ * to what it has started itself. */
+static void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
 {
     static char text[1 << 16];
-    int running = count;
+    int running = 1;
     while (running) {
         int waiting = 0;
         running = 0;
-        for (gpumbi_on_device *d = first; d < first + count; d++) {
-            const int seen = d->child ? (int)waitpid(d->child, &d->status, WNOHANG | WUNTRACED) : 0;
-            const int stopped = seen > 0 && WIFSTOPPED(d->status), ended = seen > 0 && !stopped;
-            for (long n = 1; d->fd >= 0 && n > 0 && (ended || gpumbi_poll(d->fd, 0) > 0);) {
-                n = (long)gpumbi_read(d->fd, text, sizeof text);
-                if (n > 0 && fwrite(text, 1, (size_t)n, d->spool) != (size_t)n)
-                    gpumbi_end(g, GPUMB_EXIT_ERROR, "--device: no room for rows: free some disk");
+        for (gpumbi_other *o = first; o < first + count; o++) {
+            const int state = o->child ? gpumbi_process_look(o->child, &o->status) : 0;
+            for (long n = 1; n > 0 && o->fd >= 0 && gpumbi_poll(o->fd, 0) > 0;) {
+                n = (long)gpumbi_read(o->fd, text, sizeof text);
+                if (n > 0 && fwrite(text, 1, (size_t)n, o->spool) != (size_t)n)
+                    gpumbi_end(g, GPUMB_EXIT_ERROR,
+                               "no room for the rows of other processes: free some disk");
             }
-            d->waits |= stopped;
-            d->child = ended ? 0 : d->child;
-            if (d->child && (gpumbi_interrupted || g->done))
-                kill(d->child, SIGKILL);
-            running += d->child != 0;
-            waiting += d->child && d->waits;
+            o->waits |= state == 2;
+            o->child = state == 1 ? 0 : o->child;
+            if (o->child && (gpumbi_interrupted || g->done))
+                gpumbi_process_kill(o->child);
+            running += o->child != 0;
+            waiting += o->child && o->waits;
         }
         for (int i = 0; i < count && running && waiting == running; i++) {
             first[i].waits = 0;
             if (first[i].child)
-                kill(first[i].child, SIGCONT);
+                gpumbi_process_resume(first[i].child);
         }
         if (running)
             gpumbi_poll(-1, 1);
     }
 }
 
-/* Each device's process measures; this one has their rows in place of its regions. */
-static void gpumbi_run_devices(gpumb *g)
+/* Runs the others, one after the other, or devices together, and reads what they have written: the
+ * rows of devices are there in place of regions. */
+static void gpumbi_run_others(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
-    char *text = NULL, who[80], alone[32];
-    if (s->processes > 1 || s->resume || s->replay || s->profile)
+    char *text = NULL, who[80], alone[40] = "without --processes";
+    if (s->devices && (s->processes > 1 || s->resume || s->replay || s->profile))
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: several devices: leave out --%s", s->devices,
                    s->processes > 1 ? "processes"
                    : s->resume      ? "resume"
                    : s->replay      ? "replay"
                                     : "profile");
-    g->kept.instead = 1;
     char **arguments = g->done ? NULL : gpumbi_own_arguments(g, &text);
     if (!g->done)
-        gpumbi_list_devices(g);
-    g->devices.column = g->done ? -1 : gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
-    for (int i = 0; i < g->devices.count && gpumbi_working(g); i++) {
-        gpumbi_on_device *d = &g->devices.at[i];
-        if (g->progress.shown)
-            gpumbi_say("device %s, %d of %d", d->name, i + 1, g->devices.count);
-        d->spool = tmpfile();
-        d->child = d->spool ? gpumbi_start_process(arguments, d->ordinal, s->together, &d->fd) : -1;
-        if (d->child < 0) {
-            d->child = 0;
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "device %s: its process can't be started: %s", d->name,
-                       strerror(errno));
-        } else if (!s->together) {
-            gpumbi_wait_for_devices(g, d, 1);
+        gpumbi_list_others(g);
+    if (s->devices && !g->done)
+        g->others.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
+    g->kept.instead |= s->devices != NULL;
+    const int count = g->others.count, step = s->devices && s->together ? count : 1;
+    for (int first = 0; first < count && gpumbi_working(g); first += step) {
+        gpumbi_other *const begin = &g->others.at[first], *const end = begin + step;
+        for (gpumbi_other *o = begin; o < end && !g->done; o++) {
+            const int number = (int)(o - g->others.at) + 1;
+            if (s->devices)
+                gpumbi_format(who, sizeof who, "device %s, %d of %d", o->name, number, count);
+            else
+                gpumbi_format(who, sizeof who, "process %d of %d", number, s->processes);
+            if (g->progress.shown)
+                gpumbi_say("%s", who);
+            o->spool = gpumbi_temporary();
+            o->child = o->spool ? gpumbi_process_start(arguments, o->device, step > 1, &o->fd) : -1;
+            if (o->child < 0) {
+                o->child = 0;
+                o->fd = -1;
+                gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: can't be started: %s", who, strerror(errno));
+            }
+        }
+        gpumbi_wait_for_others(g, begin, step);
+        for (gpumbi_other *o = begin; o < end; o++) {
+            if (!o->spool)
+                continue;
+            if (o->fd >= 0)
+                close(o->fd);
+            fflush(o->spool);
+            rewind(o->spool);
+            gpumbi_records *t =
+                g->done ? NULL : gpumbi_read_records(g, fileno(o->spool), SIZE_MAX, 0, 0);
+            fclose(o->spool);
+            if (!t)
+                continue;
+            if (s->devices) {
+                gpumbi_format(who, sizeof who, "device %s: its process", o->name);
+                gpumbi_format(alone, sizeof alone, "with --device %d", o->device);
+                t->exact = 1;
+                o->rows = t;
+                if (o == g->others.at)
+                    g->device = t->head.device;
+            } else {
+                t->next = g->comparison.others;
+                g->comparison.others = t;
+            }
+            gpumbi_judge_process(g, t, o->status, who, alone);
+            if (!s->devices && gpumbi_working(g))
+                gpumbi_index(g, t, NULL);
         }
     }
-    gpumbi_wait_for_devices(g, g->devices.at, g->devices.count);
-    for (int i = 0; i < g->devices.count; i++) {
-        gpumbi_on_device *d = &g->devices.at[i];
-        if (!d->spool)
-            continue;
-        close(d->fd);
-        fflush(d->spool);
-        rewind(d->spool);
-        d->rows =
-            gpumbi_working(g) ? gpumbi_read_records(g, fileno(d->spool), SIZE_MAX, 0, 0) : NULL;
-        fclose(d->spool);
-        d->spool = NULL;
-        if (!d->rows)
-            continue;
-        d->rows->exact = 1;
-        gpumbi_format(who, sizeof who, "device %s: its process", d->name);
-        gpumbi_format(alone, sizeof alone, "with --device %d", d->ordinal);
-        gpumbi_judge_process(g, d->rows, d->status, who, alone);
-        if (i == 0)
-            g->device = d->rows->head.device;
-    }
+    g->others.count = s->devices ? count : 0;
     GPUMB_FREE(arguments);
     GPUMB_FREE(text);
-}
-
-static void gpumbi_free_devices(gpumb *g)
-{
-    for (int i = 0; i < g->devices.count; i++)
-        gpumbi_free_records(g->devices.at[i].rows);
-    GPUMB_FREE(g->devices.at);
-    g->devices.at = NULL;
-    g->devices.count = 0;
-}
-
-/* The rows of one region from row `first` on, which lie side by side: returns how many. */
-static size_t gpumbi_rows_of_region(const gpumb *g, size_t first)
-{
-    const gpumbi_row *const *row = (const gpumbi_row *const *)(const void *)g->rows.at;
-    const gpumbi_point *p = &row[first]->point;
-    size_t i = first;
-    while (++i < g->rows.count) {
-        const gpumbi_point *q = &row[i]->point;
-        const size_t axes = (size_t)(p->depth - 1);
-        if (q->depth != p->depth || strcmp(row[i]->result.kernel, row[first]->result.kernel) ||
-            strcmp(row[i]->result.bench, row[first]->result.bench) ||
-            memcmp(p->at, q->at, axes * sizeof p->at[0]) ||
-            q->at[axes].value <= row[i - 1]->point.at[axes].value)
-            break;
-    }
-    return i - first;
-}
-
-static const gpumbi_row *gpumbi_middle_row(const gpumb *g, size_t first, size_t count)
-{
-    for (size_t i = first; count > 2 && i < first + count; i++) {
-        const gpumb_result *r = &g->rows.at[i]->result;
-        size_t below = 0, all = 0;
-        for (size_t k = first; k < first + count; k++) {
-            const gpumb_result *other = &g->rows.at[k]->result;
-            all += other->status == GPUMB_STATUS_OK;
-            below += other->status == GPUMB_STATUS_OK &&
-                     (other->time.median < r->time.median ||
-                      (k < i && other->time.median <= r->time.median));
-        }
-        if (r->status == GPUMB_STATUS_OK && below == (all - 1) / 2)
-            return g->rows.at[i];
-    }
-    return g->rows.at[first];
 }
 
 /* Two devices by their ratio, more of them each with the one in the middle. `z` 0: only counts.
  * Returns how many are compared. */
 static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 {
+    const size_t most = (size_t)g->others.count;
     char label[200];
     uint64_t compared = 0;
     int width = 22;
+    gpumbi_estimate *e = (gpumbi_estimate *)gpumbi_allocate(g, most * sizeof *e);
+    double *scratch = (double *)gpumbi_allocate(g, most * sizeof *scratch);
     for (size_t i = 0; i < g->rows.count; i++) {
         gpumbi_row_key(g, g->rows.at[i], NULL, label);
         width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
     }
-    for (size_t i = 0, count; i < g->rows.count; i += count) {
-        count = gpumbi_rows_of_region(g, i);
-        const gpumbi_row *base = gpumbi_middle_row(g, i, count);
+    for (size_t i = 0, count; i < g->rows.count && e && scratch; i += count) {
+        const size_t region = g->rows.at[i]->region;
+        for (count = 1; i + count < g->rows.count && g->rows.at[i + count]->region == region;)
+            count++;
+        size_t ok = 0, at = i;
+        for (size_t k = i; k < i + count && (count > 2 || k == i); k++)
+            if (g->rows.at[k]->result.status == GPUMB_STATUS_OK)
+                e[ok++] = gpumbi_estimate_of(&g->rows.at[k]->result);
         gpumbi_record middle;
         memset(&middle, 0, sizeof middle);
-        middle.time = gpumbi_estimate_of(&base->result);
-        middle.ok = base->result.status == GPUMB_STATUS_OK;
+        if (!ok)
+            continue;
+        middle.time = gpumbi_middle(e, scratch, ok);
+        while (g->rows.at[at]->result.status != GPUMB_STATUS_OK ||
+               gpumbi_estimate_of(&g->rows.at[at]->result).at != middle.time.at)
+            at++;
+        const gpumbi_row *base = g->rows.at[at];
+        middle.ok = 1;
         middle.cold = gpumbi_cold(&base->result);
         middle.text[GPUMBI_COLUMN_meaning] = gpumbi_meaning_name(&base->result);
         for (size_t k = i; k < i + count; k++) {
             const gpumbi_row *row = g->rows.at[k];
-            const int64_t at = row->point.at[row->point.depth - 1].value;
+            const int64_t on = row->point.at[row->point.depth - 1].value;
             const int64_t of = base->point.at[base->point.depth - 1].value;
             if (row == base || !gpumbi_comparable(&middle, &row->result))
                 continue;
@@ -12957,27 +13550,34 @@ static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
             if (z <= 0)
                 continue;
             const int verdict = gpumbi_compare_row(g, row, &middle, z, width);
-            g->devices.at[at].compared++;
-            g->devices.at[at].slower += verdict == GPUMB_VERDICT_SLOWER;
-            g->devices.at[of].compared += count == 2;
-            g->devices.at[of].slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
+            g->others.at[on].compared++;
+            g->others.at[on].slower += verdict == GPUMB_VERDICT_SLOWER;
+            g->others.at[of].compared += count == 2;
+            g->others.at[of].slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
         }
     }
+    GPUMB_FREE(e);
+    GPUMB_FREE(scratch);
     return compared;
 }
 
 static void gpumbi_compare_devices(gpumb *g)
 {
     const uint64_t compared = gpumbi_compare_on_devices(g, 0);
+    const int many = g->others.count > 3;
     uint64_t slower = 0;
+    char spread[60];
+    gpumbi_format(spread, sizeof spread, "processes of %s %% (--spread)",
+                  gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
     if (g->table.file)
         gpumbi_print(g->table.file, "\ndevices compared, %s\n",
-                     g->devices.count == 2 ? "the second with the first"
-                                           : "each with the one in the middle");
+                     g->others.count == 2 ? "the second with the first"
+                                          : "each with the one in the middle");
     if (compared)
-        (void)gpumbi_compare_on_devices(g, gpumbi_family_quantile(compared));
-    for (int i = 0; i < g->devices.count; i++) {
-        const gpumbi_on_device *d = &g->devices.at[i];
+        (void)gpumbi_compare_on_devices(g, many ? gpumbi_slower_quantile(compared)
+                                                : gpumbi_family_quantile(compared));
+    for (int i = 0; i < g->others.count; i++) {
+        const gpumbi_other *d = &g->others.at[i];
         slower += d->slower;
         if (d->slower)
             gpumb_note(g, "device %s: slower by more than %s %% in %llu of %s", d->name,
@@ -12987,10 +13587,9 @@ static void gpumbi_compare_devices(gpumb *g)
     if (!slower)
         gpumb_note(g,
                    "no device is slower than the others by more than %s %%, as far as %s decide, "
-                   "with a spread between processes of %s %% (--spread)",
+                   "with a spread between %s",
                    gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
-                   gpumbi_count(compared, "ratio").text,
-                   gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
+                   gpumbi_count(compared, "ratio").text, many ? "devices as measured" : spread);
     if (slower && g->settings.fail_on_outlier) {
         gpumbi_say("--fail-on-outlier: %s slower than those of the other devices",
                    gpumbi_count(slower, "row").text);
@@ -13065,6 +13664,8 @@ enum {
       "least and most samples, within the budget")                                                 \
     X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
     X(COLD, "cold", "", FLAG, cold, "caches emptied before each sample")                           \
+    X(STRICT, "strict", "", FLAG, strict,                                                          \
+      "new inputs for each sample, timed runs checked: a grader's")                                \
     X(PROFILE, "profile", "[=1]", OWN, profile,                                                    \
       "each region so many times for a profiler, in NVTX ranges; no times")                        \
     X(COUNTERS, "counters", "NAME,NAME", TEXT, counters,                                           \
@@ -13175,21 +13776,6 @@ static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char
     return large;
 }
 
-static void gpumbi_samples_option(gpumb *g, const char *value)
-{
-    int64_t least = 0, most = 0;
-    const char *end = gpumbi_read_integer(value, &least);
-    if (end && *end == ':')
-        end = gpumbi_read_integer(end + 1, &most);
-    else
-        end = NULL;
-    if (!end || *end || least < 1 || most < least || most > 10000000)
-        gpumbi_bad_value(g, GPUMBI_OPTION_SAMPLES, value,
-                         "is not least:most with 1 <= least <= most <= 10M");
-    g->settings.min_samples = (uint64_t)least;
-    g->settings.max_samples = (uint64_t)most;
-}
-
 /* The name of a flag, or "all". */
 static void gpumbi_explain(gpumb *g, const char *name)
 {
@@ -13241,7 +13827,19 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         g->sweep.listing = 1;
         break;
     case GPUMBI_OPTION_EXPECT:
-        gpumbi_expect_option(g, value);
+        if (!g->expected.at)
+            g->expected.at =
+                (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
+        if (g->expected.count == GPUMBI_OPTIONS)
+            gpumbi_bad_value(g, option, value, "is one expectation too many");
+        else if (g->expected.at &&
+                 !gpumbi_expect_parse(&g->expected.at[g->expected.count++], value))
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--expect '%s': is not rows, >= or <=, and a limit with a unit (peak, "
+                       "ceiling, GB/s, GFLOP/s, elements/s, s, ms, us, ns) or other rows; for "
+                       "example --expect 'max(copy[elem=16])>=0.85peak' or --expect "
+                       "'mine>=0.9*zcopy'",
+                       value);
         break;
     case GPUMBI_OPTION_FILTER:
         if (g->options.filters == GPUMBI_OPTIONS)
@@ -13285,9 +13883,16 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         s->processes = (int)(number % 101);
         break;
     }
-    case GPUMBI_OPTION_SAMPLES:
-        gpumbi_samples_option(g, value);
+    case GPUMBI_OPTION_SAMPLES: {
+        int64_t least = 0, most = 0;
+        const char *end = gpumbi_read_integer(value, &least);
+        end = end && *end == ':' ? gpumbi_read_integer(end + 1, &most) : NULL;
+        if (!end || *end || least < 1 || most < least || most > 10000000)
+            gpumbi_bad_value(g, option, value, "is not least:most with 1 <= least <= most <= 10M");
+        s->min_samples = (uint64_t)least;
+        s->max_samples = (uint64_t)most;
         break;
+    }
     case GPUMBI_OPTION_PROFILE: {
         int64_t runs = 1;
         const char *end = gpumbi_read_integer(value, &runs);
@@ -13416,47 +14021,6 @@ static void gpumbi_open_device(gpumb *g)
         g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
 }
 
-/* A quiet context leaves signals alone, and all do those that are ignored, as in the background of
- * a script or under nohup. */
-static void gpumbi_catch_signals(gpumb *g)
-{
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = gpumbi_on_signal;
-    action.sa_flags = SA_RESTART;
-    if (g->settings.quiet)
-        return;
-    g->catches_signals = 1;
-    if (!__atomic_fetch_add(&gpumbi_catching, 1, __ATOMIC_RELAXED))
-        for (int i = 0; i < GPUMBI_SIGNALS; i++)
-            if (!sigaction(gpumbi_signals[i], NULL, &gpumbi_old_action[i]) &&
-                gpumbi_old_action[i].sa_handler != SIG_IGN)
-                sigaction(gpumbi_signals[i], &action, NULL);
-}
-
-/* There are no times to write or compare. */
-static void gpumbi_profile_alone(gpumb *g)
-{
-    for (int i = 0; i < GPUMBI_OPTION_COUNT; i++) {
-        const char *text = NULL;
-        if (gpumbi_options[i].kind == GPUMBI_VALUE_TEXT)
-            memcpy(&text, (char *)&g->settings + gpumbi_options[i].at, sizeof text);
-        if (text || (i == GPUMBI_OPTION_PROCESSES && g->settings.processes > 1))
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--profile takes no times, which --%s is for: leave one out",
-                       gpumbi_options[i].name);
-    }
-}
-
-/* Where a profiler or checker runs the program without --profile. */
-static void gpumbi_say_profiler(const gpumb *g)
-{
-    if (gpumbi_profiler_runs() && g->table.file && strcmp(g->device.backend, "cpu"))
-        gpumbi_say(
-            "runs under a profiler or checker, which is in all of its times and sees thousands "
-            "of launches: --profile runs each region once for it");
-}
-
 /* Everything after the settings are known. */
 static gpumb gpumbi_no_memory; /* a context that can do nothing */
 
@@ -13464,6 +14028,7 @@ static void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     gpumbi_head head;
+    gpumbi_streams_prepare();
     static int registered; /* a fork inherits that too */
     gpumbi_be_process(g);
     if (!__atomic_exchange_n(&registered, 1, __ATOMIC_RELAXED))
@@ -13475,6 +14040,10 @@ static void gpumbi_start(gpumb *g)
     gpumbi_current = g;
     if (!g->sweep.listing)
         gpumbi_replay_open(g);
+    if (s->strict && !s->seed) /* drawn, of a length to be given again */
+        g->settings.seed =
+            gpumb_fill_word(GPUMB_FILL_BITS, (uint64_t)(gpumbi_dev_clock() * 1e9), (uintptr_t)g) >>
+            32;
     gpumbi_complete_settings(&g->settings);
     gpumbi_head_of(g, &head);
     const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
@@ -13484,27 +14053,40 @@ static void gpumbi_start(gpumb *g)
                          replayed->text[GPUMBI_COLUMN_settings]);
     gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
     const int measures = !g->sweep.listing;
-    if (measures && s->profile)
-        gpumbi_profile_alone(g);
-    if (!g->done && measures)
-        gpumbi_compare_open(g);
+    for (int i = 0; i < GPUMBI_OPTION_COUNT && measures && s->profile; i++) {
+        const char *text = NULL;
+        if (gpumbi_options[i].kind == GPUMBI_VALUE_TEXT)
+            memcpy(&text, (const char *)s + gpumbi_options[i].at, sizeof text);
+        if (text || (i == GPUMBI_OPTION_PROCESSES && s->processes > 1))
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--profile takes no times, which --%s is for: leave one out",
+                       gpumbi_options[i].name);
+    }
+    if (measures && !s->compare && (s->fail_on_regression || s->compare_values))
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
+                   s->compare_values ? "compare-values" : "fail-on-regression");
+    if (!g->done && measures && s->compare)
+        g->comparison.base = gpumbi_open_records(g, "compare", s->compare, "base", 0);
     const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
     g->table.file = s->quiet ? NULL : to_stdout ? stderr : stdout;
     const char *terminal = getenv("TERM");
     const int dumb = terminal && !strcmp(terminal, "dumb"); /* knows no escapes, nor \r */
-    g->progress.shown = g->table.file && !dumb && isatty(2);
-    g->table.color = g->table.file && !dumb && !s->no_color && isatty(fileno(g->table.file)) &&
+    g->progress.shown = g->table.file && !dumb && gpumbi_terminal(2);
+    g->table.color = g->table.file && !dumb && !s->no_color &&
+                     gpumbi_terminal(fileno(g->table.file)) &&
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
-    if (!g->done && measures)
-        gpumbi_catch_signals(g);
-    if (!g->done && measures && s->devices)
-        gpumbi_run_devices(g);
-    if (!g->done && measures && s->processes > 1)
-        gpumbi_run_processes(g);
+    g->catches_signals = !g->done && measures && !s->quiet; /* quiet ones leave them alone */
+    if (g->catches_signals && !__atomic_fetch_add(&gpumbi_catching, 1, __ATOMIC_RELAXED))
+        for (int i = 0; i < GPUMBI_SIGNALS; i++)
+            gpumbi_catch(gpumbi_signals[i], gpumbi_on_signal, &gpumbi_before[i]);
+    if (!g->done && measures && (s->devices || s->processes > 1))
+        gpumbi_run_others(g);
     if (gpumbi_working(g) && !g->kept.instead)
         gpumbi_open_device(g);
     if (!g->done && measures && !s->profile && !g->kept.instead) {
-        gpumbi_say_profiler(g);
+        if (gpumbi_profiler_runs() && g->table.file && strcmp(g->device.backend, "cpu"))
+            gpumbi_say("runs under a profiler or checker, which is in all of its times and sees "
+                       "thousands of launches: --profile runs each region once for it");
         gpumbi_calibrate(g);
     }
     if (!g->done)
@@ -13530,11 +14112,7 @@ static gpumb *gpumbi_new(const char *program)
     g->process = getpid();
     for (int i = 0; i < GPUMBI_SINKS; i++)
         g->sinks.sink[i].fd = -1;
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    gpumbi_copy_text(g->program, sizeof g->program,
-                     slash     ? slash + 1
-                     : program ? program
-                               : "gpumb");
+    gpumbi_copy_text(g->program, sizeof g->program, program ? gpumbi_base_name(program) : "gpumb");
     return g;
 }
 
@@ -13553,9 +14131,9 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     const size_t bytes = (size_t)argc * sizeof *argv;
     char **kept = own && bytes ? (char **)gpumbi_allocate(g, bytes) : NULL;
     /* A closed standard stream would give its number to the next file that is opened. */
-    struct stat about;
+    gpumbi_file_state about;
     for (int fd = 0; fd <= 2; fd++)
-        if (fstat(fd, &about) && errno == EBADF && !fopen("/dev/null", "r+"))
+        if (gpumbi_fstat(fd, &about) && errno == EBADF && !fopen(GPUMBI_NOWHERE, "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
     g->options.argc = argc;
     g->options.argv = argv;
@@ -13593,20 +14171,6 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
         memcpy(&g->settings, settings, sizeof *settings);
     gpumbi_start(g);
     return g;
-}
-
-static void gpumbi_summary(gpumb *g)
-{
-    const uint64_t rows = g->rows.count;
-    if (g->table.header_printed)
-        gpumbi_print(g->table.file, "\n%s: %llu ok, %llu skipped, %llu failed\n",
-                     gpumbi_count(rows, "row").text, (unsigned long long)g->rows.ok,
-                     (unsigned long long)g->rows.skipped,
-                     (unsigned long long)(rows - g->rows.ok - g->rows.skipped));
-    errno = 0;
-    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
-                   strerror(errno ? errno : EIO));
 }
 
 /* Sweeps that are still open were left early. */
@@ -13665,13 +14229,21 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
         gpumbi_not_well(g);
     }
-    if (g->devices.count && gpumbi_working(g))
+    if (g->others.count && gpumbi_working(g))
         gpumbi_compare_devices(g);
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
     if (!g->sweep.listing)
         gpumbi_expect(g);
-    gpumbi_summary(g);
+    if (g->table.header_printed)
+        gpumbi_print(g->table.file, "\n%s: %llu ok, %llu skipped, %llu failed\n",
+                     gpumbi_count(g->rows.count, "row").text, (unsigned long long)g->rows.ok,
+                     (unsigned long long)g->rows.skipped,
+                     (unsigned long long)(g->rows.count - g->rows.ok - g->rows.skipped));
+    errno = 0;
+    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
+                   strerror(errno ? errno : EIO));
     for (int i = 0; i < GPUMBI_SIGNALS; i++)
         if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
             gpumbi_say("%s after %s", gpumbi_signal_name[i],
@@ -13696,7 +14268,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_dev_sensors_close(g->sensors);
     if (g->catches_signals && __atomic_fetch_sub(&gpumbi_catching, 1, __ATOMIC_RELAXED) == 1) {
         for (int i = 0; i < GPUMBI_SIGNALS; i++)
-            sigaction(gpumbi_signals[i], &gpumbi_old_action[i], NULL);
+            gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
         gpumbi_interrupted = 0;
     }
     for (size_t i = 0; i < g->sweep.text_slots; i++)
@@ -13705,7 +14277,9 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_free_texts(g->sinks.notes);
     gpumbi_free_records(g->comparison.base);
     gpumbi_free_records(g->comparison.others);
-    gpumbi_free_devices(g);
+    for (int i = 0; i < g->others.count; i++)
+        gpumbi_free_records(g->others.at[i].rows);
+    GPUMB_FREE(g->others.at);
     gpumbi_free_records(g->kept.rows);
     gpumbi_free_texts(g->comparison.medians);
     GPUMB_FREE(g->expected.at);
@@ -13725,6 +14299,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_make_current(gpumbi_newest);
     if (g == gpumbi_fallback)
         gpumbi_fallback = NULL;
+    if (g->settings.strict)
+        gpumbi_salt = 0;
     if (within && g != &gpumbi_no_memory) {
         memset(g, 0, sizeof *g);
         g->done = 1;
@@ -14156,10 +14732,10 @@ static __device__ __forceinline__ unsigned gpumbi_sum_words(gpumbi_32_bytes x)
 enum { GPUMBI_SUMS = 1024 };
 
 /* Shuffles among the first `lanes` lanes of a warp, which all take part. */
-#if defined(GPUMB_BACKEND_CUDA)
-#define GPUMBI_WARP 32u
-#else
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__) || defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_WARP ((unsigned)warpSize)
+#else
+#define GPUMBI_WARP 32u
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
 #define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
@@ -14176,10 +14752,15 @@ enum { GPUMBI_SUMS = 1024 };
 #endif
 #define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
     __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, mask)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, (int)(mask))
 #define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
 #define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
 #define GPUMBI_SYNC_WARP() __syncwarp()
+#endif
+
+/* What a warp's integers come to, in one instruction; clang before 17 has no name for it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && (!defined(__clang__) || __clang_major__ >= 17)
+#define GPUMBI_REDUX
 #endif
 
 /* Adds up what the threads of a block have read. One atomic per thread would slow down grids of
@@ -14191,7 +14772,7 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
     const unsigned lane = threadIdx.x % GPUMBI_WARP;
     const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
     const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#ifdef GPUMBI_REDUX
     sum = __reduce_add_sync(GPUMBI_LANE_MASK(lanes), sum);
 #else
     for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
@@ -14689,7 +15270,7 @@ static __device__ __forceinline__ Type gpumbi_combine_lanes(Type x, unsigned lan
     return gpumbi_combine_warp<operation>(x, lane, lanes, GPUMB_COMBINE_SHUFFLE_DOWN);
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#ifdef GPUMBI_REDUX
 #define GPUMBI_COMBINE_LANES(type)                                                                 \
     template <int operation>                                                                       \
     static __device__ __forceinline__ type gpumbi_combine_lanes(type x, unsigned, unsigned lanes)  \
@@ -14697,7 +15278,7 @@ static __device__ __forceinline__ Type gpumbi_combine_lanes(Type x, unsigned lan
         const unsigned mask = GPUMBI_LANE_MASK(lanes);                                             \
         return operation == GPUMB_MIN   ? (type)__reduce_min_sync(mask, x)                         \
                : operation == GPUMB_MAX ? (type)__reduce_max_sync(mask, x)                         \
-                                        : (type)__reduce_add_sync(mask, x);                        \
+                                        : (type)__reduce_add_sync(mask, (unsigned)x);              \
     }
 GPUMBI_COMBINE_LANES(unsigned)
 GPUMBI_COMBINE_LANES(int)
@@ -15022,7 +15603,7 @@ static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, 
 
 static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float y, float z)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
     atomicAdd(sum, make_float4(x, y, z, 0));
 #else
     atomicAdd(&sum->x, x);
@@ -15184,7 +15765,7 @@ extern "C" {
 
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
 {
-    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed, i);
+    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed ^ gpumbi_salt, i);
 }
 
 static void gpumbi_launch_empty(uint64_t blocks, int block)
@@ -15238,6 +15819,27 @@ static void gpumbi_launch_evict(gpumb *g)
 #endif
 }
 
+/* With what it was filled before, by the salt of now. */
+static void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
+{
+    if (b->fill == GPUMB_FILL_ZERO)
+        return;
+#ifdef __cplusplus
+    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
+    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(unsigned char, filled),
+                 NULL, b->bytes, (int)b->fill, b->seed ^ gpumbi_salt, NULL);
+    if (filled && filled != b)
+        gpumb_read(g, filled, 0, b->data, b->bytes);
+    gpumbi_done(g, b, filled);
+#else
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
+    (void)g;
+#endif
+}
+
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
@@ -15248,24 +15850,11 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         return;
     }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
-    g->memory.seed = seed;
-    if (kind == GPUMB_FILL_ZERO) {
+    g->memory.seed = b->seed = seed;
+    b->fill = kind;
+    if (kind == GPUMB_FILL_ZERO)
         gpumbi_set(g, b, 0, 0, b->bytes, "fill");
-        return;
-    }
-#ifdef __cplusplus
-    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
-    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(unsigned char, filled),
-                 NULL, b->bytes, (int)kind, seed, NULL);
-    if (filled && filled != b)
-        gpumb_read(g, filled, 0, b->data, b->bytes);
-    gpumbi_done(g, b, filled);
-#else
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumbi_word((int)kind, seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
-    }
-#endif
+    gpumbi_fill_again(g, b);
 }
 
 #ifdef __cplusplus
@@ -15818,7 +16407,7 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     const gpumb_type type = c->how->type;
     const uint64_t blocks = gpumbi_blocks(g) / 4, threads = blocks * 64;
     gpumb_buffer *found = gpumb_alloc(g, threads * sizeof total);
-    gpumbi_exact *parts = (gpumbi_exact *)gpumbi_allocate(g, threads * sizeof total);
+    gpumbi_exact *parts = (gpumbi_exact *)gpumbi_allocate(g, (size_t)threads * sizeof total);
     int right = 0;
     if (compiled && found && parts) {
         void (*const exactly)(const void *, uint64_t, gpumbi_exact *) = compiled->exactly;

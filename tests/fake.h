@@ -188,7 +188,8 @@ FAKE_UNUSED void fake_run_elsewhere(double seconds)
     fake_elsewhere = (fake_elsewhere < fake_now ? fake_now : fake_elsewhere) + seconds;
 }
 
-FAKE_UNUSED fake_error fake_pending; /* of a launch; see fake_run_refused() */
+FAKE_UNUSED fake_error fake_pending;  /* of a launch; see fake_run_refused() */
+FAKE_UNUSED void (*fake_later)(void); /* what work elsewhere does, when the device is waited for */
 
 /* Launches `seconds` of work. */
 FAKE_UNUSED void fake_run(double seconds)
@@ -561,6 +562,9 @@ static int gpumbi_dev_wait_all(void)
     const int error = gpumbi_dev_wait(NULL);
     if (fake_now < fake_elsewhere)
         fake_now = fake_elsewhere;
+    if (fake_later)
+        fake_later();
+    fake_later = NULL;
     return error;
 }
 

@@ -385,7 +385,7 @@ def settings_of(tree):
     usual = {"precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30,
              "max_samples": 10000, "seed": 1, "profile": "quick", "cache": "hot",
              "order": "natural", "delta": 0.01, "peak_gbps": None, "processes": 1, "raw": "no",
-             "arguments": None}
+             "strict": "no", "arguments": None}
     settings = tree.get("settings", {})
     check(list(settings) == list(usual), "the settings are " + ", ".join(settings))
     text = ";".join(["program=" + tree.get("program", "")] + [

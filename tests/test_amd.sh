@@ -3,44 +3,8 @@
 # tests/amd, and demands that it notices when the header is broken.
 #     HIP_ARCHS     what to compile for; "gfx90a gfx1030", with waves of 64 and 32
 #     SEEDS         how often, each with another order of events; "1"
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
-
-passed=0 failed=0 skipped=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() { # TEXT FILE: the file's end explains it
-    failed=$((failed + 1))
-    echo "test_amd.sh: failed: $1"
-    tail -n 15 "$2" | sed 's/^/    /'
-}
-
-skip() {
-    skipped=$((skipped + 1))
-    echo "test_amd.sh: skipped: $1"
-}
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
-# add WHAT FILE: the counts in the last line of a program's output
-add() {
-    read -r p f s <<END_OF_COUNTS
-$(sed -En '$ s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$2")
-END_OF_COUNTS
-    passed=$((passed + ${p:-0})) skipped=$((skipped + ${s:-0}))
-    if [ "${f:-1}" -gt 0 ]; then
-        fail "$1" "$2"
-        failed=$((failed + ${f:-1} - 1))
-    fi
-}
+. tests/checks.sh
 
 hipcc=$(command -v "${HIPCC:-hipcc}" || command -v /opt/rocm/bin/hipcc) || {
     skip "no hipcc"
@@ -82,15 +46,13 @@ for arch in ${HIP_ARCHS:-gfx90a gfx1030}; do
     fi
     "$objdump" -d "$tmp/$arch" >"$tmp/$arch.text"
     for seed in ${SEEDS:-1}; do
-        "$tmp/kernels" "$tmp/$arch" "$tmp/$arch.text" "$seed" >"$tmp/log" 2>&1
-        add "$arch, seed $seed" "$tmp/log"
-        sed -n "s/^[0-9]* kernels/$arch: &/p" "$tmp/log"
+        count "$arch, seed $seed" "$tmp/kernels" "$tmp/$arch" "$tmp/$arch.text" "$seed"
+        sed -n "s/^[0-9]* kernels/$arch: &/p" "$tmp/check"
     done
 done
 
 if command -v python3 >/dev/null; then
-    python3 tests/amd/broken.py "$hipcc" "$objdump" "$tmp/kernels" >"$tmp/log" 2>&1
-    add "broken headers" "$tmp/log"
+    count "broken headers" python3 tests/amd/broken.py "$hipcc" "$objdump" "$tmp/kernels"
 else
     skip "broken headers: no python3"
 fi

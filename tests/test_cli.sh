@@ -3,16 +3,9 @@
 # signals. Needs a C++ compiler only; python3 reads the files back and `script` plays a terminal if
 # they exist.
 # shellcheck disable=SC2086  # words in $quick and $CXXFLAGS are meant to split
-set -u
-LC_ALL=C
-export LC_ALL
-unset NO_COLOR
 cd "$(dirname "$0")/.." || exit 1
-
-passed=0 failed=0 skipped=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
+. tests/checks.sh
+unset NO_COLOR
 
 program=$tmp/program
 quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
@@ -34,27 +27,6 @@ newline='
 
 # ---- helpers -------------------------------------------------------------------------------------
 
-# check TEXT COMMAND...: the command is to succeed
-check() {
-    what=$1
-    shift
-    if "$@" >"$tmp/check" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_cli.sh: failed: $what"
-        sed 's/^/    /' "$tmp/check" | head -n 8
-        return 1
-    fi
-}
-
-not() { ! "$@"; }
-
-skip() {
-    skipped=$((skipped + 1))
-    echo "test_cli.sh: skipped: $1"
-}
-
 # run ARGUMENT...: leaves $tmp/out, $tmp/err and $code
 run() {
     timeout 60 "$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
@@ -72,7 +44,6 @@ with() {
 
 head_line() { sed -n 1p "$1" | tr -d '\r'; }
 lines() { wc -l <"$1" | tr -d ' '; }
-has() { grep -qE -e "$1" "$2"; }
 empty_folder() { test -z "$(ls -A "$1")"; }
 
 # refused CODE PATTERN ARGUMENT...: one line on stderr that matches PATTERN (the option and the
@@ -127,9 +98,8 @@ all() {
 if ! ${CXX:-c++} -x c++ -std=c++11 -O1 -pthread -I. ${CXXFLAGS-} tests/cli_program.cu \
     -o "$program" 2>"$tmp/err"; then
     cat "$tmp/err"
-    echo "test_cli.sh: failed: cli_program.cu does not compile"
-    echo "0 passed, 1 failed, 0 skipped"
-    exit 1
+    fail "cli_program.cu does not compile"
+    finish
 fi
 check "warnings: $(head -n 5 "$tmp/err")" not test -s "$tmp/err"
 
@@ -964,5 +934,4 @@ fi
 
 parse
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

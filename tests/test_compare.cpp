@@ -28,7 +28,7 @@ static void hear(const char *text)
 
 static gpumbi_estimate around(double at, double relative)
 {
-    const gpumbi_estimate e = {at, at * (1 - relative), at * (1 + relative), 1, -1, 0, 0};
+    const gpumbi_estimate e = {at, at * (1 - relative), at * (1 + relative), 1, -1, 0, 0, 0};
     return e;
 }
 
@@ -96,7 +96,8 @@ static void test_verdict_cases()
     CHECK_INT(judge(none, none, 1, 0.01), GPUMB_VERDICT_UNDECIDED);
 
     // by hand: logarithms of 1.1/1.0 and 1.0/0.8 are 0.09531 and 0.22314
-    const gpumbi_estimate base = {1.0, 0.8, 1.1, 1, -1, 0, 0}, now = {2.0, 1.8, 2.5, 1, -1, 0, 0};
+    const gpumbi_estimate base = {1.0, 0.8, 1.1, 1, -1, 0, 0, 0},
+                          now = {2.0, 1.8, 2.5, 1, -1, 0, 0, 0};
     double ratio[3];
     CHECK_INT(judge(base, now, 1, 0.01, 1e-9, ratio), GPUMB_VERDICT_SLOWER);
     CHECK_NEAR(ratio[0], 2, 1e-12);
@@ -137,7 +138,7 @@ static void test_family()
                     for (int i = 0; i < 40; i++)
                         x[side][i] = exp(0.3 * random_normal());
                     const gpumb_stats s = gpumb_statistics(x[side], 40);
-                    const gpumbi_estimate measured = {s.median, s.ci_lo, s.ci_hi, 1, -1, 0, 0};
+                    const gpumbi_estimate measured = {s.median, s.ci_lo, s.ci_hi, 1, -1, 0, 0, 0};
                     e[side] = measured;
                 }
                 const double z = gpumbi_family_quantile((uint64_t)members);
@@ -149,6 +150,48 @@ static void test_family()
         CHECK_CASE(alarms <= 0.05 * families, "%d false alarms in %d families of %d", alarms,
                    families, members);
     }
+}
+
+// Devices: the middle one and how they spread, by hand; then what the rule promises of ten that
+// spread by 0.4 %: few false alarms, also with a device that is far off, and 3 % are found.
+static void test_many_devices()
+{
+    std::vector<gpumbi_estimate> e;
+    double scratch[10], ratio[3];
+    for (int thousandths : {100, -3, 2, 0, 1, -2, 3, -1})
+        e.push_back(around(exp(0.001 * thousandths), 0.0001));
+    gpumbi_estimate middle = gpumbi_middle(e.data(), scratch, e.size());
+    CHECK_NEAR(middle.at, 1, 1e-12);
+    CHECK_INT(middle.devices, 8);
+    const double scale = 1.65 * (1 - 0.8 / 8); // distances 0 1 1 2 2 3, behind them 3 100
+    CHECK_NEAR(middle.variance / (scale * scale * (1 + 1 + 4 + 4 + 9) / 6e6), 1, 1e-9);
+    CHECK_INT(judge(middle, e[0], 1, 0.01, 1, ratio), GPUMB_VERDICT_SLOWER);
+    CHECK_INT(judge(middle, e[0], 1, 0.2, 1, ratio), GPUMB_VERDICT_SAME);
+    CHECK_INT(judge(middle, e[6], 1, 0.001), GPUMB_VERDICT_UNDECIDED);
+    middle = gpumbi_middle(e.data(), scratch, 4);
+    CHECK(middle.at >= e[3].at && middle.at <= e[3].at && middle.devices > 0);
+    middle = gpumbi_middle(e.data(), scratch, 3); // too few to tell
+    CHECK(middle.at >= e[2].at && middle.at <= e[2].at && middle.lo < middle.at);
+    CHECK(middle.devices <= 0 && middle.variance < 0);
+
+    const double z = gpumbi_slower_quantile(9);
+    const int runs = 4000;
+    int alarms = 0, found = 0;
+    for (int run = 0; run < runs; run++) {
+        int alarm = 0;
+        e.clear();
+        for (int i = 0; i < 10; i++)
+            e.push_back(around(exp(0.004 * random_normal()), 0.001));
+        middle = gpumbi_middle(e.data(), scratch, 10);
+        for (int i = 0; i < 10; i++)
+            alarm |= judge(middle, e[(size_t)i], z / z95, 0.01) == GPUMB_VERDICT_SLOWER;
+        alarms += alarm;
+        e[9] = around(1.03 * e[9].at, 0.001);
+        middle = gpumbi_middle(e.data(), scratch, 10);
+        found += judge(middle, e[9], z / z95, 0.01) == GPUMB_VERDICT_SLOWER;
+    }
+    CHECK_CASE(alarms <= 0.05 * runs && alarms >= 0.01 * runs, "%d false alarms", alarms);
+    CHECK_CASE(found >= 0.95 * runs, "found %d times of %d", found, runs);
 }
 
 // What so many processes of a program tell of a row whose time is exp(shift). Their medians spread
@@ -723,7 +766,7 @@ static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int 
         gpumbi_json_row(reader, file, &one);
         fputs("]}", file);
     } else {
-        gpumbi_csv_header(reader, file);
+        gpumbi_csv_row(reader, file, NULL);
         gpumbi_csv_row(reader, file, &one);
     }
     return read_back(file);
@@ -1303,6 +1346,7 @@ int main()
     fake_reset();
     test_verdict_cases();
     test_family();
+    test_many_devices();
     test_processes();
     gpumb_settings s = gpumb_settings_default();
     s.quiet = 1;

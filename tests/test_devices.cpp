@@ -43,6 +43,7 @@ static int device_in(const char *variable)
 static void rows(gpumb *g)
 {
     const int device = gpumb_get_device(g)->ordinal;
+    const double by = getenv("BY") ? atof(getenv("BY")) : 0.3;
     GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
         int met = 0;
         GPUMB_MEASURE(g, "row") {
@@ -54,7 +55,7 @@ static void rows(gpumb *g)
             }
             if (n == 2 && device == device_in("DIES"))
                 raise(SIGKILL);
-            takes(100.0 * (double)n * (device == device_in("SLOW") ? 1.3 : 1));
+            takes(100.0 * (double)n * (device == device_in("SLOW") ? 1 + by : 1));
         }
     }
 }
@@ -149,6 +150,13 @@ static void test_outliers()
     CHECK_INT(count_of(text, "slower\n"), 3);
     RUNS("SLOW=2", "--device all --filter rows", 0);
     RUNS("SLOW=2", "--device all --filter rows --fail-on-outlier --delta 40", 0);
+    // four show themselves how they spread; of two that is assumed
+    RUNS("SLOW=2 BY=0.03", "--device all --filter rows --fail-on-outlier", 1);
+    SAYS("device 2: slower by more than 1 % in 3 of 3 rows");
+    RUNS("SLOW=2 BY=0.03", "--device all --filter rows --fail-on-outlier --delta 4", 0);
+    SAYS("with a spread between devices as measured");
+    RUNS("SLOW=2 BY=0.03", "--device 0,2 --filter rows --fail-on-outlier", 0);
+    SAYS("with a spread between processes of 2 % (--spread)");
     RUNS("SLOW=1", "--device 1,3 --filter rows --fail-on-outlier", 1); // of two: also the first
     SAYS("device 1: slower by more than 1 % in 3 of 3 rows");
     RUNS("SLOW=3", "--device 1,3 --filter rows --fail-on-outlier", 1);

@@ -1036,6 +1036,7 @@ static void test_signals()
         CHECK_STR(listing().c_str(), "x.csv x.csv.part x.json.part x.md.part ");
         for (const auto &d : signals) {
             const outcome second = run([&] {
+                signal(c.number, SIG_DFL);
                 signal(d.number, SIG_DFL);
                 return measure(s, [&](gpumb *) {
                     raise(c.number);

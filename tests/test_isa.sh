@@ -3,28 +3,8 @@
 # there is a disassembler) and AMD: accesses of 16 bytes where they are promised, the instructions
 # of an n-body interaction, and no spills.
 #     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
-
-passed=0 failed=0 skipped=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-pass() { passed=$((passed + 1)); }
-
-fail() { # TEXT [FILE]: the file's end explains it
-    failed=$((failed + 1))
-    echo "test_isa.sh: failed: $1"
-    [ $# -eq 1 ] || tail -n 15 "$2" | sed 's/^/    /'
-}
-
-skip() {
-    skipped=$((skipped + 1))
-    echo "test_isa.sh: skipped: $1"
-}
+. tests/checks.sh
 
 # find_program NAME PLACE...: prints where it is
 find_program() {
@@ -391,5 +371,4 @@ else
     skip "AMD: no hipcc"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -3,65 +3,22 @@
 # without such a device or library: the code of gpumb.h (BACKEND) against libraries that say what
 # the environment tells them, whole and with each function hidden or failing. NVML_H, RSMI_H,
 # CUPTI_H: the vendors' headers, to compare with.
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
 
-passed=0 failed=0 skipped=0
 CC=${CC:-cc} CXX=${CXX:-c++}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-# count TEXT COMMAND...: adds up the command's closing line
-count() {
-    what=$1
-    shift
-    "$@" >"$tmp/out" 2>&1
-    status=$?
-    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$tmp/out")
-    read -r p f s <<END
-${line:-0 1 0}
-END
-    [ "$status,$f" = 0,0 ] || {
-        [ "$f" -gt 0 ] || f=1
-        echo "test_sensors.sh: failed: $what"
-        sed 's/^/    /' "$tmp/out" | head -n 20
-    }
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-}
-
-# check TEXT COMMAND...: the command is to succeed
-check() {
-    what=$1
-    shift
-    if "$@" >"$tmp/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_sensors.sh: failed: $what"
-        sed 's/^/    /' "$tmp/out" | head -n 20
-    fi
-}
-
-skip() {
-    skipped=$((skipped + 1))
-    echo "test_sensors.sh: skipped: $*"
-}
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
 
 # ---- the code: the sub-sections of BACKEND that open libraries ----
 parts() { # FROM TO: from one headline to another
     sed -n "/^$1/,/^$2/ { /^$2/d; p; }" gpumb.h
 }
-parts '\/\* ---- libraries --' '\/\* ---- profiler --' >"$tmp/sensors.h"
+opens='\/\* What gpumbi_load() opens' # of PLATFORM
 {
+    parts "$opens" '#endif'
+    parts '\/\* ---- libraries --' '\/\* ---- profiler --'
+} >"$tmp/sensors.h"
+{
+    parts "$opens" '#endif'
     parts '\/\* ---- libraries --' '\/\* ---- sensors --'
     parts '\/\* ---- profiler --' '\/\* ---- counters --'
 } >"$tmp/profiler.h"
