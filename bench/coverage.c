@@ -6,10 +6,10 @@
  *     coverage [SCALE [PARTS]]
  *
  * SCALE multiplies the repetitions (default 1: about six minutes). PARTS selects some of v(alue),
- * k(ind), w(arm-up), r(atio) and f(ile). Exit code 1 if a demand is not met. Shares have a
- * simulation error:
- * one standard error is 0.6 % of 2000 repetitions at 92 %, 1.2 % of 500; a figure close to a limit
- * needs a larger SCALE. bench/results/coverage.txt has the output.
+ * k(ind), w(arm-up), r(atio), f(ile) and d(evices). Exit code 1 if a demand is not met. Shares have
+ * a simulation error: one standard error is 0.6 % of 2000 repetitions at 92 %, 1.2 % of 500; a
+ * figure close to a limit needs a larger SCALE. bench/results/coverage.txt has the output, that of
+ * "coverage 5 d" is in coverage-devices.txt.
  *
  * It runs on the host alone and times nothing: one core, whatever the backend.
  */
@@ -970,12 +970,87 @@ static void files(void)
         }
 }
 
+/* ---- devices of a host or a fleet ------------------------------------------------------------ */
+
+/* Rows of so many devices: the logarithms of their times are normal with a standard deviation of
+ * `sd` in each row, each with an interval of +-0.1 %. The first `slow` of them are slower by `by`
+ * in all rows. Counts those of them that are found slower in a row, and the others. */
+static void judge_devices(size_t n, int rows, double sd, size_t slow, double by, size_t found[2])
+{
+    static gpumbi_estimate e[100000];
+    static double room[100000];
+    static unsigned char is_slower[100000];
+    const gpumb_settings settings = gpumb_settings_default();
+    const double z = gpumbi_slower_quantile((uint64_t)rows * (n - 1));
+    memset(is_slower, 0, n);
+    for (int row = 0; row < rows; row++) {
+        for (size_t i = 0; i < n; i++) {
+            const double at = exp(sd * random_normal() + (i < slow ? log(1 + by) : 0));
+            const gpumbi_estimate of = {at, at * 0.999, at * 1.001, 1, -1, 0, 0, 0};
+            e[i] = of;
+        }
+        const gpumbi_estimate middle = gpumbi_middle(e, room, n);
+        for (size_t i = 0; i < n; i++) {
+            double ratio[3];
+            is_slower[i] |=
+                gpumbi_judge(&middle, &e[i], z, &settings, ratio) == GPUMB_VERDICT_SLOWER;
+        }
+    }
+    found[0] = found[1] = 0;
+    for (size_t i = 0; i < n; i++)
+        found[i >= slow] += is_slower[i];
+}
+
+/* A false alarm in at most 5 % of such fleets without slow devices, give or take 2.5 standard
+ * errors; of the slow ones in others `least` are to be found (0: whatever is). */
+static void devices_of(size_t n, int rows, double sd, size_t slow, double by, double least)
+{
+    const int reps = (int)gpumbi_max(scale * gpumbi_min(2000, 2e6 / ((double)n * rows)), 40);
+    int alarms = 0;
+    double all = 0;
+    random_state = n + (uint64_t)(1e6 * sd) + (uint64_t)rows;
+    for (int r = 0; r < reps; r++) {
+        size_t found[2];
+        judge_devices(n, rows, sd, 0, by, found);
+        alarms += found[1] > 0;
+        judge_devices(n, rows, sd, slow, by, found);
+        all += (double)found[0] / (double)slow;
+    }
+    const double most = 0.05 + 2.5 * sqrt(0.05 * 0.95 / reps);
+    printf("%6lu %5d  %4.1f %%  %5lu x %3.1f %%  %5d  %5.1f %%  <=%-4.1f %-7s  %6.1f %%",
+           (unsigned long)n, rows, 100 * sd, (unsigned long)slow, 100 * by, reps,
+           100.0 * alarms / reps, 100 * most, demand(alarms <= most * reps), 100 * all / reps);
+    if (least > 0)
+        printf("  >=%.1f %s", 100 * least, demand(all >= least * reps));
+    printf("\n");
+    fflush(stdout);
+}
+
+static void devices(void)
+{
+    static const double sds[] = {0.001, 0.002, 0.004, 0.008, 0.016};
+    printf("\nDEVICES against their middle, delta 1 %%, 95 %% for all devices and rows of a fleet: "
+           "fleets\nwithout slow devices in which one is called slower, and the slow ones found in "
+           "fleets with them\n\n"
+           "     n  rows      sd   slower by      reps  alarms  demand          found  demand\n");
+    for (size_t n = 10; n <= 100000; n *= 10)
+        for (size_t q = 0; q < sizeof sds / sizeof sds[0]; q++)
+            if (n <= 10000 || q == 2)
+                devices_of(n, 1, sds[q], 1, 0.03, q <= 2 ? 0.95 : 0);
+    devices_of(4, 1, 0.004, 1, 0.03, 0);
+    devices_of(8, 1, 0.004, 1, 0.03, 0.9);
+    for (size_t n = 10; n <= 1000; n *= 10) {
+        devices_of(n, 10, 0.004, 1, 0.03, 0.95);
+        devices_of(n, 1, 0.004, n / 10, 0.05, 0.95);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const char *only = argc > 2 ? argv[2] : "vkwrf";
+    const char *only = argc > 2 ? argv[2] : "vkwrfd";
     scale = argc > 1 ? atof(argv[1]) : 1;
     if (!(scale > 0))
-        return fprintf(stderr, "usage: coverage [SCALE [PARTS, of v, k, w, r, f]]\n"), 2;
+        return fprintf(stderr, "usage: coverage [SCALE [PARTS, of v, k, w, r, f, d]]\n"), 2;
     if (strchr(only, 'v')) {
         coverage();
         periods();
@@ -990,6 +1065,8 @@ int main(int argc, char **argv)
     }
     if (strchr(only, 'f'))
         files();
+    if (strchr(only, 'd'))
+        devices();
     printf("\n%d of %d demands met\n", met, demands);
     return met != demands;
 }

@@ -1,0 +1,62 @@
+# shellcheck shell=sh
+# checks.sh - what the test scripts share; sourced by tests/test_NAME.sh from the top of the tree.
+# $tmp is a folder of the script's own, gone when it ends.
+set -u
+LC_ALL=C
+export LC_ALL
+passed=0 failed=0 skipped=0
+script=$(basename "$0")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+pass() { passed=$((passed + 1)); }
+
+# fail TEXT [FILE]: the file's end explains it
+fail() {
+    failed=$((failed + 1))
+    echo "$script: failed: $1"
+    [ $# -eq 1 ] || tail -n 20 "$2" | sed 's/^/    /'
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "$script: skipped: $1"
+}
+
+# check TEXT COMMAND...: the command is to succeed
+check() {
+    what=$1
+    shift
+    if "$@" >"$tmp/check" 2>&1; then
+        pass
+    else
+        fail "$what" "$tmp/check"
+        return 1
+    fi
+}
+
+not() { ! "$@"; }
+has() { grep -qE -e "$1" "$2"; } # PATTERN FILE
+
+# count TEXT COMMAND...: adds the counts in the last line of what the command, a test, writes
+count() {
+    what=$1
+    shift
+    "$@" >"$tmp/check" 2>&1
+    status=$?
+    read -r p f s <<END
+$(sed -En '$ s/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$tmp/check")
+END
+    passed=$((passed + ${p:-0})) skipped=$((skipped + ${s:-0}))
+    if [ "$status,${f:-1}" != 0,0 ]; then
+        fail "$what" "$tmp/check"
+        [ "${f:-0}" -le 1 ] || failed=$((failed + f - 1))
+    fi
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}

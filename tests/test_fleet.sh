@@ -1,0 +1,155 @@
+#!/bin/sh
+# test_fleet.sh - build/fleet with four ranks on this machine: a scripted program with given times,
+# one of whose ranks is slow, dies or hangs, and a real one of the CPU backend; and ranks, which
+# send messages to each other.
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0 failed=0 skipped=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+summary() { echo "$passed passed, $failed failed, $skipped skipped"; }
+
+if ! command -v mpirun >/dev/null || ! [ -x build/fleet ]; then
+    skipped=1
+    echo "test_fleet.sh: skipped: no MPI (Debian: apt-get install openmpi-bin libopenmpi-dev)"
+    summary
+    exit 0
+fi
+mpirun="mpirun"
+if mpirun --version 2>&1 | grep -qE 'Open (MPI|RTE)'; then
+    mpirun="mpirun --oversubscribe"
+    [ "$(id -u)" -ne 0 ] || mpirun="$mpirun --allow-run-as-root"
+    export OMPI_MCA_plm_rsh_agent=/bin/false # all ranks are here: no ssh
+fi
+
+not() { ! "$@"; }
+
+check() { # TEXT COMMAND...: the command is to succeed
+    what=$1
+    shift
+    if "$@" >"$tmp/check" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "test_fleet.sh: failed: $what"
+        head -n 40 "$tmp/out" "$tmp/err" | sed 's/^/    /'
+    fi
+}
+
+# The rank is known by its device. SLOW, DIES and HANGS name one, LOG a file.
+cat >"$tmp/worker" <<'END'
+#!/bin/sh
+rank=$CUDA_VISIBLE_DEVICES
+[ -z "${LOG:-}" ] || echo "+$rank" >>"$LOG"
+if [ -n "${MEET:-}" ]; then # until all four have come
+    while [ "$(wc -l <"$LOG")" -lt 4 ]; do sleep 0.02; done
+fi
+[ "${HANGS:-}" != "$rank" ] || sleep 61.25
+echo "schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block"
+for block in 32 64 128; do
+    if [ "$block,${DIES:-}" = "128,$rank" ]; then
+        printf '4,0.1.0,giv' # torn
+        echo "out of luck" >&2
+        kill -9 $$
+    fi
+    us=$((100000 + 37 * rank % 50 + block))
+    [ "${SLOW:-}" != "$rank" ] || us=$((us + ${BY:-3000}))
+    echo "4,0.1.0,given,times,ok,\"as, given\",span,${us}e-9,$((us - 20))e-9,$((us + 20))e-9,$block"
+done
+[ -z "${LOG:-}" ] || echo "-$rank" >>"$LOG"
+END
+chmod +x "$tmp/worker"
+
+# fleet CODE VARIABLES ARGUMENT...: runs it on four ranks; it is to end with CODE
+fleet() {
+    code=$1 variables=$2
+    shift 2
+    # shellcheck disable=SC2086 # lists of words
+    env $variables timeout 60 $mpirun -n 4 build/fleet "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+    check "exit code $? instead of $code: $variables fleet $*" test $? -eq "$code"
+}
+alone() { # CODE ARGUMENT...: without mpirun
+    code=$1
+    shift
+    timeout 60 build/fleet "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+    check "exit code $? instead of $code: fleet $*" test $? -eq "$code"
+}
+says() { check "\"$1\" is not said" grep -qF -- "$1" "$tmp/out" "$tmp/err"; }
+counts() { # N PATTERN FILE
+    check "not $1 lines with $2" test "$(grep -cE -- "$2" "$3")" -eq "$1"
+}
+csv=$tmp/rows.csv host=$(hostname)
+
+fleet 0 A=1 --csv "$csv" -- "$tmp/worker"
+says "4 ranks, 0 failed; 12 rows, 0 failed; 0 slower"
+counts 3 ',rank,host,on_device$|,32,0,.*,0$|,128,3,.*,3$' "$csv"
+counts 12 "^4,0.1.0,given,times,ok,\"as, given\",.*,[0-3],$host,[0-3]\$" "$csv"
+fleet 1 SLOW=2 --fail-on-outlier -- "$tmp/worker"
+says "rank 2 on $host, device 2: slower by more than 1 % in 3 of 3 rows"
+counts 1 'slower by more than 1 % in' "$tmp/out"
+fleet 0 SLOW=2 --fail-on-outlier --delta 4 -- "$tmp/worker"
+
+fleet 4 "DIES=1 HANGS=0 CUDA_VISIBLE_DEVICES=0,1,7" --csv "$csv" --limit 2 -- "$tmp/worker"
+says "rank 0 on $host, device 0: took more than 2 s (--limit)"
+says "rank 1 on $host, device 1: was killed by signal 9: out of luck"
+says "rank 3 on $host: has no device: number 3 on its node, CUDA_VISIBLE_DEVICES=0,1,7"
+says "4 ranks, 3 failed; 5 rows, 0 failed"
+counts 2 ",ok,.*,1,$host,1\$" "$csv"
+counts 3 ",ok,.*,2,$host,7\$" "$csv"
+counts 1 "^4,0.1.0,fleet,worker,failed,\"was killed by signal 9: out of luck\",,,,,,1,$host,1\$" \
+    "$csv"
+counts 3 ",fleet,worker,failed," "$csv"
+check "what hung goes on" not pgrep -f "sleep 61.25"
+fleet 4 A=1 --csv "$csv" -- "$tmp/none"
+says "rank 3 on $host, device 3: ended with exit code 127: $tmp/none: No such file"
+counts 4 ',fleet,none,failed,' "$csv"
+
+for turn in job node; do
+    rm -f "$tmp/log"
+    fleet 0 "LOG=$tmp/log" --in-turn $turn --place 0 -- "$tmp/worker"
+    check "$turn: not one after the other: $(tr '\n' ' ' <"$tmp/log")" \
+        test "$(tr -d '\n' <"$tmp/log")" = +0-0+0-0+0-0+0-0
+done
+rm -f "$tmp/log"
+fleet 0 "LOG=$tmp/log MEET=1" --limit 30 -- "$tmp/worker"
+check "not all at once" test "$(head -n 4 "$tmp/log" | sort | tr -d '\n')" = +0+1+2+3
+
+alone 2 --limit 1
+says "which program?"
+alone 2 --frist 1 -- "$tmp/worker"
+says "--frist: no such option"
+alone 2 --in-turn rank -- "$tmp/worker"
+says "--in-turn rank: not a value for it"
+alone 4 --csv "$tmp/no/where.csv" -- "$tmp/worker"
+says "--csv $tmp/no/where.csv: No such file or directory"
+
+fleet 0 A=1 --csv "$csv" -- "${TEST_BUILD:-build/cpu}/copy" --filter copy/block --axis block=64 \
+    --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6
+says "4 ranks, 0 failed; 8 rows, 0 failed"
+check "lines of different lengths" test "$(awk -F, '{ print NF }' "$csv" | sort -u | wc -l)" -eq 1
+check "its rows are not read" "${TEST_BUILD:-build/cpu}/copy" --filter copy/block \
+    --axis block=64 --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6 --compare "$csv"
+
+alone 0 --simulate 1000 --fail-on-outlier
+says "1000 ranks, 0 failed; 10000 rows, 0 failed; 0 slower"
+
+# ---- build/cpu/ranks: messages between two of them ----
+ranks=${TEST_BUILD:-build/cpu}/ranks
+# shellcheck disable=SC2086 # a list of words
+timeout 60 $mpirun -n 2 "$ranks" --budget 0.01 --axis size=4099 --csv "$csv" \
+    >"$tmp/out" 2>"$tmp/err" </dev/null
+check "ranks: exit code $?" test $? -eq 0
+says "9 rows: 9 ok"
+counts 9 '^4,[^,]*,(there-and-back|one-way|both-ways),mpi,.*,ok,,yes,given,' "$csv"
+counts 3 'rank 1 same node device 1,staged,' "$csv"
+timeout 60 "$ranks" >"$tmp/out" 2>"$tmp/err" </dev/null
+check "ranks alone: exit code $?" test $? -eq 2
+says "ranks: needs two ranks and more"
+
+summary
+[ "$failed" -eq 0 ]
