@@ -1,12 +1,16 @@
 #!/bin/sh
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
+# What is not here is skipped by name.
 # gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
 # the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
 # the optimiser warns of. nvcc and hipcc, the slowest: one standard with each mode, the others with
 # all kernels and the usual ones, the other order once; and device code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
+#     MORE_NVCC, MORE_HIPCC    others than nvcc and hipcc: /opt/cuda-12.4/bin/nvcc ...
+#     HIP_INCLUDE              HIP's headers, for HIP on NVIDIA
+#     LIST=1                   only lists the cases
 dir=build/matrix
 
 # ---- one case; its command writes to $out and may start with `refuses` ----
@@ -55,9 +59,9 @@ cat >$dir/use.c <<'END'
 #include <time.h>
 
 #ifndef USER /* Every public function. */
-typedef void (*function)(void);
-extern function functions[];
-function functions[] = {
+typedef void (*any_function)(void);
+extern any_function functions[];
+any_function functions[] = {
 END
 awk '
     /^ \* IMPLEMENTATION/ { exit }
@@ -65,7 +69,7 @@ awk '
     /^\/\* ---- / { kernels = /coalescing|reference kernels|reductions|n-body/ }
     /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
     /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
-        print "    (function)" substr($0, RSTART, RLENGTH - 1) ","
+        print "    (any_function)" substr($0, RSTART, RLENGTH - 1) ","
     }' gpumb.h >>$dir/use.c
 cat >>$dir/use.c <<'END'
 };
@@ -189,6 +193,15 @@ found()
     command -v "$1" >/dev/null || skip "$1: not found"
 }
 
+# MPI's header, for the two programs that need it, lies in a folder that mpicc tells.
+left_out='no program'
+if found mpicc; then
+    C_INCLUDE_PATH=$(mpicc -show | tr ' ' '\n' | sed -n 's/^-I//p' | paste -s -d : -)
+    export C_INCLUDE_PATH CPLUS_INCLUDE_PATH="$C_INCLUDE_PATH"
+else
+    left_out='bench/fleet.c\|bench/ranks.cu'
+fi
+
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 fortified='-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2'
 for compilers in 'gcc g++' 'clang clang++'; do
@@ -238,7 +251,7 @@ for compilers in 'gcc g++' 'clang clang++'; do
     for standard in c++11 c++20; do
         add "$cxx -x c++ -std=$standard $warnings $user -I. -o \$out -c $dir/use.c"
     done
-    for program in examples/*.c bench/*.c; do
+    for program in $(printf '%s\n' examples/*.c bench/*.c | grep -vx "$left_out"); do
         add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
     done
     for backend in CPU CUDA:-D__CUDACC__ HIP:-D__HIP__ HIP:-D__CUDACC__,-D__HIPCC__ \
@@ -254,14 +267,79 @@ for compilers in 'gcc g++' 'clang clang++'; do
     done
 done
 
-programs="$dir/quick_start.cu $(find examples bench -name '*.cu' 2>/dev/null)"
+# The CPU backend for other systems, as far as their compilers are here: mingw-w64, whose isfinite()
+# of C converts to float, and zig, which may be `python3 -m ziglang`.
+elsewhere() # CC CXX FLAGS
+{
+    for standard in c99 c17 c++11 c++20; do
+        case $standard in
+        c++*) compile="$2 -x c++" ;;
+        *) compile="$1 -x c" ;;
+        esac
+        compile="$compile -std=$standard $warnings $3 -I. -o \$out -c $dir/use.c"
+        for mode in '' '-DGPUMB_STATIC' '-DALL_KERNELS -DSYSTEM_FIRST'; do
+            case $standard,$mode in c17,-D* | c++11,-D*) continue ;; esac
+            add "$compile -DGPUMB_IMPLEMENTATION $mode"
+        done
+    done
+}
+mingw=x86_64-w64-mingw32
+! found $mingw-g++ || elsewhere $mingw-gcc $mingw-g++ -Wno-float-conversion
+zig=${ZIG:-zig}
+if $zig version >/dev/null 2>&1; then
+    for target in x86_64-windows-gnu x86_64-macos aarch64-macos; do
+        elsewhere "$zig cc -target $target" "$zig c++ -target $target"
+    done
+else
+    skip "zig: not found (ZIG='python3 -m ziglang' after pip install ziglang)"
+fi
 
-# -Wpedantic rejects what nvcc itself generates.
-nvcc=${NVCC:-nvcc}
-if found "$nvcc"; then
+# Other versions of these that are here, and other targets, each in short: the implementation in C
+# and in C++, linked and run, those for other processors by qemu; and the user's file.
+in_short() # NAME CC CXX FLAGS RUN: without CXX, C alone
+{
+    name=$1 cc=$2 cxx=$3 flags=$4 run=$5
+    printf '#include <errno.h>\nint main(void) { return 0; }\n' >$dir/probe.c
+    # shellcheck disable=SC2086 # flags, or none
+    if ! { command -v "$cc" && { [ -z "$cxx" ] || command -v "$cxx"; } &&
+        $cc $flags $dir/probe.c -o $dir/probe && { [ -z "$run" ] || command -v "$run"; }; } \
+        >/dev/null 2>&1; then
+        skip "$name: not found"
+        return
+    fi
+    sources="$dir/implementation.c $dir/use.c -lm && timeout 300 $run \$out"
+    add "$cc $flags -x c -std=c99 $warnings -I. -pthread -O2 -o \$out $sources"
+    [ -n "$cxx" ] || return
+    add "$cxx $flags -x c++ -std=c++20 $warnings -I. -pthread -O2 -o \$out $sources"
+    add "$cxx $flags -x c++ -std=c++11 $warnings -I. -DALL_KERNELS -DGPUMB_IMPLEMENTATION" \
+        "-fsyntax-only $dir/use.c"
+    add "$cxx $flags -x c++ -std=c++11 $warnings ${user% -Wuseless-cast} -I. -fsyntax-only" \
+        "$dir/use.c"
+}
+usual=$(readlink -f "$(command -v gcc)" "$(command -v clang)")
+for version in gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 gcc-16 clang-14 clang-15 clang-16 clang-17 \
+    clang-18 clang-19 clang-20 clang-21 clang-22; do
+    number=${version#*-}
+    case $version in gcc*) cxx=g++-$number ;; *) cxx=clang++-$number ;; esac
+    echo "$usual" | grep -qx "$(readlink -f "$(command -v $version)")" ||
+        in_short $version $version "$cxx" '' ''
+done
+in_short musl musl-gcc '' -static ''
+in_short -m32 gcc g++ "-m32 -isystem /usr/include/$(gcc -print-multiarch 2>/dev/null)" ''
+in_short riscv64 riscv64-linux-gnu-gcc riscv64-linux-gnu-g++ -static qemu-riscv64
+in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch64
+
+programs="$dir/quick_start.cu $(find examples bench -name '*.cu' | grep -vx "$left_out")"
+
+# -Wpedantic rejects what nvcc itself generates. Programs are for the first nvcc.
+first_nvcc=${NVCC:-nvcc}
+printf '#include <hip/hip_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.hip
+for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
+    found "$nvcc" || continue
     compile="$nvcc -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wconversion,-Wshadow"
     compile="$compile -I. -o \$out -c"
     for standard in c++14 c++17 c++20; do
+        "$nvcc" --help | grep -q "'$standard'" || skip "$standard: not known to $nvcc" || continue
         try="$compile -std=$standard -x cu $dir/use.c"
         add "$try"
         for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
@@ -272,7 +350,7 @@ if found "$nvcc"; then
     done
     add "$compile -std=c++17 -x cu $dir/names.c"
     for program in $programs; do
-        add "$compile $program"
+        [ "$nvcc" != "$first_nvcc" ] || add "$compile $program"
     done
     # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
     for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
@@ -283,12 +361,42 @@ if found "$nvcc"; then
             skip "$arch: not known to $nvcc"
         fi
     done
+    # HIP on NVIDIA, where HIP's headers fit this toolkit; their own warnings are theirs.
+    hip="$nvcc -arch=sm_90 -D__HIP_PLATFORM_NVIDIA__ ${HIP_INCLUDE:+-isystem $HIP_INCLUDE}"
+    hip="$hip -Xcompiler -Wno-deprecated-declarations"
+    if $hip -c -x cu $dir/probe.hip -o $dir/probe.o >/dev/null 2>&1; then
+        for mode in '' '-DGPUMB_IMPLEMENTATION' '-DGPUMB_IMPLEMENTATION -DALL_KERNELS'; do
+            add "$hip -Werror all-warnings -Xcompiler -Wall,-Wextra -I. -c -o \$out" \
+                "-x cu $mode $dir/use.c"
+        done
+    else
+        skip "HIP on NVIDIA: no headers that fit $nvcc"
+    fi
+done
+nvcc=$first_nvcc
+
+# Clang as CUDA compiler: the newest that knows this toolkit.
+toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
+clang=
+printf '#include <cuda_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.cu
+for candidate in clang++ clang++-19 clang++-20 clang++-21 clang++-22 clang++-23; do
+    compile="$candidate -x cuda --cuda-path=$toolkit -Wno-unknown-cuda-version"
+    if $compile --cuda-gpu-arch=sm_80 -fsyntax-only $dir/probe.cu >/dev/null 2>&1; then
+        clang=$compile
+    fi
+done
+if [ -n "$clang" ]; then
+    for arch in sm_75 sm_90; do
+        add "$clang --cuda-gpu-arch=$arch -std=c++17 $warnings -I. -DALL_KERNELS" \
+            "-DGPUMB_IMPLEMENTATION -O3 -c -o \$out $dir/use.c"
+    done
+else
+    skip "clang as CUDA compiler: none that knows the toolkit in $toolkit"
 fi
 
-hipcc=${HIPCC:-hipcc}
-if found "$hipcc"; then
+for hipcc in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
+    found "$hipcc" || continue
     compile="$hipcc $warnings -I. -o \$out -c -x hip"
-    printf '#include <hip/hip_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.hip
     for arch in gfx900 gfx90a gfx942 gfx1030 gfx1100 gfx1201; do
         if "$hipcc" --offload-arch=$arch -c $dir/probe.hip -o $dir/probe.o >/dev/null 2>&1; then
             compile="$compile --offload-arch=$arch"
@@ -302,6 +410,7 @@ if found "$hipcc"; then
         add "$compile -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
     done
     add "$compile -DGPUMB_IMPLEMENTATION -DSYSTEM_FIRST $dir/use.c"
+    [ "$hipcc" = "${HIPCC:-hipcc}" ] || continue
     # The programs for one kind of card with waves of 64 and one of 32; labs have nothing of either.
     compile="$hipcc $warnings -I. -o \$out -c -x hip --offload-arch=gfx90a"
     for program in $programs; do
@@ -311,11 +420,12 @@ if found "$hipcc"; then
         *) add "$compile --offload-arch=gfx1030 $program" ;;
         esac
     done
-fi
+done
 
 # ---- run ----
 cases=$(wc -l <$dir/cases)
 : >$dir/passed
+[ -z "${LIST:-}" ] || exit 0
 seq "$cases" | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
 passed=$(wc -l <$dir/passed)
 echo "$passed passed, $((cases - passed)) failed, $skipped skipped"

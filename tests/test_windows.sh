@@ -1,0 +1,62 @@
+#!/bin/sh
+# test_windows.sh - tests of the CPU backend on Windows: compiled by mingw-w64 and run by wine, each
+# in a few seconds. MINGW: the compilers' prefix, WINE: the emulator.
+cd "$(dirname "$0")/.." || exit 1
+mingw=${MINGW:-x86_64-w64-mingw32}
+for wine in "${WINE:-wine64}" /usr/lib/wine/wine64 wine; do # the second: Debian, without a script
+    ! command -v "$wine" >/dev/null || break
+done
+passed=0 failed=0 skipped=0
+
+finish()
+{
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+for needed in "$mingw-g++" "$mingw-gcc" "$wine"; do
+    if ! command -v "$needed" >/dev/null; then
+        echo "test_windows.sh: skipped: no $needed"
+        skipped=1
+        finish
+    fi
+done
+
+tmp=build/windows
+mkdir -p $tmp
+WINEPREFIX=$PWD/$tmp/prefix WINEDEBUG=-all # made by the first program, in some 10 s
+WINEDLLOVERRIDES=mscoree,mshtml=d          # asks for no downloads
+export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
+
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+for source in windows.cpp test_regions.cpp test_sweeps.cpp test_table.cpp test_default_forms.cu \
+    test_fit.c; do
+    program=$tmp/${source%.*}.exe
+    case $source in
+    *.c) set -- "$mingw-gcc" -std=c99 -Wno-float-conversion ;; # its isfinite() converts
+    *) set -- "$mingw-g++" -std=c++17 ;;
+    esac
+    case $source in
+    windows.cpp) set -- "$@" -O2 -Wno-array-bounds ;; # NtCurrentTeb() reads at an offset of nothing
+    *.cu) set -- "$@" -O1 -x c++ ;;
+    *) set -- "$@" -O0 ;;
+    esac
+    # shellcheck disable=SC2086 # a list of options
+    "$@" $warnings -I. "tests/$source" -x none -o "$program" -static -pthread -lm \
+        >$tmp/output 2>&1 &&
+        timeout 120 "$wine" "$program" </dev/null >$tmp/output 2>&1
+    status=$?
+    line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped.?$/\1 \2 \3/p' \
+        $tmp/output | tail -n 1)
+    read -r p f s <<END
+${line:-0 0 0}
+END
+    if [ "$status,${line:+$f}" != 0,0 ]; then
+        echo "test_windows.sh: failed: $source, status $status"
+        sed 's/^/    /' $tmp/output | head -n 30
+        [ "$f" -gt 0 ] || f=1
+    fi
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
+finish
