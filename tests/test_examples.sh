@@ -2,18 +2,12 @@
 # test_examples.sh - runs the examples in $TEST_BUILD, the programs in README.md and the quick start
 # of gpumb.h (both compiled for the CPU), and looks for the README's make targets in the Makefile.
 # shellcheck disable=SC2046,SC2086  # words in $CXXFLAGS and $(options) are meant to split
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
 
-passed=0 failed=0 skipped=0
 build=${TEST_BUILD:-build/cpu}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 backend=$(basename "$build")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
 mkdir "$tmp/cwd"
 
 compiler="${CXX:-c++} -x c++ -std=c++11 -O1 -Wall -Wextra -pthread -I. ${CXXFLAGS-}"
@@ -22,29 +16,6 @@ unit='(ns|us|ms|s)'
 has_options='gpumb_open(_args)?\(&?argc|gpumb_main\(argc|GPUMB_MAIN\('
 # ?: so few samples, or so skewed, that nothing bounds the median from below
 interval="\\+-( >100|$number) %|95 % in (\\?|$number ?$unit) \\.\\.\\. $number ?$unit"
-
-# check TEXT COMMAND...: the command is to succeed
-check() {
-    what=$1
-    shift
-    if "$@" >"$tmp/check" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_examples.sh: failed: $what"
-        sed 's/^/    /' "$tmp/check" | head -n 20
-        return 1
-    fi
-}
-
-not() { ! "$@"; }
-
-skip() {
-    skipped=$((skipped + 1))
-    echo "test_examples.sh: skipped: $1"
-}
-
-has() { grep -qE -e "$1" "$2"; }
 
 # options SOURCE: what makes it quick, if it has a command line
 options() {
@@ -190,6 +161,21 @@ if [ -e README.md ]; then
     done
     check "README.md: no complete program" test $found -ge 1
 
+    # the grader, of what is right and of the cheat in the text
+    grader="--budget 0.2 --warmup 0.01 --samples 6:6"
+    $compiler examples/10_grader.cu -o "$tmp/right" &
+    check "README.md: one cheat for the grader" test -e "$(ls "$tmp"/block*.cuda)"
+    check "the cheat does not compile" $compiler \
+        -DMINE="\"$(ls "$tmp"/block*.cuda)\"" examples/10_grader.cu -o "$tmp/cheat"
+    wait $!
+    check "--strict fails what is right" "$tmp/right" $grader --strict \
+        --expect 'mine>=0.001*reference or undecided'
+    check "the cheat is caught without --strict" "$tmp/cheat" $grader
+    "$tmp/cheat" $grader --strict >"$tmp/out" 2>&1
+    check "the cheat passes" test $? -eq 1
+    check "the cheat is not named" grep -qF \
+        "$(sed -n 's/^    \(mine failed: \)/\1/p' README.md)" "$tmp/out"
+
     # the first program on a machine without a device, and as it would be without gpumb_close()
     first=$(grep -l 'int main' "$tmp"/block*.cpp | head -n 1)
     for closes in yes no; do
@@ -250,5 +236,4 @@ else
     skip "no README.md"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,30 +1,8 @@
 #!/bin/sh
 # test_labs.sh - walks through the labs as a student without a GPU would: builds each for the CPU,
 # runs it, replays the stored rows of an H200 and looks for what the solutions say, grades.
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
-
-passed=0 failed=0 skipped=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-# check TEXT COMMAND...: the command is to succeed
-check() {
-    what=$1
-    shift
-    if "$@" >"$tmp/check" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_labs.sh: failed: $what"
-        sed 's/^/    /' "$tmp/check" | head -n 20
-    fi
-}
-
-not() { ! "$@"; }
+. tests/checks.sh
 
 compile() # SOURCE, PROGRAM, OPTION...: as the README says, but sooner
 {
@@ -89,8 +67,7 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 08_transpose '32 lanes take 32 wavefronts at the banks where 1 would do'
 else
-    skipped=$((skipped + 1))
-    echo "test_labs.sh: skipped: no g++ or addr2line to trace with"
+    skip "no g++ or addr2line to trace with"
 fi
 
 # The commands of the hand-outs are those of the Makefile.
@@ -98,5 +75,4 @@ for target in labs trace; do
     check "no make $target" grep -q "^$target:" Makefile
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

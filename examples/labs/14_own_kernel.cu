@@ -40,14 +40,14 @@ int main(int argc, char **argv)
     gpumb *g = gpumb_open(argc, argv);
     const unsigned n = lab_gpu(g) ? 1u << 26 : 1u << 14;
     gpumb_buffer *b[] = {lab_words(g, n / 4), gpumb_alloc(g, 4 * BINS), gpumb_alloc(g, 4 * BINS)};
-    const uint8_t *in = GPUMB_PTR(uint8_t, b[0]);
-    unsigned *bins = GPUMB_PTR(unsigned, b[1]);
     gpumb_fill(g, b[2], GPUMB_FILL_ZERO, 0);
     for (int mine = 0; mine < 2; mine++) {
         gpumb_set_bytes(g, n);
         gpumb_set_output(g, b[1]);
         gpumb_set_verify(g, check, b);
         GPUMB_MEASURE(g, mine ? "mine" : "naive") {
+            const uint8_t *in = GPUMB_PTR(uint8_t, b[0]); /* here: with --strict, buffers move */
+            unsigned *bins = GPUMB_PTR(unsigned, b[1]);
             gpumb_memcpy(g, bins, gpumb_data(b[2]), 4 * BINS);
             if (mine)
                 launch_mine(in, bins, n);

@@ -73,7 +73,8 @@ static inline int lab_check(gpumb *g, void *user)
         const double found = h->real ? (double)value : (double)out[i];
         right = fabs(found - wanted) <= h->tolerance;
         if (!right)
-            gpumb_reason(g, "element %llu is %g, not %g", (unsigned long long)i, found, wanted);
+            gpumb_reason(g, "element %llu is %.10g, not %.10g", (unsigned long long)i, found,
+                         wanted);
     }
     free(out);
     return right;

@@ -1,0 +1,11 @@
+/* 10_mine.h - what 10_grader.cu grades: yours. */
+__global__ void gelu(const float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        out[i] = 0.5f * in[i] * (1 + erff(in[i] * 0.70710678f));
+}
+
+static void launch_mine(const float *in, float *out, uint64_t n)
+{
+    GPUMB_LAUNCH(gelu, 1024, 256, 0, in, out, n);
+}

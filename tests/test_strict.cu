@@ -1,0 +1,510 @@
+// test_strict.cu - --strict against kernels that are written to fool it: each known trick has to be
+// caught, and named in its row's reason; honest kernels pass. On a GPU the tricks are real; on the
+// CPU the device is a fake with a scripted clock, and its streams are played.
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+#define GPUMB_BACKEND_CPU
+#define GPUMB_BACKEND_FAKE
+#endif
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+#ifdef GPUMB_BACKEND_FAKE
+#include "fake.h"
+#endif
+
+#include "check.h"
+#include <math.h>
+#include <string>
+#include <vector>
+
+#ifdef GPUMB_BACKEND_FAKE
+enum : uint64_t { COUNT = 5000, STEPS = 256 };
+#define COSTS(seconds) fake_run(seconds)
+#else
+enum : uint64_t { COUNT = (4 << 20) - 3, STEPS = 2048 };
+#define COSTS(seconds) (void)0
+#endif
+#if defined(GPUMB_BACKEND_CUDA)
+#define GPU(name) cuda##name
+#elif defined(GPUMB_BACKEND_HIP)
+#define GPU(name) hip##name
+#endif
+
+// ---- what is asked for: so many steps of a recurrence, in fp32, that they take far longer than to
+// look whether they were done before ----
+
+template <class T> __host__ __device__ static T recurrence(T x)
+{
+    T y = 0;
+    for (uint64_t i = 0; i < STEPS; i++)
+        y = y * x + x;
+    return y;
+}
+
+__global__ void work(const float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        out[i] = recurrence(0.5f * in[i]);
+}
+
+// ---- tricks ----
+
+struct state { // of a cheat, from run to run
+    const float *in, *inputs, *results;
+    float *out, *memory, *old;
+    int runs;
+};
+static state now;
+
+__global__ void take(const float *from, float *to, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        to[i] = from[i];
+}
+
+// What was computed for these inputs before is kept, element by element.
+__global__ void recall(const float *in, float *out, float *inputs, float *results, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        if (in[i] == inputs[i])
+            out[i] = results[i];
+        else {
+            inputs[i] = in[i];
+            out[i] = results[i] = recurrence(0.5f * in[i]);
+        }
+}
+
+// What stands in the output is right, unless it is poison.
+__global__ void leave(const float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        if (out[i] != out[i])
+            out[i] = recurrence(0.5f * in[i]);
+}
+
+__global__ void beyond(const float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n + 1)
+        out[i] = recurrence(0.5f * in[i < n ? i : 0]);
+}
+
+// The 11 bits of fp16.
+__global__ void half(const float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n) {
+        const float x = 0.5f * in[i];
+        float y = 0;
+        for (uint64_t k = 0; k < STEPS; k++)
+            y = ldexpf(rintf(ldexpf(y * x + x, 11)), -11);
+        out[i] = y;
+    }
+}
+
+__global__ void destroy(float *in, float *out, uint64_t n)
+{
+    GPUMB_GRID_STRIDE(i, n)
+        in[i] = out[i] = 0;
+}
+
+static float *own_memory()
+{
+    void *memory = NULL;
+#ifdef GPU
+    (void)GPU(Malloc)(&memory, 2 * COUNT * sizeof(float));
+#else
+    memory = calloc(2 * COUNT, sizeof(float));
+#endif
+    return (float *)memory;
+}
+
+static void free_memory(float *memory)
+{
+#ifdef GPU
+    (void)GPU(Free)(memory);
+#else
+    free(memory);
+#endif
+}
+
+#define RUN(kernel, ...) GPUMB_LAUNCH(kernel, 1024, 256, 0, __VA_ARGS__)
+typedef void launcher(const float *in, float *out);
+
+static void honest(const float *in, float *out)
+{
+    COSTS(3e-2);
+    RUN(work, in, out, (uint64_t)COUNT);
+}
+
+static void by_pointer(const float *in, float *out)
+{
+    const bool known = in == now.in && out == now.out;
+    now.in = in;
+    now.out = out;
+    if (known) {
+        COSTS(5e-3);
+        RUN(take, now.memory, out, (uint64_t)COUNT);
+    } else {
+        honest(in, out);
+        RUN(take, out, now.memory, (uint64_t)COUNT);
+    }
+}
+
+static void by_content(const float *in, float *out)
+{
+#ifdef GPUMB_BACKEND_FAKE
+    COSTS(memcmp(in, now.memory, COUNT * sizeof *in) ? 3e-2 : 5e-3);
+#endif
+    RUN(recall, in, out, now.memory, now.memory + COUNT, (uint64_t)COUNT);
+}
+
+// Less than what a look at the clock can tell.
+static void elsewhere(const float *in, float *out)
+{
+#ifdef GPUMB_BACKEND_FAKE
+    now.in = in;
+    now.out = out;
+    COSTS(5e-3);
+    fake_later = [] { RUN(work, now.in, now.out, (uint64_t)COUNT); };
+#else
+    static GPU(Stream_t) stream;
+    if (!stream)
+        (void)GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking));
+    work<<<1024, 256, 0, stream>>>(in, out, COUNT);
+    RUN(take, now.memory, now.memory, (uint64_t)1);
+#endif
+}
+
+// Checks are the first run, and what finds other pointers.
+static void when_checked(const float *in, float *out)
+{
+    if (out != now.out)
+        honest(in, out);
+    else {
+        COSTS(5e-3);
+        RUN(take, in, now.memory, (uint64_t)1);
+    }
+    now.out = out;
+}
+
+static void left(const float *in, float *out)
+{
+#ifdef GPUMB_BACKEND_FAKE
+    COSTS(isnan(out[0]) ? 3e-2 : 5e-3);
+#endif
+    RUN(leave, in, out, (uint64_t)COUNT);
+}
+
+static void kept_pointer(const float *in, float *out)
+{
+    now.out = now.out ? now.out : out;
+    honest(in, now.out);
+}
+
+static void past_the_end(const float *in, float *out)
+{
+    COSTS(3e-2);
+    RUN(beyond, in, out, (uint64_t)COUNT);
+}
+
+static void low_precision(const float *in, float *out)
+{
+    COSTS(3e-2);
+    RUN(half, in, out, (uint64_t)COUNT);
+}
+
+static void changes_inputs(const float *in, float *out)
+{
+    COSTS(3e-2);
+    RUN(destroy, const_cast<float *>(in), out, (uint64_t)COUNT);
+}
+
+static const struct {
+    const char *name;
+    launcher *run;
+    int passes; // without --strict; -1: or not
+    const char *reason;
+} tricks[] = {
+    {"honest", honest, 1, ""},
+    {"kept by pointer", by_pointer, 1, "right for the inputs of an earlier run: kept"},
+    {"kept by content", by_content, 1, "a result is kept by its content"},
+    {"another stream", elsewhere, COUNT > 100000 ? -1 : 1, "it works on another stream"},
+    {"works when checked", when_checked, 0, "writes nothing when timed"},
+    {"left from before", left, 1, "left in the outputs"},
+    {"pointer kept", kept_pointer, 1, "writes nothing to other memory: a pointer is kept"},
+    {"past the end", past_the_end, 0, "wrote past the end"},
+    {"low precision", low_precision, 0, "bits are right"},
+    {"changes its inputs", changes_inputs, 1, "bits are right"},
+};
+
+// ---- the grader ----
+
+struct buffers {
+    gpumb_buffer *in, *out;
+};
+
+static int check(gpumb *g, void *user)
+{
+    const buffers *b = (const buffers *)user;
+    std::vector<float> in(COUNT), out(COUNT);
+    if (gpumb_read(g, b->in, 0, in.data(), COUNT * 4) ||
+        gpumb_read(g, b->out, 0, out.data(), COUNT * 4))
+        return 0;
+    double worst = 0;
+    for (size_t i = 0; i<COUNT; i += COUNT> 100000 ? 61 : 1) {
+        const double off = fabs((double)out[i] - recurrence(0.5 * (double)in[i]));
+        worst = off <= worst ? worst : isnan(off) ? 1 : off;
+    }
+    gpumb_reason(g, "%.1f bits are right, of 24", fabs(log2(worst)));
+    return worst < 1e-6; // results are up to 1
+}
+
+static gpumb *open_with(std::vector<const char *> options, const char *samples = "--samples=8:8")
+{
+    static char *words[16];
+    int count = 0;
+    options.insert(options.begin(), {"test_strict", "--budget=2", "--warmup=0.02", samples});
+    for (const char *o : options)
+        words[count++] = const_cast<char *>(o);
+    return gpumb_open(count, words);
+}
+
+static void measure(gpumb *g, buffers *b, const char *name, launcher *run)
+{
+    memset(&now, 0, sizeof now);
+    now.memory = own_memory();
+    gpumb_set_output(g, b->out);
+    gpumb_set_verify(g, check, b);
+    GPUMB_MEASURE(g, name)
+        run(GPUMB_PTR(const float, b->in), GPUMB_PTR(float, b->out));
+    gpumb_free(g, NULL); // has the device waited for
+    free_memory(now.memory);
+}
+
+static buffers make(gpumb *g)
+{
+    const buffers b = {gpumb_alloc(g, COUNT * 4), gpumb_alloc(g, COUNT * 4)};
+    gpumb_fill(g, b.in, GPUMB_FILL_F32, 1);
+    return b;
+}
+
+static void test_tricks()
+{
+    for (int strict = 0; strict < 2; strict++) {
+        gpumb *g = open_with({strict ? "--strict" : "--no-color"});
+        buffers b = make(g);
+        for (const auto &t : tricks) {
+            measure(g, &b, t.name, t.run);
+            const gpumb_result *r = gpumb_last_result(g);
+            const bool named = strstr(r->reason, t.reason) != NULL;
+            const bool passes = r->status == GPUMB_STATUS_OK;
+            CHECK_STR(r->kernel, t.name);
+            if (!CHECK(passes == (strict ? !*t.reason : t.passes) || (!strict && t.passes < 0)) ||
+                !CHECK(named || !strict))
+                printf("    %s%s: %s\n", t.name, strict ? ", strict" : "", r->reason);
+        }
+        CHECK_INT(gpumb_close(g), 1);
+    }
+}
+
+// ---- what --strict does, and asks for ----
+
+#ifdef GPUMB_BACKEND_FAKE
+
+struct seen {
+    buffers b;
+    std::vector<uint64_t> words; // the first of the input, in each run
+    std::vector<const void *> memory;
+    int runs, checks, poisoned;
+};
+
+static int look(gpumb *g, void *user)
+{
+    seen *s = (seen *)user;
+    uint64_t word;
+    s->checks++;
+    gpumb_read(g, s->b.in, 0, &word, sizeof word);
+    return CHECK(word == gpumb_fill_word(GPUMB_FILL_F32, 1, 0)) && check(g, &s->b);
+}
+
+static void describe(gpumb *g, seen *s)
+{
+    s->b = make(g);
+    gpumb_set_output(g, s->b.out);
+    gpumb_set_verify(g, look, s);
+}
+
+static void body(seen *s)
+{
+    uint64_t word;
+    const float *out = GPUMB_PTR(float, s->b.out);
+    memcpy(&word, gpumb_data(s->b.in), sizeof word);
+    s->words.push_back(word);
+    s->memory.push_back(gpumb_data(s->b.in));
+    s->poisoned += isnan(out[0]) && isnan(out[COUNT - 1]);
+    s->runs++;
+    honest(GPUMB_PTR(const float, s->b.in), GPUMB_PTR(float, s->b.out));
+}
+
+static void test_what_changes()
+{
+    uint64_t first = 0;
+    for (const char *seed : {"--seed=7", "--seed=7", "--no-color"}) {
+        gpumb *g = open_with({"--strict", seed}, "--samples=16:16");
+        seen s = {};
+        gpumb_set_bytes(g, 8 * COUNT);
+        describe(g, &s);
+        GPUMB_MEASURE(g, "honest")
+            body(&s);
+        const gpumb_result *r = gpumb_last_result(g);
+        CHECK_STR(r->reason, "");
+        CHECK_INT(r->verified, 1);
+        CHECK_STR(r->cache, "cold");
+        const int timed = (int)r->time.count, warm = s.runs - timed - 2;
+        CHECK_INT(timed, 16);
+        CHECK(warm > 0);
+        CHECK_INT(s.poisoned, timed + 2);
+        CHECK(s.checks >= 2 + 5 && s.checks < 2 + timed); // drawn
+        for (int i = 1; i < s.runs; i++) {
+            CHECK((s.words[i] == s.words[i - 1]) == (i <= warm));
+            CHECK((s.memory[i] == s.memory[0]) == (i < s.runs - 1));
+        }
+        CHECK((first == s.words[0]) == (seed[2] == 's' && first != 0));
+        first = s.words[0];
+        CHECK_INT(gpumb_close(g), 0);
+    }
+    gpumb *g = gpumb_open_settings("plain", NULL); // fills are again what they are elsewhere
+    buffers b = make(g);
+    uint64_t word;
+    gpumb_read(g, b.in, 0, &word, sizeof word);
+    CHECK(word == gpumb_fill_word(GPUMB_FILL_F32, 1, 0));
+    CHECK(word == gpumbi_word(GPUMB_FILL_F32, 1, 0));
+    gpumb_close(g);
+    CHECK(fake_clean());
+}
+
+// What the program has written stays, also in other memory; a reset may renew it.
+static void clear(gpumb *g, void *user)
+{
+    const uint64_t mark = 4711;
+    gpumb_write(g, ((seen *)user)->b.out, 0, &mark, sizeof mark);
+}
+
+static void test_contents_that_stay()
+{
+    gpumb *g = open_with({"--strict"});
+    seen s = {};
+    describe(g, &s);
+    gpumb_buffer *own = gpumb_alloc(g, 100), *zero = gpumb_alloc(g, 100);
+    const char text[] = "neither drawn nor poison";
+    gpumb_fill(g, own, GPUMB_FILL_BITS, 3);
+    gpumb_fill(g, zero, GPUMB_FILL_ZERO, 3);
+    gpumb_write(g, own, 0, text, sizeof text);
+    gpumb_set_reset(g, clear, &s);
+    int left = 1, marked = 1, zeros = 1;
+    GPUMB_MEASURE(g, "honest") {
+        uint64_t mark;
+        memcpy(&mark, gpumb_data(s.b.out), sizeof mark);
+        marked &= mark == 4711;
+        left &= !strcmp(GPUMB_PTR(const char, own), text);
+        zeros &= !GPUMB_PTR(const char, zero)[50];
+        body(&s);
+    }
+    CHECK_STR(gpumb_last_result(g)->reason, "");
+    CHECK_INT(left, 1);
+    CHECK_INT(marked, 1);
+    CHECK_INT(zeros, 1);
+    CHECK_INT(gpumb_close(g), 0);
+    CHECK(fake_clean());
+}
+
+static void test_interleaved()
+{
+    gpumb *g = open_with({"--strict"});
+    GPUMB_SWEEP_LIST(g, pass, 1, 2) {
+        seen one = {}, two = {};
+        one.b = make(g);
+        two.b = make(g);
+        memset(&now, 0, sizeof now);
+        now.memory = own_memory();
+        GPUMB_INTERLEAVE(g) {
+            for (seen *s : {&one, &two}) {
+                gpumb_set_output(g, s->b.out);
+                gpumb_set_verify(g, look, s);
+                GPUMB_MEASURE(g, s == &one ? "honest" : "cheat") {
+                    if (s == &one || pass == 1)
+                        body(s);
+                    else
+                        by_pointer(GPUMB_PTR(const float, s->b.in), GPUMB_PTR(float, s->b.out));
+                }
+            }
+        }
+        free_memory(now.memory);
+    }
+    CHECK_INT((int)gpumb_row_count(g), 4);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_STR(gpumb_row(g, i)->reason, i < 3 ? ""
+                                                 : "its result is right for the inputs of an "
+                                                   "earlier run: kept by its pointers");
+    CHECK_INT(gpumb_row(g, 1)->comparison.verdict, GPUMB_VERDICT_SAME);
+    CHECK_INT(gpumb_close(g), 1);
+    CHECK(fake_clean());
+}
+
+static void test_what_it_asks_for()
+{
+    static const char *const lack[] = {"needs a check",
+                                       "needs gpumb_set_output()",
+                                       "needs gpumb_set_output()",
+                                       "needs inputs",
+                                       "given",
+                                       ""};
+    for (int i = 0; i < 6; i++) {
+        gpumb *g = open_with({"--strict"});
+        std::vector<float> memory(COUNT);
+        seen s = {};
+        s.b = make(g);
+        gpumb_buffer *wrapped = gpumb_wrap(g, memory.data(), COUNT * 4);
+        const double second = 1;
+        if (i == 3)
+            gpumb_fill(g, s.b.in, GPUMB_FILL_ZERO, 1);
+        if (i != 1)
+            gpumb_set_output(g, i == 2 ? wrapped : s.b.out);
+        if (i != 0)
+            gpumb_set_verify(g, look, &s);
+        if (i == 4)
+            gpumb_add_times(g, "given", GPUMB_MEANING_SPAN, &second, 1);
+        else
+            GPUMB_MEASURE(g, "honest")
+                body(&s);
+        CHECK(strstr(gpumb_last_result(g)->reason, lack[i]) != NULL);
+        CHECK_INT(s.runs > 0, i == 5);
+        CHECK_INT(gpumb_close(g), i < 5);
+    }
+    gpumb *g = open_with({"--strict"}); // memory for one of two
+    fake_memory = 100 << 20;
+    CHECK(gpumb_alloc(g, 60 << 20) == NULL);
+    gpumb_result r;
+    GPUMB_TIME(&r)
+        honest(NULL, NULL);
+    if (!CHECK(strstr(r.reason, "needs 60 MiB more device memory") != NULL))
+        printf("    %s\n", r.reason);
+    CHECK_INT(gpumb_close(g), 1);
+    fake_reset();
+    CHECK_INT(gpumb_close(open_with({"--strict", "--replay=rows.csv"})), 2);
+    CHECK(fake_clean());
+}
+
+#endif
+
+int main()
+{
+#ifdef GPUMB_BACKEND_FAKE
+    fake_reset();
+    fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
+    test_what_changes();
+    test_contents_that_stay();
+    test_interleaved();
+    test_what_it_asks_for();
+#endif
+    test_tricks();
+    return CHECK_SUMMARY();
+}
