@@ -5,8 +5,13 @@ find = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 
 NVCC := $(call find,nvcc /usr/local/cuda/bin/nvcc)
 HIPCC := $(call find,hipcc /opt/rocm/bin/hipcc)
+MPICC := $(call find,mpicc)
+MPICXX := $(call find,mpicxx mpic++)
 DEVICE_cuda := $(or $(shell nvidia-smi -L 2>/dev/null | grep '^GPU'),$(wildcard /dev/nvidia0))
-DEVICE_hip := $(wildcard /dev/kfd)
+# amd or nvidia; there nvcc compiles, with HIP's headers from HIP_INCLUDE.
+HIP_PLATFORM ?= amd
+HIP_INCLUDE ?= /usr/include
+DEVICE_hip := $(if $(filter nvidia,$(HIP_PLATFORM)),$(DEVICE_cuda),$(wildcard /dev/kfd))
 DEVICE_cpu := yes
 
 BACKEND ?= $(if $(and $(NVCC),$(DEVICE_cuda)),cuda,$(if $(and $(HIPCC),$(DEVICE_hip)),hip,cpu))
@@ -16,7 +21,12 @@ endif
 ifeq ($(BACKEND)$(NVCC),cuda)
 $(error BACKEND=cuda needs nvcc: put it into PATH, or say NVCC=/path/to/nvcc)
 endif
-ifeq ($(BACKEND)$(HIPCC),hip)
+ifeq ($(BACKEND)$(HIP_PLATFORM),hipnvidia)
+ifeq ($(and $(NVCC),$(wildcard $(HIP_INCLUDE)/hip/nvidia_detail)),)
+$(error HIP_PLATFORM=nvidia needs nvcc and HIP's headers for it: say NVCC=/path/to/nvcc and \
+    HIP_INCLUDE=/path, where /path/hip/nvidia_detail is)
+endif
+else ifeq ($(BACKEND)$(HIPCC),hip)
 $(error BACKEND=hip needs hipcc: put it into PATH, or say HIPCC=/path/to/hipcc)
 endif
 DEVICE := $(DEVICE_$(BACKEND))
@@ -49,6 +59,11 @@ COMPILE_hip = $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -
 COMPILE_cpu = $(HOST_CXX)
 COMPILE = $(COMPILE_$(BACKEND))
 LANGUAGE_hip := -x hip
+ifeq ($(HIP_PLATFORM),nvidia)
+COMPILE_hip = $(COMPILE_cuda) -D__HIP_PLATFORM_NVIDIA__ \
+                $(addprefix -isystem ,$(filter-out /usr/include,$(HIP_INCLUDE)))
+LANGUAGE_hip :=
+endif
 LANGUAGE_cpu := -x c++
 LANGUAGE := $(LANGUAGE_$(BACKEND))
 
@@ -57,13 +72,15 @@ export TEST_BUILD := build/$(BACKEND)
 
 # ---- what there is ----
 B := build/$(BACKEND)
-BENCHES := $(patsubst bench/%.cu,$(B)/%,$(wildcard bench/*.cu))
-HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(wildcard bench/*.c))
+OF_RANKS := bench/fleet.c bench/ranks.cu # these need MPI
+FLEET := $(if $(MPICC),build/fleet $(B)/ranks)
+BENCHES := $(patsubst bench/%.cu,$(B)/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.cu)))
+HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.c)))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := $(foreach t,amd coverage isa labs sensors,tests/test_$(t).sh)
+THOROUGH := $(foreach t,amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
 SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
@@ -95,6 +112,10 @@ passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; m
 
 labs: $(LABS) ## builds the labs for students: see examples/labs/README.md
 
+fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/README.md
+	@test -n '$(FLEET)' || { echo 'make fleet: mpicc is missing' \
+	    '(Debian: apt-get install openmpi-bin libopenmpi-dev)'; exit 1; }
+
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
@@ -122,10 +143,11 @@ clean: ## removes build/
 
 help: ## shows this list
 	@echo 'make [BACKEND=cuda|hip|cpu] [ARCH=sm_90] [HIP_ARCH=gfx90a] TARGET'
+	@echo 'make BACKEND=hip HIP_PLATFORM=nvidia NVCC=nvcc HIP_INCLUDE=/usr/include TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport report labs trace test rest check plots figures matrix lint mutate
-.PHONY: clean help always
+.PHONY: all run bench passport report labs fleet trace test rest check plots figures matrix lint
+.PHONY: mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -135,6 +157,10 @@ $(B)/flags.kernels: always
 
 build/cpu/flags.host: always
 	@mkdir -p $(@D); echo '$(HOST_FLAGS)' | cmp -s - $@ || echo '$(HOST_FLAGS)' > $@
+
+ifeq ($(HIP_PLATFORM),nvidia)
+build/hip/%: override LDFLAGS += -lcuda # HIP's headers ask the driver
+endif
 
 KERNEL_NEEDS := $(HEADERS) $(B)/flags.kernels
 HOST_NEEDS := $(HEADERS) build/cpu/flags.host
@@ -149,6 +175,16 @@ build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call
 
 build/cpu/%: bench/%.c $(HOST_NEEDS)
 	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+
+build/fleet: bench/fleet.c $(HOST_NEEDS)
+	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(HOST_C:$(CC)%=$(MPICC)%) $< -o $@ $(LDFLAGS) -lm
+
+MPI_cuda = OMPI_CXX='$(CXX)' MPICH_CXX='$(CXX)' $(COMPILE) -ccbin $(MPICXX) $(NCCL)
+MPI_hip = OMPI_CXX='$(HIPCC)' MPICH_CXX='$(HIPCC)' $(COMPILE:$(HIPCC)%=$(MPICXX)%)
+MPI_cpu = OMPI_CXX='$(CXX)' MPICH_CXX='$(CXX)' $(COMPILE:$(CXX)%=$(MPICXX)%)
+NCCL ?= $(if $(wildcard /usr/include/nccl.h /usr/local/cuda/include/nccl.h),-DRANKS_NCCL -lnccl)
+$(B)/ranks: bench/ranks.cu $(KERNEL_NEEDS)
+	$(MPI_$(BACKEND)) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 $(B)/labs/%: examples/labs/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
@@ -224,7 +260,7 @@ $(call run_if,rest,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
 $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 
-test: $(PROGRAMS) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds everything and runs the tests
+test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
 rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code

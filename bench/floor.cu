@@ -132,15 +132,18 @@ static void floor_span(gpumb *g)
                     continue;
                 const word ticks = (word)((double)us * 1e-6 / tick_s);
                 const size_t before = gpumb_row_count(g);
+                const double own_s =
+                    stamp ? median_span(g, stamp, ticks, tick_s, blocks, (int)block) : NAN;
                 for (int i = is_gpu(g) ? 0 : WAYS - 1; i < WAYS; i++) {
+                    gpumb_set_value(g, "span_s", own_s); /* for a replay, which has no stamps */
                     gpumb_set_timing(g, way[i]);
                     gpumb_set_cache(g, i == COLD ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
                     GPUMB_MEASURE(g, name[i])
                         GPUMB_LAUNCH(spin, blocks, block, 0, ticks, (word *)NULL);
                 }
-                if (gpumb_row_count(g) == before || gpumb_get_settings(g)->replay)
-                    continue; /* enumerating, or a replay: no stamps to compare with */
-                const double span = median_span(g, stamp, ticks, tick_s, blocks, (int)block);
+                const double span = gpumb_row_value(g, before, "span_s");
+                if (!(span > 0)) /* enumerating, or rows of an older version */
+                    continue;
                 char text[400];
                 int length =
                     snprintf(text, sizeof text, "%lld x %lld threads spin %lld us: span %.2f us",
@@ -175,30 +178,36 @@ static void floor_result(gpumb *g)
     const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
         const word ticks = (word)((double)us * 1e-6 / tick_s);
-        const size_t before = gpumb_row_count(g);
-        GPUMB_MEASURE(g, "spin")
-            GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
-        if (gpumb_row_count(g) == before || gpumb_last_result(g)->status != GPUMB_STATUS_OK ||
-            gpumb_last_result(g)->time.count < 6 || /* no interval */
-            gpumb_get_settings(g)->replay)          /* no results */
-            continue;
-        double medians[50], wall[50]; /* the long run: results over and over */
-        for (int i = 0; i < repetitions; i++) {
-            gpumb_result again;
-            const double began = host_now();
-            GPUMB_TIME(&again)
+        const size_t row = gpumb_row_count(g);
+        if (gpumb_wants_times(g, "spin")) {
+            double medians[50], wall[50]; /* the long run: results over and over */
+            for (int i = 0; i < repetitions; i++) {
+                gpumb_result again;
+                const double began = host_now();
+                GPUMB_TIME(&again)
+                    GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
+                wall[i] = host_now() - began;
+                medians[i] = again.time.median;
+            }
+            const gpumb_stats seconds = gpumb_statistics(wall, (uint64_t)repetitions);
+            gpumb_set_value(g, "results", repetitions);
+            gpumb_set_value(g, "results_median_s",
+                            gpumb_statistics(medians, (uint64_t)repetitions).median);
+            gpumb_set_value(g, "result_takes_s", seconds.median);
+            gpumb_set_value(g, "result_takes_at_most_s", seconds.max);
+            GPUMB_MEASURE(g, "spin")
                 GPUMB_LAUNCH(spin, 1, threads_of(g), 0, ticks, (word *)NULL);
-            wall[i] = host_now() - began;
-            medians[i] = again.time.median;
         }
-        const gpumb_result *r = gpumb_last_result(g);
-        const double truth = gpumb_statistics(medians, (uint64_t)repetitions).median;
-        const gpumb_stats seconds = gpumb_statistics(wall, (uint64_t)repetitions);
-        gpumb_note(g,
-                   "%lld us: +-%.2f %%, off by %+.2f %% from the median of %d results, which take "
-                   "%.3f s each, %.3f s at most",
-                   (long long)us, 50 * (r->time.ci_hi - r->time.ci_lo) / r->time.median,
-                   percent(r->time.median, truth), repetitions, seconds.median, seconds.max);
+        const gpumb_result *r = gpumb_row(g, row);
+        const double truth = gpumb_row_value(g, row, "results_median_s");
+        if (r && r->status == GPUMB_STATUS_OK && r->time.count >= 6 && truth > 0)
+            gpumb_note(g,
+                       "%lld us: +-%.2f %%, off by %+.2f %% from the median of %.0f results, which "
+                       "take %.3f s each, %.3f s at most",
+                       (long long)us, 50 * (r->time.ci_hi - r->time.ci_lo) / r->time.median,
+                       percent(r->time.median, truth), gpumb_row_value(g, row, "results"),
+                       gpumb_row_value(g, row, "result_takes_s"),
+                       gpumb_row_value(g, row, "result_takes_at_most_s"));
     }
 }
 

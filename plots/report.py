@@ -60,11 +60,14 @@ OPTIONS = {  # of the settings that are not as by default
     "peak_gbps": ("--peak", 1),
     "processes": ("--processes", 1),
 }
-WORDS = {("profile", "full"): "--full", ("cache", "cold"): "--cold", ("raw", "yes"): "--raw"}
+WORDS = {
+    ("profile", "full"): "--full", ("cache", "cold"): "--cold", ("raw", "yes"): "--raw",
+    ("strict", "yes"): "--strict",
+}  # fmt: skip
 USUAL = {  # for contexts that say them all
     "precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30, "max_samples": 10000,
     "seed": 1, "profile": "quick", "cache": "hot", "order": "natural", "delta": 0.01,
-    "processes": 1, "raw": "no",
+    "processes": 1, "raw": "no", "strict": "no",
 }  # fmt: skip
 
 

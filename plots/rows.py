@@ -162,16 +162,19 @@ def read_json(path):
 
 
 def add_spans(path, rows):
-    """floor says what the spin's own clock showed in notes: in the JSON file or the terminal's text
-    beside the CSV."""
+    """What the spin's own clock showed is a value of floor's rows; older ones have it in notes,
+    in the JSON file or the terminal's text beside the CSV."""
     stem = path.name.removesuffix(".part").removesuffix(".csv")
     notes = (path.with_name(stem + end) for end in (".txt", ".json"))
     text = "".join(f.read_text("utf-8", "replace") for f in notes if f.is_file())
     spans = {m[:3]: m[3] for m in SPAN.findall(text)}
     for r in rows:
         if r["bench"] == "floor/span":
-            r["span_us"] = spans.get((r["blocks"], r["block"], r["us"]), "")
-    if not spans and any("span_us" in r for r in rows):
+            own_s = number(r, "span_s")
+            noted = spans.get((r["blocks"], r["block"], r["us"]), "")
+            r["span_us"] = str(own_s * 1e6) if own_s > 0 else noted
+    found = [r["span_us"] for r in rows if "span_us" in r]
+    if found and not any(found):
         say(
             f"{path}: no {stem}.json or {stem}.txt with the spans beside it: floor/span is not "
             "drawn: run floor with --json too"
@@ -400,7 +403,9 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         linear=not log_x,
         log_y=bool(log_y),
         y=y,
-        panel_title=axis_label(panel).replace("{", "{{").replace("}", "}}") + ": {}",
+        panel_title=axis_label(panel).replace("{", "{{").replace("}", "}}") + ": {}"
+        if panel
+        else "{}",
     )
 
 
@@ -421,6 +426,18 @@ def name_sources(inputs):
     for name, rows in inputs.items():
         for r in rows:
             r["@source"] = r["device"] if apart else name
+
+
+def name_cards(family, rows):
+    """Rows of several equal cards in one file, of --device 0,1, are told apart as sources are; and
+    whether there are several."""
+    if len({r.get("on_device") for r in rows}) < 2 or "on_device" in (
+        *(family.x, family.series, family.panel, family.over),
+        *(family.bands, family.group),
+    ):
+        return rows, False
+    cards = [", ".join(r[c] for c in ("@source", "on_device") if r.get(c)) for r in rows]
+    return [{**r, "@source": card} for r, card in zip(rows, cards)], True
 
 
 def overlay(family, rows):
@@ -465,7 +482,8 @@ def figures(rows, wanted=None, asked=None, date=None, together=False):
             own, replaced = select(family, own_rows)
             if not own:
                 continue
-            if together:
+            own, several = name_cards(family, own)
+            if together or several:
                 by = [c for c in (family.panel, family.series) if c]
                 own.sort(key=lambda r: [order(value(r[c])) for c in by])
                 family = overlay(family, own)

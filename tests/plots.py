@@ -281,6 +281,26 @@ def overlaid(tmp):
     check(code == 0 and (tmp / "figures" / "overlaid-own-sum.svg").exists(), f"overlay: {error}")
 
 
+def cards(tmp):
+    """Equal cards in one file: a line for each, also in figures that are known; what names the card
+    already stays."""
+    rows = rows_of("h200-copy.csv")
+    names = ["0 0000:1b:00.0", "1 0000:2c:00.0"]
+    write(tmp / "pair.csv", [{**r, "on_device": card} for card in names for r in rows])
+    found = list(table.figures(table.read_all([tmp / "pair.csv"])))
+    alone = list(table.figures(table.read_all([RESULTS / "h200-copy.csv"])))
+    check([f.name for f in found] == [f.name for f in alone], "other figures for a pair")
+    for figure, one in zip(found, alone):
+        lines = [(card, s[card]) for s in figure.panels.values() for card in s]
+        apart = all(p.row["on_device"] == card for card, points in lines for p in points)
+        check({card for card, _ in lines} == set(names) and apart, f"{figure.name}: cards mixed")
+        points, single = (sum(len(p) for s in f.panels.values() for p in s.values())
+                          for f in (figure, one))
+        check(points == 2 * single, f"{figure.name}: {points} points, not 2 x {single}")
+    code, error = run(tmp / "pair.csv", "--x", "on_device", "--bench", "copy/fastest", "--out", tmp)
+    check(code == 0, f"cards along x: {error}")
+
+
 # ---- the stored figures --------------------------------------------------------------------------
 
 
@@ -293,7 +313,7 @@ def stored():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (files, span, captions, bands, plateaus, unknown, overlaid):
+    for part in (files, span, captions, bands, plateaus, unknown, overlaid, cards):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

@@ -1,35 +1,13 @@
 #!/bin/sh
 # test_bench.sh - runs benchmarks of $TEST_BUILD in a tiny configuration, with all their checks, and
 # parses the files back.
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
 
-passed=0 failed=0 skipped=0
 build=${TEST_BUILD:-build/cpu}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-# check TEXT COMMAND...: the command is to succeed
-check() {
-    what=$1
-    shift
-    if "$@" >"$tmp/check" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_bench.sh: failed: $what"
-        sed 's/^/    /' "$tmp/check" | head -n 20
-    fi
-}
-
-not() { ! "$@"; }
 
 python3=$(command -v python3) || {
-    skipped=1
-    echo "test_bench.sh: skipped: no python3 to read the files back"
+    skip "no python3 to read the files back"
 }
 
 # bench NAME ROWS AXES NOTES ARGUMENT...: all rows are ok and verified (of floor,
@@ -58,6 +36,16 @@ bench() {
     fi
 }
 
+# again NAME ARGUMENT...: what was measured last gives the same conclusions when it is replayed
+again() {
+    name=$1
+    shift
+    "$build/$name" "$@" --replay "$tmp/bench.json" 2>"$tmp/bench.err" |
+        sed -n 's/^  replayed: /  /p' >"$tmp/bench.again"
+    check "$name $*: no conclusions by replay" test -s "$tmp/bench.again"
+    check "$name $*: other conclusions by replay" not grep -vxFf "$tmp/bench.out" "$tmp/bench.again"
+}
+
 bench strided 8 elem,stride,geometry 2 --axis elem=4,16 --axis stride=1,4
 bench offset 14 subdomains,iterations,elem,lanes,where,offset 5 --axis subdomains=32 \
     --axis iterations=1,4 --axis lanes=1,4 --axis elem=16 --axis offset=0,1
@@ -73,7 +61,9 @@ bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/f
     --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
     --axis value_type=i32,f64
 bench floor 1 block,blocks,us 2 --filter floor/span/chosen --axis blocks=1 --axis us=1000
+again floor --filter floor/span/chosen --axis blocks=1 --axis us=1000
 bench floor 1 us 1 --filter floor/result --axis us=1000
+again floor --filter floor/result --axis us=1000
 bench floor 6 trial 3 --filter floor/compare --axis trial=1
 check "floor: not compared with the first of two" test "$(
     grep -cE ',first,([0-9.e+-]+,){3}(undecided|faster|slower|same),' "$tmp/bench.csv")" -eq 3
@@ -134,6 +124,15 @@ check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 # Without the library, which is not everywhere.
 bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
 bench scan 3 n,form 1 --filter scan/form --axis n=20011
+
+timeout 100 "$build/mistakes" --precision 1e6 --budget 100 --warmup 0 --samples 6:6 \
+    --json "$tmp/bench.json" >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
+check "mistakes: exit code $?" test $? -eq 0
+again mistakes
+check "mistakes: not nine factors and a pair" test "$(grep -c . "$tmp/bench.again")" -ge 10
+check "mistakes: a result that is unused is not told by its flag" \
+    grep -q 'result unused: [0-9.e+-]* of the right rate; flagged unverified' "$tmp/bench.again"
+check "mistakes: another is not checked" test "$(grep -c unverified "$tmp/bench.again")" -eq 1
 
 # replay NAME ROWS CONCLUSION: the stored rows of an H200 without one
 replay()
@@ -237,5 +236,4 @@ bench host $((5 * twice)) n,threads 0 --filter host/jacobi --axis n=1,2,3,37,100
 bench host $((5 * twice)) n,threads $((twice - 1)) --filter host/nbody --axis n=1,3,33,100,1001 \
     --axis threads=$threads
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -2,26 +2,11 @@
 # test_trace.sh - the access tracer: counts known by hand for tests/traced.cu, what is out of
 # bounds, races, and what it prints. All of it with gcc; with clang as far as that goes.
 cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
 CC=${CC:-cc} CXX=${CXX:-c++}
 tracer=examples/trace/gpumb_trace.c
-passed=0 failed=0 skipped=0
-d=$(mktemp -d)
-trap 'rm -rf "$d"' EXIT
 
-check() # NAME COMMAND...
-{
-    name=$1
-    shift
-    if "$@" >"$d/report" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s\n' "$name"
-        head -n 40 "$d/report" | sed 's/^/    /'
-    fi
-}
-
-has() # FILE TEXT: a line with exactly this text in it
+says() # FILE TEXT: a line with exactly this text in it
 {
     grep -qF -- "$2" "$1" && return
     echo "not in $1: $2"
@@ -34,44 +19,36 @@ lacks() # FILE TEXT
     ! grep -F -- "$2" "$1"
 }
 
-finish()
-{
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-}
-
 flags=$(sed -n 's/^TRACE := //p' Makefile)
 exact=$(sed -n 's/^TRACE_EXACT := \(.*\) #.*/\1/p' Makefile)
 # shellcheck disable=SC2086 # flags are words
-if "$CXX" $flags $exact -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
+if "$CXX" $flags $exact -c -x c++ /dev/null -o "$tmp/probe.o" 2>/dev/null; then
     flags="$flags $exact"
 else
     exact=
 fi
 for flag in $flags; do
-    [ "$flag" = -Wno-tsan ] || check "the tracer says $flag" has "$tracer" " $flag "
+    [ "$flag" = -Wno-tsan ] || check "the tracer says $flag" says "$tracer" " $flag "
 done
-printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$d/whole.c"
+printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >"$tmp/whole.c"
 # shellcheck disable=SC2086 # flags are words
-if ! "$CXX" $flags -c -x c++ /dev/null -o "$d/probe.o" 2>/dev/null; then
-    skipped=1
-    echo "skipped: $CXX has no -fsanitize=thread or no -fsanitize-coverage=trace-pc"
+if ! "$CXX" $flags -c -x c++ /dev/null -o "$tmp/probe.o" 2>/dev/null; then
+    skip "$CXX has no -fsanitize=thread or no -fsanitize-coverage=trace-pc"
     finish
-    exit
 fi
 # shellcheck disable=SC2086
-check "compiles" "$CXX" -I. $flags -x c++ -c tests/traced.cu -o "$d/traced.o"
-check "compiles" "$CC" -I. -std=gnu99 -O1 -c "$tracer" -o "$d/trace.o"
-check "links" "$CXX" "$d/traced.o" "$d/trace.o" -o "$d/traced" -pthread
-GPUMB_TRACE_BLOCKS=0 GPUMB_TRACE_CSV=$d/all.csv GPUMB_TRACE_SVG=$d/all.svg \
-    "$d/traced" >"$d/all.txt" 2>"$d/all.err"
+check "compiles" "$CXX" -I. $flags -x c++ -c tests/traced.cu -o "$tmp/traced.o"
+check "compiles" "$CC" -I. -std=gnu99 -O1 -c "$tracer" -o "$tmp/trace.o"
+check "links" "$CXX" "$tmp/traced.o" "$tmp/trace.o" -o "$tmp/traced" -pthread
+GPUMB_TRACE_BLOCKS=0 GPUMB_TRACE_CSV=$tmp/all.csv GPUMB_TRACE_SVG=$tmp/all.svg \
+    "$tmp/traced" >"$tmp/all.txt" 2>"$tmp/all.err"
 check "runs" test $? -eq 0
-check "nothing to say" test ! -s "$d/all.err"
+check "nothing to say" test ! -s "$tmp/all.err"
 
 # ---- counts ----
 # kernel memory access size: requests of all blocks; lanes; sectors and lines, or wavefronts, of
 # each request. A number after = is the sum over the requests. Two loads in a line are added up.
-cat >"$d/expected" <<'END'
+cat >"$tmp/expected" <<'END'
 copied<unsigned char> global load 1 256 32 1 1
 copied<unsigned char> global store 1 256 32 1 1
 copied<float> global load 4 256 32 4 1
@@ -159,7 +136,7 @@ gpumbi_copy_fastest global load 16 64 32 16 4
 gpumbi_copy_fastest global store 16 64 32 16 4
 END
 # The model's sums for addresses that are not regular.
-sed -n 's/^model //p' "$d/all.txt" | while read -r kernel requests lanes sectors lines; do
+sed -n 's/^model //p' "$tmp/all.txt" | while read -r kernel requests lanes sectors lines; do
     case $kernel in
     gathered) echo "$kernel global load 4 $((2 * requests)) 32 =$((sectors + 4 * requests))" \
         "=$((lines + requests))" ;;
@@ -167,17 +144,17 @@ sed -n 's/^model //p' "$d/all.txt" | while read -r kernel requests lanes sectors
     ragged) echo "$kernel global load 4 $((requests + 256)) =$((lanes + 8192))" \
         "=$((sectors + 1024)) =$((lines + 256))" ;;
     esac
-done >>"$d/expected"
+done >>"$tmp/expected"
 
 # clang moves structs member by member or unseen, leaves out a load before a store to the same
 # address, and may merge the arms of a condition.
 [ -n "$exact" ] || sed -i '/^copied<float[234]>/d; /^wide_/d; /^reduce_.*load/d; /^halves/d;
     /^gpumbi_/d' \
-    "$d/expected"
+    "$tmp/expected"
 
 counts() # CSV: what differs from the expected
 {
-    awk -F '"' -v expected="$d/expected" '
+    awk -F '"' -v expected="$tmp/expected" '
     NR == 1 { next }
     {
         n = split(substr($3, 2), f, ",")
@@ -214,12 +191,12 @@ counts() # CSV: what differs from the expected
         exit wrong
     }' "$1"
 }
-check "counts" counts "$d/all.csv"
+check "counts" counts "$tmp/all.csv"
 
 approximate() # KERNEL: requests that are marked so
 {
     awk -F '"' -v kernel="$1" '$2 == kernel { split($3, f, ","); n += f[11] } END { print n + 0 }' \
-        "$d/all.csv"
+        "$tmp/all.csv"
 }
 check "straight code is exact" test "$(approximate 'transpose_tiled<32>')" -eq 0
 check "a loop that ends earlier for some is exact" test "$(approximate ragged)" -eq 0
@@ -228,36 +205,38 @@ check "two call sites are told apart" test "$(approximate two_sites)" -eq 0
 check "inner loops of unequal length are marked" test "$(approximate nested)" -gt 0
 
 # ---- what is printed ----
-check "table" has "$d/all.txt" \
+check "table" says "$tmp/all.txt" \
     "load 4 B           256  32.00    32.00   4.00  32.00  12.5 %  out[thread_index()] = in"
-check "advice: distance" has "$d/all.txt" "32 lanes want 128 bytes and touch 32 sectors of 32: \
+check "advice: distance" says "$tmp/all.txt" "32 lanes want 128 bytes and touch 32 sectors of 32: \
 12.5 % used; neighbours are 32 bytes apart: let neighbouring threads take neighbouring elements."
-check "advice: misaligned" has "$d/all.txt" "32 lanes want 128 bytes and touch 5 sectors of 32: \
+check "advice: misaligned" says "$tmp/all.txt" "32 lanes want 128 bytes and touch 5 sectors of 32: \
 80.0 % used; neighbours lie side by side, but the warp starts inside a sector: align it."
-check "advice: banks" has "$d/all.txt" "32 lanes take 32 wavefronts at the banks where 1 would \
+check "advice: banks" says "$tmp/all.txt" "32 lanes take 32 wavefronts at the banks where 1 would \
 do; lanes 0 and 1 are 128 bytes apart: let them be neighbours, or pad rows by one element."
-check "advice: lanes" has "$d/all.txt" "16 lanes want 64 bytes and touch 4 sectors of 32: \
+check "advice: lanes" says "$tmp/all.txt" "16 lanes want 64 bytes and touch 4 sectors of 32: \
 50.0 % used; the lanes between do something else: let whole warps go one way."
-check "picture: sectors" has "$d/all.txt" " +128 |4.......|5.......|6.......|7.......|"
-check "picture: banks" has "$d/all.txt" "|0       1       2       3       |"
-check "SVG" test "$(grep -c '<rect' "$d/all.svg")" -gt 1000
+check "picture: sectors" says "$tmp/all.txt" " +128 |4.......|5.......|6.......|7.......|"
+check "picture: banks" says "$tmp/all.txt" "|0       1       2       3       |"
+check "SVG" test "$(grep -c '<rect' "$tmp/all.svg")" -gt 1000
 if command -v xmllint >/dev/null; then
-    check "SVG is XML" xmllint --noout "$d/all.svg"
+    check "SVG is XML" xmllint --noout "$tmp/all.svg"
 fi
 
 # Some blocks tell the same, where all are alike; other warps; one kernel.
-GPUMB_TRACE_CSV=$d/some.csv GPUMB_TRACE_KERNEL='strided<8>' "$d/traced" >"$d/some.txt"
-check "sampled blocks" has "$d/some.txt" "strided<8> <<<(32,1,1), (256,1,1)>>>: 16 of 32 blocks"
-check "sampled blocks" has "$d/some.csv" '"strided<8>",32,16,256,traced.cu'
-check "one kernel" lacks "$d/some.csv" copied
-GPUMB_TRACE_WARP=64 GPUMB_TRACE_BLOCKS=1 GPUMB_TRACE_KERNEL='strided<32>' "$d/traced" >"$d/64.txt"
-check "warps of 64" has "$d/64.txt" "load 4 B             4  64.00    64.00   8.00  64.00  12.5 %"
-GPUMB_TRACE_WARP=16 "$d/traced" >/dev/null 2>"$d/16.err"
+GPUMB_TRACE_CSV=$tmp/some.csv GPUMB_TRACE_KERNEL='strided<8>' "$tmp/traced" >"$tmp/some.txt"
+check "sampled blocks" says "$tmp/some.txt" "strided<8> <<<(32,1,1), (256,1,1)>>>: 16 of 32 blocks"
+check "sampled blocks" says "$tmp/some.csv" '"strided<8>",32,16,256,traced.cu'
+check "one kernel" lacks "$tmp/some.csv" copied
+GPUMB_TRACE_WARP=64 GPUMB_TRACE_BLOCKS=1 GPUMB_TRACE_KERNEL='strided<32>' \
+    "$tmp/traced" >"$tmp/64.txt"
+check "warps of 64" \
+    says "$tmp/64.txt" "load 4 B             4  64.00    64.00   8.00  64.00  12.5 %"
+GPUMB_TRACE_WARP=16 "$tmp/traced" >/dev/null 2>"$tmp/16.err"
 check "other warps are refused" test $? -eq 2
-check "other warps are refused" has "$d/16.err" "GPUMB_TRACE_WARP: must be 32 or 64"
+check "other warps are refused" says "$tmp/16.err" "GPUMB_TRACE_WARP: must be 32 or 64"
 
 # ---- out of bounds, and races ----
-cat >"$d/faults.cu" <<'END'
+cat >"$tmp/faults.cu" <<'END'
 #include "gpumb.h"
 
 __global__ void past_end(const float *in, float *out, int n)
@@ -365,44 +344,45 @@ int main(int argc, char **)
 }
 END
 # Here the implementation is a file of its own.
-check "implementation apart" "$CC" -I. -DGPUMB_TRACE -c "$d/whole.c" -o "$d/whole.o"
+check "implementation apart" "$CC" -I. -DGPUMB_TRACE -c "$tmp/whole.c" -o "$tmp/whole.o"
 # shellcheck disable=SC2086
-check "faults" "$CXX" -I. $flags -x c++ -c "$d/faults.cu" -o "$d/faults.o"
-check "faults" "$CXX" "$d/faults.o" "$d/whole.o" "$d/trace.o" -o "$d/faults" -pthread
-"$d/faults" >"$d/faults.txt"
+check "faults" "$CXX" -I. $flags -x c++ -c "$tmp/faults.cu" -o "$tmp/faults.o"
+check "faults" "$CXX" "$tmp/faults.o" "$tmp/whole.o" "$tmp/trace.o" -o "$tmp/faults" -pthread
+"$tmp/faults" >"$tmp/faults.txt"
 check "goes on after what is out of bounds" test $? -eq 0
 line() # TEXT: the number of the only line with this comment
 {
-    grep -nF "// $1" "$d/faults.cu" | cut -d : -f 1
+    grep -nF "// $1" "$tmp/faults.cu" | cut -d : -f 1
 }
 at="faults.cu:"
-check "past the end" has "$d/faults.txt" "$at$(line past): kernel past_end, block (3,0,0): out of \
-bounds: thread (4,0,0): load of 4 bytes, just past the end of a buffer of 400 bytes"
-check "past the end" has "$d/faults.txt" "thread (4,0,0): store of 4 bytes, just past the end of \
-a buffer of 400 bytes"
-check "before" has "$d/faults.txt" "$at$(line before): kernel before, block (0,0,0): out of \
+check "past the end" says "$tmp/faults.txt" "$at$(line past): kernel past_end, block (3,0,0): out \
+of bounds: thread (4,0,0): load of 4 bytes, just past the end of a buffer of 400 bytes"
+check "past the end" says "$tmp/faults.txt" "thread (4,0,0): store of 4 bytes, just past the end \
+of a buffer of 400 bytes"
+check "before" says "$tmp/faults.txt" "$at$(line before): kernel before, block (0,0,0): out of \
 bounds: thread (0,0,0): load of 4 bytes, 4 bytes before a buffer of 400 bytes"
-[ -n "$exact" ] && check "shared" has "$d/faults.txt" "$at$(line shared): kernel \
+[ -n "$exact" ] && check "shared" says "$tmp/faults.txt" "$at$(line shared): kernel \
 shared_past_end, block (0,0,0): out of bounds: thread (63,0,0): store of 4 bytes, just past \
 the end of tile (256 bytes)"
-check "dynamic shared" has "$d/faults.txt" "$at$(line dynamic): kernel dynamic_past_end, block \
+check "dynamic shared" says "$tmp/faults.txt" "$at$(line dynamic): kernel dynamic_past_end, block \
 (0,0,0): out of bounds: thread (63,0,0): store of 4 bytes, just past the end of the dynamic \
 shared memory of 256 bytes"
-check "race" has "$d/faults.txt" "$at$(line stored): kernel no_barrier, block (0,0,0): race: \
+check "race" says "$tmp/faults.txt" "$at$(line stored): kernel no_barrier, block (0,0,0): race: \
 thread (32,0,0): store and, in line $(line loaded), thread (31,0,0): load, no barrier between: \
 byte 128 of tile (256 bytes); 128 in all"
-check "race in a warp" has "$d/faults.txt" "$at$(line "in a warp"): kernel in_a_warp, block \
+check "race in a warp" says "$tmp/faults.txt" "$at$(line "in a warp"): kernel in_a_warp, block \
 (0,0,0): race: thread (16,0,0): store"
-check "race of stores" has "$d/faults.txt" "$at$(line "one word"): kernel same_word, block \
+check "race of stores" says "$tmp/faults.txt" "$at$(line "one word"): kernel same_word, block \
 (0,0,0): race: thread (0,0,0): store and, in line $(line "one word"), thread (1,0,0): store"
-check "race with an atomic" has "$d/faults.txt" "kernel read_counted, block (0,0,0): race: thread"
-check "no more than that" test "$(grep -cE ': (race|out of bounds): ' "$d/faults.txt")" \
+check "race with an atomic" says "$tmp/faults.txt" "kernel read_counted, block (0,0,0): race: \
+thread"
+check "no more than that" test "$(grep -cE ': (race|out of bounds): ' "$tmp/faults.txt")" \
     -le 9
-"$d/faults" wild >"$d/wild.txt" 2>"$d/wild.err"
+"$tmp/faults" wild >"$tmp/wild.txt" 2>"$tmp/wild.err"
 check "a crash" test $? -ne 0
-check "a crash: reported before" has "$d/wild.txt" "kernel wild, block (0,0,0): out of bounds: \
+check "a crash: reported before" says "$tmp/wild.txt" "kernel wild, block (0,0,0): out of bounds: \
 thread (0,0,0): load of 4 bytes"
-check "a crash: reported before" has "$d/wild.err" "the next access is at an address that does \
+check "a crash: reported before" says "$tmp/wild.err" "the next access is at an address that does \
 not exist"
 
 finish
