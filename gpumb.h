@@ -4695,87 +4695,87 @@ void gpumbi_registers_switch(gpumbi_registers *from,
 
 /* One symbol per program, even if several translation units define it, and none that is visible
  * outside. */
-#if defined(_WIN64)
-#define GPUMBI_SWITCH_BEGINS(type) ".text\n"
+#if defined(GPUMB_STATIC)
+#define GPUMBI_SWITCH_LINKAGE
+#elif defined(_WIN64)
 #define GPUMBI_SWITCH_LINKAGE                                                                      \
     ".section .text$gpumbi_registers_switch, \"x\"\n"                                              \
     ".linkonce discard\n"                                                                          \
     ".globl gpumbi_registers_switch\n"
-#define GPUMBI_SWITCH_ENDS ".text\n"
 #elif defined(__APPLE__)
-#define GPUMBI_SWITCH_BEGINS(type) ".text\n"
 #define GPUMBI_SWITCH_LINKAGE                                                                      \
     ".globl gpumbi_registers_switch\n"                                                             \
     ".weak_definition gpumbi_registers_switch\n"                                                   \
     ".private_extern gpumbi_registers_switch\n"
-#define GPUMBI_SWITCH_ENDS ""
 #else
-#define GPUMBI_SWITCH_BEGINS(type)                                                                 \
-    ".pushsection .text\n.type gpumbi_registers_switch, " type "function\n"
 #define GPUMBI_SWITCH_LINKAGE                                                                      \
     ".weak gpumbi_registers_switch\n"                                                              \
     ".hidden gpumbi_registers_switch\n"
+#endif
+#if defined(_WIN64) || defined(__APPLE__)
+#define GPUMBI_SWITCH_BEGINS(type) ".text\n"
+#define GPUMBI_SWITCH_ENDS ".text\n"
+#else
+#define GPUMBI_SWITCH_BEGINS(type)                                                                 \
+    ".pushsection .text\n.type gpumbi_registers_switch, " type "function\n"
 #define GPUMBI_SWITCH_ENDS ".size gpumbi_registers_switch, .-gpumbi_registers_switch\n.popsection\n"
 #endif
-#if defined(GPUMB_STATIC)
-#undef GPUMBI_SWITCH_LINKAGE
-#define GPUMBI_SWITCH_LINKAGE ""
-#endif
+#define GPUMBI_SWITCH(type, code)                                                                  \
+    GPUMBI_SWITCH_BEGINS(type)                                                                     \
+    GPUMBI_SWITCH_LINKAGE ".p2align 4\ngpumbi_registers_switch:\n" code GPUMBI_SWITCH_ENDS
 
 #if defined(_WIN64) /* also what Windows knows of a thread's stack, in its TEB (winnt.h, NT_TIB) */
-__asm__(GPUMBI_SWITCH_BEGINS("") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
-                                                       "gpumbi_registers_switch:\n"
-                                                       "    pushq %rbp\n"
-                                                       "    pushq %rbx\n"
-                                                       "    pushq %rdi\n"
-                                                       "    pushq %rsi\n"
-                                                       "    pushq %r12\n"
-                                                       "    pushq %r13\n"
-                                                       "    pushq %r14\n"
-                                                       "    pushq %r15\n"
-                                                       "    pushq %gs:8\n"
-                                                       "    pushq %gs:16\n"
-                                                       "    pushq %gs:0x1478\n"
-                                                       "    subq $168, %rsp\n"
-                                                       "    movups %xmm6, (%rsp)\n"
-                                                       "    movups %xmm7, 16(%rsp)\n"
-                                                       "    movups %xmm8, 32(%rsp)\n"
-                                                       "    movups %xmm9, 48(%rsp)\n"
-                                                       "    movups %xmm10, 64(%rsp)\n"
-                                                       "    movups %xmm11, 80(%rsp)\n"
-                                                       "    movups %xmm12, 96(%rsp)\n"
-                                                       "    movups %xmm13, 112(%rsp)\n"
-                                                       "    movups %xmm14, 128(%rsp)\n"
-                                                       "    movups %xmm15, 144(%rsp)\n"
-                                                       "    stmxcsr 160(%rsp)\n"
-                                                       "    fnstcw 164(%rsp)\n"
-                                                       "    movq %rsp, (%rcx)\n"
-                                                       "    movq %rdx, %rsp\n"
-                                                       "    movups (%rsp), %xmm6\n"
-                                                       "    movups 16(%rsp), %xmm7\n"
-                                                       "    movups 32(%rsp), %xmm8\n"
-                                                       "    movups 48(%rsp), %xmm9\n"
-                                                       "    movups 64(%rsp), %xmm10\n"
-                                                       "    movups 80(%rsp), %xmm11\n"
-                                                       "    movups 96(%rsp), %xmm12\n"
-                                                       "    movups 112(%rsp), %xmm13\n"
-                                                       "    movups 128(%rsp), %xmm14\n"
-                                                       "    movups 144(%rsp), %xmm15\n"
-                                                       "    ldmxcsr 160(%rsp)\n"
-                                                       "    fldcw 164(%rsp)\n"
-                                                       "    addq $168, %rsp\n"
-                                                       "    popq %gs:0x1478\n"
-                                                       "    popq %gs:16\n"
-                                                       "    popq %gs:8\n"
-                                                       "    popq %r15\n"
-                                                       "    popq %r14\n"
-                                                       "    popq %r13\n"
-                                                       "    popq %r12\n"
-                                                       "    popq %rsi\n"
-                                                       "    popq %rdi\n"
-                                                       "    popq %rbx\n"
-                                                       "    popq %rbp\n"
-                                                       "    ret\n" GPUMBI_SWITCH_ENDS);
+__asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
+                          "    pushq %rbx\n"
+                          "    pushq %rdi\n"
+                          "    pushq %rsi\n"
+                          "    pushq %r12\n"
+                          "    pushq %r13\n"
+                          "    pushq %r14\n"
+                          "    pushq %r15\n"
+                          "    pushq %gs:8\n"
+                          "    pushq %gs:16\n"
+                          "    pushq %gs:0x1478\n"
+                          "    subq $168, %rsp\n"
+                          "    movups %xmm6, (%rsp)\n"
+                          "    movups %xmm7, 16(%rsp)\n"
+                          "    movups %xmm8, 32(%rsp)\n"
+                          "    movups %xmm9, 48(%rsp)\n"
+                          "    movups %xmm10, 64(%rsp)\n"
+                          "    movups %xmm11, 80(%rsp)\n"
+                          "    movups %xmm12, 96(%rsp)\n"
+                          "    movups %xmm13, 112(%rsp)\n"
+                          "    movups %xmm14, 128(%rsp)\n"
+                          "    movups %xmm15, 144(%rsp)\n"
+                          "    stmxcsr 160(%rsp)\n"
+                          "    fnstcw 164(%rsp)\n"
+                          "    movq %rsp, (%rcx)\n"
+                          "    movq %rdx, %rsp\n"
+                          "    movups (%rsp), %xmm6\n"
+                          "    movups 16(%rsp), %xmm7\n"
+                          "    movups 32(%rsp), %xmm8\n"
+                          "    movups 48(%rsp), %xmm9\n"
+                          "    movups 64(%rsp), %xmm10\n"
+                          "    movups 80(%rsp), %xmm11\n"
+                          "    movups 96(%rsp), %xmm12\n"
+                          "    movups 112(%rsp), %xmm13\n"
+                          "    movups 128(%rsp), %xmm14\n"
+                          "    movups 144(%rsp), %xmm15\n"
+                          "    ldmxcsr 160(%rsp)\n"
+                          "    fldcw 164(%rsp)\n"
+                          "    addq $168, %rsp\n"
+                          "    popq %gs:0x1478\n"
+                          "    popq %gs:16\n"
+                          "    popq %gs:8\n"
+                          "    popq %r15\n"
+                          "    popq %r14\n"
+                          "    popq %r13\n"
+                          "    popq %r12\n"
+                          "    popq %rsi\n"
+                          "    popq %rdi\n"
+                          "    popq %rbx\n"
+                          "    popq %rbp\n"
+                          "    ret\n"));
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
@@ -4792,29 +4792,27 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
     *context = sp;
 }
 #elif defined(__x86_64__)
-__asm__(GPUMBI_SWITCH_BEGINS("@") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
-                                                        "gpumbi_registers_switch:\n"
-                                                        "    pushq %rbp\n"
-                                                        "    pushq %rbx\n"
-                                                        "    pushq %r12\n"
-                                                        "    pushq %r13\n"
-                                                        "    pushq %r14\n"
-                                                        "    pushq %r15\n"
-                                                        "    subq $8, %rsp\n"
-                                                        "    stmxcsr (%rsp)\n"
-                                                        "    fnstcw 4(%rsp)\n"
-                                                        "    movq %rsp, (%rdi)\n"
-                                                        "    movq %rsi, %rsp\n"
-                                                        "    ldmxcsr (%rsp)\n"
-                                                        "    fldcw 4(%rsp)\n"
-                                                        "    addq $8, %rsp\n"
-                                                        "    popq %r15\n"
-                                                        "    popq %r14\n"
-                                                        "    popq %r13\n"
-                                                        "    popq %r12\n"
-                                                        "    popq %rbx\n"
-                                                        "    popq %rbp\n"
-                                                        "    ret\n" GPUMBI_SWITCH_ENDS);
+__asm__(GPUMBI_SWITCH("@", "    pushq %rbp\n"
+                           "    pushq %rbx\n"
+                           "    pushq %r12\n"
+                           "    pushq %r13\n"
+                           "    pushq %r14\n"
+                           "    pushq %r15\n"
+                           "    subq $8, %rsp\n"
+                           "    stmxcsr (%rsp)\n"
+                           "    fnstcw 4(%rsp)\n"
+                           "    movq %rsp, (%rdi)\n"
+                           "    movq %rsi, %rsp\n"
+                           "    ldmxcsr (%rsp)\n"
+                           "    fldcw 4(%rsp)\n"
+                           "    addq $8, %rsp\n"
+                           "    popq %r15\n"
+                           "    popq %r14\n"
+                           "    popq %r13\n"
+                           "    popq %r12\n"
+                           "    popq %rbx\n"
+                           "    popq %rbp\n"
+                           "    ret\n"));
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
@@ -4829,32 +4827,30 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
     *context = sp;
 }
 #else
-__asm__(GPUMBI_SWITCH_BEGINS("%") GPUMBI_SWITCH_LINKAGE ".p2align 4\n"
-                                                        "gpumbi_registers_switch:\n"
-                                                        "    stp x19, x20, [sp, #-160]!\n"
-                                                        "    stp x21, x22, [sp, #16]\n"
-                                                        "    stp x23, x24, [sp, #32]\n"
-                                                        "    stp x25, x26, [sp, #48]\n"
-                                                        "    stp x27, x28, [sp, #64]\n"
-                                                        "    stp x29, x30, [sp, #80]\n"
-                                                        "    stp d8, d9, [sp, #96]\n"
-                                                        "    stp d10, d11, [sp, #112]\n"
-                                                        "    stp d12, d13, [sp, #128]\n"
-                                                        "    stp d14, d15, [sp, #144]\n"
-                                                        "    mov x9, sp\n"
-                                                        "    str x9, [x0]\n"
-                                                        "    mov sp, x1\n"
-                                                        "    ldp x21, x22, [sp, #16]\n"
-                                                        "    ldp x23, x24, [sp, #32]\n"
-                                                        "    ldp x25, x26, [sp, #48]\n"
-                                                        "    ldp x27, x28, [sp, #64]\n"
-                                                        "    ldp x29, x30, [sp, #80]\n"
-                                                        "    ldp d8, d9, [sp, #96]\n"
-                                                        "    ldp d10, d11, [sp, #112]\n"
-                                                        "    ldp d12, d13, [sp, #128]\n"
-                                                        "    ldp d14, d15, [sp, #144]\n"
-                                                        "    ldp x19, x20, [sp], #160\n"
-                                                        "    ret\n" GPUMBI_SWITCH_ENDS);
+__asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n"
+                           "    stp x21, x22, [sp, #16]\n"
+                           "    stp x23, x24, [sp, #32]\n"
+                           "    stp x25, x26, [sp, #48]\n"
+                           "    stp x27, x28, [sp, #64]\n"
+                           "    stp x29, x30, [sp, #80]\n"
+                           "    stp d8, d9, [sp, #96]\n"
+                           "    stp d10, d11, [sp, #112]\n"
+                           "    stp d12, d13, [sp, #128]\n"
+                           "    stp d14, d15, [sp, #144]\n"
+                           "    mov x9, sp\n"
+                           "    str x9, [x0]\n"
+                           "    mov sp, x1\n"
+                           "    ldp x21, x22, [sp, #16]\n"
+                           "    ldp x23, x24, [sp, #32]\n"
+                           "    ldp x25, x26, [sp, #48]\n"
+                           "    ldp x27, x28, [sp, #64]\n"
+                           "    ldp x29, x30, [sp, #80]\n"
+                           "    ldp d8, d9, [sp, #96]\n"
+                           "    ldp d10, d11, [sp, #112]\n"
+                           "    ldp d12, d13, [sp, #128]\n"
+                           "    ldp d14, d15, [sp, #144]\n"
+                           "    ldp x19, x20, [sp], #160\n"
+                           "    ret\n"));
 
 static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
                                   void (*entry)(void))
@@ -5814,7 +5810,7 @@ struct gpumb_buffer {
 };
 
 static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
-static uint64_t gpumbi_salt;          /* --strict: of all seeds, drawn anew; 0: none */
+static __thread uint64_t gpumbi_salt; /* --strict: of all seeds, drawn anew; 0: none */
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
@@ -7994,8 +7990,9 @@ static void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
 static int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
     const double known_s = s->warm_up.estimate_s;
-    const double new_s = gpumbi_statistics_now(s).median + s->result.overhead_s;
-    if (!s->warm_up.runs || new_s < 3 * known_s)
+    const gpumb_stats now = gpumbi_statistics_now(s);
+    const double new_s = now.median + s->result.overhead_s;
+    if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
         return 0;
     gpumb_reason(g,
                  "takes %s with new inputs and %s with those of the run before: a result is kept "
@@ -12426,10 +12423,10 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
                           base->devices > 0 && fabs(n - b) > log(1 + s->delta) ? 0 : s->delta);
 }
 
-/* For `m` comparisons of which only what is slower counts: one-sided. */
-static double gpumbi_slower_quantile(uint64_t m)
+/* For `m` comparisons of so many devices: of four and more only what is slower counts, one-sided. */
+static double gpumbi_devices_quantile(int devices, uint64_t m)
 {
-    return gpumbi_family_quantile((m + 1) / 2);
+    return gpumbi_family_quantile(devices > 3 ? (m + 1) / 2 : m);
 }
 
 /* ---- the comparison's table ------------------------------------------------------------------ */
@@ -13574,8 +13571,7 @@ static void gpumbi_compare_devices(gpumb *g)
                      g->others.count == 2 ? "the second with the first"
                                           : "each with the one in the middle");
     if (compared)
-        (void)gpumbi_compare_on_devices(g, many ? gpumbi_slower_quantile(compared)
-                                                : gpumbi_family_quantile(compared));
+        (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->others.count, compared));
     for (int i = 0; i < g->others.count; i++) {
         const gpumbi_other *d = &g->others.at[i];
         slower += d->slower;

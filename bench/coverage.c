@@ -981,7 +981,7 @@ static void judge_devices(size_t n, int rows, double sd, size_t slow, double by,
     static double room[100000];
     static unsigned char is_slower[100000];
     const gpumb_settings settings = gpumb_settings_default();
-    const double z = gpumbi_slower_quantile((uint64_t)rows * (n - 1));
+    const double z = gpumbi_devices_quantile((int)n, (uint64_t)rows * (n - 1));
     memset(is_slower, 0, n);
     for (int row = 0; row < rows; row++) {
         for (size_t i = 0; i < n; i++) {

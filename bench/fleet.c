@@ -58,9 +58,7 @@ static double deadline; /* of MPI_Wtime(): nothing waits longer */
 
 static int number(const char *text, double least, double *value)
 {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && !*end && *value >= least;
+    return gpumbi_read_number(text, value) && *value >= least;
 }
 
 /* 1 if it is fine. */
@@ -335,6 +333,7 @@ typedef struct fleet {
     report *report; /* of each rank */
     unsigned *compared, *slower;
     char *header;
+    gpumbi_sink sink; /* NAME.part until all ranks have reported, as with all files of gpumb */
     FILE *csv;
     long long rows, failed_rows;
     int received, failed;
@@ -420,6 +419,8 @@ static void take(fleet *f, report r, char *text)
         GPUMB_FREE(t.rows);
         GPUMB_FREE(t.axes);
     }
+    if (f->csv)
+        fflush(f->csv); /* what is here survives an interrupt, in the .part */
     f->received++;
     f->failed += r.reason[0] != 0;
     f->report[r.rank] = r;
@@ -428,8 +429,14 @@ static void take(fleet *f, report r, char *text)
 /* A rank that is not well has a row, too: the columns that there are, by their names. */
 static void write_failed(fleet *f, const char *program)
 {
+    char schema[12];
     static char fallback[] = "schema,gpumb,bench,kernel,status,reason,median_s,ci_lo_s,ci_hi_s\n";
-    const char *base = strrchr(program, '/');
+    const struct {
+        const char *column, *text;
+    } known[] = {{"schema", schema},   {"gpumb", GPUMB_VERSION},
+                 {"bench", "fleet"},   {"kernel", gpumbi_base_name(program)},
+                 {"status", "failed"}, {"reason", NULL}};
+    snprintf(schema, sizeof schema, "%d", (int)GPUMBI_SCHEMA);
     if (f->csv && !f->header)
         write_lines(f, f->header = fallback, NULL);
     for (int i = 0; i < ranks && f->csv; i++) {
@@ -437,19 +444,11 @@ static void write_failed(fleet *f, const char *program)
         const char *name = f->header;
         for (; r->reason[0] && *name; name += strcspn(name, ",\n") + 1) {
             const size_t n = strcspn(name, ",\n");
-            const char *value = n == 6 && !strncmp(name, "schema", n)   ? "4"
-                                : n == 5 && !strncmp(name, "gpumb", n)  ? GPUMB_VERSION
-                                : n == 5 && !strncmp(name, "bench", n)  ? "fleet"
-                                : n == 6 && !strncmp(name, "kernel", n) ? base ? base + 1 : program
-                                : n == 6 && !strncmp(name, "status", n) ? "failed"
-                                                                        : "";
-            if (n == 6 && !strncmp(name, "reason", n)) {
-                fputc('"', f->csv);
-                for (const char *c = r->reason; *c; c++)
-                    fputs(*c == '"' ? "\"\"" : (char[2]){*c, 0}, f->csv);
-                fputc('"', f->csv);
-            }
-            fprintf(f->csv, "%s%s", value, name[n] == ',' ? "," : "");
+            const char *text = "";
+            for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+                if (strlen(known[k].column) == n && !strncmp(name, known[k].column, n))
+                    text = known[k].text ? known[k].text : r->reason;
+            gpumbi_csv_field(f->csv, text, name == f->header);
         }
         if (r->reason[0])
             fprintf(f->csv, ",%d,%s,%s\n", r->rank, r->host, r->device);
@@ -474,8 +473,7 @@ static int judge(fleet *f, const options *o)
         compared += f->at[i]->count - 1;
         width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(f->at[i]->label), 60));
     }
-    const double z =
-        ranks > 3 ? gpumbi_slower_quantile(compared) : gpumbi_family_quantile(compared);
+    const double z = gpumbi_devices_quantile(ranks, compared);
     printf("%-*s %5s %10s  %9s %9s\n", width, "", "ranks", "middle", "fastest", "slowest");
     for (size_t i = 0; i < f->regions && scratch; i++) {
         const region *g = f->at[i];
@@ -518,24 +516,41 @@ static int judge(fleet *f, const options *o)
                                                                        : GPUMB_EXIT_OK;
 }
 
+/* Before anything is run: a file that can't be written is told at once. */
 static void open_fleet(fleet *f, const char *csv)
 {
+    const char *wrong = NULL;
     memset(f, 0, sizeof *f);
     f->report = (report *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->report);
     f->compared = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->compared);
     f->slower = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->slower);
-    f->csv = csv ? fopen(csv, "w") : NULL;
-    if (csv && !f->csv)
-        fprintf(stderr, "fleet: --csv %s: %s\n", csv, strerror(errno));
-    if (!f->report || !f->compared || !f->slower || (csv && !f->csv))
-        MPI_Abort(MPI_COMM_WORLD, GPUMB_EXIT_ERROR);
+    f->sink.option = "--csv";
+    f->sink.path = csv;
+    if (csv && (wrong = gpumbi_sink_resolve(&f->sink)) == NULL && !f->sink.straight)
+        wrong = gpumbi_make_part(&f->sink, 0);
+    if (csv && !wrong &&
+        (f->csv = f->sink.straight ? fopen(csv, "w") : fdopen(f->sink.fd, "w")) == NULL)
+        wrong = strerror(errno);
+    if (wrong)
+        fprintf(stderr, "fleet: --csv %s: %s\n", csv, wrong);
+    if (!f->report || !f->compared || !f->slower || wrong)
+        MPI_Abort(MPI_COMM_WORLD, wrong ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR);
 }
 
+/* 1 if it is lost. */
 static int close_csv(fleet *f, const char *csv)
 {
-    const int lost = f->csv && (ferror(f->csv) | fclose(f->csv));
+    char part[GPUMBI_PATH];
+    if (!f->csv)
+        return 0;
+    errno = 0;
+    gpumbi_sink_part(&f->sink, part);
+    int lost = (fflush(f->csv) | ferror(f->csv)) != 0;
+    lost |= !lost && !f->sink.straight && !gpumbi_take_place(f->sink.fd, part, f->sink.name);
     if (lost)
-        fprintf(stderr, "fleet: --csv %s: %s\n", csv, strerror(errno));
+        fprintf(stderr, "fleet: --csv %s: %s%s%s\n", csv, strerror(errno ? errno : EIO),
+                f->sink.straight ? "" : "; what was written is in ", f->sink.straight ? "" : part);
+    fclose(f->csv);
     return lost;
 }
 
@@ -595,11 +610,9 @@ static int simulate(const options *o)
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Rank 0 takes the reports one after the other; what does not come in time is a row. */
-static int gather(const options *o, report own, char *text)
+static int gather(fleet *f, const options *o, report own, char *text)
 {
-    static fleet f;
-    open_fleet(&f, o->csv);
-    take(&f, own, text);
+    take(f, own, text);
     for (int i = 1; i < ranks; i++) {
         report r;
         memset(&r, 0, sizeof r);
@@ -613,16 +626,17 @@ static int gather(const options *o, report own, char *text)
             r.rank = i;
             snprintf(r.reason, sizeof r.reason, "has not reported in time");
         }
-        take(&f, r, here ? rows : NULL);
+        take(f, r, here ? rows : NULL);
         GPUMB_FREE(rows);
     }
-    const int code = judge(&f, o);
-    write_failed(&f, *o->program);
-    return close_csv(&f, o->csv) ? GPUMB_EXIT_ERROR : code;
+    const int code = judge(f, o);
+    write_failed(f, *o->program);
+    return close_csv(f, o->csv) ? GPUMB_EXIT_ERROR : code;
 }
 
 int main(int argc, char **argv)
 {
+    static fleet all; /* rank 0's */
     options o;
     int i = 1, place = 0, places = 1, most = 1, code = 0, fine = 1;
     char token = 0, *text = NULL;
@@ -641,6 +655,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return code;
     }
+    if (!rank)
+        open_fleet(&all, o.csv);
     MPI_Comm node;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &place);
@@ -670,7 +686,7 @@ int main(int argc, char **argv)
         fine = send_to(line, turn + 1, TURN, &token, 1);
 
     if (!rank)
-        code = gather(&o, r, text);
+        code = gather(&all, &o, r, text);
     else if (send_to(MPI_COMM_WORLD, 0, TO_ROOT, &r, (long long)sizeof r) && r.bytes)
         fine = send_to(MPI_COMM_WORLD, 0, TO_ROOT, text, r.bytes);
     fflush(stdout);

@@ -101,7 +101,7 @@ says "rank 3 on $host: has no device: number 3 on its node, CUDA_VISIBLE_DEVICES
 says "4 ranks, 3 failed; 5 rows, 0 failed"
 counts 2 ",ok,.*,1,$host,1\$" "$csv"
 counts 3 ",ok,.*,2,$host,7\$" "$csv"
-counts 1 "^4,0.1.0,fleet,worker,failed,\"was killed by signal 9: out of luck\",,,,,,1,$host,1\$" \
+counts 1 "^4,0.1.0,fleet,worker,failed,was killed by signal 9: out of luck,,,,,,1,$host,1\$" \
     "$csv"
 counts 3 ",fleet,worker,failed," "$csv"
 check "what hung goes on" not pgrep -f "sleep 61.25"
@@ -125,8 +125,27 @@ alone 2 --frist 1 -- "$tmp/worker"
 says "--frist: no such option"
 alone 2 --in-turn rank -- "$tmp/worker"
 says "--in-turn rank: not a value for it"
-alone 4 --csv "$tmp/no/where.csv" -- "$tmp/worker"
-says "--csv $tmp/no/where.csv: No such file or directory"
+rm -f "$tmp/log"
+export LOG="$tmp/log"
+alone 2 --csv "$tmp/no/where.csv" -- "$tmp/worker"
+says "--csv $tmp/no/where.csv: there is no such folder"
+check "what can't be written is told after the run" not test -e "$tmp/log"
+unset LOG
+
+# whole or not: the file that was there stays until the ranks have reported
+echo before >"$csv"
+HANGS=0 timeout 60 build/fleet --csv "$csv" --limit 50 -- "$tmp/worker" >"$tmp/out" 2>"$tmp/err" \
+    </dev/null &
+fleet=$!
+for _ in $(seq 600); do [ -e "$csv.part" ] || sleep 0.05; done
+alone 2 --csv "$csv" -- "$tmp/worker"
+says "another run is writing it"
+pkill -TERM -P $fleet
+wait $fleet
+check "a file that was whole is gone" test "$(cat "$csv")" = before
+fleet 0 A=1 --csv "$csv" -- "$tmp/worker"
+check "a part is left" test "$(ls "$csv"*)" = "$csv"
+counts 13 '^' "$csv"
 
 fleet 0 A=1 --csv "$csv" -- "${TEST_BUILD:-build/cpu}/copy" --filter copy/block --axis block=64 \
     --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6
