@@ -12423,7 +12423,7 @@ static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_esti
                           base->devices > 0 && fabs(n - b) > log(1 + s->delta) ? 0 : s->delta);
 }
 
-/* For `m` comparisons of so many devices: of four and more only what is slower counts, one-sided. */
+/* For `m` comparisons of so many devices: from four on only what is slower counts, one-sided. */
 static double gpumbi_devices_quantile(int devices, uint64_t m)
 {
     return gpumbi_family_quantile(devices > 3 ? (m + 1) / 2 : m);
