@@ -2011,15 +2011,14 @@ static int gpumbi_poll(int fd, int milliseconds)
 {
     HANDLE pipe = fd < 0 ? NULL : gpumbi_handle(fd);
     DWORD bytes = 0;
-    const int waits = !pipe || GetFileType(pipe) == FILE_TYPE_PIPE;
-    for (int i = 0; waits && i < milliseconds; i++) {
+    for (int i = 0; !pipe || GetFileType(pipe) == FILE_TYPE_PIPE; i++) {
         if (pipe && (!PeekNamedPipe(pipe, NULL, 0, NULL, &bytes, NULL) || bytes))
             break;
-        Sleep(1);
-        if (i == milliseconds - 1)
+        if (i == milliseconds)
             return 0;
+        Sleep(1);
     }
-    return pipe != NULL;
+    return 1;
 }
 
 /* A terminal that has been told to understand escapes. */
@@ -2074,34 +2073,136 @@ static void gpumbi_uncatch(int number, const gpumbi_handler *before)
         signal(number, *before);
 }
 
-/* Other processes of this program are not started yet. */
-#define gpumbi_process_parent() 0
-#define gpumbi_process_kill(child) (void)(child)
-#define gpumbi_process_resume(child) (void)(child)
-#define gpumbi_process_pause() (void)0
-static int gpumbi_process_is_ours(const char *where, int rows, int token)
+/* Two events of a process, by which it waits here until it is told to go on. */
+static HANDLE gpumbi_process_event(HANDLE process, const char *what)
 {
-    (void)where;
-    (void)rows;
-    (void)token;
-    return 0;
+    char name[48];
+    snprintf(name, sizeof name, "Local\\gpumb.%lu.%s", (unsigned long)GetProcessId(process), what);
+    return CreateEventA(NULL, FALSE, FALSE, name);
 }
 
+static void gpumbi_process_pause(void)
+{
+    static HANDLE here, on;
+    if (!here) {
+        on = gpumbi_process_event(GetCurrentProcess(), "on");
+        here = gpumbi_process_event(GetCurrentProcess(), "here");
+    }
+    SignalObjectAndWait(here, on, INFINITE, FALSE);
+}
+
+/* A handle has 32 bits that count, also in a process of 64 (Interprocess Communication Between
+ * 32-bit and 64-bit Applications). */
+static HANDLE gpumbi_process_handle(int child)
+{
+    return (HANDLE)(intptr_t)child; /* NOLINT */
+}
+
+static void gpumbi_process_resume(int child)
+{
+    HANDLE on = gpumbi_process_event(gpumbi_process_handle(child), "on");
+    SetEvent(on);
+    CloseHandle(on);
+}
+
+#define gpumbi_process_kill(child) TerminateProcess(gpumbi_process_handle(child), 1)
+#define gpumbi_process_ended(status) "was ended by exception 0x%08X", (unsigned)(status)
+#define gpumbi_process_parent() 1 /* it takes its processes along, and the token is proof enough */
+
+static int gpumbi_process_is_ours(const char *where, int *rows, int token)
+{
+    HANDLE from = gpumbi_process_handle(token), to = gpumbi_process_handle(*rows);
+    char text[64] = "";
+    if (!PeekNamedPipe(from, text, sizeof text - 1, NULL, NULL, NULL))
+        return -1;
+    if (strcmp(text, where) || GetFileType(to) != FILE_TYPE_PIPE)
+        return 0;
+    CloseHandle(from);
+    SetHandleInformation(to, HANDLE_FLAG_INHERIT, 0);
+    *rows = _open_osfhandle((intptr_t)to, O_BINARY | O_WRONLY);
+    return *rows < 0 ? -1 : 1;
+}
+
+/* The command line, in one piece. */
+static FILE *gpumbi_process_arguments(void)
+{
+    const char *const line = GetCommandLineA();
+    FILE *file = gpumbi_temporary();
+    if (file) {
+        fwrite(line, 1, strlen(line) + 1, file);
+        rewind(file);
+    }
+    return file;
+}
+
+/* A job ends what is in it when its last handle is closed, as by the end of this process. */
 static int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
 {
-    (void)arguments;
-    (void)device;
-    (void)in_step;
-    (void)fd;
-    errno = ENOSYS;
-    return -1;
+    static HANDLE job;
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
+    HANDLE rows[2] = {NULL, NULL}, token[2] = {NULL, NULL};
+    HANDLE nowhere = CreateFileA(GPUMBI_NOWHERE, GENERIC_WRITE, FILE_SHARE_WRITE, &inherited,
+                                 OPEN_EXISTING, 0, NULL);
+    char where[64], program[MAX_PATH + 1];
+    DWORD length;
+    STARTUPINFOA start;
+    PROCESS_INFORMATION child;
+    memset(&start, 0, sizeof start);
+    memset(&child, 0, sizeof child);
+    start.cb = sizeof start;
+    start.dwFlags = STARTF_USESTDHANDLES;
+    start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    start.hStdOutput = nowhere;
+    start.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+    if (!job) {
+        JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
+        memset(&limits, 0, sizeof limits);
+        limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+        job = CreateJobObjectA(NULL, NULL);
+        SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+    }
+    program[MAX_PATH] = 0;
+    GetModuleFileNameA(NULL, program, MAX_PATH);
+    if (CreatePipe(&rows[0], &rows[1], &inherited, 1 << 16) &&
+        CreatePipe(&token[0], &token[1], &inherited, sizeof where)) {
+        SetHandleInformation(rows[0], HANDLE_FLAG_INHERIT, 0);
+        SetHandleInformation(token[1], HANDLE_FLAG_INHERIT, 0);
+        snprintf(where, sizeof where, "%d:%d:%d:%d:%d", gpumbi_process_parent(),
+                 (int)(intptr_t)rows[1], (int)(intptr_t)token[0], device, in_step);
+        SetEnvironmentVariableA("GPUMB_PROCESS", where);
+        if (WriteFile(token[1], where, (DWORD)strlen(where), &length, NULL))
+            CreateProcessA(program, arguments[0], NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL,
+                           &start, &child);
+    }
+    gpumbi_refused();
+    SetEnvironmentVariableA("GPUMB_PROCESS", NULL);
+    if (child.hProcess) {
+        AssignProcessToJobObject(job, child.hProcess);
+        ResumeThread(child.hThread);
+        CloseHandle(child.hThread);
+        *fd = _open_osfhandle((intptr_t)rows[0], O_BINARY | O_RDONLY);
+    } else {
+        CloseHandle(rows[0]);
+    }
+    CloseHandle(rows[1]);
+    CloseHandle(token[0]);
+    CloseHandle(token[1]);
+    CloseHandle(nowhere);
+    return child.hProcess ? (int)(intptr_t)child.hProcess : -1;
 }
 
 static int gpumbi_process_look(int child, int *status)
 {
-    (void)child;
-    *status = 0;
-    return 1;
+    HANDLE process = gpumbi_process_handle(child), here = gpumbi_process_event(process, "here");
+    DWORD code = 0;
+    const int ended = !WaitForSingleObject(process, 0), waits = !WaitForSingleObject(here, 0);
+    CloseHandle(here);
+    if (ended) {
+        GetExitCodeProcess(process, &code);
+        CloseHandle(process);
+    }
+    *status = (int)code;
+    return ended ? 1 : 2 * waits;
 }
 
 #define gpumbi_aligned_free _aligned_free
@@ -2266,7 +2367,9 @@ static void gpumbi_library_find(void *library, const char *name, void *to)
 #define gpumbi_memory_close(file, text, length) fclose(file)
 #define gpumbi_utc(time, calendar) gmtime_r(time, calendar)
 #define gpumbi_process_parent getppid
+#define gpumbi_process_arguments() fopen("/proc/self/cmdline", "r")
 #define gpumbi_process_kill(child) kill(child, SIGKILL)
+#define gpumbi_process_ended(status) "was killed by signal %d", -(status)
 #define gpumbi_process_pause() raise(SIGSTOP)
 #define gpumbi_process_resume(child) kill(child, SIGCONT)
 #define gpumbi_variable_clear unsetenv
@@ -2366,18 +2469,18 @@ static void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *befor
 }
 
 /* Whether the parent has left a text in a pipe, and its other end takes rows; -1: it is closed. */
-static int gpumbi_process_is_ours(const char *where, int rows, int token)
+static int gpumbi_process_is_ours(const char *where, const int *rows, int token)
 {
     struct stat about, of_token;
     char text[64] = "";
-    if (fstat(rows, &about) || fstat(token, &of_token))
+    if (fstat(*rows, &about) || fstat(token, &of_token))
         return -1;
-    if (!S_ISFIFO(about.st_mode) || (fcntl(rows, F_GETFL) & O_ACCMODE) != O_WRONLY ||
+    if (!S_ISFIFO(about.st_mode) || (fcntl(*rows, F_GETFL) & O_ACCMODE) != O_WRONLY ||
         !S_ISFIFO(of_token.st_mode) || fcntl(token, F_SETFL, O_NONBLOCK) ||
         gpumbi_read(token, text, sizeof text - 1) <= 0 || strcmp(text, where))
         return 0;
     close(token);
-    fcntl(rows, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
+    fcntl(*rows, F_SETFD, FD_CLOEXEC); /* rows end with this process, whatever it may start */
     return 1;
 }
 
@@ -6067,7 +6170,6 @@ struct gpumb {
     struct {                           /* COMPARISON */
         gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
         gpumbi_text *medians;          /* of rows: room for process_medians_s */
-        char pipe[32];                 /* to the process that has started this one */
     } comparison;
 
     struct { /* COMPARISON: rows in place of regions, of --resume or --replay */
@@ -11415,7 +11517,7 @@ static int gpumbi_sinks_open(gpumb *g)
         else if (makes && sink->fd < 0 &&
                  (sink->fd = gpumbi_open(sink->path, O_WRONLY | O_TRUNC, 0)) < 0)
             wrong = strerror(errno);
-        else if (!makes)
+        else if (!makes && sink->fd < 0)
             wrong = sink->path[0] ? gpumbi_sink_resolve(sink) : "needs the name of a file";
         for (int k = 0; k < kind && !makes && !wrong && !g->done; k++) {
             const gpumbi_sink *other = &g->sinks.sink[k];
@@ -13263,7 +13365,7 @@ static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2]
     if (sscanf(where, "%ld:%d:%d:%d:%d", &parent, fd, &from, &device[0], &device[1]) != 5 ||
         parent != (long)gpumbi_process_parent())
         return 0;
-    const int ours = gpumbi_process_is_ours(where, *fd, from);
+    const int ours = gpumbi_process_is_ours(where, fd, from);
     if (ours < 0) /* to go on might start ever more processes */
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "GPUMB_PROCESS is set, and its pipe is closed; unset it, or leave files open "
@@ -13274,16 +13376,13 @@ static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2]
 /* A process that gpumbi_process_start() has started says what it measures, to its parent only. */
 static void gpumbi_be_process(gpumb *g)
 {
-    static char pipe_name[32];
     gpumb_settings *s = &g->settings;
     const char *where = getenv("GPUMB_PROCESS");
     const int asked = s->processes > 1 || s->devices;
-    static int device[2]; /* its number, or -1; whether it goes in step with others */
-    int fd = -1;
-    if (where && gpumbi_is_process(g, where, &fd, device)) {
+    static int device[2], rows; /* its number, or -1; whether it goes in step with others */
+    if (where && gpumbi_is_process(g, where, &rows, device)) {
         gpumbi_parent = gpumbi_process_parent();
         gpumbi_in_step = device[1];
-        gpumbi_format(pipe_name, sizeof pipe_name, "/dev/fd/%d", fd);
     } else if (where) {
         gpumbi_say("GPUMB_PROCESS is set, and not by gpumb: it is ignored; unset it");
     }
@@ -13303,10 +13402,11 @@ static void gpumbi_be_process(gpumb *g)
     s->fail_on_regression = g->expected.count = 0;
     s->csv = s->json = s->markdown = s->gbench = s->compare = s->compare_values = NULL;
     s->raw = s->resume = 0;
-    if (asked && pipe_name[0]) { /* the first such context; programs rarely have another */
-        gpumbi_format(g->comparison.pipe, sizeof g->comparison.pipe, "%s", pipe_name);
-        s->json = g->comparison.pipe;
-        pipe_name[0] = 0;
+    if (asked && rows) { /* the first such context; programs rarely have another */
+        s->json = "the process that started this one";
+        g->sinks.sink[GPUMBI_JSON].fd = rows;
+        g->sinks.sink[GPUMBI_JSON].straight = 1;
+        rows = 0;
     }
 }
 
@@ -13321,7 +13421,7 @@ static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, c
     if (!gpumbi_working(g))
         return;
     if (ended < 0)
-        gpumbi_format(why, sizeof why, "was killed by signal %d", -ended);
+        gpumbi_format(why, sizeof why, gpumbi_process_ended(ended));
     else if (ended > GPUMB_EXIT_FAILED)
         gpumbi_format(why, sizeof why, "ended with exit code %d", ended);
     else if (t->wrong[0])
@@ -13338,7 +13438,7 @@ static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, c
 static char **gpumbi_own_arguments(gpumb *g, char **text_of)
 {
     size_t length = 0, count = (size_t)g->options.argc;
-    FILE *file = fopen("/proc/self/cmdline", "r");
+    FILE *file = gpumbi_process_arguments();
     char *text = file ? gpumbi_read_all(g, fileno(file), &length, SIZE_MAX, 0) : NULL;
     if (file)
         fclose(file);

@@ -1,11 +1,13 @@
 // windows.cpp - what the section PLATFORM does on Windows. Run by tests/test_windows.sh, with
 // wine where there is no Windows; what it should do comes from the C runtime and from Windows.
 
+#define GPUMB_CPU_DEVICES 4
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"
 
+#include <algorithm>
 #include <string>
 
 static std::string folder;     // of this run
@@ -247,12 +249,66 @@ static LONG CALLBACK end(EXCEPTION_POINTERS *what)
     return EXCEPTION_CONTINUE_SEARCH;
 }
 
-static int child(const char *what)
+// Appends to a file that other processes append to; in turn, since two of them at once would write
+// to one place under wine 8.
+static void note(const char *name, const std::string &text)
 {
-    AddVectoredExceptionHandler(0, end); // behind the library's; without, wine starts a debugger
+    HANDLE turn = CreateMutexA(nullptr, FALSE, "Local\\gpumb.windows.cpp.turn");
+    WaitForSingleObject(turn, INFINITE);
+    FILE *file = fopen(name, "ab");
+    fputs(text.c_str(), file);
+    fclose(file);
+    ReleaseMutex(turn);
+    CloseHandle(turn);
+}
+
+static const char event_name[] = "Local\\gpumb.windows.cpp"; // set once the last process runs
+
+// Three rows, on up to four devices; the second one comes to an end on device 1 (-1: on all).
+static int others(const char *what, const char *file, int device)
+{
+    const std::string does = what;
     gpumb_settings s = gpumb_settings_default();
     s.budget_s = 0.001;
-    s.processes = !strcmp(what, "processes") ? 2 : 1;
+    s.warmup_s = -1;
+    s.max_samples = s.min_samples = 6;
+    s.json = "-";
+    if (does == "processes" || does == "fails" || does == "hangs")
+        s.processes = 3;
+    else
+        s.devices = "all";
+    s.together = does == "together" || does == "together_dies";
+    puts("printed");
+    fflush(stdout);
+    gpumb *g = gpumb_open_settings(what, &s);
+    const int on = gpumb_get_device(g)->ordinal;
+    GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
+        int met = 0;
+        GPUMB_MEASURE(g, "region") {
+            if (!met++ && does != "hangs")
+                note(file, std::to_string(n));
+            if (n == 2 && on == device && (does == "dies" || does == "together_dies"))
+                TerminateProcess(GetCurrentProcess(), EXCEPTION_ACCESS_VIOLATION);
+            if (n == 2 && does == "fails")
+                ExitProcess(7);
+            if (n == 2 && does == "hangs") {
+                note(file, std::to_string(GetCurrentProcessId()));
+                SetEvent(OpenEventA(EVENT_MODIFY_STATE, FALSE, event_name));
+                Sleep(INFINITE);
+            }
+        }
+    }
+    return gpumb_close(g);
+}
+
+static int child(int argc, char **argv)
+{
+    const char *what = argv[1];
+    AddVectoredExceptionHandler(0, end); // behind the library's; without, wine starts a debugger
+    if (argc == 3)
+        return others(what, argv[2], 1);
+    gpumb_settings s = gpumb_settings_default();
+    s.budget_s = 0.001;
     gpumb *g = gpumb_open_settings(what, &s);
     if (!strcmp(what, "plain"))
         GPUMB_MEASURE(g, "crash")
@@ -265,32 +321,39 @@ static int child(const char *what)
     return gpumb_close(g);
 }
 
-static int again(const char *program, const char *what)
+// Starts it; its output is in a file. Returns its handle.
+static HANDLE started(const char *program, const char *arguments)
 {
-    char line[MAX_PATH + 64];
-    const std::string output = at("output");
+    char line[2 * MAX_PATH + 64];
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, nullptr, TRUE};
-    HANDLE file = CreateFileA(output.c_str(), GENERIC_WRITE, FILE_SHARE_READ, &inherited,
+    HANDLE file = CreateFileA(at("output").c_str(), GENERIC_WRITE, FILE_SHARE_READ, &inherited,
                               CREATE_ALWAYS, 0, nullptr);
     STARTUPINFOA start;
     PROCESS_INFORMATION process;
-    DWORD code = 0;
     memset(&start, 0, sizeof start);
     start.cb = sizeof start;
     start.dwFlags = STARTF_USESTDHANDLES;
     start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
     start.hStdOutput = start.hStdError = file;
-    snprintf(line, sizeof line, "\"%s\" %s", program, what);
-    if (CHECK(CreateProcessA(nullptr, line, nullptr, nullptr, TRUE, 0, nullptr, nullptr, &start,
-                             &process))) {
-        WaitForSingleObject(process.hProcess, INFINITE);
-        GetExitCodeProcess(process.hProcess, &code);
-        CloseHandle(process.hProcess);
-        CloseHandle(process.hThread);
-    }
+    snprintf(line, sizeof line, "\"%s\" %s", program, arguments);
+    const int runs = CreateProcessA(nullptr, line, nullptr, nullptr, TRUE, 0, nullptr, nullptr,
+                                    &start, &process);
     CloseHandle(file);
-    last_lines = read_file(output);
-    DeleteFileA(output.c_str());
+    if (!CHECK(runs))
+        return nullptr;
+    CloseHandle(process.hThread);
+    return process.hProcess;
+}
+
+static int again(const char *program, const char *arguments)
+{
+    DWORD code = 0;
+    HANDLE process = started(program, arguments);
+    WaitForSingleObject(process, INFINITE);
+    GetExitCodeProcess(process, &code);
+    CloseHandle(process);
+    last_lines = read_file(at("output"));
+    DeleteFileA(at("output").c_str());
     return static_cast<int>(code);
 }
 
@@ -308,16 +371,86 @@ static void test_programs(const char *program)
     CHECK(says("gpumb: kernel crash, block (0,0,0), thread (") && says("access violation"));
     CHECK_INT(again(program, "barrier"), 99);
     CHECK(says("gpumb: kernel crash, block (0,0,0), thread (3,0,0): access violation"));
+}
 
-    CHECK_INT(again(program, "processes"), GPUMB_EXIT_ERROR);
-    CHECK(says("process 1 of 2: can't be started: "));
+static int count_of(const char *what)
+{
+    int count = 0;
+    for (size_t i = 0; (i = last_lines.find(what, i)) != std::string::npos; i++)
+        count++;
+    return count;
+}
+
+// Processes of this program write their rows to it and no word to its output, go in step where they
+// are to, are named when they come to an end, and end with it.
+static void test_others(const char *program)
+{
+    const std::string log = at("a log"), name = " \"" + log + "\"";
+    const auto run = [&](const char *what, const char *order) {
+        const int code = again(program, (what + name).c_str());
+        CHECK_STR(read_file(log).c_str(), order);
+        DeleteFileA(log.c_str());
+        return code;
+    };
+    CHECK_INT(run("processes", "123123123"), GPUMB_EXIT_OK);
+    CHECK_INT(count_of("\"processes\": 3, \"process_lo_s\": "), 3);
+    const size_t medians = last_lines.find("\"process_medians_s\": \"");
+    const std::string list = last_lines.substr(medians, last_lines.find("\",", medians) - medians);
+    CHECK_INT(std::count(list.begin(), list.end(), ';'), 2);
+    CHECK_INT(count_of("printed"), 1);
+    CHECK_INT(run("devices", "123123123123"), GPUMB_EXIT_OK);
+    CHECK_INT(run("together", "111122223333"), GPUMB_EXIT_OK);
+    for (const char *device : {"0", "1", "2", "3"})
+        CHECK_INT(count_of(("\"on_device\": \"" + std::string(device)).c_str()), 3);
+    CHECK_INT(count_of("printed"), 1);
+
+    CHECK_INT(run("dies", "12312"), GPUMB_EXIT_ERROR);
+    CHECK(says("device 1: its process was ended by exception 0xC0000005; run with --device 1 "));
+    again(program, ("together_dies" + name).c_str());
+    CHECK(says("device 1: its process was ended by exception 0xC0000005; run with --device 1 "));
+    DeleteFileA(log.c_str());
+    CHECK_INT(run("fails", "12"), GPUMB_EXIT_ERROR);
+    CHECK(says("process 1 of 3 ended with exit code 7; run without --processes to see more"));
+
+    // One that hangs ends with the one that has started it, which has no time to do anything.
+    HANDLE event = CreateEventA(nullptr, FALSE, FALSE, event_name);
+    HANDLE parent = started(program, ("hangs" + name).c_str());
+    CHECK_INT(WaitForSingleObject(event, 60000), WAIT_OBJECT_0);
+    const std::string id = read_file(log);
+    HANDLE hangs = OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE, FALSE,
+                               static_cast<DWORD>(strtoul(id.c_str(), nullptr, 10)));
+    CHECK(hangs != nullptr && WaitForSingleObject(hangs, 0) == WAIT_TIMEOUT);
+    TerminateProcess(parent, 1);
+    CHECK_INT(WaitForSingleObject(hangs, 60000), WAIT_OBJECT_0);
+    TerminateProcess(hangs, 1);
+    for (HANDLE handle : {event, parent, hangs})
+        CloseHandle(handle);
+    DeleteFileA(log.c_str());
+    DeleteFileA(at("output").c_str());
+
+    // What names a process that has been started is not believed.
+    HANDLE token[2];
+    DWORD length;
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, nullptr, TRUE};
+    CreatePipe(&token[0], &token[1], &inherited, 0);
+    WriteFile(token[1], "other", 5, &length, nullptr);
+    const std::string other = std::to_string(reinterpret_cast<intptr_t>(token[0]));
+    SetEnvironmentVariableA("GPUMB_PROCESS", ("1:" + other + ":" + other + ":-1:0").c_str());
+    CHECK_INT(again(program, "region"), GPUMB_EXIT_OK);
+    CHECK(says("GPUMB_PROCESS is set, and not by gpumb") && says("1 row: 1 ok"));
+    SetEnvironmentVariableA("GPUMB_PROCESS", "1:2:0:-1:0");
+    CHECK_INT(again(program, "region"), GPUMB_EXIT_ERROR);
+    CHECK(says("GPUMB_PROCESS is set, and its pipe is closed"));
+    SetEnvironmentVariableA("GPUMB_PROCESS", nullptr);
+    CloseHandle(token[0]);
+    CloseHandle(token[1]);
 }
 
 int main(int argc, char **argv)
 {
     char temporary[MAX_PATH + 1];
     if (argc > 1)
-        return child(argv[1]);
+        return child(argc, argv);
     GetTempPathA(sizeof temporary, temporary);
     folder = std::string(temporary) + "gpumb." + std::to_string(GetCurrentProcessId()) + "." +
              std::to_string(GetTickCount64());
@@ -330,6 +463,7 @@ int main(int argc, char **argv)
     test_signals();
     test_fibers();
     test_programs(argv[0]);
+    test_others(argv[0]);
     CHECK(RemoveDirectoryA(folder.c_str()));
     return CHECK_SUMMARY();
 }
