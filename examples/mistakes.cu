@@ -175,7 +175,9 @@ int main(int argc, char **argv)
     gpumb *g = gpumb_open(argc, argv);
     const int queues = strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
     const uint64_t l2 = gpumb_get_device(g)->l2_bytes, least = (uint64_t)64 << 20;
-    const uint64_t bytes = !queues ? l2 : 4 * l2 > least ? 4 * l2 : least;
+    const int soon =
+        !queues && !gpumb_get_settings(g)->full && l2 > least; /* there are caches of 1 GiB */
+    const uint64_t bytes = soon ? least : !queues ? l2 : 4 * l2 > least ? 4 * l2 : least;
     work w = {g, gpumb_alloc(g, bytes), gpumb_alloc(g, bytes), bytes / 16, {}};
     work few = w, tiny = w;
     few.n = (l2 < bytes ? l2 : bytes) / 64; /* both buffers together are half the cache */

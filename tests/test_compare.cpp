@@ -1,14 +1,7 @@
 // test_compare.cpp - verdicts, the readers of CSV and JSON, and comparisons of scripted rows with
 // crafted files, on the fake device.
+#include "hear.h"
 #include "allocations.h"
-#include <string>
-static std::string heard; // what gpumb.h has said
-static void hear(const char *text)
-{
-    heard += text;
-    heard += '\n';
-}
-#define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION

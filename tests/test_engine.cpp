@@ -1,6 +1,5 @@
 // test_engine.cpp - warm-up, ways of timing, the stopping rule and flags, on a scripted clock.
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -10,18 +9,6 @@ static void hear(const char *text);
 #include "check.h"
 #include "random.h"
 #include <math.h>
-
-static char heard[480]; // what gpumb.h has said
-
-static void hear(const char *text)
-{
-    size_t length = strlen(heard);
-    while (*text && length + 3 < sizeof heard)
-        heard[length++] = *text++;
-    if (length + 2 < sizeof heard)
-        heard[length++] = '\n';
-    heard[length] = '\0';
-}
 
 // ---- a context for each test ----
 
@@ -35,7 +22,7 @@ static gpumb_settings settings()
 static gpumb *open(const gpumb_settings &s)
 {
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     return gpumb_open_settings("test_engine", &s);
 }
 
@@ -462,7 +449,7 @@ static void test_calibration()
     close(g, 0);
 
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     fake_devices = 0;
     g = gpumb_open_settings("test_engine", &s);
     CHECK(g != NULL);
@@ -473,7 +460,7 @@ static void test_calibration()
     }
     CHECK_INT(runs, 0);
     close(g, GPUMB_EXIT_NO_DEVICE);
-    CHECK(heard[0]);
+    CHECK(!heard.empty());
 
     s.device = 7;
     fake_reset();
@@ -915,7 +902,7 @@ static void test_failing_launch()
     CHECK_INT(runs, 1);
     CHECK(gpumb_alloc(g, 100) == NULL);
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
-    CHECK(strstr(heard, "the fake is lost") != NULL);
+    CHECK(strstr(heard.c_str(), "the fake is lost") != NULL);
     CHECK(fake_clean());
 }
 
@@ -931,7 +918,7 @@ static int everything(fake_error error, uint64_t call, uint64_t *calls, gpumb_re
     s.min_samples = s.max_samples = 8;
     s.warmup_s = 0.004;
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     fake_fail_error = error;
     fake_fail_at = call;
     gpumb *g = gpumb_open_settings("test_engine", &s);
@@ -973,9 +960,10 @@ static void test_any_failure()
             if (!CHECK(fake_clean()))
                 printf("    something is left behind when call %d fails\n", (int)call);
             if (errors[e] == FAKE_LOST &&
-                !CHECK((code == GPUMB_EXIT_ERROR || code == GPUMB_EXIT_NO_DEVICE) && heard[0]))
+                !CHECK((code == GPUMB_EXIT_ERROR || code == GPUMB_EXIT_NO_DEVICE) &&
+                       !heard.empty()))
                 printf("    call %d: the device is lost, the exit code %d\n", (int)call, code);
-            if (code && !CHECK(heard[0]))
+            if (code && !CHECK(!heard.empty()))
                 printf("    call %d: exit code %d without a word\n", (int)call, code);
         }
 }

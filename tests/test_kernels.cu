@@ -4,7 +4,7 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include "check.h"
+#include "device.h"
 #include "refused.h"
 #include <algorithm>
 #include <stdlib.h>
@@ -1149,21 +1149,11 @@ static void test_all(gpumb *g, bool on_cpu)
 
 int main()
 {
-    gpumb_settings settings = gpumb_settings_default();
-    settings.quiet = 1;
-    settings.warmup_s = -1;
-    settings.min_samples = settings.max_samples = 6;
     for (int warp : {32, 64}) {
         gpumb_cpu_set_warp_size(warp);
-        gpumb *g = gpumb_open_settings("test_kernels", &settings);
-        if (!gpumb_ok(g)) {
-            const int code = gpumb_close(g);
-            if (code == GPUMB_EXIT_NO_DEVICE)
-                SKIP("no device");
-            else
-                CHECK_INT(code, GPUMB_EXIT_OK);
+        gpumb *g = open_device("test_kernels");
+        if (!g)
             return CHECK_SUMMARY();
-        }
         const bool on_cpu = !strcmp(gpumb_get_device(g)->backend, "cpu");
         test_all(g, on_cpu);
         CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED); // there are rows that have to fail

@@ -7,7 +7,7 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include "check.h"
+#include "device.h"
 #include "refused.h"
 #include <initializer_list>
 
@@ -104,19 +104,9 @@ static void test_nbody(gpumb *g)
 
 int main()
 {
-    gpumb_settings settings = gpumb_settings_default();
-    settings.quiet = 1;
-    settings.warmup_s = -1;
-    settings.min_samples = settings.max_samples = 6;
-    gpumb *g = gpumb_open_settings("test_listed_forms", &settings);
-    if (!gpumb_ok(g)) {
-        const int code = gpumb_close(g);
-        if (code == GPUMB_EXIT_NO_DEVICE)
-            SKIP("no device");
-        else
-            CHECK_INT(code, GPUMB_EXIT_OK);
+    gpumb *g = open_device("test_listed_forms");
+    if (!g)
         return CHECK_SUMMARY();
-    }
     test_reductions(g);
     test_nbody(g);
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED); // its regions are there to be skipped

@@ -6,9 +6,7 @@
 #define GPUMB_IMPLEMENTATION
 #define GPUMB_STRIDED
 #define GPUMB_REDUCTIONS(X) X(F32, SUM)
-#define GPUMB_LOG(text) (heard += (text), heard += '\n')
-#include <string>
-static std::string heard;
+#include "hear.h"
 #include "../gpumb.h"
 
 #include "check.h"

@@ -10,7 +10,7 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include "check.h"
+#include "device.h"
 #include "refused.h"
 #include <math.h>
 #include <stdlib.h>
@@ -1062,21 +1062,11 @@ static void test_refusals(const workplace &w)
 
 int main()
 {
-    gpumb_settings settings = gpumb_settings_default();
-    settings.quiet = 1;
-    settings.warmup_s = -1;
-    settings.min_samples = settings.max_samples = 6;
     for (int warp : {32, 64}) {
         gpumb_cpu_set_warp_size(warp);
-        gpumb *g = gpumb_open_settings("test_nbody", &settings);
-        if (!gpumb_ok(g)) {
-            const int code = gpumb_close(g);
-            if (code == GPUMB_EXIT_NO_DEVICE)
-                SKIP("no device");
-            else
-                CHECK_INT(code, GPUMB_EXIT_OK);
+        gpumb *g = open_device("test_nbody");
+        if (!g)
             return CHECK_SUMMARY();
-        }
         const gpumb_device *device = gpumb_get_device(g);
         const bool on_cpu = !strcmp(device->backend, "cpu");
         const workplace w = {g, on_cpu, on_cpu ? warp : device->warp_size};

@@ -1,13 +1,6 @@
 // test_own.cpp - what comes from the program rather than from a clock of the library: times that
 // were taken elsewhere, own values that are compared, raw samples, entries for other tools.
-#include <string>
-static std::string heard; // what gpumb.h has said
-static void hear(const char *text)
-{
-    heard += text;
-    heard += '\n';
-}
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION

@@ -1,6 +1,5 @@
 // test_profile.cpp - --profile: what a profiler is shown, and what it is not.
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -8,16 +7,7 @@ static void hear(const char *text);
 
 #include "check.h"
 #include "fake.h"
-#include <string>
 #include <vector>
-
-static std::string heard;
-
-static void hear(const char *text)
-{
-    heard += text;
-    heard += '\n';
-}
 
 static FILE *lines;
 

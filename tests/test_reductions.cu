@@ -4,7 +4,7 @@
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
-#include "check.h"
+#include "device.h"
 #include "refused.h"
 #include <limits>
 #include <math.h>
@@ -830,21 +830,11 @@ static workplace make_workplace(gpumb *g)
 
 int main()
 {
-    gpumb_settings settings = gpumb_settings_default();
-    settings.quiet = 1;
-    settings.warmup_s = -1;
-    settings.min_samples = settings.max_samples = 6;
     for (int warp : {32, 64}) {
         gpumb_cpu_set_warp_size(warp);
-        gpumb *g = gpumb_open_settings("test_reductions", &settings);
-        if (!gpumb_ok(g)) {
-            const int code = gpumb_close(g);
-            if (code == GPUMB_EXIT_NO_DEVICE)
-                SKIP("no device");
-            else
-                CHECK_INT(code, GPUMB_EXIT_OK);
+        gpumb *g = open_device("test_reductions");
+        if (!g)
             return CHECK_SUMMARY();
-        }
         workplace w = make_workplace(g);
         const bool on_cpu = w.on_cpu;
         warp_size = on_cpu ? warp : gpumb_get_device(g)->warp_size;

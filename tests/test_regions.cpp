@@ -1,6 +1,5 @@
 // test_regions.cpp - regions, verification, interleaving, contexts: what runs when, what is said.
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -10,20 +9,7 @@ static void hear(const char *text);
 #include "check.h"
 #include "read_file.h"
 #include <math.h>
-#include <string>
 #include <vector>
-
-static char heard[480]; // what gpumb.h has said
-
-static void hear(const char *text)
-{
-    size_t length = strlen(heard);
-    while (*text && length + 3 < sizeof heard)
-        heard[length++] = *text++;
-    if (length + 2 < sizeof heard)
-        heard[length++] = '\n';
-    heard[length] = '\0';
-}
 
 static gpumb_settings settings() // few samples, so that traces stay short
 {
@@ -37,7 +23,7 @@ static gpumb_settings settings() // few samples, so that traces stay short
 static gpumb *open(const gpumb_settings &s)
 {
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     return gpumb_open_settings("test_regions", &s);
 }
 
@@ -97,7 +83,7 @@ static void test_leaving()
         }
     }
     CHECK_NEAR(r.time.median, 5e-3, 2e-5);
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
     close(g, 0);
 }
 
@@ -117,7 +103,7 @@ static void test_return()
     for (int at = 1; at <= 10; at++) { // in the first run, in samples
         gpumb *g = open(settings());
         CHECK_INT(leave(g, at), 1);
-        CHECK_STR(heard, "");
+        CHECK_STR(heard.c_str(), "");
         gpumb_result r = gpumb_result();
         int runs = 0;
         GPUMB_TIME(&r) // the next call reports, and works
@@ -125,17 +111,17 @@ static void test_return()
             runs++;
             fake_run(2e-3);
         }
-        CHECK(strstr(heard, "left early") != NULL);
-        CHECK(strstr(heard, "return") != NULL);
+        CHECK(strstr(heard.c_str(), "left early") != NULL);
+        CHECK(strstr(heard.c_str(), "return") != NULL);
         CHECK(runs > 10);
         CHECK_INT(r.status, GPUMB_STATUS_OK);
         CHECK_INT(r.time.count, 10);
         CHECK_NEAR(r.time.median, 2e-3, 2e-5);
-        heard[0] = '\0';
+        heard.clear();
         GPUMB_TIME(&r) {
             fake_run(3e-3);
         }
-        CHECK_STR(heard, ""); // once
+        CHECK_STR(heard.c_str(), ""); // once
         CHECK_NEAR(r.time.median, 3e-3, 2e-5);
         gpumb_close(g);
         CHECK(fake_clean());
@@ -143,7 +129,7 @@ static void test_return()
     gpumb *g = open(settings());
     CHECK_INT(leave(g, 5), 1);
     gpumb_close(g); // the next call
-    CHECK(strstr(heard, "left early") != NULL);
+    CHECK(strstr(heard.c_str(), "left early") != NULL);
     CHECK(fake_clean());
 }
 
@@ -244,7 +230,7 @@ static void test_evaluations()
     }
     CHECK_ONCE(3);
     CHECK(runs > 10 * (4 + 3 + 3 + 2 + 3 + 2 + 2));
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
 
     // the launch itself: once a run, and all its arguments once
     evaluations = launched = runs = 0;
@@ -566,7 +552,7 @@ static void test_unstated()
             GPUMB_MEASURE(g, region ? "second" : "first")
                 fake_run(1e-3);
         }
-        const char *said = strstr(heard, "second states no bytes");
+        const char *said = strstr(heard.c_str(), "second states no bytes");
         CHECK_INT(said != NULL, second == 0);
         CHECK(!said || !strstr(said + 8, "states no bytes"));
         close(g, 0);
@@ -834,7 +820,7 @@ static void test_contexts()
 {
     gpumb_result r;
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     GPUMB_TIME(&r) // opens the default one
     {
         fake_run(1e-3);
@@ -853,7 +839,7 @@ static void test_contexts()
     CHECK(gpumb_get_device(NULL) != NULL);
     CHECK_INT(gpumb_close(NULL), 0);
     CHECK(fake_clean());
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
 
     // NULL stands for the one that was opened last
     gpumb *one = open(settings());
@@ -902,7 +888,7 @@ static void test_contexts()
     CHECK_INT(r.time.count, 20);
     CHECK_INT(gpumb_close(two), 0);
     CHECK(fake_clean());
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
 }
 
 // Each context works on its own device, whichever was used before.
@@ -959,8 +945,8 @@ static void test_advice()
             fake_run(1e-3);
         }
         CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_FAILED);
-        CHECK_INT(strstr(heard, "saxpy: right after its first run") != NULL, !reset);
-        CHECK_INT(strstr(heard, "gpumb_set_reset()") != NULL, !reset);
+        CHECK_INT(strstr(heard.c_str(), "saxpy: right after its first run") != NULL, !reset);
+        CHECK_INT(strstr(heard.c_str(), "gpumb_set_reset()") != NULL, !reset);
         close(g, GPUMB_EXIT_FAILED);
     }
 }
@@ -990,7 +976,7 @@ static void test_left_interleave()
                 break;
         }
     }
-    CHECK(strstr(heard, "GPUMB_INTERLEAVE was left by break") != NULL);
+    CHECK(strstr(heard.c_str(), "GPUMB_INTERLEAVE was left by break") != NULL);
     CHECK_INT(gpumb_row_count(g), 1);
     close(g, GPUMB_EXIT_FAILED);
 }

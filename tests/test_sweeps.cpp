@@ -1,7 +1,6 @@
 // test_sweeps.cpp - which configurations a sweep has, in which order they run, and what is left
 // when one of them goes wrong.
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -10,20 +9,7 @@ static void hear(const char *text);
 
 #include "check.h"
 #include "read_file.h"
-#include <string>
 #include <vector>
-
-static char heard[480]; // what gpumb.h has said
-
-static void hear(const char *text)
-{
-    size_t length = strlen(heard);
-    while (*text && length + 3 < sizeof heard)
-        heard[length++] = *text++;
-    if (length + 2 < sizeof heard)
-        heard[length++] = '\n';
-    heard[length] = '\0';
-}
 
 static char csv_path[64]; // of this process alone
 
@@ -35,7 +21,7 @@ static gpumb *open()
     s.min_samples = s.max_samples = 6;
     s.csv = csv_path;
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     return gpumb_open_settings("test_sweeps", &s);
 }
 
@@ -175,7 +161,7 @@ static void test_values()
         measure(g, key(bits));
     }
     CHECK_INT(passes, 2 * 63);
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
     close(g, 0);
 }
 
@@ -213,7 +199,7 @@ static void test_bad_steps()
         if (!CHECK(passes <= 1000))
             printf("    mistake %d\n", mistake);
         gpumb_close(g);
-        CHECK(heard[0]);
+        CHECK(!heard.empty());
         CHECK(fake_clean());
     }
 }
@@ -248,7 +234,7 @@ static void test_nests()
             visit(g, key(f, h));
         }
     CHECK_SWEEP(g, "1/1 2/1 2/2 3/1 3/2 3/3 ");
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
     close(g, 0);
 
     // Siblings, and regions before, between and behind them. A pass is for one configuration with
@@ -268,7 +254,7 @@ static void test_nests()
     }
     CHECK_STR(region.c_str(), "1< 1= 1> 1/5l 1/6l 1/7r 1/7R 1/8r 1/8R 1/9r 1/9R "
                               "2< 2= 2> 2/5l 2/6l 2/7r 2/7R 2/8r 2/8R 2/9r 2/9R ");
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
     close(g, 0);
     if (CHECK_INT(fake_csv_rows(csv_path), 22)) {
         CHECK_STR(fake_csv(csv_path, 3, "outer"), "1");
@@ -506,7 +492,7 @@ static void test_leaving()
         continue;
     }
     CHECK_SWEEP(g, "1/1 1/2 3/1 3/2 ");
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
     close(g, 0);
     CHECK_INT(fake_csv_rows(csv_path), 2 + 4 + 4 + 4);
 }
@@ -566,7 +552,7 @@ static void test_skip()
     CHECK(passes <= 104);
     CHECK(!gpumb_ok(g));
     close(g, GPUMB_EXIT_ERROR);
-    CHECK(heard[0]);
+    CHECK(!heard.empty());
 }
 
 static int leave(gpumb *g, int at)
@@ -586,10 +572,11 @@ static void test_return()
         remove_file(csv_path);        // that an earlier part is kept would be said
         gpumb *g = open();
         CHECK_INT(leave(g, at), 1);
-        CHECK_STR(heard, "");
+        CHECK_STR(heard.c_str(), "");
         gpumb_close(g);
-        if (!CHECK(strstr(heard, "width") != NULL && strstr(heard, "return") != NULL))
-            printf("    left in pass %d: \"%s\"\n", at, heard);
+        if (!CHECK(strstr(heard.c_str(), "width") != NULL &&
+                   strstr(heard.c_str(), "return") != NULL))
+            printf("    left in pass %d: \"%s\"\n", at, heard.c_str());
         CHECK(fake_clean());
         start();
     }
@@ -607,7 +594,7 @@ static std::string with(const char *option, const char *option2 = NULL)
     char *argv[] = {program, precision, samples, axis, value, axis, value2, NULL};
     start();
     fake_reset();
-    heard[0] = '\0';
+    heard.clear();
     fflush(stdout); // the table is not of interest
     const int out = dup(1);
     if (!freopen("/dev/null", "w", stdout))
@@ -650,7 +637,7 @@ static void test_axis_option()
                "n=9223372036854775805:9223372036854775807:+2");
     CHECK_AXIS("3 6148914691236517206 ", "n=3:9223372036854775807:*2049638230412172402");
     CHECK_AXIS("-3 -2 5 ", "negative=-3,-2,5");
-    CHECK_STR(heard, "");
+    CHECK_STR(heard.c_str(), "");
 
     // names: by name, in the order that is asked for; with a second axis
     CHECK_AXIS("5/1 ", "form=fast", "n=5");
@@ -689,8 +676,8 @@ static void test_axis_option()
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (!CHECK_AXIS("exit 2", wrong[i]))
             printf("    with --axis %s\n", wrong[i]);
-        if (!CHECK(strstr(heard, "--axis") != NULL))
-            printf("    with --axis %s: \"%s\"\n", wrong[i], heard);
+        if (!CHECK(strstr(heard.c_str(), "--axis") != NULL))
+            printf("    with --axis %s: \"%s\"\n", wrong[i], heard.c_str());
         CHECK_STR(region.c_str(), ""); // known before anything runs
     }
 }
@@ -728,7 +715,7 @@ static void test_benchmarks()
     for (int filtered = 0; filtered < 2; filtered++) {
         start();
         fake_reset();
-        heard[0] = '\0';
+        heard.clear();
         bench_bodies = 0;
         fflush(stdout);
         const int out = dup(1);
@@ -796,8 +783,8 @@ static void test_inside_itself()
                 GPUMB_SWEEP_LIST(g, m, 1, 2)
                     sweep_n(g);
         }
-        CHECK(strstr(heard, "sweep over n starts inside itself") != NULL);
-        CHECK(strstr(heard, "nested sweeps need different names") != NULL);
+        CHECK(strstr(heard.c_str(), "sweep over n starts inside itself") != NULL);
+        CHECK(strstr(heard.c_str(), "nested sweeps need different names") != NULL);
         measure(g, "after");
         CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
         close(g, GPUMB_EXIT_FAILED);
@@ -811,7 +798,7 @@ static void test_names_of_columns()
         gpumb *g = open();
         gpumb_axis *axis = gpumbi_sweep_range(g, name, 1, 2, 1, 0);
         CHECK_INT(gpumbi_axis_next(axis), 0);
-        CHECK(strstr(heard, "that is the name of a column") && strstr(heard, name));
+        CHECK(strstr(heard.c_str(), "that is the name of a column") && strstr(heard.c_str(), name));
         close(g, GPUMB_EXIT_ERROR);
     }
 }
@@ -870,7 +857,7 @@ static void test_own_values()
         gpumb_set_value(g, ("v" + std::to_string(i)).c_str(), i);
     CHECK(gpumb_ok(g));
     gpumb_set_value(g, "v16", 16);
-    CHECK_STR(heard, "gpumb: value v16: there are 16 of them already\n");
+    CHECK_STR(heard.c_str(), "gpumb: value v16: there are 16 of them already\n");
     close(g, GPUMB_EXIT_ERROR);
     const std::string longest(127, 'x');
     g = open();
@@ -883,15 +870,16 @@ static void test_own_values()
             gpumb_set_value(g, name && *name == 'x' ? (longest + "x").c_str() : name, (double)n);
             measure(g, "");
         }
-        CHECK(strstr(heard, name && (*name == 'm' || *name == 'n') ? "is the name of a column"
-                                                                   : "has 1 to 127 characters"));
+        CHECK(strstr(heard.c_str(), name && (*name == 'm' || *name == 'n')
+                                        ? "is the name of a column"
+                                        : "has 1 to 127 characters"));
         close(g, GPUMB_EXIT_ERROR);
     }
     g = open(); // and an axis that is called as a value
     gpumb_set_value(g, "n", 1);
     GPUMB_SWEEP_LIST(g, n, 1, 2)
         measure(g, "");
-    CHECK_STR(heard,
+    CHECK_STR(heard.c_str(),
               "gpumb: axis n: that is the name of a column; take another, my_n for example\n");
     close(g, GPUMB_EXIT_ERROR);
 }
@@ -915,7 +903,7 @@ static void test_nothing_measured()
             continue;
         measure(g, key(n));
     }
-    CHECK(strstr(heard, "met no region") != NULL);
+    CHECK(strstr(heard.c_str(), "met no region") != NULL);
     close(g, GPUMB_EXIT_FAILED);
 
     const int64_t values[] = {7};
@@ -932,10 +920,10 @@ static void test_nothing_measured()
                 }
         CHECK_INT(gpumb_row_count(g), empty == 4 ? 2 : 1);
         if (empty == 4)
-            CHECK_STR(heard, "");
+            CHECK_STR(heard.c_str(), "");
         else
-            CHECK(strstr(heard, empty ? "sweep over no_range met no region"
-                                      : "sweep over no_range has no values") != NULL);
+            CHECK(strstr(heard.c_str(), empty ? "sweep over no_range met no region"
+                                              : "sweep over no_range has no values") != NULL);
         close(g, empty == 4 ? 0 : GPUMB_EXIT_FAILED);
     }
 
@@ -943,7 +931,7 @@ static void test_nothing_measured()
     g = open();
     returns_for_null(g);
     returns_for_null(g);
-    CHECK(strstr(heard, "buffers are NULL while a sweep enumerates") != NULL);
+    CHECK(strstr(heard.c_str(), "buffers are NULL while a sweep enumerates") != NULL);
     close(g, GPUMB_EXIT_FAILED);
 
     start();

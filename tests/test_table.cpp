@@ -1,14 +1,6 @@
 // test_table.cpp - what people read: columns that stay straight whatever the names are, figures
 // that are too small for their places, singular and plural.
-#include <string>
-static std::string heard; // what gpumb.h has said
-static void hear(const char *text)
-{
-    heard += text;
-    heard += '\n';
-}
-
-#define GPUMB_LOG(text) hear(text)
+#include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION

@@ -1,14 +1,7 @@
 // test_trust.cpp - what makes a figure trustworthy, on a scripted clock: the way of timing, cold
 // caches, drawn orders, every flag, the device's state, regions compared in rounds, progress.
+#include "hear.h"
 #include "no_disk.h"
-#include <string>
-static std::string heard; // what gpumb.h has said
-static void hear(const char *text)
-{
-    heard += text;
-    heard += '\n';
-}
-#define GPUMB_LOG(text) hear(text)
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #include "gpumb.h"
