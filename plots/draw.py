@@ -6,7 +6,6 @@ style to its colour, marker and label.
 
 import io
 import math
-import statistics
 import textwrap
 
 from PIL import Image  # comes with matplotlib
@@ -21,16 +20,17 @@ from families import (
     FLAGGED,
     REFERENCES,
     axis_label,
+    bar_label,
     count,
-    order,
+    grouped,
     rate,
     rounded,
     stretches,
-    styles,
+    styles_of,
     title_of,
     value_label,
 )
-from rows import number
+from rows import references
 
 STYLE = {
     "backend": "agg",
@@ -155,20 +155,10 @@ def bands(ax, family, series, style):
 
 
 def bars(ax, family, series, style):
-    """A group of bars per x, a bar per series; without panels a lone kernel names its group."""
-    groups = {}
-    for value, p in sorted(
-        ((v, p) for v, points in series.items() for p in points), key=lambda vp: vp[1].row["@line"]
-    ):
-        groups.setdefault(p.x, []).append((value, p))
-    top, widest, names = (
-        max(p.y for g in groups.values() for _, p in g),
-        max(map(len, groups.values())),
-        [],
-    )
-    crowded = widest * len(groups) * (3 if family.panel else 1) > 12
-    for place, (x, group) in enumerate(groups.items()):
-        group.sort(key=lambda vp: order(vp[0]))
+    """A group of bars per x, a bar per series, with its value."""
+    groups = grouped(series)
+    widest = max(map(len, groups.values()))
+    for place, group in enumerate(groups.values()):
         for i, (value, p) in enumerate(group):
             at, s = place + (i - (len(group) - 1) / 2) * 0.8 / widest, style[value]
             ax.bar(
@@ -186,22 +176,18 @@ def bars(ax, family, series, style):
                 ax.plot(ends, [p.model] * 2, color="#606060", linewidth=2.2, label=family.model)
             ax.text(
                 at,
-                0.03 * top,
+                0.02,
                 rounded(p.y),
+                transform=ax.get_xaxis_transform(),
                 ha="center",
                 va="bottom",
-                rotation=90 if crowded else 0,
-                fontsize=11 if crowded else 16,
                 bbox=dict(facecolor="white", alpha=0.85, linewidth=0, pad=2),
             )
-        kernels = {p.row["kernel"] for _, p in group} - {x, ""}
-        names.append(value_label(family.x, x))
-        if len(kernels) == 1 and not family.panel:
-            names[-1] += "\n" + textwrap.fill(kernels.pop(), 60 // len(groups))
     if family.log_y:
         ax.set_yscale("log")
-    slanted = dict(rotation=30, ha="right", rotation_mode="anchor")
-    ax.set_xticks(range(len(names)), names, **(slanted if family.panel else {}))
+    ax.set_xticks(
+        range(len(groups)), [bar_label(family, x, group) for x, group in groups.items()]
+    )
     ax.tick_params(axis="x", length=0)
     ax.grid(False, axis="x")
 
@@ -225,7 +211,7 @@ def heat(ax, family, series, style):
                         rounded(y),
                         ha="center",
                         va="center",
-                        fontsize=9 if family.panel else 14,
+                        fontsize=9 if family.panel and len(xs) > 3 else 14,
                         path_effects=[withStroke(linewidth=2.5, foreground="white")],
                     )
     ax.set_xticks(range(len(xs)), [value_label(family.x, x) for x in xs])
@@ -273,7 +259,6 @@ DRAWN = {"lines": lines, "bars": bars, "heat": heat, "clusters": clusters}
 
 def rates(ax, family):
     """The axis of the rates, from zero where that can be."""
-    ax.set_ylabel(rate(family.y)[2])
     if family.y == "error_pct":  # what is within the band is told apart, what is far off fits
         ax.set_yscale("symlog", linthresh=10, linscale=1.5)
         ax.yaxis.set_major_locator(FixedLocator([-100, -10, -5, 0, 5, 10, 100, 1000]))
@@ -284,8 +269,10 @@ def rates(ax, family):
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
     if family.log_y:  # what lies between powers of ten is named where there are few of these
         low, high = ax.get_ylim()
-        few = high < 30 * low
-        ax.yaxis.set_minor_formatter(FuncFormatter(lambda v, _: count(v) if few else ""))
+        named = "123456789" if high < 5 * low else "25" if high < 30 * low else ""
+        ax.yaxis.set_minor_formatter(
+            FuncFormatter(lambda v, _: count(v) if f"{v:e}"[0] in named else "")
+        )
 
 
 def mark(ax, x, published):
@@ -318,9 +305,51 @@ def colors(fig, frames, family):
     top = max(image.get_array().max() for image in images)
     for image in images:
         image.set_clim(0, top)
-    frames[0].set_ylabel(axis_label(family.series))
     bar = fig.colorbar(images[0], ax=list(frames), label=rate(family.y)[2])
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: count(v)))
+
+
+def shorten(texts, width):
+    """Makes texts no wider than so many pixels: a bit smaller, all of them, or on several lines."""
+    wide = {t: t.get_window_extent().width / width for t in texts}
+    most = max(wide.values())
+    for text, share in wide.items():
+        if 1 < most <= 1.2:
+            text.set_fontsize(text.get_fontsize() / most)
+        elif share > 1:
+            words = text.get_text().replace("\n", " ")
+            text.set_text(textwrap.fill(words, max(8, int(len(words) / share))))
+
+
+def fit(fig, frames, family):
+    """Breaks, turns and shrinks what would lie upon its neighbour, as seen once it is laid out."""
+    fig.draw_without_rendering()
+    turned, crowded, size = 0, False, 16
+    room = 1.1 * frames[0].get_window_extent().width  # and of what is between the panels
+    shorten([ax.title for ax in frames], room)
+    shorten([ax.xaxis.label for ax in frames], room)
+    for ax in frames:
+        if family.draw in ("bars", "heat"):
+            names = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+            if any(a.x1 + 4 > b.x0 for a, b in zip(names, names[1:])):
+                step, high = room / 1.1 / len(names), max(n.height for n in names)
+                turned = max(turned, 30 if step > 2 * high else 90)
+                size = min(size, 16 * step / high)
+            crowded |= any(
+                value.get_window_extent().width > 0.95 * bar.get_window_extent().width
+                for bar, value in zip(ax.patches, ax.texts)
+            )
+    for ax in frames:
+        for name in ax.get_xticklabels() if turned else ():
+            name.set(rotation=turned, fontsize=size, ha="right", rotation_mode="anchor")
+            name.set_va("center" if turned == 90 else "top")
+        for value in ax.texts if crowded else ():
+            value.set(rotation=90, fontsize=11)
+    legend = next((ax.get_legend() for ax in frames if ax.get_legend()), None)
+    if legend:
+        share = legend.get_window_extent().height / fig.bbox.height
+        for text in legend.get_texts() if share > 0.8 else ():
+            text.set_fontsize(max(5, 14 * 0.8 / share))
 
 
 def draw(family, panels, text):
@@ -332,24 +361,18 @@ def draw(family, panels, text):
     for ax in [*grid.flat][len(panels) :]:
         ax.remove()
     rows = [p.row for series in panels.values() for points in series.values() for p in points]
-    style = styles(
-        family.series,
-        sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order),
-    )
-    handles, references, devices = {}, {}, len({r["device"] for r in rows})
+    style, handles, across = styles_of(family, panels), {}, {}
+    known = references(family, [p for own in panels.values() for s in own.values() for p in s])
     for ax, (panel, series) in zip(frames, panels.items()):
         DRAWN[family.draw](ax, family, series, style)
         if panel in family.published and rows[0]["backend"] != "cpu":
             last = max(p.x for points in series.values() for p in points)
             mark(ax, last, family.published[panel])
         handles.update((label, h) for h, label in zip(*ax.get_legend_handles_labels()))
-        wanted = family.y == "gbps" and family.draw != "heat" and devices == 1
-        for column, (name, dash) in REFERENCES.items() if wanted else ():
-            at = statistics.median([v for v in (number(r, column) for r in rows) if v > 0] or [0])
-            if at:
-                references[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
-                    at, color="black", ls=dash, lw=1.8, zorder=1.5
-                )
+        for column, name, at in known:
+            across[f"{name}\n{rounded(at)} GB/s"] = ax.axhline(
+                at, color="black", ls=REFERENCES[column][1], lw=1.8, zorder=1.5
+            )
         # above the names of the bands
         title = family.panel_title.format(value_label(family.panel, panel))
         ax.set_title(title, pad=28 if family.bands and panel else None)
@@ -360,18 +383,24 @@ def draw(family, panels, text):
     else:
         for ax in grid[:, 0]:
             rates(ax, family)
-        known = [s.label for s in style.values()] + [family.model, FLAGGED, BAND]
-        named = {label: handles[label] for label in known if label in handles} | references
+        of_series = [s.label for s in style.values()]
+        named = [*of_series, family.model, FLAGGED, BAND]
+        named = {label: handles[label] for label in named if label in handles} | across
         grid[0, -1].legend(
             named.values(),
             named.keys(),
-            title=axis_label(family.series),
+            title=axis_label(family.series) if any(of_series) else None,
             loc="upper left",
             fontsize=14,
             bbox_to_anchor=(1.02, 1),
             borderaxespad=0,
             frameon=False,
         )
+    upwards = axis_label(family.series) if family.draw == "heat" else rate(family.y)[2]
+    if lines == 1:
+        grid[0, 0].set_ylabel(upwards)
+    else:
+        fig.supylabel(upwards, fontsize=16)
     fig.suptitle(textwrap.fill(title_of(family, rows), 90), fontsize=20)
     fig.supxlabel(
         textwrap.fill(text, 145).replace("$", r"\$"),
@@ -380,6 +409,7 @@ def draw(family, panels, text):
         fontsize=12,
         color="#404040",
     )
+    fit(fig, frames, family)
     return fig
 
 

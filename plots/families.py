@@ -31,6 +31,7 @@ VIRIDIS = """
     440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725
 """.split()
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
+LABEL_MAX = 32  # of longer names along x the end is left out
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
 
@@ -60,7 +61,7 @@ AXES = {
     "blocks": ("Number of blocks", count),
     "blocks_per_sm": ("Blocks per multiprocessor", count),
     "n": ("n", power),
-    "flop_per_byte": ("FLOP for each byte", rounded),
+    "flop_per_byte": ("FLOP for each byte", count),
     "operation": ("Operation", count),
     "scalars": ("Scalars", count),
     "value_type": ("Type", count),
@@ -100,7 +101,7 @@ AXES = {
     "adders": ("Threads that add", count),
     "apart_bytes": ("Bytes apart", count),
     "stride_bytes": ("One line in each", size),
-    "access": ("Peer access", count),
+    "access": ("Access", count),
     "way": ("Moved by", count),
     "form": ("Form", count),
     "piece_bytes": ("Bytes of a piece", count),
@@ -174,6 +175,33 @@ def styles(column, values):
     for i, v in enumerate(names):
         result[v] = Style(OKABE_ITO[i % len(OKABE_ITO)], MARKERS[i % len(MARKERS)], v)
     return result
+
+
+def styles_of(family, panels):
+    """Those of a figure's series; bars that the axis names already have one colour, and no legend.
+    """
+    values = sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order)
+    if family.draw == bars and family.series == family.x:
+        return dict.fromkeys(values, Style(OKABE_ITO[0], "o", None))
+    return styles(family.series, values)
+
+
+def grouped(series):
+    """The bars of a panel, {x: [(series, point)]}: numbers in order, names in that of the file."""
+    bars_of = [(value, p) for value, points in series.items() for p in points]
+    bars_of.sort(key=lambda vp: vp[1].row["@line"])
+    if all(not isinstance(p.x, str) for _, p in bars_of):
+        bars_of.sort(key=lambda vp: vp[1].x)
+    groups = {}
+    for value, p in bars_of:
+        groups.setdefault(p.x, []).append((value, p))
+    return {x: sorted(group, key=lambda vp: order(vp[0])) for x, group in groups.items()}
+
+
+def bar_label(family, x, group):
+    """What a group of bars is called; by its kernel where it has nothing along x."""
+    label = value_label(family.x, x) or group[0][1].row["kernel"]
+    return label if len(label) <= LABEL_MAX else label[: LABEL_MAX - 1] + "\u2026"
 
 
 def level(row):
@@ -269,8 +297,13 @@ def say_misaligned(points):
     return [said + "."]
 
 
+def emulated(row):
+    """Whether a CPU has run a device's kernels; host's programs are the CPU's own."""
+    return row["backend"] == "cpu" and not row["bench"].startswith("host/")
+
+
 def title_of(family, rows):
-    return family.title + (" (CPU, emulated)" if all(r["backend"] == "cpu" for r in rows) else "")
+    return family.title + (" (CPU, emulated)" if all(map(emulated, rows)) else "")
 
 
 @dataclass(frozen=True)
@@ -519,6 +552,15 @@ FAMILIES = [
         y="median_s",
     ),
     Family(
+        "stencil-solve",
+        "stencil/solve",
+        "A known solution: time until it is reached, over the grid's side",
+        x="n",
+        series="kernel",
+        log_y=True,
+        y="median_s",
+    ),
+    Family(
         "stream-kernels",
         "stream/kernels",
         "STREAM's kernels: BabelStream's form, the fastest, Memcpy",
@@ -543,6 +585,7 @@ FAMILIES = [
         x="stride",
         series="elem",
         log2=False,
+        y="moved_gbps",  # not memory's: its peak is no limit here
     ),
     Family(
         "nbody-size",
@@ -569,6 +612,7 @@ FAMILIES = [
         x="n",
         series="form",
         panel="splits",
+        panel_title="splits: {}",
         log_y=True,
         y="gflops",
         model=BOUND,
@@ -617,6 +661,7 @@ FAMILIES = [
         x="unroll",
         series="root",
         panel="bodies",
+        panel_title="bodies per thread: {}",
         y="gflops",
         model=BOUND,
     ),
@@ -824,6 +869,7 @@ FAMILIES = [
         x="size",
         series="way",
         panel="access",
+        panel_title="peer access: {}",
         y="moved_gbps",
     ),
     Family(
@@ -872,6 +918,7 @@ FAMILIES = [
         x="results",
         series="kernel",
         panel="blocks",
+        panel_title="blocks: {}",
         where={"threads": 256},
         log_y=True,
         y="median_s",
@@ -907,6 +954,16 @@ FAMILIES = [
         )
         for scope in ("block", "warp")
         for name, type_ in (("int32", "int32"), ("fp32", "fp32"), ("4-fp32", "4 x fp32"))
+    ),
+    Family(
+        "mistakes",
+        "mistakes",
+        "A copy and a short kernel, timed in wrong ways and in the right one",
+        x="kernel",
+        series="kernel",
+        draw=bars,
+        log2=False,
+        log_y=True,
     ),
     Family(
         "group-vote",

@@ -64,7 +64,12 @@ def main():
     rows = [r for r in rows if (args.bench or "") in r["bench"]]
     if not rows:
         raise Problem(f"--bench {args.bench}: no row is of such a benchmark")
-    import draw  # needs matplotlib, which what is above does not
+    try:
+        import draw  # needs matplotlib, which what is above does not
+    except ImportError as e:
+        raise Problem(
+            f"no {e.name} in this Python: apt-get install python3-matplotlib, or make plots"
+        )
 
     args.out.mkdir(parents=True, exist_ok=True)
     report, machine = ["# Figures\n"], None

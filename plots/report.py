@@ -211,9 +211,11 @@ def figure(f, number_of):
     across = svg.rate(f.family.y)[2]
     if f.family.draw == "heat":
         name, across = across, f"Upwards: {name[0].lower() + name[1:]}"
+    named = f.family.draw != "bars" or f.family.series != f.family.x
+    of_series = f"<li><b>{escape(name)}</b></li>" if named else ""
     return (
         f'<figure id="{f.name}"><h4>{escape(title_of(f.family, f.rows))}</h4>'
-        f"<p class=y>{escape(across)}</p><ul class=legend><li><b>{escape(name)}</b></li>"
+        f"<p class=y>{escape(across)}</p><ul class=legend>{of_series}"
         f"{''.join(keys)}</ul>{picture}<figcaption>Figure {number_of}. {escape(f.caption)}"
         "</figcaption></figure>\n"
     )

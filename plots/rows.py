@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import statistics
 import sys
 import time
 from collections import Counter, namedtuple
@@ -15,10 +16,12 @@ from families import (
     COLUMNS,
     FAMILIES,
     RATES,
+    REFERENCES,
     Family,
     Point,
     axis_label,
     bars,
+    emulated,
     heat,
     lines,
     order,
@@ -298,6 +301,21 @@ def arrange(family, points):
     return panels, len(points) - len(best)
 
 
+def references(family, points):
+    """[(column, name, rate)] of the lines across a figure of rates: what one device's memory could
+    do, unless that is so far off that nothing else would be seen."""
+    rows = [p.row for p in points]
+    if family.y != "gbps" or family.draw == heat or len({r["device"] for r in rows}) > 1:
+        return []
+    found = []
+    for column, (name, _) in REFERENCES.items():
+        known = [v for v in (number(r, column) for r in rows) if v > 0]
+        at = statistics.median(known) if known else math.inf
+        if family.log_y and known or at < 10 * max(p.y for p in points):
+            found.append((column, name, at))
+    return found
+
+
 def caption(family, rows, panels, lost, slower, replaced, date):
     dates = sorted({r["@date"] for r in rows})
     others = [
@@ -307,7 +325,7 @@ def caption(family, rows, panels, lost, slower, replaced, date):
     notes = [
         *dict.fromkeys(
             f"{r['device']}, backend {r['backend']}"
-            + (" (emulated, not a GPU result)" if r["backend"] == "cpu" else "")
+            + (" (emulated, not a GPU result)" if emulated(r) else "")
             for r in rows
         ),
         date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
@@ -381,7 +399,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     xs, ys = sorted({value(r[x]) for r in ok}) if lined else [], drawn(y)
     steps = sorted(b / a for a, b in zip(xs, xs[1:]) if a > 0)
     gaps = [b - a for a, b in zip(xs, xs[1:])]
-    even = gaps and max(gaps) < 1.5 * min(gaps)
+    even = len(gaps) > 1 and max(gaps) < 1.5 * min(gaps)
     far = steps and (steps[len(steps) // 2] >= 1.4 or xs[-1] >= 64 * xs[0])
     log_x = far and xs[0] > 0 and not even
     log_y = ys and max(ys) >= (100 if rate(y)[0] else 20) * min(ys)

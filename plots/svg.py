@@ -2,7 +2,7 @@
 library, each mark with its values in a <title>, which browsers show."""
 
 import math
-import statistics
+import textwrap
 from html import escape
 
 from families import (
@@ -10,20 +10,20 @@ from families import (
     CELLS_MAX,
     DOUBTS,
     FLAGGED,
-    REFERENCES,
     axis_label,
+    bar_label,
     count,
-    order,
+    grouped,
     rate,
     rounded,
     stretches,
-    styles,
+    styles_of,
     value_label,
     viridis,
 )
-from rows import number
+from rows import references
 
-WIDE, LEFT, GAP, BELOW, FONT = 1040, 58, 16, 46, 12  # in the units of the picture
+WIDE, LEFT, GAP, BELOW, FONT, LANE = 1040, 58, 16, 46, 12, 17  # in the units of the picture
 RULER = {"peak_gbps": "", "ceiling_gbps": ' stroke-dasharray="6 4"'}
 
 
@@ -89,12 +89,13 @@ def places(family, panel, series):
 
 
 def labels_of(family, series):
-    """The labels along x."""
-    return list(dict.fromkeys(value_label(family.x, p.x) for own in series.values() for p in own))
+    """The labels along x of bars."""
+    return [bar_label(family, x, group) for x, group in grouped(series).items()]
 
 
-def too_long(names, room):
-    return max(map(len, names)) * 6.5 > room
+def turned(names, room):
+    """By how many degrees, so that they do not lie upon each other; room is for each."""
+    return 0 if max(map(len, names)) * 6.5 <= room else 35 if room > 24 else 90
 
 
 class Panel:
@@ -115,15 +116,14 @@ class Panel:
         out.append(f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>')
         return out
 
-    def names(self, at, slanted=False):
+    def names(self, at, angle=0):
         """The labels below: [(place, text)]."""
         y = self.bottom + 16
-        if not slanted:
+        if not angle:
             return [text(x, y, t, ' text-anchor="middle"') for x, t in at]
-        return [
-            text(x, y - 4, t, f' text-anchor="end" transform="rotate(-35 {x:.1f} {y - 4:.1f})"')
-            for x, t in at
-        ]
+        y -= 4
+        end = f' text-anchor="end" transform="rotate(-{angle} %.1f {y:.1f})"'
+        return [text(x, y, t, end % x) for x, t in at]
 
     def error(self, x, p):
         """An interval, from its lower end to its upper one, which may be missing."""
@@ -179,7 +179,7 @@ class Panel:
                 f'width="{self.right - self.left:.1f}" height="{bottom - top:.1f}"/>'
             )
         for line, (value, own) in enumerate(reversed(named.items())):
-            y = self.top - 5 - 13 * line
+            y = self.top - 5 - LANE * line
             color = "#444" if value is None else style[value].color
             for n, (first, last, name) in enumerate(own):
                 a, b = x(first), x(last)
@@ -237,18 +237,12 @@ class Panel:
         return below, out
 
     def bars(self, style, panel):
-        groups = {}
-        for value, p in sorted(
-            ((v, p) for v, own in self.series.items() for p in own),
-            key=lambda vp: vp[1].row["@line"],
-        ):
-            groups.setdefault(p.x, []).append((value, p))
+        groups = grouped(self.series)
         widest = max(map(len, groups.values()))
         x = Scale("linear", -0.5, len(groups) - 0.5, self.left, self.right)
         wide = min(abs(x.slope) * 0.8 / widest, 90)
-        out, names = [], []
-        for place, (v, group) in enumerate(groups.items()):
-            group.sort(key=lambda vp: order(vp[0]))
+        out, labels = [], labels_of(self.family, self.series)
+        for place, group in enumerate(groups.values()):
             for i, (value, p) in enumerate(group):
                 a = x(place) + (i - len(group) / 2) * wide
                 y = self.y(p.y)
@@ -263,11 +257,17 @@ class Panel:
                 out.append(f'<path class="e" d="{ends}"/>' if ends else "")
                 if p.model > 0:
                     out.append(f'<path class="m" d="M{a:.1f} {self.y(p.model):.1f}h{wide:.1f}"/>')
-                if wide > 34:
-                    words = rounded(p.y)
-                    out.append(text(a + wide / 2, y - 6, words, ' text-anchor="middle"'))
-            names.append((x(place), value_label(self.family.x, v)))
-        return [], out + self.names(names, too_long(labels_of(self.family, self.series), x.slope))
+                words = rounded(p.y)
+                if wide > 6.8 * len(words):
+                    half = 3.4 * len(words) + 2
+                    out.append(
+                        f'<rect class="v" x="{a + wide / 2 - half:.1f}" y="{self.bottom - 19:.1f}" '
+                        f'width="{2 * half:.1f}" height="15"/>'
+                    )
+                    own = ' text-anchor="middle"'
+                    out.append(text(a + wide / 2, self.bottom - 8, words, own))
+        at = [(x(place), label) for place, label in enumerate(labels)]
+        return [], out + self.names(at, turned(labels, x.slope))
 
     def heat(self, style, panel, top):
         family = self.family
@@ -299,24 +299,13 @@ class Panel:
         return [], out
 
 
-def references(family, points):
-    """[(column, name, rate)] of the lines across a figure of rates."""
-    rows = [p.row for p in points]
-    if family.y != "gbps" or family.draw == "heat" or len({r["device"] for r in rows}) > 1:
-        return []
-    found = []
-    for column, (name, _) in REFERENCES.items():
-        known = [v for v in (number(r, column) for r in rows) if v > 0]
-        if known:
-            found.append((column, name, statistics.median(known)))
-    return found
-
-
 def extent(family, points, across):
     """The ends of the axis of the rates."""
     low = [p.lo if p.lo > 0 or family.y == "error_pct" else p.y for p in points]
     high = [p.hi if math.isfinite(p.hi) else p.y for p in points]
     models = [p.model for p in points if p.model > 0] + [at for *_, at in across]
+    if points[0].row["backend"] != "cpu":
+        models += [y for stars in family.published.values() for y, *_ in stars]
     if family.y == "error_pct":
         return min(-10, *low), max(10, *high)
     if family.log_y:
@@ -328,8 +317,7 @@ def extent(family, points, across):
 def figure(family, panels):
     """The legend, [(colour, label, dash)], and the picture."""
     points = [p for series in panels.values() for own in series.values() for p in own]
-    order_of = sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order)
-    style = styles(family.series, order_of)
+    style = styles_of(family, panels)
     across = references(family, points)
     ys = extent(family, points, across)
     columns = min(len(panels), 5 if len(panels) <= 5 else 4)
@@ -339,16 +327,23 @@ def figure(family, panels):
     lanes = max(
         (len(stretches(family, series)) for series in panels.values()) if family.bands else [0]
     )
-    title = 20 if any(p != "" for p in panels) else 4
-    head = title + 13 * lanes + 6
     high = 300 if lines == 1 else 190
     left = LEFT
     wide = (WIDE - left + GAP) / columns - GAP
+    titles = {  # those that are wider than their panel, on several lines
+        p: textwrap.wrap(family.panel_title.format(value_label(family.panel, p)), int(wide / 7.5))
+        for p in panels
+        if p != ""
+    }
+    title = 6 + 14 * max(map(len, titles.values()), default=0)
+    head = title + LANE * lanes + 6
     foot = BELOW
     if family.draw == "bars":  # names that do not fit are slanted, and want as much more below
         names = [labels_of(family, series) for series in panels.values()]
-        slanted = [t for own in names if too_long(own, wide / len(own)) for t in own]
-        foot += min(3.6 * max(map(len, slanted), default=0), 90)
+        foot += max(
+            max(map(len, own)) * {0: 0, 35: 3.6, 90: 6.5}[turned(own, wide / len(own))]
+            for own in names
+        )
     if family.draw == "heat":
         ticks, label = [], None
     elif family.y == "error_pct":
@@ -371,10 +366,9 @@ def figure(family, panels):
             below.append(
                 f'<path class="r"{RULER[column]} d="M{at:.1f} {y:.1f}H{at + wide:.1f}"/>'
             )
-        if value != "":
-            name = family.panel_title.format(value_label(family.panel, value))
+        for line, name in enumerate(titles.get(value, ())):
             middle = ' class="p" text-anchor="middle"'
-            above.append(text(at + wide / 2, top - head + 14, name, middle))
+            above.append(text(at + wide / 2, top - head + 14 * (line + 1), name, middle))
         if i + columns >= len(panels):
             name = axis_label(family.x).replace("\n", " ")
             above.append(text(at + wide / 2, top + high + foot - 10, name, ' text-anchor="middle"'))

@@ -4,6 +4,8 @@ import contextlib
 import io
 import itertools
 import math
+import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import families
 import draw
 import plot
 import rows as table
+import svg
 
 FAMILY = {f.name: f for f in families.FAMILIES}
 
@@ -51,6 +54,12 @@ def files(tmp):
     check("copy.csv: skipped" not in error, "a file of ours is skipped")
     made = [f.name for f in (tmp / "figures").iterdir()]
     check(made == ["amd-epyc-cpu-copy-grid.png"], f"--store: {made}")
+
+    kept = {name: sys.modules.pop(name) for name in ("draw", "matplotlib")}
+    sys.modules["matplotlib"] = None
+    code, error = run(tmp, "--out", tmp / "figures")
+    sys.modules.update(kept)
+    check(code == 2 and "no matplotlib" in error, f"without matplotlib: {code} {error}")
 
     check(run(tmp / "other.csv", "--out", tmp)[0] == 2, "nothing but another table: not an error")
     check(run(tmp, "--out", tmp, "--store", "nosuch")[0] == 2, "--store nosuch: not an error")
@@ -301,6 +310,82 @@ def cards(tmp):
     check(code == 0, f"cards along x: {error}")
 
 
+# ---- nothing lies upon its neighbour -------------------------------------------------------------
+
+
+def boxes(texts):
+    """The corners of texts as they lie, turned or not; matplotlib's extents stand upright."""
+    found = []
+    for t in texts:
+        if not t.get_text() or not t.get_visible():
+            continue
+        angle = math.radians(t.get_rotation())
+        x, y = t.get_transform().transform(t.get_position())
+        copy = t.figure.text(0, 0, t.get_text(), fontsize=t.get_fontsize())
+        box = copy.get_window_extent()
+        copy.remove()
+        found.append((x * math.sin(angle) - y * math.cos(angle), t.get_window_extent(), box.height))
+    return found
+
+
+def apart(texts):
+    """Whether names along x do: side by side, or, where they are turned, one below the other."""
+    texts = [t for t in texts if t.get_text()]
+    own = boxes(texts)
+    if not texts or not texts[0].get_rotation():
+        return all(a[1].x1 < b[1].x0 for a, b in zip(own, own[1:]))
+    return all(abs(b[0] - a[0]) >= 0.95 * a[2] for a, b in zip(own, own[1:]))
+
+
+def layout(tmp):
+    def figure_of(path):
+        (found,) = table.figures(table.read_all([path]))
+        figure = draw.draw(found.family, found.panels, found.caption)
+        figure.draw_without_rendering()
+        return figure, found
+
+    for count in (4, 16, 45):
+        names = [f"a kernel of a name as long as {i}" for i in range(count)]
+        path = made(tmp, "bars.csv", kernel=names)
+        figure, found = figure_of(path)
+        ax = figure.axes[0]
+        check(apart(ax.get_xticklabels()), f"{count} names along x lie upon each other")
+        lines = len(svg.figure(found.family, found.panels)[1].split("rotate(-90")) - 1
+        check((lines > 0) == (count == 45), f"{count} names in the report: {lines} are upright")
+        wide = [
+            v.get_window_extent().width <= bar.get_window_extent().width + 4
+            for bar, v in zip(ax.patches, ax.texts)
+        ]
+        check(all(wide) and len(wide) == count or count == 45, f"{count}: values wider than bars")
+        check(not ax.get_legend() or len(ax.get_legend().get_texts()) < 3, "a legend of the x axis")
+    long = [f"there and back, a panel of which much can be said, {i}" for i in range(4)]
+    figure, found = figure_of(made(tmp, "panels.csv", n=(1, 2, 4), kernel=("a", "b"), what=long))
+    titles = [ax.title.get_window_extent() for ax in figure.axes]
+    check(all(a.x1 < b.x0 for a, b in zip(titles, titles[1:])), "titles of panels overlap")
+    picture = svg.figure(found.family, found.panels)[1]
+    longest = max(len(t) for t in re.findall(r'class="p"[^>]*>([^<]*)', picture))
+    check(0 < longest * 7.5 <= 250, f"a panel's title of {longest} letters in the report")
+    rows = [ax for ax in figure_of(made(tmp, "rows.csv", n=(1, 2, 4), kernel=("a", "b"),
+                                        what=[*"abcdefg"]))[0].axes]
+    words = [ax.get_ylabel() for ax in rows]
+    words += [t.get_text() for t in rows[0].figure.texts]
+    check(words.count("Rate, read + written, in GB/s") == 1, f"labels of two rows: {words}")
+
+    # What is far below the memory's rates is drawn without these; numbers along x are in order.
+    slow = made(tmp, "slow.csv", lambda r: {"peak_gbps": "1e6", "ceiling_gbps": ""}, n=(64, 128))
+    figure, found = figure_of(slow)
+    top = max(p.y for s in found.panels.values() for points in s.values() for p in points)
+    check(figure.axes[0].get_ylim()[1] < 2 * top, "a peak hides the rates")
+    (points,) = found.panels[""].values()
+    across = table.references(found.family, points)
+    high = svg.extent(found.family, points, across)[1]
+    check(high < 2 * top, "a peak hides the rates in the report")
+    check([*families.grouped(figure_of(made(tmp, "order.csv", lambda r: {"kernel": "k"},
+        n=(8, 2, 4), way=("a",)))[1].panels[""])] == [2, 4, 8], "bars that are not in order")
+    title = families.title_of(FAMILY["host-sum"], rows_of("h200-host.csv"))
+    check("emulated" not in title, "the host's own programs are called emulated")
+
+
 # ---- the stored figures --------------------------------------------------------------------------
 
 
@@ -313,7 +398,8 @@ def stored():
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (files, span, captions, bands, plateaus, unknown, overlaid, cards):
+    for part in (files, span, captions, bands, plateaus, unknown, overlaid, cards,
+             layout):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

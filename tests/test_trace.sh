@@ -193,6 +193,17 @@ counts() # CSV: what differs from the expected
 }
 check "counts" counts "$tmp/all.csv"
 
+# What an H200 takes for a broadcast of 16 bytes is the least that there is: nothing to advise.
+wasted() # KERNEL: wavefronts above the least of its loads
+{
+    awk -F '"' -v kernel="$1" '$2 == kernel { split(substr($3, 2), f, ","); if (f[6] == "shared" &&
+        f[7] == "load") n += f[16] - f[17] } END { print n + 0 }' "$tmp/all.csv"
+}
+if [ -n "$exact" ]; then
+    check "a broadcast of 16 bytes wastes" test "$(wasted 'wide_banks<float4, 0>')" -eq 0
+    check "a conflict does not" test "$(wasted 'wide_banks<float4, 2>')" -eq 1024
+fi
+
 approximate() # KERNEL: requests that are marked so
 {
     awk -F '"' -v kernel="$1" '$2 == kernel { split($3, f, ","); n += f[11] } END { print n + 0 }' \

@@ -9,7 +9,7 @@ each access in the text:
     global memory   sectors (32 bytes) and lines (128) that a warp touches, the least that the bytes
                     it wants would fit into, and the share that is used
     shared memory   wavefronts: 1 and those that conflicts in the 32 banks of 4 bytes add; the least
-                    for 16-byte accesses of 32 lanes is 4
+                    for 16-byte accesses of 32 lanes is 4, or 2 where lanes share addresses
     lanes           that take part
 
 and names accesses out of bounds, and races: two threads of a block at one address, at least one of
@@ -642,6 +642,19 @@ static unsigned wavefronts(const uint64_t *address, uint64_t mask, unsigned size
     return sum;
 }
 
+/* What any addresses take: as many as all banks have bytes for, and one for each group of lanes
+ * that are served together if pairs agree. */
+static uint64_t least_wavefronts(uint64_t mask, unsigned size, uint64_t bytes)
+{
+    const unsigned lanes = size <= 8 ? 32 : 256 / size;
+    const uint64_t group = ((uint64_t)1 << lanes) - 1, full = (bytes + LINE - 1) / LINE;
+    uint64_t groups = 0;
+    unsigned first;
+    for (first = 0; first < MAX_LANES; first += lanes)
+        groups += (mask >> first & group) != 0;
+    return groups > full ? groups : full;
+}
+
 /* Atomic operations on one address take turns, and each turn touches its sectors (the same). */
 static unsigned sectors_in_turns(const uint64_t *address, unsigned count, unsigned size,
                                  unsigned *most)
@@ -709,7 +722,7 @@ static void count_request(unsigned s, space in, unsigned warp, uint64_t mask,
         r->lines += pieces(active, n, size, LINE);
     } else {
         cost = wavefronts(address, mask, size);
-        least = (bytes + LINE - 1) / LINE;
+        least = least_wavefronts(mask, size, bytes);
         r->wavefronts += cost;
         r->least_wavefronts += least;
     }
