@@ -2309,19 +2309,39 @@ static void gpumbi_cpu_about(gpumb_device *d)
 }
 #endif
 #else
-/* Of CUPTI, whose name tells its version, what lies beside the CUDA toolkit. */
+/* Vendors' libraries by their names on Linux, and what they are here. Those that are not in the
+ * table have none: AMD's HIP SDK has neither ROCm SMI nor roctx (ROCm, HIP SDK for Windows,
+ * "Component support"). CUPTI's name tells its version: cupti64_2026.3.1.dll; cupti64_13.dll from
+ * CUDA 13.5 on (cuda-pathfinder's release notes). Sources: NVIDIA/cuda-python #1288 (the driver's),
+ * "NVML API Reference" (its two places), pytorch/builder's windows/internal/copy.bat (folders of
+ * CUPTI and of nvToolsExt), JuliaPackaging/Yggdrasil #6430 (nvperf_host). */
 static void *gpumbi_library_open(const char *name)
 {
-    WIN32_FIND_DATAA found;
-    char path[2 * MAX_PATH + 32];
-    const char *const toolkit = getenv("CUDA_PATH");
-    snprintf(path, sizeof path, "%s/extras/CUPTI/lib64/%s", toolkit ? toolkit : ".", name);
-    HANDLE search = toolkit ? FindFirstFileA(path, &found) : INVALID_HANDLE_VALUE;
-    if (search == INVALID_HANDLE_VALUE)
-        return (void *)LoadLibraryA(name);
-    FindClose(search);
-    snprintf(path, sizeof path, "%s/extras/CUPTI/lib64/%s", toolkit, found.cFileName);
-    return (void *)LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+#define GPUMBI_BESIDE_CUPTI "%CUDA_PATH%\\extras\\CUPTI\\lib64\\"
+    static const char *const table[][2] = {
+        {"libcuda.so.1", "nvcuda.dll"},
+        {"libnvidia-ml.so.1", "nvml.dll"},
+        {"libnvidia-ml.so.1", "%ProgramW6432%\\NVIDIA Corporation\\NVSMI\\nvml.dll"},
+        {"libcupti.so", GPUMBI_BESIDE_CUPTI "cupti64_*.dll"},
+        {"libnvperf_host.so", GPUMBI_BESIDE_CUPTI "nvperf_host.dll"},
+        {"libnvToolsExt.so.1",
+         "%ProgramW6432%\\NVIDIA Corporation\\NvToolsExt\\bin\\x64\\nvToolsExt64_1.dll"}};
+    HMODULE opened = NULL;
+    for (size_t i = 0; i < sizeof table / sizeof table[0] && !opened; i++) {
+        char path[3 * MAX_PATH];
+        WIN32_FIND_DATAA found;
+        if (strcmp(name, table[i][0]) ||
+            ExpandEnvironmentStringsA(table[i][1], path, 2 * MAX_PATH) > 2 * MAX_PATH)
+            continue;
+        char *const folder_end = strrchr(path, '\\');
+        HANDLE search = folder_end ? FindFirstFileA(path, &found) : INVALID_HANDLE_VALUE;
+        if (search != INVALID_HANDLE_VALUE) {
+            snprintf(folder_end + 1, MAX_PATH, "%s", found.cFileName);
+            FindClose(search);
+        }
+        opened = LoadLibraryExA(path, NULL, folder_end ? LOAD_WITH_ALTERED_SEARCH_PATH : 0);
+    }
+    return (void *)opened;
 }
 
 static void gpumbi_library_find(void *library, const char *name, void *to)

@@ -35,7 +35,13 @@
 #undef gpumbi_dev_link
 #undef gpumbi_dev_bus_id
 
+#if defined(_WIN32)
+#define dlopen(name, flags) GetModuleHandleA("nvml.dll")
+#define setenv(name, value, over) _putenv_s(name, *(value) ? value : " ") /* none is empty */
+#define unsetenv(name) _putenv_s(name, "")
+#else
 #include <dlfcn.h>
+#endif
 #if defined(HIP)
 #define GPUMB_BACKEND_HIP
 #define GPUMBI_RT(name) hip##name
@@ -151,13 +157,11 @@ static void test_absent(void)
 /* How often the library has been opened and not closed. */
 static int still_open(void)
 {
-    int (*opened)(void);
+    int (*opened)(void) = NULL;
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-    void *symbol = library ? dlsym(library, "fake_opened") : NULL;
-    if (!symbol)
-        return -1;
-    memcpy(&opened, &symbol, sizeof symbol);
-    return opened();
+    if (library)
+        gpumbi_library_find(library, "fake_opened", &opened);
+    return opened ? opened() : -1;
 }
 
 /* One function is missing or fails: exactly its own figures are unknown. */
@@ -599,6 +603,11 @@ static void test_headers(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "absent";
+#if defined(_WIN32)
+    set("ProgramW6432", getenv("FAKE_FILES")); /* that of the environment is not heard by wine */
+    set("CUDA_PATH", getenv("FAKE_FILES"));
+    CHECK((gpumbi_library_open("libcupti.so") != NULL) == !strcmp(what, "all"));
+#endif
     if (!strcmp(what, "absent"))
         test_absent();
 #if defined(SENSORS)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_windows.sh - tests of the CPU backend on Windows: compiled by mingw-w64 and run by wine, each
-# in a few seconds. MINGW: the compilers' prefix, WINE: the emulator.
+# in a few seconds; and the search for the vendors' libraries, with one that says what it is told.
+# MINGW: the compilers' prefix, WINE: the emulator.
 cd "$(dirname "$0")/.." || exit 1
 mingw=${MINGW:-x86_64-w64-mingw32}
 for wine in "${WINE:-wine64}" /usr/lib/wine/wine64 wine; do # the second: Debian, without a script
@@ -29,23 +30,41 @@ WINEPREFIX=$PWD/$tmp/prefix WINEDEBUG=-all # made by the first program, in some 
 WINEDLLOVERRIDES=mscoree,mshtml=d          # asks for no downloads
 export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
 
+# What opens libraries is no part of the CPU backend: see test_sensors.sh.
+{
+    sed -n '/^\/\* Vendors. libraries by/,/^#endif/ { /^#endif/d; p; }' gpumb.h
+    sed -n '/^\/\* ---- libraries --/,/^\/\* ---- profiler --/p' gpumb.h | sed '$d'
+} >$tmp/sensors.h
+nvsmi="$tmp/files/NVIDIA Corporation/NVSMI" # one of the two places that the manual tells
+cupti=$tmp/files/extras/CUPTI/lib64
+mkdir -p "$nvsmi" "$cupti"
+"$mingw-gcc" -O1 -shared tests/fake_nvml.c -o "$nvsmi/nvml.dll" # if not, sensors.c says so
+cp "$nvsmi/nvml.dll" "$cupti/cupti64_2025.9.9.dll"
+
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 for source in windows.cpp test_regions.cpp test_sweeps.cpp test_table.cpp test_default_forms.cu \
-    test_fit.c; do
-    program=$tmp/${source%.*}.exe
+    test_fit.c 'sensors.c absent' 'sensors.c all'; do
+    argument=${source#* } source=${source% *}
+    program=$tmp/${source%.*}.exe files=
     case $source in
     *.c) set -- "$mingw-gcc" -std=c99 -Wno-float-conversion ;; # its isfinite() converts
     *) set -- "$mingw-g++" -std=c++17 ;;
     esac
     case $source in
     windows.cpp) set -- "$@" -O2 -Wno-array-bounds ;; # NtCurrentTeb() reads at an offset of nothing
+    sensors.c) set -- "$@" -O0 -Wno-unused-function "-DSENSORS=\"$tmp/sensors.h\"" ;;
     *.cu) set -- "$@" -O1 -x c++ ;;
     *) set -- "$@" -O0 ;;
     esac
-    # shellcheck disable=SC2086 # a list of options
+    case $argument in
+    all) files="Z:$PWD/$tmp/files" ;;
+    absent) ;;
+    *) argument= ;;
+    esac
+    # shellcheck disable=SC2086 # lists of options, or nothing
     "$@" $warnings -I. "tests/$source" -x none -o "$program" -static -pthread -lm \
         >$tmp/output 2>&1 &&
-        timeout 120 "$wine" "$program" </dev/null >$tmp/output 2>&1
+        FAKE_FILES=$files timeout 120 "$wine" "$program" $argument </dev/null >$tmp/output 2>&1
     status=$?
     line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped.?$/\1 \2 \3/p' \
         $tmp/output | tail -n 1)
@@ -53,7 +72,7 @@ for source in windows.cpp test_regions.cpp test_sweeps.cpp test_table.cpp test_d
 ${line:-0 0 0}
 END
     if [ "$status,${line:+$f}" != 0,0 ]; then
-        echo "test_windows.sh: failed: $source, status $status"
+        echo "test_windows.sh: failed: $source $argument, status $status"
         sed 's/^/    /' $tmp/output | head -n 30
         [ "$f" -gt 0 ] || f=1
     fi
