@@ -96,6 +96,29 @@ long_prose() # but for tables and what is quoted
         print "too long: " FILENAME ":" FNR ": " $0 }' "$@"
 }
 
+# ---- links between the texts: files and headings that are there ----
+anchors() # FILE: of its headings, as on GitHub
+{
+    awk '/^```/ { quoted = !quoted } !quoted && /^#+ / { sub(/^#+ /, ""); print tolower($0) }' "$1" |
+        sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+links() # FILE...
+{
+    for file; do
+        awk '/^```/ { quoted = !quoted } !quoted && !/^    /' "$file" | tr '\n' ' ' |
+            grep -oE '\]\( *[^): ]+\)' | sed 's/^](\( *\)//; s/)$//' | sort -u | while read -r link; do
+            to=$(dirname "$file")/${link%%#*}
+            [ "${link%%#*}" ] || to=$file
+            if ! [ -e "$to" ]; then
+                echo "$file: $link: no such file"
+            elif [ "$link" != "${link#*#}" ] && ! anchors "$to" | grep -qxF -- "${link#*#}"; then
+                echo "$file: $link: no such heading"
+            fi
+        done
+    done
+}
+
 top_level()
 {
     git ls-files | cut -d / -f 1 | sort -u |
@@ -132,6 +155,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
     check "100 columns of prose" long_prose $prose
     check "no tabs" text "$tab" tab $sources
     check "no trailing blanks" text "[ $tab$return]\$" trailing $sources Makefile
+    check "links" links $prose
     check "ASCII" text '[^ -~]' 'not ASCII' gpumb.h
     check_with git "top level" top_level
     check_with clang-format "clang-format" clang-format --dry-run -Werror $c_sources
