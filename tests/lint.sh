@@ -99,15 +99,20 @@ long_prose() # but for tables and what is quoted
 # ---- links between the texts: files and headings that are there ----
 anchors() # FILE: of its headings, as on GitHub
 {
-    awk '/^```/ { quoted = !quoted } !quoted && /^#+ / { sub(/^#+ /, ""); print tolower($0) }' "$1" |
-        sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+    awk '/^```/ { quoted = !quoted }
+        !quoted && sub(/^#+ /, "") { print tolower($0) }' "$1" | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+links_of() # FILE
+{
+    awk '/^```/ { quoted = !quoted } !quoted && !/^    /' "$1" | tr '\n' ' ' |
+        grep -oE '\]\( *[^): ]+\)' | sed 's/^](\( *\)//; s/)$//'
 }
 
 links() # FILE...
 {
     for file; do
-        awk '/^```/ { quoted = !quoted } !quoted && !/^    /' "$file" | tr '\n' ' ' |
-            grep -oE '\]\( *[^): ]+\)' | sed 's/^](\( *\)//; s/)$//' | sort -u | while read -r link; do
+        links_of "$file" | while read -r link; do
             to=$(dirname "$file")/${link%%#*}
             [ "${link%%#*}" ] || to=$file
             if ! [ -e "$to" ]; then
