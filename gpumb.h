@@ -8179,19 +8179,17 @@ static void gpumbi_give_up_graphs(gpumbi_sampler *s)
 
 /* ---- runs for a profiler --------------------------------------------------------------------- */
 
-static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumbi_number *number);
+static void gpumbi_append_axes(char *text, size_t size, const gpumb *g, const gpumbi_point *point,
+                               const char *between, const char *equals);
 
 /* What the ranges are called: benchmark, kernel and, if there are any, axes, without what has a
  * meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns how many. */
 static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
 {
-    gpumbi_number number;
     gpumbi_copy_text(name[0], 200, s->result.bench);
     gpumbi_copy_text(name[1], 200, s->result.kernel[0] ? s->result.kernel : "region");
     name[2][0] = 0;
-    for (int i = 0; i < s->point.depth; i++)
-        gpumbi_append(name[2], 200, "%s%s=%s", i ? " " : "", g->sweep.column[s->point.at[i].column],
-                      gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
+    gpumbi_append_axes(name[2], 200, g, &s->point, " ", "=");
     for (int i = 0; i < 3; i++) {
         gpumbi_plain(name[i]);
         for (char *c = name[i]; *(c += strcspn(c, "/@,[]*+\\\"")); c++)
@@ -10753,7 +10751,19 @@ static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumb
     return number->text;
 }
 
-/* The same of any column behind the fixed ones, values in so many digits; 0: in all of them. */
+/* Adds all axes to a text: n=1024 elem=4. */
+static void gpumbi_append_axes(char *text, size_t size, const gpumb *g, const gpumbi_point *point,
+                               const char *between, const char *equals)
+{
+    gpumbi_number number;
+    for (int i = 0; i < point->depth; i++) {
+        const int column = point->at[i].column;
+        gpumbi_append(text, size, "%s%s%s%s", text[0] ? between : "", g->sweep.column[column],
+                      equals, gpumbi_axis_text(point, column, &number));
+    }
+}
+
+/* The text of any column behind the fixed ones, values in so many digits; 0: in all of them. */
 static const char *gpumbi_column_text(const gpumbi_row *row, int column, int digits,
                                       gpumbi_number *number)
 {
@@ -10878,10 +10888,24 @@ static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t siz
         *text = *text == ',' ? ' ' : *text;
 }
 
-static void gpumbi_json_header(gpumb *g, FILE *file)
+static void gpumbi_json_expected(gpumb *g, FILE *file);
+
+/* What is around the rows. */
+static void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
 {
     char date[32];
     gpumbi_head head;
+    if (!begins) {
+        fputs("\n],\n", file);
+        gpumbi_json_expected(g, file);
+        fputs("\"notes\": [", file);
+        for (const gpumbi_text *note = g->sinks.notes; note; note = note->next) {
+            gpumbi_json_string(file, note->text);
+            fputs(note->next ? ",\n" : "", file);
+        }
+        fputs("]}\n", file);
+        return;
+    }
     gpumbi_head_of(g, &head);
     gpumbi_dev_date(date);
     fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
@@ -10940,9 +10964,13 @@ static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
  * no processor time; the tools want one, and get the time itself.
  */
 
-static void gpumbi_gbench_header(gpumb *g, FILE *file)
+static void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
 {
     char date[32];
+    if (!begins) {
+        fputs("\n]}\n", file);
+        return;
+    }
     gpumbi_dev_date(date);
     fprintf(file, "{\"context\": {\"date\": \"%s\", \"executable\": ", date);
     gpumbi_json_string(file, g->program);
@@ -10963,15 +10991,10 @@ static void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
     const double value[] = {1e9 * r->time.median, 1e9 * r->time.median, 1e9 * r->gbps,
                             r->elements_per_s};
     char name[GPUMBI_LINE];
-    gpumbi_number number;
     if (r->status != GPUMB_STATUS_OK)
         return;
     gpumbi_format(name, sizeof name, "%s/%s", r->bench, r->kernel);
-    for (int i = 0; i < row->point.depth; i++) {
-        const int column = row->point.at[i].column;
-        gpumbi_append(name, sizeof name, "/%s:%s", g->sweep.column[column],
-                      gpumbi_axis_text(&row->point, column, &number));
-    }
+    gpumbi_append_axes(name, sizeof name, g, &row->point, "/", ":");
     fputs(g->sinks.sink[GPUMBI_GBENCH].entries++ ? ",\n{" : "\n{", file);
     for (int i = 0; i < row->values->count; i++) /* first: the last of one name counts */
         if (isfinite(row->values->at[i].value)) {
@@ -11015,8 +11038,14 @@ static void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row,
                                  row ? gpumbi_column_text(row, c, 4, &number) : g->sweep.column[c]);
 }
 
-static void gpumbi_markdown_header(gpumb *g, FILE *file)
+static void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
 {
+    if (!begins) {
+        fputs(g->sinks.notes ? "\n" : "", file);
+        for (const gpumbi_text *note = g->sinks.notes; note; note = note->next)
+            gpumbi_print(file, "- %s\n", note->text);
+        return;
+    }
     fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
             strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
@@ -11308,7 +11337,6 @@ static void gpumbi_show_progress(char *text)
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
 {
     char text[80];
-    gpumbi_number number;
     const uint64_t rows = g->rows.count, rest = g->progress.expected - rows;
     const uint64_t timed = rows - g->kept.met;
     if (!g->progress.shown || s->copy_to)
@@ -11324,9 +11352,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
         gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
     gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
-    for (int i = 0; i < s->point.depth; i++)
-        gpumbi_append(text, sizeof text, " %s=%s", g->sweep.column[s->point.at[i].column],
-                      gpumbi_axis_text(&s->point, s->point.at[i].column, &number));
+    gpumbi_append_axes(text, sizeof text, g, &s->point, " ", "=");
     gpumbi_show_progress(text);
 }
 
@@ -11567,55 +11593,29 @@ static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
                sink->path, strerror(errno ? errno : EIO));
 }
 
-static void gpumbi_json_expected(gpumb *g, FILE *file);
-
-static void gpumbi_json_end(gpumb *g, FILE *file)
-{
-    fputs("\n],\n", file);
-    gpumbi_json_expected(g, file);
-    fputs("\"notes\": [", file);
-    for (const gpumbi_text *note = g->sinks.notes; note; note = note->next) {
-        gpumbi_json_string(file, note->text);
-        fputs(note->next ? ",\n" : "", file);
-    }
-    fputs("]}\n", file);
-}
-
-static void gpumbi_markdown_end(gpumb *g, FILE *file)
-{
-    fputs(g->sinks.notes ? "\n" : "", file);
-    for (const gpumbi_text *note = g->sinks.notes; note; note = note->next)
-        gpumbi_print(file, "- %s\n", note->text);
-}
-
 /* Writes a row, with the header if it is the first, or the end of the file: all of it or, in a
  * regular file, nothing. Returns 0 if it can't. */
 static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
 {
     static const struct {
-        void (*header)(gpumb *g, FILE *file);
+        void (*frame)(gpumb *g, FILE *file, int begins);
         void (*row)(gpumb *g, FILE *file, const gpumbi_row *row);
-        void (*end)(gpumb *g, FILE *file);
-    } format[] = {{NULL, gpumbi_csv_row, NULL},
-                  {gpumbi_json_header, gpumbi_json_row, gpumbi_json_end},
-                  {gpumbi_markdown_header, gpumbi_markdown_row, gpumbi_markdown_end},
-                  {gpumbi_gbench_header, gpumbi_gbench_row, NULL}};
+    } format[] = {{NULL, gpumbi_csv_row},
+                  {gpumbi_json_frame, gpumbi_json_row},
+                  {gpumbi_markdown_frame, gpumbi_markdown_row},
+                  {gpumbi_gbench_frame, gpumbi_gbench_row}};
     gpumbi_sink *sink = &g->sinks.sink[kind];
     char *text = NULL;
     size_t length = 0, done = 0;
     FILE *file = gpumbi_memory_open(&text, &length);
     if (!file)
         return 0;
-    if (row && !sink->rows && format[kind].header)
-        format[kind].header(g, file);
+    if (format[kind].frame && (!row || !sink->rows))
+        format[kind].frame(g, file, row != NULL);
     else if (row && !sink->rows)
         format[kind].row(g, file, NULL);
     if (row)
         format[kind].row(g, file, row);
-    else if (format[kind].end)
-        format[kind].end(g, file);
-    else if (kind == GPUMBI_GBENCH)
-        fputs("\n]}\n", file);
     int right = !gpumbi_memory_close(file, &text, &length);
     if (sink->fd == 1) /* behind what the program itself has printed */
         fflush(stdout);
@@ -12088,13 +12088,10 @@ static const char *gpumbi_json_text(gpumbi_records *t)
                 from -= 6;
                 break;
             }
-            if (code > 0xffff)
-                *to++ = (char)(0xf0 | code >> 18);
-            if (code > 0x7ff)
-                *to++ = (char)(code > 0xffff ? 0x80 | (code >> 12 & 0x3f) : 0xe0 | code >> 12);
-            if (code > 0x7f)
-                *to++ = (char)(code > 0x7ff ? 0x80 | (code >> 6 & 0x3f) : 0xc0 | code >> 6);
-            *to++ = (char)(code > 0x7f ? 0x80 | (code & 0x3f) : code);
+            int rest = code > 0xffff ? 3 : code > 0x7ff ? 2 : code > 0x7f; /* bytes of 6 bits */
+            *to++ = (char)((rest ? 0xff00 >> (rest + 1) : 0) | code >> 6 * rest);
+            while (rest--)
+                *to++ = (char)(0x80 | (code >> 6 * rest & 0x3f));
         }
     }
     t->at = from + (*from == '"');

@@ -755,7 +755,7 @@ static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int 
     one.point.at[0].value = -7;
     reader->sinks.sink[GPUMBI_JSON].entries = 0;
     if (as_json) {
-        gpumbi_json_header(reader, file);
+        gpumbi_json_frame(reader, file, 1);
         gpumbi_json_row(reader, file, &one);
         fputs("]}", file);
     } else {
