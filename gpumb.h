@@ -3128,6 +3128,10 @@ typedef struct gpumbi_state {
     int others;   /* other processes that compute on the device, at least; -1: unknown */
 } gpumbi_state;
 
+#if !defined(GPUMB_BACKEND_FAKE)
+static const gpumbi_state gpumbi_unknown_state = {0, 0, 0, -1, -1};
+#endif
+
 /* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
  * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
  * nothing here reads, up to 18 ms, to say what the sum of the power readings says. */
@@ -3175,7 +3179,11 @@ static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; 
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
                              double *occupancy);
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+#if defined(GPUMB_BACKEND_FAKE)
+static double gpumbi_dev_clock(void); /* host, seconds, monotonic */
+#else
+#define gpumbi_dev_clock gpumbi_now
+#endif
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
 /* With CUDA and HIP these are macros. Advice is a number of both vendors' enums; it and a prefetch
@@ -3654,13 +3662,9 @@ typedef struct gpumbi_sensors {
 #endif
 } gpumbi_sensors;
 
-static int gpumbi_sensors_load(gpumbi_sensors *s)
-{
-    static const char *const name[] = {GPUMBI_SENSOR_LIBRARIES, NULL};
 #define GPUMBI_SENSOR_SYMBOL(member, types, symbol) {symbol, offsetof(gpumbi_sensors, member)},
-    static const gpumbi_symbol table[] = {GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SENSOR_SYMBOL){NULL, 0}};
-    return gpumbi_load(s, name, table);
-}
+static const gpumbi_symbol gpumbi_sensor_symbol[] = {
+    GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SENSOR_SYMBOL){NULL, 0}};
 
 /* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits,
  * from the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
@@ -3791,10 +3795,14 @@ static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
     return 1;
 }
 
-static void gpumbi_sense(gpumbi_sensors *s, gpumbi_state *state)
+static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
+    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     gpumbi_process list[64];
     unsigned mhz, celsius, count = sizeof list / sizeof list[0];
+    *state = gpumbi_unknown_state;
+    if (!s)
+        return;
     if (GPUMBI_CALL(s, clock, (s->device, 1, &mhz))) /* NVML_CLOCK_SM */
         state->sm_clock_hz = 1e6 * mhz;
     if (GPUMBI_CALL(s, clock, (s->device, 2, &mhz))) /* NVML_CLOCK_MEM */
@@ -3913,9 +3921,13 @@ static int gpumbi_rsmi_others(const gpumbi_sensors *s)
     return gpumbi_count_others(list, kept);
 }
 
-static void gpumbi_sense(gpumbi_sensors *s, gpumbi_state *state)
+static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
+    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     int64_t mc = 0;
+    *state = gpumbi_unknown_state;
+    if (!s)
+        return;
     state->sm_clock_hz = gpumbi_rsmi_clock(s, 0);     /* RSMI_CLK_TYPE_SYS */
     state->memory_clock_hz = gpumbi_rsmi_clock(s, 4); /* RSMI_CLK_TYPE_MEM */
     /* RSMI_TEMP_TYPE_JUNCTION, the hottest spot; else RSMI_TEMP_TYPE_EDGE. */
@@ -3938,19 +3950,17 @@ static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
 
 static void *gpumbi_dev_sensors_open(int ordinal)
 {
+    static const char *const library[] = {GPUMBI_SENSOR_LIBRARIES, NULL};
     char bus_id[32];
     gpumbi_dev_bus_id(ordinal, bus_id, (int)sizeof bus_id);
-    if (!bus_id[0])
-        return NULL;
-    gpumbi_sensors *s = (gpumbi_sensors *)GPUMB_MALLOC(sizeof *s);
+    gpumbi_sensors *s = bus_id[0] ? (gpumbi_sensors *)GPUMB_MALLOC(sizeof *s) : NULL;
     if (!s)
         return NULL;
     memset(s, 0, sizeof *s);
-    if (!gpumbi_sensors_load(s) || !gpumbi_sensors_find(s, bus_id)) {
-        GPUMB_FREE(s);
-        return NULL;
-    }
-    return s;
+    if (gpumbi_load(s, library, gpumbi_sensor_symbol) && gpumbi_sensors_find(s, bus_id))
+        return s;
+    GPUMB_FREE(s);
+    return NULL;
 }
 
 static void gpumbi_dev_sensors_close(void *sensors)
@@ -3959,14 +3969,6 @@ static void gpumbi_dev_sensors_close(void *sensors)
     if (s && s->shut_down)
         s->shut_down();
     GPUMB_FREE(s);
-}
-
-static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
-{
-    memset(state, 0, sizeof *state);
-    state->throttle = state->others = -1;
-    if (sensors)
-        gpumbi_sense((gpumbi_sensors *)sensors, state);
 }
 
 /* ---- profiler ----------------------------------------------------------------------------------
@@ -4670,8 +4672,7 @@ static void gpumbi_dev_link(void *sensors, gpumb_device *device)
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
     (void)sensors;
-    memset(state, 0, sizeof *state);
-    state->throttle = state->others = -1;
+    *state = gpumbi_unknown_state;
 }
 
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
@@ -4734,11 +4735,6 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 #endif
 
 #if !defined(GPUMB_BACKEND_FAKE)
-static double gpumbi_dev_clock(void)
-{
-    return gpumbi_now();
-}
-
 static void gpumbi_dev_date(char text[32])
 {
     const time_t now = time(NULL);
@@ -8478,23 +8474,6 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
-/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
- * Else what the library has seen launched is captured; other code might not survive capture, and
- * has to ask for it. A sample is the time of a long graph less that of a short one: what launching
- * and timing a graph costs is in both and cancels. The difference is 4 ... 400 runs, for about a
- * millisecond. */
-static void gpumbi_choose_graphs(gpumb *g, gpumbi_sampler *s, double run_s)
-{
-    const int worth = s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-                      (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0;
-    if (!s->use_events || gpumbi_one_run(s) || (s->about.timing != GPUMB_TIMING_GRAPH && !worth))
-        return;
-    const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
-    s->graphs.runs[0] = 1 + (uint64_t)more / 4;
-    s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
-    s->phase = GPUMBI_CAPTURE;
-}
-
 /* Also when those taken so far turn out to be part of the warm-up. */
 static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 {
@@ -8512,6 +8491,11 @@ static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     s->samples.began_s = gpumbi_dev_clock();
 }
 
+/* Chooses between single runs, batches and graphs. Above half a millisecond, and where one run is a
+ * sample, what an event pair adds is below 1 %. Else what the library has seen launched is
+ * captured; other code might not survive capture, and has to ask for it. A sample is the time of a
+ * long graph less that of a short one: what launching and timing a graph costs is in both and
+ * cancels. The difference is 4 ... 400 runs, for about a millisecond. */
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
@@ -8522,7 +8506,14 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         gpumbi_choose_profiler(g, s);
-    gpumbi_choose_graphs(g, s, run_s);
+    const int worth = s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
+                      (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0;
+    if (s->use_events && !gpumbi_one_run(s) && (s->about.timing == GPUMB_TIMING_GRAPH || worth)) {
+        const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
+        s->graphs.runs[0] = 1 + (uint64_t)more / 4;
+        s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
+        s->phase = GPUMBI_CAPTURE;
+    }
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
     gpumbi_samples_begin(g, s);
@@ -10020,11 +10011,6 @@ static const char *gpumbi_bit_names(unsigned bits, const char *const *name, int 
     return text;
 }
 
-static const char *gpumbi_flag_names(unsigned flags, char *text, size_t size)
-{
-    return gpumbi_bit_names(flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, text, size);
-}
-
 /* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
  * taken together, and whether that is a cache. Where it is not stated, each byte is taken to be
  * moved once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a kernel
@@ -11088,7 +11074,7 @@ static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, cha
     const char *meaning = gpumbi_meaning_name(r);
     if (!strcmp(meaning, strcmp(g->device.backend, "cpu") ? "span" : "latency"))
         meaning = "";
-    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
     gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);
     return text;
 }
@@ -11783,7 +11769,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
                      gpumbi_write_short(r->expected_pct, 1).text,
                      gpumbi_write_short(r->measured_pct, 1).text);
     gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
-    gpumbi_flag_names(r->flags, flags, sizeof flags);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
     gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
 }
 
@@ -12244,18 +12230,6 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     return NULL;
 }
 
-/* Cuts off a line that is torn. */
-static void gpumbi_cut_line(char *text)
-{
-    char *end = text;
-    for (int quoted = 0; *text; text++) {
-        quoted ^= *text == '"';
-        if (*text == '\n' && !quoted)
-            end = text + 1;
-    }
-    *end = 0;
-}
-
 static const char *gpumbi_why_unread(int error)
 {
     return error == EFBIG       ? "is more than 1 GiB, or 64 MiB from a pipe"
@@ -12287,10 +12261,17 @@ static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int p
     if (!strncmp(t->at, "\xef\xbb\xbf", 3)) /* byte order mark */
         t->at += 3;
     const int csv = !strncmp(t->at, "schema,", 7);
-    if (part && csv)
-        gpumbi_cut_line(t->at);
-    else if (part && strncmp(t->at, "{\"schema\":", 10))
+    if (part && csv) { /* its last line may be torn */
+        char *end = t->at;
+        int quoted = 0;
+        for (char *c = t->at; *c; c++) {
+            quoted ^= *c == '"';
+            end = *c == '\n' && !quoted ? c + 1 : end;
+        }
+        *end = 0;
+    } else if (part && strncmp(t->at, "{\"schema\":", 10)) {
         gpumbi_wrong(t, "not what this version writes", "");
+    }
     if (t->text[0] && t->at[strspn(t->at, " \t\r\n")] == '{') {
         gpumbi_read_json(g, t, GPUMBI_AT_OTHER, "", 0);
         gpumbi_json_space(t);
@@ -14229,12 +14210,6 @@ static gpumb *gpumbi_new(const char *program)
     return g;
 }
 
-static void gpumbi_add_argument(gpumb *g, const char *option, const char *value)
-{
-    char *text = g->options.arguments;
-    gpumbi_append(text, sizeof g->options.arguments, "%s%s%s", text[0] ? " " : "", option, value);
-}
-
 /* What is the program's is taken out of *own, or else refused. Processes are started before, with
  * all. */
 static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
@@ -14251,12 +14226,14 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     g->options.argc = argc;
     g->options.argv = argv;
     const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
+    char *text = g->options.arguments; /* with a blank before each, the first of which goes */
     for (int i = 0; i < g->options.filters; i++)
-        gpumbi_add_argument(g, "--filter ", g->options.filter[i]);
+        gpumbi_append(text, sizeof g->options.arguments, " --filter %s", g->options.filter[i]);
     for (int i = 0; i < g->options.axes; i++)
-        gpumbi_add_argument(g, "--axis ", g->options.axis[i]);
+        gpumbi_append(text, sizeof g->options.arguments, " --axis %s", g->options.axis[i]);
     for (int i = 1; kept && i < count; i++)
-        gpumbi_add_argument(g, "", kept[i]);
+        gpumbi_append(text, sizeof g->options.arguments, " %s", kept[i]);
+    gpumbi_copy_text(text, sizeof g->options.arguments, text + (text[0] != 0));
     gpumbi_start(g);
     if (kept && count) {
         memcpy(argv + 1, kept + 1, (size_t)(count - 1) * sizeof *argv);
