@@ -3128,10 +3128,6 @@ typedef struct gpumbi_state {
     int others;   /* other processes that compute on the device, at least; -1: unknown */
 } gpumbi_state;
 
-#if !defined(GPUMB_BACKEND_FAKE)
-static const gpumbi_state gpumbi_unknown_state = {0, 0, 0, -1, -1};
-#endif
-
 /* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
  * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
  * nothing here reads, up to 18 ms, to say what the sum of the power readings says. */
@@ -3797,10 +3793,11 @@ static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
+    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     gpumbi_process list[64];
     unsigned mhz, celsius, count = sizeof list / sizeof list[0];
-    *state = gpumbi_unknown_state;
+    *state = unknown;
     if (!s)
         return;
     if (GPUMBI_CALL(s, clock, (s->device, 1, &mhz))) /* NVML_CLOCK_SM */
@@ -3923,9 +3920,10 @@ static int gpumbi_rsmi_others(const gpumbi_sensors *s)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
+    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     int64_t mc = 0;
-    *state = gpumbi_unknown_state;
+    *state = unknown;
     if (!s)
         return;
     state->sm_clock_hz = gpumbi_rsmi_clock(s, 0);     /* RSMI_CLK_TYPE_SYS */
@@ -4671,8 +4669,9 @@ static void gpumbi_dev_link(void *sensors, gpumb_device *device)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
+    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     (void)sensors;
-    *state = gpumbi_unknown_state;
+    *state = unknown;
 }
 
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
@@ -12075,7 +12074,7 @@ static const char *gpumbi_json_text(gpumbi_records *t)
                 break;
             }
             int rest = code > 0xffff ? 3 : code > 0x7ff ? 2 : code > 0x7f; /* bytes of 6 bits */
-            *to++ = (char)((rest ? 0xff00 >> (rest + 1) : 0) | code >> 6 * rest);
+            *to++ = (char)((rest ? 0xff00u >> (rest + 1) : 0) | code >> 6 * rest);
             while (rest--)
                 *to++ = (char)(0x80 | (code >> 6 * rest & 0x3f));
         }
