@@ -2799,15 +2799,9 @@ static const char *gpumbi_split(const char *list, char separator, char *first, s
 }
 
 /* Without the overloads of C++, which cost the compiler more than the calls do. */
-static double gpumbi_min(double a, double b)
-{
-    return fmin(a, b);
-}
-
-static double gpumbi_max(double a, double b)
-{
-    return fmax(a, b);
-}
+#define gpumbi_min __builtin_fmin
+#define gpumbi_max __builtin_fmax
+#define gpumbi_finite __builtin_isfinite
 
 /* A count as a number: where this is not optimised, a conversion takes ten instructions. */
 static double gpumbi_real(uint64_t count)
@@ -3062,7 +3056,7 @@ static int gpumbi_read_number(const char *text, double *value)
         *point = ',';
         *value = strtod(local, &end);
     }
-    return end > local && !*end && isfinite(*value);
+    return end > local && !*end && gpumbi_finite(*value);
 }
 
 /* An integer with an optional suffix k M G Ki Mi Gi, or 2^k. Stops at the first character that does
@@ -6676,7 +6670,7 @@ static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char 
         return "";
     values->count += i == values->count;
     values->at[i].column = column;
-    values->at[i].value = isfinite(value) ? value : NAN;
+    values->at[i].value = gpumbi_finite(value) ? value : NAN;
     return g->sweep.column[column];
 }
 
@@ -6758,24 +6752,22 @@ static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char 
 
 GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
-    uint64_t grid_limit[3] = {INT32_MAX, 65535, 65535};
+    static const uint64_t blocks[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
     if (!gpumbi_working(g) || gpumbi_idle(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
-    const uint64_t block_limit[3] = {most, most, strcmp(g->device.backend, "hip") ? 64 : most};
-    for (int i = 0; i < 3; i++) {
+    const int amd = !strncmp(g->device.arch, "gfx", 3), hip = !strcmp(g->device.backend, "hip");
+    for (int i = 5; i >= 0; i--) { /* the block, then the grid */
+        const uint64_t block = shape->block[i % 3], extent = i < 3 ? shape->grid[i] : block;
+        uint64_t limit = i < 3 ? blocks[i] : i == 5 && !hip ? 64 : most;
         /* AMD's queues count threads in 32 bits: ROCm truncates (rocm-systems, issue 2372). */
-        const uint64_t blocks = UINT32_MAX / (shape->block[i] > 0 ? shape->block[i] : 1);
-        if (!strncmp(g->device.arch, "gfx", 3) && blocks < grid_limit[i])
-            grid_limit[i] = blocks;
-        const int bad_grid = shape->grid[i] < 1 || shape->grid[i] > grid_limit[i];
-        const int bad_block = shape->block[i] < 1 || shape->block[i] > block_limit[i];
-        if (bad_grid || bad_block) {
+        if (i < 3 && amd && limit > UINT32_MAX / block)
+            limit = UINT32_MAX / block;
+        if (extent < 1 || extent > limit) {
             gpumb_skip(g, "launch of %s refused: %s.%c is %llu, it can be 1 to %llu", shape->name,
-                       bad_grid ? "grid" : "block", "xyz"[i],
-                       (unsigned long long)(bad_grid ? shape->grid[i] : shape->block[i]),
-                       (unsigned long long)(bad_grid ? grid_limit[i] : block_limit[i]));
+                       i < 3 ? "grid" : "block", "xyz"[i % 3], (unsigned long long)extent,
+                       (unsigned long long)limit);
             return 0;
         }
     }
@@ -8969,12 +8961,13 @@ GPUMB_API int gpumbi_region_body(gpumb *g)
 
 static void gpumbi_interleave_free(gpumb *g)
 {
-    for (int i = 0; g->interleave.lane && i < GPUMBI_INTERLEAVED; i++) {
-        gpumbi_release(&g->interleave.lane[i]);
-        GPUMB_FREE(g->interleave.lane[i].samples.values);
-        GPUMB_FREE(g->interleave.lane[i].samples.scratch);
+    gpumbi_sampler *const lane = g->interleave.lane;
+    for (gpumbi_sampler *s = lane; lane && s < lane + GPUMBI_INTERLEAVED; s++) {
+        gpumbi_release(s);
+        GPUMB_FREE(s->samples.values);
+        GPUMB_FREE(s->samples.scratch);
     }
-    GPUMB_FREE(g->interleave.lane);
+    GPUMB_FREE(lane);
     g->interleave.lane = NULL;
     g->interleave.open = 0;
 }
@@ -9014,9 +9007,8 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 static void gpumbi_align_lanes(gpumb *g)
 {
     int differ = 0, single = 0, profiled = 0;
-    const gpumbi_sampler *first = NULL;
-    for (int i = 0; i < g->interleave.lanes; i++) {
-        const gpumbi_sampler *s = &g->interleave.lane[i];
+    const gpumbi_sampler *first = NULL, *const end = g->interleave.lane + g->interleave.lanes;
+    for (const gpumbi_sampler *s = g->interleave.lane; s < end; s++) {
         if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD)
             continue;
         first = first ? first : s;
@@ -9024,8 +9016,7 @@ static void gpumbi_align_lanes(gpumb *g)
         single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
         profiled |= s->profiled;
     }
-    for (int i = 0; i < g->interleave.lanes && differ; i++) {
-        gpumbi_sampler *s = &g->interleave.lane[i];
+    for (gpumbi_sampler *s = g->interleave.lane; s < end && differ; s++) {
         if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD ||
             s->about.timing != GPUMB_TIMING_AUTO || !s->use_events)
             continue;
@@ -9058,12 +9049,11 @@ static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
  * whether all verdicts are as clear as they get. */
 static int gpumbi_compare_lanes(gpumb *g)
 {
-    const gpumbi_sampler *base = &g->interleave.lane[0];
+    gpumbi_sampler *const base = g->interleave.lane, *const end = base + g->interleave.lanes;
     int decided = 1, comparisons = 0;
-    for (int i = 1; i < g->interleave.lanes; i++)
-        comparisons += g->interleave.lane[i].samples.count > 0;
-    for (int i = 1; i < g->interleave.lanes; i++) {
-        gpumbi_sampler *s = &g->interleave.lane[i];
+    for (const gpumbi_sampler *s = base + 1; s < end; s++)
+        comparisons += s->samples.count > 0;
+    for (gpumbi_sampler *s = base + 1; s < end; s++) {
         const uint64_t rounds =
             s->samples.count < base->samples.count ? s->samples.count : base->samples.count;
         s->result.compared_with[0] = 0;
@@ -9100,12 +9090,12 @@ static void gpumbi_judge_rounds(gpumb *g)
                    "left out of all regions of this GPUMB_INTERLEAVE",
                    base->kernel, (unsigned long long)g->interleave.dropped,
                    (unsigned long long)(g->interleave.dropped + g->interleave.rounds));
-    for (int i = 1; i < g->interleave.lanes; i++) {
-        gpumb_result *r = &g->interleave.lane[i].result;
+    for (gpumbi_sampler *s = first + 1; s < first + g->interleave.lanes; s++) {
+        const gpumb_result *r = &s->result;
         const gpumb_comparison *c = &r->comparison;
         if (r->compared_with[0] && c->hi > 0) {
             const gpumb_stats times = gpumbi_statistics_now(first);
-            const gpumb_stats now = gpumbi_statistics_now(&g->interleave.lane[i]);
+            const gpumb_stats now = gpumbi_statistics_now(s);
             if (c->lo * times.ci_lo > now.ci_hi || c->hi * times.ci_hi < now.ci_lo)
                 gpumbi_say("%s: round by round it takes %.4f times as long as %s (%.4f ... %.4f), "
                            "but its median is %.4f times that one's: noise that is skewed does "
@@ -9130,10 +9120,10 @@ static int gpumbi_rounds_end(gpumb *g)
 {
     gpumb_stop limit = GPUMB_STOP_NONE;
     uint64_t rounds = g->settings.max_samples;
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
     if (g->interleave.rounds_suffice)
         return 1;
-    for (int i = 0; i < g->interleave.lanes; i++) {
-        const gpumbi_sampler *s = &g->interleave.lane[i];
+    for (const gpumbi_sampler *s = lane; s < end; s++) {
         if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
             rounds = s->samples.count;
         if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
@@ -9141,14 +9131,12 @@ static int gpumbi_rounds_end(gpumb *g)
     }
     if (rounds >= g->settings.max_samples)
         limit = GPUMB_STOP_SAMPLES;
-    for (int i = 0; i < g->interleave.lanes && limit != GPUMB_STOP_NONE; i++) {
-        gpumbi_sampler *s = &g->interleave.lane[i];
+    for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
         if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
             const gpumb_stats now = gpumbi_statistics_now(s);
             if (gpumbi_half_width(&now) > g->settings.precision)
                 s->result.stop = limit;
         }
-    }
     g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
     if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
         g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
@@ -9162,7 +9150,7 @@ static void gpumbi_keep_good(gpumbi_sampler *s)
 {
     uint64_t kept = 0;
     for (uint64_t k = 0; k < s->samples.count; k++)
-        if (isfinite(s->samples.values[k]) && s->samples.values[k] > 0)
+        if (gpumbi_finite(s->samples.values[k]) && s->samples.values[k] > 0)
             s->samples.values[kept++] = s->samples.values[k];
     if (kept < s->samples.count)
         s->result.flags |= GPUMB_FLAG_BAD_TIME;
@@ -9174,17 +9162,15 @@ static void gpumbi_keep_good(gpumbi_sampler *s)
 /* Of times that were given, a bad one spoils the round of all. */
 static void gpumbi_given_rounds(gpumb *g)
 {
-    gpumbi_sampler *const lane = g->interleave.lane;
-    for (int i = 0; i < g->interleave.lanes * g->interleave.lanes; i++) {
-        const gpumbi_sampler *from = &lane[i / g->interleave.lanes];
-        gpumbi_sampler *to = &lane[i % g->interleave.lanes];
-        for (uint64_t k = 0; k < from->samples.count && k < to->samples.count; k++)
-            if (from->about.meaning && to->about.meaning && !(from->samples.values[k] > 0))
-                to->samples.values[k] = 0;
-    }
-    for (int i = 0; i < g->interleave.lanes; i++)
-        if (lane[i].about.meaning)
-            gpumbi_keep_good(&lane[i]);
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
+    for (const gpumbi_sampler *from = lane; from < end; from++)
+        for (gpumbi_sampler *to = lane; to < end; to++)
+            for (uint64_t k = 0; k < from->samples.count && k < to->samples.count; k++)
+                if (from->about.meaning && to->about.meaning && !(from->samples.values[k] > 0))
+                    to->samples.values[k] = 0;
+    for (gpumbi_sampler *s = lane; s < end; s++)
+        if (s->about.meaning)
+            gpumbi_keep_good(s);
 }
 
 /* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
@@ -9192,18 +9178,18 @@ static void gpumbi_given_rounds(gpumb *g)
 static void gpumbi_round_end(gpumb *g)
 {
     uint64_t least = UINT64_MAX;
-    for (int i = 0; i < g->interleave.lanes; i++) {
-        const gpumbi_sampler *s = &g->interleave.lane[i];
-        least = s->phase == GPUMBI_SAMPLE && s->samples.count < least ? s->samples.count : least;
-    }
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
+    for (const gpumbi_sampler *s = lane; s < end; s++)
+        if (s->phase == GPUMBI_SAMPLE && s->samples.count < least)
+            least = s->samples.count;
     if (least > g->interleave.rounds) {
         g->interleave.rounds++;
         return;
     }
     g->interleave.dropped++;
-    for (int i = 0; i < g->interleave.lanes; i++)
-        if (g->interleave.lane[i].phase == GPUMBI_SAMPLE)
-            g->interleave.lane[i].samples.count = least;
+    for (gpumbi_sampler *s = lane; s < end; s++)
+        if (s->phase == GPUMBI_SAMPLE)
+            s->samples.count = least;
 }
 
 /* Whose turn it is. The order is drawn anew after as many rounds as there are lanes, since a fixed
@@ -9265,12 +9251,12 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     }
     g->interleave.collecting = 0;
     const int lanes = g->interleave.lanes;
+    gpumbi_sampler *const first = g->interleave.lane, *const end = first + lanes;
     for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
         const int round = (g->interleave.turn - 1) / lanes;
         const int begins = (g->interleave.turn - 1) % lanes == 0;
         int sampling = 0, unfinished = 0, warming = 0;
-        for (int i = 0; i < lanes; i++) {
-            const gpumbi_sampler *lane = &g->interleave.lane[i];
+        for (const gpumbi_sampler *lane = first; lane < end; lane++) {
             sampling |= lane->phase <= GPUMBI_SAMPLE && lane->result.stop == GPUMB_STOP_NONE;
             unfinished |= lane->phase != GPUMBI_FINISHED;
             warming |= lane->phase < GPUMBI_SAMPLE;
@@ -9283,14 +9269,14 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
             g->interleave.sampling_round = round + !begins;
             gpumbi_align_lanes(g);
         }
-        gpumbi_sampler *s = &g->interleave.lane[gpumbi_whose_turn(g)];
+        gpumbi_sampler *s = first + gpumbi_whose_turn(g);
         if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
             s->phase = GPUMBI_RECHECK;
         const int waits =
             s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
                                           s->samples.count >= g->settings.max_samples);
         if (s->phase != GPUMBI_FINISHED && !waits) {
-            g->interleave.target = (int)(s - g->interleave.lane);
+            g->interleave.target = (int)(s - first);
             return 1;
         }
     }
@@ -9301,11 +9287,11 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         gpumbi_compare_lanes(g);
         gpumbi_judge_rounds(g);
     }
-    for (int i = 0; i < lanes && !gpumbi_interrupted; i++)
-        if (g->interleave.lane[i].phase == GPUMBI_FINISHED) {
-            if (!g->interleave.lane[i].about.meaning)
-                gpumbi_state_after(&state, &g->interleave.lane[i]);
-            gpumbi_finish(g, &g->interleave.lane[i]);
+    for (gpumbi_sampler *s = first; s < end && !gpumbi_interrupted; s++)
+        if (s->phase == GPUMBI_FINISHED) {
+            if (!s->about.meaning)
+                gpumbi_state_after(&state, s);
+            gpumbi_finish(g, s);
         }
     gpumbi_interleave_free(g);
     return 0;
@@ -9837,7 +9823,7 @@ GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const doubl
         return a;
     g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++)
-        if (values && isfinite(values[i]))
+        if (values && gpumbi_finite(values[i]))
             gpumbi_axis_add_real(g, a, values[i]);
         else
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
@@ -10612,7 +10598,7 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
         known = r->time.count >= (uint64_t)f->known;
     }
     text[0] = 0;
-    if (!known || !isfinite(value))
+    if (!known || !gpumbi_finite(value))
         return "";
     switch (f->kind) {
     case GPUMBI_IS_TEXT:
@@ -10754,7 +10740,7 @@ static const char *gpumbi_column_text(const gpumbi_row *row, int column, int dig
 {
     const gpumbi_values *values = row->values;
     for (int i = 0; i < values->count; i++)
-        if (values->at[i].column == column && isfinite(values->at[i].value)) {
+        if (values->at[i].column == column && gpumbi_finite(values->at[i].value)) {
             *number = digits ? gpumbi_write_number(values->at[i].value, digits, 0)
                              : gpumbi_write_scaled(values->at[i].value, 0);
             return number->text;
@@ -10982,7 +10968,7 @@ static void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
     gpumbi_append_axes(name, sizeof name, g, &row->point, "/", ":");
     fputs(g->sinks.sink[GPUMBI_GBENCH].entries++ ? ",\n{" : "\n{", file);
     for (int i = 0; i < row->values->count; i++) /* first: the last of one name counts */
-        if (isfinite(row->values->at[i].value)) {
+        if (gpumbi_finite(row->values->at[i].value)) {
             gpumbi_json_column(g, file, row, row->values->at[i].column, 0, 0);
             fputs(", ", file);
         }
@@ -11272,9 +11258,10 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
                        gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
                        gpumbi_or_empty(r->pct_link > 0 ? r->pct_link : r->pct_peak).text);
     for (int i = 0; i < shown.count; i++)
-        gpumbi_table_cell(
-            g, gpumbi_shown_width(g, shown.at[i].column),
-            isfinite(shown.at[i].value) ? gpumbi_write_number(shown.at[i].value, 4, 0).text : "");
+        gpumbi_table_cell(g, gpumbi_shown_width(g, shown.at[i].column),
+                          gpumbi_finite(shown.at[i].value)
+                              ? gpumbi_write_number(shown.at[i].value, 4, 0).text
+                              : "");
     const double share = r->pct_link > 0   ? r->pct_link
                          : r->pct_peak > 0 ? r->pct_peak
                                            : r->pct_ceiling;
@@ -12605,16 +12592,16 @@ static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_
             if (!strcmp(cell[i].name, name + 2) && !gpumbi_read_number(cell[i].text, &base))
                 base = NAN;
         const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
-        if (!isfinite(base) && !isfinite(now))
+        if (!gpumbi_finite(base) && !gpumbi_finite(now))
             continue;
         count[differ]++;
         if (!g->table.file)
             continue;
         gpumbi_print(g->table.file, "%s%*s %10s %10s %7s  %-19s %s\n", name,
                      gpumbi_blank(width, name), "",
-                     isfinite(base) ? gpumbi_write_number(base, 4, 0).text : "-",
-                     isfinite(now) ? gpumbi_write_number(now, 4, 0).text : "-",
-                     isfinite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
+                     gpumbi_finite(base) ? gpumbi_write_number(base, 4, 0).text : "-",
+                     gpumbi_finite(now) ? gpumbi_write_number(now, 4, 0).text : "-",
+                     gpumbi_finite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
                      differ ? "differs" : "same");
     }
 }
@@ -13168,7 +13155,7 @@ static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
         e->unit++;
     if (digits && e->unit < GPUMBI_UNITS)
-        return isfinite(e->limit) && e->limit > 0;
+        return gpumbi_finite(e->limit) && e->limit > 0;
     e->unit = GPUMBI_UNITS;
     if (attached)
         return 0;
@@ -13178,7 +13165,7 @@ static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     } else {
         rest++;
     }
-    return isfinite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
+    return gpumbi_finite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
 }
 
 /* Whether a row is one of ROWS; the counterpart of `left`, unless that is NULL. */
@@ -13323,8 +13310,8 @@ static void gpumbi_expect(gpumb *g)
             gpumbi_format(figure, sizeof figure, "%s (%s ... %s) in ",
                           gpumbi_write_number(e->value[0], 4, 0).text,
                           gpumbi_write_number(e->value[1], 4, 0).text,
-                          isfinite(e->value[2]) ? gpumbi_write_number(e->value[2], 4, 0).text
-                                                : "?");
+                          gpumbi_finite(e->value[2]) ? gpumbi_write_number(e->value[2], 4, 0).text
+                                                     : "?");
         gpumb_note(g, "expected %s: %s%s: %s%s", e->text, gpumbi_met_name[e->verdict],
                    e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
                    figure, e->reason);
@@ -13345,7 +13332,8 @@ static void gpumbi_json_expected(gpumb *g, FILE *file)
         for (int i = 0; i < 4; i++) {
             const double value = i ? e->value[i - 1] : e->limit;
             fprintf(file, ", \"%s\": %s", name[i],
-                    value > 0 && isfinite(value) ? gpumbi_write_scaled(value, 0).text : "null");
+                    value > 0 && gpumbi_finite(value) ? gpumbi_write_scaled(value, 0).text
+                                                      : "null");
         }
         fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
     }
