@@ -9631,62 +9631,6 @@ static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, int is_real)
     return a;
 }
 
-static void gpumbi_bad_axis(gpumb *g, const char *option, const char *what, const char *example)
-{
-    gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: %s; for example --axis %s", option, what, example);
-}
-
-/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". */
-static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
-{
-    const char *name = g->sweep.column[a->column], *text = option + strlen(name) + 1;
-    char example[128], what[128];
-    int64_t least = 1;
-    gpumbi_format(example, sizeof example, "%s=64,128 or %s=64:1024:*2 or %s=1:16:+1", name, name,
-                  name);
-    for (size_t i = 0; i < a->count; i++)
-        least = a->values[i].value < least ? a->values[i].value : least;
-    a->count = 0;
-    for (;;) {
-        int64_t lo, hi, by = 1;
-        int product = 0;
-        const char *rest = gpumbi_read_integer(text, &lo);
-        hi = lo;
-        if (rest && *rest == ':' && (rest = gpumbi_read_integer(rest + 1, &hi)) != NULL) {
-            product = rest[0] == ':' && rest[1] == '*';
-            rest = product || (rest[0] == ':' && rest[1] == '+')
-                       ? gpumbi_read_integer(rest + 2, &by)
-                       : NULL;
-        }
-        if (!rest || (*rest && *rest != ',')) {
-            gpumbi_format(what, sizeof what,
-                          "'%.40s' is not a list of integers (up to 2^62; 2^k, k M G Ki Mi Gi "
-                          "allowed), "
-                          "lo:hi:+step or lo:hi:*factor",
-                          text);
-            gpumbi_bad_axis(g, option, what, example);
-            return;
-        }
-        if (lo < least || lo > hi || by < (product ? 2 : 1) || (product && lo < 1)) {
-            gpumbi_format(what, sizeof what, "%s",
-                          lo < least          ? "a value is too small"
-                          : lo > hi           ? "the range is empty"
-                          : product && lo < 1 ? "a range by factors must start at 1 or more"
-                          : product           ? "the factor must be 2 or more"
-                                              : "the step must be 1 or more");
-            if (lo < least)
-                gpumbi_format(what, sizeof what, "%lld is too small, at least %lld", (long long)lo,
-                              (long long)least);
-            gpumbi_bad_axis(g, option, what, example);
-            return;
-        }
-        gpumbi_axis_range(g, a, lo, hi, product ? 0 : by, product ? by : 0);
-        if (!*rest || g->done)
-            return;
-        text = rest + 1;
-    }
-}
-
 static gpumbi_number gpumbi_write_scaled(double value, int exponent);
 
 /* With its text in the fewest digits that bring it back. */
@@ -9700,41 +9644,64 @@ static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
         gpumbi_axis_add(g, a, bits, kept->text);
 }
 
-/* Those of an axis of reals. In ranges they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3
- * and to 1. */
-static void gpumbi_axis_parse_reals(gpumb *g, gpumb_axis *a, const char *option)
+/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges of reals
+ * they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3 and to 1. */
+static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name);
-    char part[200], what[300];
+    char part[200];
+    int64_t least = 1, whole[3] = {0, 0, 0};
+    for (size_t i = 0; i < a->count; i++)
+        least = a->values[i].value < least ? a->values[i].value : least;
     for (a->count = 0; *text && !g->done; text += strcspn(text, ",")) {
-        double lo = 0, hi = 0, by = 1, value;
-        gpumbi_format(part, sizeof part, "%.*s", (int)strcspn(text + 1, ","), text + 1);
-        text++;
-        char *to = strchr(part, ':'), *step = to ? strchr(to + 1, ':') : NULL;
-        const int product = step && step[1] == '*';
-        if (step)
-            *to = *step = 0;
-        int right = gpumbi_read_number(part, &lo) && (!to || step);
-        hi = value = lo;
-        if (right && step)
-            right = gpumbi_read_number(to + 1, &hi) &&
-                    gpumbi_read_number(step + 1 + product, &by) && (product || step[1] == '+') &&
-                    hi >= lo && by > product && (!product || lo > 0);
-        for (int i = 0;
-             right && (!i || (step && value <= hi + 1e-9 * (product ? hi : by))) && !g->done; i++) {
+        double number[3] = {0, 0, 0}, value;
+        const int length = (int)strcspn(++text, ",");
+        gpumbi_format(part, sizeof part, "%.*s", length, text);
+        char *to = strchr(part, ':'), *each = to ? strchr(to + 1, ':') : NULL;
+        const int product = each && each[1] == '*', range = product || (each && each[1] == '+');
+        int right = range || !to;
+        if (range)
+            *to = *each = 0;
+        const char *const given[] = {part, range ? to + 1 : part, range ? each + 2 : "1"};
+        for (int i = 0; i < 3 && right; i++) {
+            const char *end = a->is_real ? "" : gpumbi_read_integer(given[i], &whole[i]);
+            right = end && !*end && (!a->is_real || gpumbi_read_number(given[i], &number[i]));
+            number[i] = a->is_real ? number[i] : (double)whole[i];
+        }
+        const double lo = number[0], hi = number[1], by = number[2];
+        int fits = right && hi >= lo && (!range || by > product) && (!product || lo > 0) &&
+                   (a->is_real || whole[0] >= least);
+        value = lo;
+        for (int i = 0; fits && a->is_real && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
             gpumbi_axis_add_real(g, a, value);
             value = product ? value * by : lo + (i + 1) * by;
-            right = i < 1000000;
+            if (!range || value > hi + 1e-9 * (product ? hi : by))
+                break;
+            fits = i < 1000000;
         }
-        if (right)
-            continue;
-        gpumbi_format(what, sizeof what,
-                      "'%.*s' is not a list of numbers, lo:hi:+step with a step above 0, or "
-                      "lo:hi:*factor with lo above 0 and a factor above 1, of at most a million",
-                      (int)strcspn(text, ","), text);
-        gpumbi_format(part, sizeof part, "%s=0.1,1e-3 or %s=0:1:+0.25", name, name);
-        gpumbi_bad_axis(g, option, what, part);
+        if (fits && !a->is_real)
+            gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
+                              product ? whole[2] : 0);
+        gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
+        if (!fits && a->is_real)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: '%.*s' is not a list of numbers, lo:hi:+step with a step above "
+                       "0, or lo:hi:*factor with lo above 0 and a factor above 1, of at most a "
+                       "million; for example --axis %s=0.1,1e-3 or %s=0:1:+0.25",
+                       option, length, text, name, name);
+        else if (!fits)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: '%.*s' %s; for example --axis %s=64,128 or %s=64:1024:*2 or "
+                       "%s=1:16:+1",
+                       option, length, text,
+                       !right             ? "is not an integer (up to 2^62; 2^k, k M G Ki Mi Gi "
+                                            "allowed), lo:hi:+step or lo:hi:*factor"
+                       : whole[0] < least ? part
+                       : hi < lo          ? "is empty"
+                       : product          ? "is a range by factors: from 1 or more, by 2 or more"
+                                          : "has a step that is not 1 or more",
+                       name, name, name);
     }
 }
 
@@ -9776,8 +9743,6 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
             g->options.axis_used[i] = 1;
             if (named)
                 gpumbi_axis_choose(g, a, g->options.axis[i]);
-            else if (a->is_real)
-                gpumbi_axis_parse_reals(g, a, g->options.axis[i]);
             else
                 gpumbi_axis_parse(g, a, g->options.axis[i]);
         }
@@ -12027,16 +11992,11 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
 /* XXXX of \uXXXX; 0 if this is none. */
 static unsigned gpumbi_json_hex(const char *text)
 {
-    static const char digits[] = "0123456789abcdefABCDEF";
-    unsigned code = 0;
-    for (int i = 0; i < 6; i++) {
-        const char *digit = i > 1 && text[i] ? strchr(digits, text[i]) : NULL;
-        if (i < 2 ? text[i] != "\\u"[i] : !digit)
-            return 0;
-        if (digit)
-            code = code * 16 + (unsigned)(digit - digits) - (digit - digits > 15 ? 6 : 0);
-    }
-    return code;
+    char digits[5] = "";
+    if (text[0] != '\\' || text[1] != 'u' || strspn(text + 2, "0123456789abcdefABCDEF") < 4)
+        return 0;
+    memcpy(digits, text + 2, 4);
+    return (unsigned)strtoul(digits, NULL, 16);
 }
 
 static const char *gpumbi_json_text(gpumbi_records *t)
@@ -13843,18 +13803,22 @@ static double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *v
     return number;
 }
 
-static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char *value)
+/* Anything but `least` ... `most` is `wrong`. */
+static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char *value,
+                                      uint64_t least, uint64_t most, const char *wrong)
 {
     int64_t number = 0;
     const char *end = gpumbi_read_integer(value, &number);
-    if (end && !*end && number >= 0)
-        return (uint64_t)number;
     char *rest; /* more than an int64_t holds? */
     errno = 0;
     const uint64_t large = strtoull(value, &rest, 10);
-    if (value[0] < '0' || value[0] > '9' || *rest || errno)
+    const int small = end && !*end && number >= 0;
+    const uint64_t result = small ? (uint64_t)number : large;
+    if (!small && (value[0] < '0' || value[0] > '9' || *rest || errno))
         gpumbi_bad_value(g, option, value, "is not an integer from 0 to 2^64 - 1");
-    return large;
+    else if (result < least || result > most)
+        gpumbi_bad_value(g, option, value, wrong);
+    return g->done ? least : result;
 }
 
 /* The name of a flag, or "all". */
@@ -13943,27 +13907,18 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         if (!g->done)
             g->options.axis[g->options.axes++] = value;
         break;
-    case GPUMBI_OPTION_DEVICE: {
+    case GPUMBI_OPTION_DEVICE:
         s->devices = !strcmp(value, "all") || strchr(value, ',') ? value : NULL;
         if (s->devices && strcmp(value, "all") &&
             (value[strspn(value, "0123456789,")] || strstr(value, ",,") || value[0] == ',' ||
              value[strlen(value) - 1] == ','))
             gpumbi_bad_value(g, option, value, "must be numbers between commas, or all");
-        if (s->devices)
-            break;
-        const uint64_t number = gpumbi_integer_option(g, option, value);
-        if (number > INT_MAX)
-            gpumbi_bad_value(g, option, value, "is too large");
-        s->device = (int)(number & INT_MAX);
+        if (!s->devices)
+            s->device = (int)gpumbi_integer_option(g, option, value, 0, INT_MAX, "is too large");
         break;
-    }
-    case GPUMBI_OPTION_PROCESSES: {
-        const uint64_t number = gpumbi_integer_option(g, option, value);
-        if (number < 1 || number > 100)
-            gpumbi_bad_value(g, option, value, "must be 1 to 100");
-        s->processes = (int)(number % 101);
+    case GPUMBI_OPTION_PROCESSES:
+        s->processes = (int)gpumbi_integer_option(g, option, value, 1, 100, "must be 1 to 100");
         break;
-    }
     case GPUMBI_OPTION_SAMPLES: {
         int64_t least = 0, most = 0;
         const char *end = gpumbi_read_integer(value, &least);
@@ -13997,9 +13952,7 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         gpumbi_explain(g, value);
         break;
     case GPUMBI_OPTION_SEED:
-        s->seed = gpumbi_integer_option(g, option, value);
-        if (!s->seed)
-            gpumbi_bad_value(g, option, value, "must be 1 or more");
+        s->seed = gpumbi_integer_option(g, option, value, 1, UINT64_MAX, "must be 1 or more");
         break;
     default: /* has gone to its member */
         break;
