@@ -9644,8 +9644,8 @@ static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
         gpumbi_axis_add(g, a, bits, kept->text);
 }
 
-/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges of reals
- * they are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3 and to 1. */
+/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges, reals
+ * are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3 and to 1. */
 static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
 {
     const char *name = g->sweep.column[a->column], *text = option + strlen(name);
@@ -9698,9 +9698,9 @@ static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
                        !right             ? "is not an integer (up to 2^62; 2^k, k M G Ki Mi Gi "
                                             "allowed), lo:hi:+step or lo:hi:*factor"
                        : whole[0] < least ? part
-                       : hi < lo          ? "is empty"
-                       : product          ? "is a range by factors: from 1 or more, by 2 or more"
-                                          : "has a step that is not 1 or more",
+                       : hi < lo          ? "is an empty range"
+                       : product          ? "needs a start of 1 or more, and a factor of 2 or more"
+                                          : "needs a step of 1 or more",
                        name, name, name);
     }
 }
