@@ -2377,6 +2377,7 @@ static void gpumbi_library_find(void *library, const char *name, void *to)
 #define gpumbi_write write
 #define gpumbi_stat stat
 #define gpumbi_lstat lstat
+#define gpumbi_full_path gpumbi_copy_text
 #define gpumbi_fstat fstat
 #define gpumbi_flush fsync
 #define gpumbi_cut(file, size) ftruncate(file, (off_t)(size))
@@ -2406,26 +2407,13 @@ static int gpumbi_open(const char *path, int flags, mode_t mode)
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-static ssize_t gpumbi_read(int fd, char *to, size_t size)
-{
-    return read(fd, to, size);
-}
-
-static ssize_t gpumbi_readlink(const char *path, char *to, size_t size)
-{
-    return readlink(path, to, size);
-}
-
-static char *gpumbi_realpath(const char *path)
-{
-    return realpath(path, NULL);
-}
-
+/* And does not see behind a pointer that might change. */
+static ssize_t (*gpumbi_read)(int, void *, size_t) = read;
+static ssize_t (*gpumbi_readlink)(const char *, char *, size_t) = readlink;
+static char *(*gpumbi_resolve)(const char *, char *) = realpath;
+#define gpumbi_realpath(path) gpumbi_resolve(path, NULL)
 #if !defined(GPUMB_BACKEND_FAKE)
-static char *gpumbi_fgets(char *to, int size, FILE *file)
-{
-    return fgets(to, size, file);
-}
+static char *(*gpumbi_fgets)(char *, int, FILE *) = fgets;
 #endif
 
 /* Waits until there is something to read; without a file (-1) for that time. */
@@ -2436,13 +2424,6 @@ static int gpumbi_poll(int fd, int milliseconds)
 }
 
 GPUMBI_UNOPTIMIZED
-
-static void gpumbi_full_path(char *to, size_t size, const char *path)
-{
-    const size_t length = strlen(path);
-    memcpy(to, path, length < size ? length + 1 : 0);
-    to[length < size ? length : 0] = 0;
-}
 
 static int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
@@ -5860,6 +5841,7 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
+enum { GPUMBI_TEXTS = 1 << 13 }; /* slots: of a million reals, 60 are compared for each */
 enum {
     GPUMBI_OPTIONS = 32,
     GPUMBI_WINDOW = 64,
@@ -6134,7 +6116,6 @@ struct gpumb {
         gpumbi_column_kind column_kind[GPUMBI_COLUMNS];
         int columns;
         gpumbi_text **text; /* a hash table of texts */
-        size_t texts, text_slots;
     } sweep;
 
     struct {                    /* SWEEPS: what --filter lets through, and --list shows */
@@ -7994,22 +7975,6 @@ static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 
 static void gpumbi_fill_again(gpumb *g, gpumb_buffer *b); /* in KERNELS */
 
-/* What is missing for it; NULL: nothing. */
-static const char *gpumbi_not_strict(const gpumb *g, const gpumbi_description *about)
-{
-    int renewed = about->reset != NULL, twins = about->outputs > 0;
-    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
-    for (int i = 0; i < about->outputs; i++)
-        twins &= about->output[i] && about->output[i]->twin;
-    return about->meaning  ? "--strict: times that are given can't be checked"
-           : !about->check ? "--strict: needs a check, by gpumb_set_verify()"
-           : !twins        ? "--strict: needs gpumb_set_output(), of gpumb_alloc(), for all outputs"
-           : !renewed
-               ? "--strict: needs inputs of gpumb_alloc(), filled by gpumb_fill(), or a reset"
-               : NULL;
-}
-
 static void gpumbi_fill_all(gpumb *g, uint64_t salt)
 {
     gpumbi_salt = salt;
@@ -8144,9 +8109,20 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->others = -1;
     s->phase = GPUMBI_FIRST;
     gpumbi_sample_room(g, s, room);
-    const char *lacks = g->settings.strict ? gpumbi_not_strict(g, &s->about) : NULL;
-    if (!gpumbi_in_trouble(g, s) && lacks)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, lacks);
+    int renewed = s->about.reset != NULL, twins = s->about.outputs > 0;
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
+    for (int i = 0; i < s->about.outputs; i++)
+        twins &= s->about.output[i] && s->about.output[i]->twin;
+    if (!gpumbi_in_trouble(g, s) && g->settings.strict &&
+        (given || !s->about.check || !twins || !renewed))
+        gpumbi_fail(
+            s, GPUMB_STATUS_FAILED,
+            given             ? "--strict: times that are given can't be checked"
+            : !s->about.check ? "--strict: needs a check, by gpumb_set_verify()"
+            : !twins
+                ? "--strict: needs gpumb_set_output(), of gpumb_alloc(), for all outputs"
+                : "--strict: needs inputs of gpumb_alloc(), filled by gpumb_fill(), or a reset");
     if (s->phase != GPUMBI_FINISHED && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
         gpumbi_profile(g, s);
 }
@@ -8324,16 +8300,17 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
-    if (has_events && !checked)
-        failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event") ||
-                 (gpumbi_keep_outputs(g, s), 0) ||
-                 gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
-                                   "kernel");
-    else
+    if (has_events && !checked) {
+        failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
+        gpumbi_keep_outputs(g, s);
+        failed |= gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
+                                    "kernel");
+    } else {
         failed = gpumbi_try_launch(g, gpumbi_dev_wait(g->stream), "kernel") ||
                  (!s->kernel.launches &&
                   gpumbi_try_launch(g, has_events ? gpumbi_dev_wait(NULL) : gpumbi_dev_wait_all(),
                                     "kernel"));
+    }
     if (!failed && has_events && !s->strict.due && (checked || s->run.looks < 3))
         ended_s = gpumbi_look_elsewhere(g, s);
     if (!failed && !checked && s->profiled) {
@@ -9308,30 +9285,17 @@ static void gpumbi_show_progress(char *text);
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
 static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
 {
-    if (g->sweep.texts == g->sweep.text_slots) {
-        const size_t slots = g->sweep.text_slots ? 2 * g->sweep.text_slots : 64;
-        gpumbi_text **slot = (gpumbi_text **)gpumbi_allocate(g, slots * sizeof *slot);
-        for (size_t i = 0; slot && i < g->sweep.text_slots; i++)
-            for (gpumbi_text *t = g->sweep.text[i], *next; t; t = next) {
-                gpumbi_text **to = &slot[gpumbi_hash(0, t->text) & (slots - 1)];
-                next = t->next;
-                t->next = *to;
-                *to = t;
-            }
-        if (!slot)
-            return NULL;
-        GPUMB_FREE(g->sweep.text);
-        g->sweep.text = slot;
-        g->sweep.text_slots = slots;
-    }
-    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) & (g->sweep.text_slots - 1)], *t = *to;
+    if (!g->sweep.text)
+        g->sweep.text = (gpumbi_text **)gpumbi_allocate(g, GPUMBI_TEXTS * sizeof *g->sweep.text);
+    if (!g->sweep.text)
+        return NULL;
+    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) % GPUMBI_TEXTS], *t = *to;
     while (t && strcmp(t->text, text))
         t = t->next;
     if (!t && (t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text))) != NULL) {
         memcpy(t->text, text, strlen(text) + 1);
         t->next = *to;
         *to = t;
-        g->sweep.texts++;
     }
     return t;
 }
@@ -9961,22 +9925,6 @@ static const char *gpumbi_bit_names(unsigned bits, const char *const *name, int 
     return text;
 }
 
-/* The level of memory whose capacity holds the footprint, the L1 caches of all multiprocessors
- * taken together, and whether that is a cache. Where it is not stated, each byte is taken to be
- * moved once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a kernel
- * starts (PTX ISA, "Cache Operators"). */
-static int gpumbi_cache_level(const gpumb_device *d, gpumb_result *r)
-{
-    const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
-    const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
-    const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
-    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
-    if (footprint <= 0 || !d->l2_bytes)
-        return 0;
-    gpumbi_copy_text(r->cache, sizeof r->cache, in_l1 ? "L1" : in_l2 ? "L2" : "memory");
-    return in_l1 || in_l2;
-}
-
 /* Whether launching may be more than 5 % of the time shown. What was subtracted of an empty kernel
  * differs from what another adds by some 0.12 us, a quarter of the gap between two launches in a
  * graph; by more if its blocks are large. Where all blocks are resident at once, they may also all
@@ -10041,11 +9989,23 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     if (s->kernel.function)
         gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
                           &r->registers, &r->occupancy);
-    int cached = !transfers && gpumbi_cache_level(d, r);
-    if (s->about.cache == GPUMB_CACHE_COLD) {
-        gpumbi_copy_text(r->cache, sizeof r->cache, "cold");
-        cached = 0;
-    }
+    /* The level of memory that holds the footprint, the L1 caches of all multiprocessors taken
+     * together. Where it is not stated, each byte is taken to be moved once. What a run moves once
+     * is not in the L1 of a GPU, whose lines are invalid as a kernel starts (PTX ISA, "Cache
+     * Operators"). */
+    const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
+    const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
+    const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
+    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
+    const int cold = s->about.cache == GPUMB_CACHE_COLD;
+    const int known = !transfers && footprint > 0 && d->l2_bytes;
+    const int cached = known && !cold && (in_l1 || in_l2);
+    if (known || cold)
+        gpumbi_copy_text(r->cache, sizeof r->cache,
+                         cold    ? "cold"
+                         : in_l1 ? "L1"
+                         : in_l2 ? "L2"
+                                 : "memory");
     if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
         r->timing = GPUMB_TIMING_AUTO;
         r->meaning = GPUMB_MEANING_NONE;
@@ -10248,9 +10208,9 @@ enum {
     GPUMBI_IS_LIST,   /* const double *: one for each of `processes`, 1e-06;2e-06 */
     GPUMBI_IS_INT,    /* int */
     GPUMBI_IS_COUNT,  /* uint64_t */
-    GPUMBI_IS_NUMBER, /* double ... */
-    GPUMBI_IS_MEGA,   /* ... in millions */
-    GPUMBI_IS_GIGA    /* ... in thousands of millions */
+    GPUMBI_IS_NUMBER, /* double; from here on in units of 10^(kind - this) */
+    GPUMBI_IS_MEGA = GPUMBI_IS_NUMBER + 6,
+    GPUMBI_IS_GIGA = GPUMBI_IS_NUMBER + 9
 };
 
 /* When it is known; else its text is empty, and reads as 0, or as -1 from what may be 0. Those
@@ -10491,9 +10451,6 @@ static int gpumbi_is_fixed_column(const char *name)
            GPUMBI_COLUMNS_FIXED;
 }
 
-/* Of ten, by which a kind's unit is larger than the struct's. */
-static const int gpumbi_exponent[] = {0, 0, 0, 0, 0, 0, 0, 6, 9};
-
 /* A number of the unit that is 10^exponent of the struct's. */
 static int gpumbi_read_scaled(const char *text, int exponent, double *value)
 {
@@ -10584,7 +10541,7 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
         break;
     default:
         gpumbi_copy_text(text, GPUMBI_CELL,
-                         gpumbi_write_scaled(value, gpumbi_exponent[f->kind]).text);
+                         gpumbi_write_scaled(value, f->kind - GPUMBI_IS_NUMBER).text);
     }
     return text;
 }
@@ -10639,7 +10596,8 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
     }
     errno = 0;
     uint64_t count = strtoull(text, &end, 10);
-    if (text[0] && (!gpumbi_read_scaled(text, gpumbi_exponent[f->kind], &number) || number < 0))
+    const int exponent = f->kind > GPUMBI_IS_NUMBER ? f->kind - GPUMBI_IS_NUMBER : 0;
+    if (text[0] && (!gpumbi_read_scaled(text, exponent, &number) || number < 0))
         return 0;
     if (*end || errno) /* 1e+06, as spreadsheets write it */
         count = number < 1.8e19 ? (uint64_t)number : UINT64_MAX;
@@ -14301,7 +14259,7 @@ GPUMB_API int gpumb_close(gpumb *g)
             gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
         gpumbi_interrupted = 0;
     }
-    for (size_t i = 0; i < g->sweep.text_slots; i++)
+    for (size_t i = 0; g->sweep.text && i < GPUMBI_TEXTS; i++)
         gpumbi_free_texts(g->sweep.text[i]);
     GPUMB_FREE(g->sweep.text);
     gpumbi_free_texts(g->sinks.notes);
