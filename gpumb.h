@@ -134,6 +134,9 @@ A context belongs to one thread.
 #if defined(GPUMB_TRACE) && !defined(GPUMB_BACKEND_CPU)
 #error "gpumb: GPUMB_TRACE is for the CPU: compile with g++"
 #endif
+#if defined(_MSVC_TRADITIONAL) && _MSVC_TRADITIONAL && !defined(__clang__)
+#error "gpumb: lists in macros need MSVC's newer preprocessor: nvcc -Xcompiler /Zc:preprocessor"
+#endif
 #if defined(GPUMB_MALLOC) != defined(GPUMB_FREE)
 #error "gpumb: define both GPUMB_MALLOC and GPUMB_FREE, or none of them"
 #endif
@@ -152,17 +155,24 @@ A context belongs to one thread.
 #include <hip/hip_runtime.h>
 #endif
 
-#ifdef GPUMB_STATIC
+/* What no standard has. MSVC, under nvcc on Windows, knows the second half. */
 #if defined(__GNUC__) || defined(__clang__)
-#define GPUMB_API __attribute__((unused)) static
+#define GPUMBI_INLINE inline __attribute__((always_inline))
+#define GPUMBI_NOINLINE __attribute__((noinline))
+#define GPUMBI_UNUSED __attribute__((unused))
+#define GPUMBI_PER_THREAD __thread
 #else
-#define GPUMB_API static
+#define GPUMBI_INLINE __forceinline
+#define GPUMBI_NOINLINE __declspec(noinline)
+#define GPUMBI_UNUSED
+#define GPUMBI_PER_THREAD __declspec(thread)
 #endif
+
+#ifdef GPUMB_STATIC
+#define GPUMB_API GPUMBI_UNUSED static
 #else
 #define GPUMB_API extern
 #endif
-
-#define GPUMBI_INLINE inline __attribute__((always_inline))
 
 /* What macros leave in the user's source has to pass the user's warnings. */
 #ifdef __cplusplus
@@ -1594,8 +1604,6 @@ typedef struct gpumbi_shape {
 
 /* Not inlined: on the CPU a kernel becomes one flat function with all that it calls, and one that
  * launches another would pull in the whole library. */
-#define GPUMBI_NOINLINE __attribute__((noinline))
-
 GPUMBI_NOINLINE GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape,
                                                   const void *function); /* 1: go on */
 GPUMBI_NOINLINE GPUMB_API void gpumbi_launch_end(void);
@@ -2722,6 +2730,19 @@ static void gpumbi_library_find(void *library, const char *name, void *to)
 #endif
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
+#define gpumbi_exchange(p, value) __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL)
+#define gpumbi_fetch_add(p, value) __atomic_fetch_add(p, value, __ATOMIC_RELAXED)
+#define gpumbi_fetch_add64 gpumbi_fetch_add
+#define gpumbi_compiler_barrier(used) __asm__ volatile("" : : "r"(used) : "memory")
+#else
+#define gpumbi_exchange(p, value) InterlockedExchange((volatile LONG *)(p), value)
+#define gpumbi_fetch_add(p, value) InterlockedExchangeAdd((volatile LONG *)(p), value)
+#define gpumbi_fetch_add64(p, value)                                                               \
+    (uint64_t) InterlockedExchangeAdd64((volatile LONG64 *)(p), (LONG64)(value))
+#define gpumbi_compiler_barrier(used) ((void)(used), _ReadWriteBarrier())
+#endif
+
 #ifndef GPUMB_MALLOC
 #define GPUMB_MALLOC(n) malloc(n)
 #define GPUMB_FREE(p) free(p)
@@ -2936,7 +2957,7 @@ static uint64_t gpumbi_hash(uint64_t hash, const char *text)
     return hash ^ hash >> 29;
 }
 
-static __thread int gpumbi_progress_length; /* of the progress line */
+static GPUMBI_PER_THREAD int gpumbi_progress_length; /* of the progress line */
 
 static void gpumbi_progress_clear(void)
 {
@@ -3223,7 +3244,7 @@ static int gpumbi_host_alloc(void **p, uint64_t bytes)
     const size_t huge_page = (size_t)1 << 21;
     const int failed = gpumbi_aligned(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
     /* The compiler must assume that others see the memory, or it drops stores to it. */
-    __asm__ volatile("" : : "r"(*p) : "memory");
+    gpumbi_compiler_barrier(*p);
     return !failed;
 }
 
@@ -3972,13 +3993,13 @@ static struct gpumbi_profiler {
 /* CUPTI delivers full buffers on a thread of its own. */
 static void gpumbi_profiler_lock(void)
 {
-    while (__atomic_exchange_n(&gpumbi_profiler.locked, 1, __ATOMIC_ACQUIRE)) {
+    while (gpumbi_exchange(&gpumbi_profiler.locked, 1)) {
     }
 }
 
 static void gpumbi_profiler_unlock(void)
 {
-    __atomic_store_n(&gpumbi_profiler.locked, 0, __ATOMIC_RELEASE);
+    (void)gpumbi_exchange(&gpumbi_profiler.locked, 0);
 }
 
 /* Without room, records are dropped, and the next look misses them. */
@@ -5903,8 +5924,8 @@ struct gpumb_buffer {
     uint64_t seed;
 };
 
-static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
-static __thread uint64_t gpumbi_salt; /* --strict: of all seeds, drawn anew; 0: none */
+static uint64_t gpumbi_managed_bytes;          /* of all buffers of the process */
+static GPUMBI_PER_THREAD uint64_t gpumbi_salt; /* --strict: of all seeds, drawn anew; 0: none */
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
@@ -6194,10 +6215,10 @@ struct gpumb {
 };
 
 /* Of each thread: */
-static __thread gpumb *gpumbi_newest;   /* opened last */
-static __thread gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
-static __thread gpumb *gpumbi_fallback; /* the default context */
-static __thread gpumb
+static GPUMBI_PER_THREAD gpumb *gpumbi_newest;   /* opened last */
+static GPUMBI_PER_THREAD gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
+static GPUMBI_PER_THREAD gpumb *gpumbi_fallback; /* the default context */
+static GPUMBI_PER_THREAD gpumb
     *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
 
 static int gpumbi_parent;  /* that has started this process by --processes; 0: none */
@@ -6616,7 +6637,7 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 /* What describes the next region; where there is nothing to do, what nobody reads. */
 static gpumbi_description *gpumbi_about(gpumb *g)
 {
-    static __thread gpumbi_description nothing;
+    static GPUMBI_PER_THREAD gpumbi_description nothing;
     g = gpumbi_enter(g);
     return g ? &g->region.next : &nothing;
 }
@@ -6832,7 +6853,7 @@ static int gpumbi_set_guard(gpumb *g, const gpumb_buffer *b)
 static int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     const int on_device = kind == GPUMB_MEMORY_DEVICE || kind == GPUMB_MEMORY_MANAGED;
-    const uint64_t managed = __atomic_load_n(&gpumbi_managed_bytes, __ATOMIC_RELAXED);
+    const uint64_t managed = gpumbi_fetch_add64(&gpumbi_managed_bytes, 0);
     uint64_t room = 0;
     if (gpumbi_try(g, gpumbi_dev_memory(kind, &room), "free memory"))
         return 0;
@@ -6853,7 +6874,7 @@ static int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
 static void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
 {
     if (kind == GPUMB_MEMORY_MANAGED)
-        __atomic_fetch_add(&gpumbi_managed_bytes, bytes, __ATOMIC_RELAXED);
+        (void)gpumbi_fetch_add64(&gpumbi_managed_bytes, bytes);
 }
 
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
@@ -8873,7 +8894,7 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
 {
     gpumbi_sampler *s = g->region.active;
     g->region.in_body = 0;
-    __asm__ volatile("" : : : "memory"); /* what the body stored counts as used */
+    gpumbi_compiler_barrier(NULL); /* what the body stored counts as used */
     if (!s)
         return 0;
     if (s->run.left > 1) { /* within a batch: nothing to do */
@@ -9541,7 +9562,7 @@ static const char *gpumbi_why_left(const gpumb *g)
 /* Opens an axis on top of the stack, without values. */
 static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
 {
-    static __thread gpumb_axis none;
+    static GPUMBI_PER_THREAD gpumb_axis none;
     memset(&none, 0, sizeof none);
     none.owner = g;
     gpumbi_leave_body(g);
@@ -14023,7 +14044,7 @@ static void gpumbi_start(gpumb *g)
     gpumbi_streams_prepare();
     static int registered; /* a fork inherits that too */
     gpumbi_be_process(g);
-    if (!__atomic_exchange_n(&registered, 1, __ATOMIC_RELAXED))
+    if (!gpumbi_exchange(&registered, 1))
         atexit(gpumbi_close_all);
     if (g != &gpumbi_no_memory) {
         g->previous = gpumbi_newest;
@@ -14068,7 +14089,7 @@ static void gpumbi_start(gpumb *g)
                      gpumbi_terminal(fileno(g->table.file)) &&
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
     g->catches_signals = !g->done && measures && !s->quiet; /* quiet ones leave them alone */
-    if (g->catches_signals && !__atomic_fetch_add(&gpumbi_catching, 1, __ATOMIC_RELAXED))
+    if (g->catches_signals && !gpumbi_fetch_add(&gpumbi_catching, 1))
         for (int i = 0; i < GPUMBI_SIGNALS; i++)
             gpumbi_catch(gpumbi_signals[i], gpumbi_on_signal, &gpumbi_before[i]);
     if (!g->done && measures && (s->devices || s->processes > 1))
@@ -14254,7 +14275,7 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
-    if (g->catches_signals && __atomic_fetch_sub(&gpumbi_catching, 1, __ATOMIC_RELAXED) == 1) {
+    if (g->catches_signals && gpumbi_fetch_add(&gpumbi_catching, -1) == 1) {
         for (int i = 0; i < GPUMBI_SIGNALS; i++)
             gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
         gpumbi_interrupted = 0;
@@ -14836,6 +14857,9 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
 #if defined(GPUMB_BACKEND_CPU)
 #define GPUMBI_UNROLL
 #define GPUMBI_NO_UNROLL
+#elif defined(_MSC_VER)
+#define GPUMBI_UNROLL __pragma(unroll)
+#define GPUMBI_NO_UNROLL __pragma(unroll 1)
 #else
 #define GPUMBI_UNROLL _Pragma("unroll")
 #define GPUMBI_NO_UNROLL _Pragma("unroll 1")
@@ -15456,7 +15480,7 @@ typedef double gpumbi_F64;
 typedef int gpumbi_I32;
 typedef unsigned gpumbi_U32;
 
-__attribute__((unused)) static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
+GPUMBI_UNUSED static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
 {
 #define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
     {GPUMB_##type,                                                                                 \
@@ -15709,7 +15733,7 @@ typedef struct gpumbi_nbody_form {
     void (*kernel)(const void *, void *, unsigned, unsigned, float);
 } gpumbi_nbody_form;
 
-__attribute__((unused)) static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
+GPUMBI_UNUSED static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
 {
 #define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
     {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},

@@ -375,8 +375,26 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
 done
 nvcc=$first_nvcc
 
-# Clang as CUDA compiler: the newest that knows this toolkit.
+# As MSVC would read it under nvcc, as far as clang can tell: see msvc.h.
 toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
+if found clang && found $mingw-g++ && [ -f "$toolkit/include/cuda_runtime_api.h" ]; then
+    compile="clang --target=x86_64-pc-windows-msvc -fms-compatibility-version=19.40 -fsyntax-only"
+    compile="$compile -include tests/msvc.h -I. -isystem $toolkit/include -DGPUMB_BACKEND_CUDA"
+    compile="$compile -isystem /usr/$mingw/include -D_UCRT -Wall -Wextra -Werror"
+    compile="$compile -Wno-unused-function" # of GPUMB_STATIC, where MSVC has no attribute for it
+    for standard in c++14 c++17 c++20; do
+        add "$compile -x c++ -std=$standard $dir/use.c"
+        for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
+            add "$compile -x c++ -std=$standard -DGPUMB_IMPLEMENTATION $mode $dir/use.c"
+        done
+    done
+    add "$compile -x c -std=c11 $dir/use.c"
+    add "refuses $compile -x c -std=c11 -D_MSVC_TRADITIONAL=1 $dir/use.c"
+else
+    skip "as MSVC: needs clang, mingw-w64 and CUDA's headers"
+fi
+
+# Clang as CUDA compiler: the newest that knows this toolkit.
 clang=
 printf '#include <cuda_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.cu
 for candidate in clang++ clang++-19 clang++-20 clang++-21 clang++-22 clang++-23; do

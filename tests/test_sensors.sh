@@ -18,6 +18,7 @@ opens='\/\* What gpumbi_load() opens' # of PLATFORM
     parts '\/\* ---- libraries --' '\/\* ---- profiler --'
 } >"$tmp/sensors.h"
 {
+    grep '^#define gpumbi_exchange(.* __atomic' gpumb.h
     parts "$opens" '#endif'
     parts '\/\* ---- libraries --' '\/\* ---- sensors --'
     parts '\/\* ---- profiler --' '\/\* ---- counters --'
