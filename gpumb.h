@@ -5862,7 +5862,6 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
-enum { GPUMBI_TEXTS = 1 << 13 }; /* slots: of a million reals, 60 are compared for each */
 enum {
     GPUMBI_OPTIONS = 32,
     GPUMBI_WINDOW = 64,
@@ -6137,6 +6136,7 @@ struct gpumb {
         gpumbi_column_kind column_kind[GPUMBI_COLUMNS];
         int columns;
         gpumbi_text **text; /* a hash table of texts */
+        size_t texts, text_slots;
     } sweep;
 
     struct {                    /* SWEEPS: what --filter lets through, and --list shows */
@@ -9306,17 +9306,30 @@ static void gpumbi_show_progress(char *text);
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
 static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
 {
-    if (!g->sweep.text)
-        g->sweep.text = (gpumbi_text **)gpumbi_allocate(g, GPUMBI_TEXTS * sizeof *g->sweep.text);
-    if (!g->sweep.text)
-        return NULL;
-    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) % GPUMBI_TEXTS], *t = *to;
+    if (g->sweep.texts == g->sweep.text_slots) {
+        const size_t slots = g->sweep.text_slots ? 2 * g->sweep.text_slots : 64;
+        gpumbi_text **slot = (gpumbi_text **)gpumbi_allocate(g, slots * sizeof *slot);
+        for (size_t i = 0; slot && i < g->sweep.text_slots; i++)
+            for (gpumbi_text *t = g->sweep.text[i], *next; t; t = next) {
+                gpumbi_text **to = &slot[gpumbi_hash(0, t->text) & (slots - 1)];
+                next = t->next;
+                t->next = *to;
+                *to = t;
+            }
+        if (!slot)
+            return NULL;
+        GPUMB_FREE(g->sweep.text);
+        g->sweep.text = slot;
+        g->sweep.text_slots = slots;
+    }
+    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) & (g->sweep.text_slots - 1)], *t = *to;
     while (t && strcmp(t->text, text))
         t = t->next;
     if (!t && (t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text))) != NULL) {
         memcpy(t->text, text, strlen(text) + 1);
         t->next = *to;
         *to = t;
+        g->sweep.texts++;
     }
     return t;
 }
@@ -14280,7 +14293,7 @@ GPUMB_API int gpumb_close(gpumb *g)
             gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
         gpumbi_interrupted = 0;
     }
-    for (size_t i = 0; g->sweep.text && i < GPUMBI_TEXTS; i++)
+    for (size_t i = 0; i < g->sweep.text_slots; i++)
         gpumbi_free_texts(g->sweep.text[i]);
     GPUMB_FREE(g->sweep.text);
     gpumbi_free_texts(g->sinks.notes);
