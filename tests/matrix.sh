@@ -296,9 +296,9 @@ fi
 
 # Other versions of these that are here, and other targets, each in short: the implementation in C
 # and in C++, linked and run, those for other processors by qemu; and the user's file.
-in_short() # NAME CC CXX FLAGS RUN: without CXX, C alone
+in_short() # NAME CC CXX FLAGS RUN [LIBRARY]: without CXX, C alone
 {
-    name=$1 cc=$2 cxx=$3 flags=$4 run=$5
+    name=$1 cc=$2 cxx=$3 flags=$4 run=$5 library=${6:-}
     printf '#include <errno.h>\nint main(void) { return 0; }\n' >$dir/probe.c
     # shellcheck disable=SC2086 # flags, or none
     if ! { command -v "$cc" && { [ -z "$cxx" ] || command -v "$cxx"; } &&
@@ -307,7 +307,7 @@ in_short() # NAME CC CXX FLAGS RUN: without CXX, C alone
         skip "$name: not found"
         return
     fi
-    sources="$dir/implementation.c $dir/use.c -lm && timeout 300 $run \$out"
+    sources="$dir/implementation.c $dir/use.c -lm $library && timeout 300 $run \$out"
     add "$cc $flags -x c -std=c99 $warnings -I. -pthread -O2 -o \$out $sources"
     [ -n "$cxx" ] || return
     add "$cxx $flags -x c++ -std=c++20 $warnings -I. -pthread -O2 -o \$out $sources"
@@ -325,7 +325,10 @@ for version in gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 gcc-16 clang-14 clang-15 clang
         in_short $version $version "$cxx" '' ''
 done
 in_short musl musl-gcc '' -static ''
-in_short -m32 gcc g++ "-m32 -isystem /usr/include/$(gcc -print-multiarch 2>/dev/null)" ''
+i386="-m32 -isystem /usr/include/$(gcc -print-multiarch 2>/dev/null)"
+in_short 'gcc -m32' gcc g++ "$i386" ''
+# Its words of 64 bits are aligned to 4 bytes: clang asks a library to be atomic there.
+in_short 'clang -m32' clang clang++ "$i386 -Wno-atomic-alignment" '' -latomic
 in_short riscv64 riscv64-linux-gnu-gcc riscv64-linux-gnu-g++ -static qemu-riscv64
 in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch64
 
