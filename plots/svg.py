@@ -23,7 +23,8 @@ from families import (
 )
 from rows import references
 
-WIDE, LEFT, GAP, BELOW, FONT, LANE = 1040, 58, 16, 46, 12, 17  # in the units of the picture
+# In the units of the picture; OVER is for the last name along x, which reaches over the axis.
+WIDE, OVER, LEFT, GAP, BELOW, LANE, FONT = 1018, 22, 58, 16, 46, 17, 12
 RULER = {"peak_gbps": "", "ceiling_gbps": ' stroke-dasharray="6 4"'}
 
 
@@ -258,8 +259,8 @@ class Panel:
                 if p.model > 0:
                     out.append(f'<path class="m" d="M{a:.1f} {self.y(p.model):.1f}h{wide:.1f}"/>')
                 words = rounded(p.y)
-                if wide > 6.8 * len(words):
-                    half = 3.4 * len(words) + 2
+                if wide > 7.7 * len(words):
+                    half = 3.8 * len(words) + 2
                     out.append(
                         f'<rect class="v" x="{a + wide / 2 - half:.1f}" y="{self.bottom - 19:.1f}" '
                         f'width="{2 * half:.1f}" height="15"/>'
@@ -388,7 +389,7 @@ def figure(family, panels):
     if not any(len(series) for series in panels.values()):
         legend = []
     picture = (
-        f'<svg viewBox="0 0 {WIDE} {tall:.0f}" role="img" font-size="{FONT}">'
+        f'<svg viewBox="0 0 {WIDE + OVER} {tall:.0f}" role="img" font-size="{FONT}">'
         + "".join(below + above)
         + "</svg>"
     )

@@ -232,6 +232,17 @@ for (const find of document.querySelectorAll('input.find')) {
   else wrong.push('not filtered');
 }
 for (const picture of document.querySelectorAll('figure > svg')) {
+  const page = picture.getBoundingClientRect(), where = picture.parentNode.id;
+  const texts = [...picture.querySelectorAll('text:not(.star):not([transform])')]
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  texts.forEach(([text, a], i) => {
+    if (a.left < page.left - 1 || a.right > page.right + 1 || a.bottom > page.bottom + 1)
+      wrong.push(where + ': cut: ' + text);
+    for (const [other, b] of texts.slice(i + 1))
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+        wrong.push(where + ': ' + text + ' lies upon ' + other);
+  });
   const mark = picture.querySelector('title').parentNode, text = mark.textContent;
   const box = mark.getBoundingClientRect();
   picture.dispatchEvent(new PointerEvent('pointermove',
