@@ -27,6 +27,7 @@ from families import (
     rounded,
     stretches,
     styles_of,
+    tick_label,
     title_of,
     value_label,
 )
@@ -84,11 +85,11 @@ def lines(ax, family, series, style):
     if family.log_y:
         ax.set_yscale("log")
     if family.linear:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: tick_label(family, v)))
     elif not family.log2:
         ax.set_xscale("symlog", base=2, linthresh=1)  # powers of two, and zero
         ax.xaxis.set_major_locator(FixedLocator([0] + [4**e for e in range(16)]))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: tick_label(family, v)))
     if family.log2:
         xs = sorted({p.x for points in series.values() for p in points})
         first, last = math.ceil(math.log2(xs[0])), math.floor(math.log2(xs[-1]))
@@ -97,7 +98,7 @@ def lines(ax, family, series, style):
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 1 else xs))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: value_label(family.x, v)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: tick_label(family, v)))
     if family.y == "error_pct":
         ax.axhspan(-5, 5, color="#009E73", alpha=0.15, linewidth=0, zorder=0, label=BAND)
         doubtful = [
@@ -345,11 +346,9 @@ def fit(fig, frames, family):
             name.set_va("center" if turned == 90 else "top")
         for value in ax.texts if crowded else ():
             value.set(rotation=90, fontsize=11)
-    legend = next((ax.get_legend() for ax in frames if ax.get_legend()), None)
-    if legend:
-        share = legend.get_window_extent().height / fig.bbox.height
-        for text in legend.get_texts() if share > 0.8 else ():
-            text.set_fontsize(max(5, 14 * 0.8 / share))
+    upwards = frames[0].yaxis.label
+    share = upwards.get_window_extent().height / frames[0].get_window_extent().height
+    upwards.set_fontsize(upwards.get_fontsize() / max(1, share))
 
 
 def draw(family, panels, text):
@@ -386,12 +385,13 @@ def draw(family, panels, text):
         of_series = [s.label for s in style.values()]
         named = [*of_series, family.model, FLAGGED, BAND]
         named = {label: handles[label] for label in named if label in handles} | across
+        high = sum(1 + label.count("\n") for label in named)
         grid[0, -1].legend(
             named.values(),
             named.keys(),
             title=axis_label(family.series) if any(of_series) else None,
             loc="upper left",
-            fontsize=14,
+            fontsize=14 * min(1, 20 / max(1, high)),
             bbox_to_anchor=(1.02, 1),
             borderaxespad=0,
             frameon=False,

@@ -50,7 +50,7 @@ def size(v):
 
 def power(v):
     e = round(math.log2(max(v, 1)))
-    return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v else count(v)
+    return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v and e >= 6 else count(v)
 
 
 # Axis: what it is called, how its numbers are written. Others are called by their column.
@@ -145,6 +145,12 @@ def axis_label(column):
 
 def value_label(column, value):
     return value if isinstance(value, str) else AXES.get(column, ("", count))[1](value)
+
+
+def tick_label(family, x):
+    """A number along x; powers of two are none where the axis is even."""
+    own = AXES.get(family.x, ("", count))[1]
+    return count(x) if family.linear and own is power else value_label(family.x, x)
 
 
 def order(value):

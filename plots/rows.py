@@ -217,21 +217,23 @@ def read_all(inputs, partial=False, apart=False, quiet=False):
 
 
 def value(text):
+    """The number that a text is, or the text: a name, also one like nan."""
     try:
-        return float(text)
-    except ValueError:  # a name
+        return float(text) if math.isfinite(float(text)) else text
+    except ValueError:
         return text
 
 
 def number(row, column):
     """The number in a column, nan where it is empty."""
-    v = value(row.get(column) or "nan")
-    if isinstance(v, str):
+    text = row.get(column) or "nan"
+    try:
+        return float(text)
+    except ValueError:
         raise Problem(
-            f"{row['@file']}:{row['@line']}: {column} is {v!r}, not a number: "
+            f"{row['@file']}:{row['@line']}: {column} is {text!r}, not a number: "
             "run its benchmark again"
         )
-    return v
 
 
 def point(family, row):
@@ -390,7 +392,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     rest = [c for c in rest if c != panel]
 
     def drawn(column):
-        return [v for v in (number(r, COLUMNS.get(column, column)) for r in ok) if v > 0]
+        return [v for v in (number(r, COLUMNS.get(column, column)) for r in ok) if 0 < v < math.inf]
 
     if not y:
         rates = ("gbps", "gflops", "elements_per_ns")

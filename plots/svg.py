@@ -18,6 +18,7 @@ from families import (
     rounded,
     stretches,
     styles_of,
+    tick_label,
     value_label,
     viridis,
 )
@@ -171,7 +172,7 @@ class Panel:
         else:
             ticks = [t for t in [0] + [4**e for e in range(16)] if low <= t <= high]
         ticks = thinned(ticks, max(2, int((self.right - self.left) / 58)))
-        out = self.names([(x(t), value_label(family.x, t)) for t in ticks])
+        out = self.names([(x(t), tick_label(family, t)) for t in ticks])
         below = []
         if family.y == "error_pct":
             top, bottom = self.y(5), self.y(-5)

@@ -283,6 +283,9 @@ def overlaid(tmp):
         for s in figure.panels.values() for p, q in zip(s["before"], s["after"])
     )
     check(doubled, "a file's points are under another's name")
+    (tmp / "nan.csv").write_bytes(after.read_bytes())
+    (figure,) = table.figures(table.read_all([before, tmp / "nan.csv"], apart=True), together=True)
+    check(list(figure.panels["a"]) == ["before", "nan"], "a file called nan.csv")
     other = made(tmp, "other.csv", lambda r: {"device": "Other"}, n=(1, 2, 4), way=("a", "b"))
     (figure,) = table.figures(table.read_all([before, other], apart=True), together=True)
     check(list(figure.panels["a"]) == ["AMD EPYC", "Other"], "devices are not named")
@@ -370,6 +373,22 @@ def layout(tmp):
     words = [ax.get_ylabel() for ax in rows]
     words += [t.get_text() for t in rows[0].figure.texts]
     check(words.count("Rate, read + written, in GB/s") == 1, f"labels of two rows: {words}")
+
+    # Forty kernels in the legend, a long name upwards, numbers along an even axis.
+    names = [f"kernel {i}" for i in range(40)]
+    ax = figure_of(made(tmp, "many.csv", kernel=names, n=(1, 2, 4)))[0].axes[0]
+    legend = ax.get_legend().get_window_extent()
+    check(legend.height <= ax.figure.bbox.height, "a legend of 40 kernels is cut")
+    value = "a_value_of_quite_a_long_name_that_somebody_has_given_it_for_once"
+    path = made(tmp, "long.csv", lambda r: {"values": value, value: "1"}, n=(-1, 0, 128))
+    family = table.guess("own/sum", table.read_all([path]), y=value)
+    points = [table.point(family, r) for r in table.read_all([path])]
+    figure = draw.draw(family, table.arrange(family, points)[0], "")
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    name, room = ax.yaxis.label.get_window_extent(), ax.get_window_extent()
+    check(name.height <= 1.05 * room.height, "a name upwards is longer than its axis")
+    check(families.tick_label(family, 128) == "128", "powers of two on an even axis")
 
     # What is far below the memory's rates is drawn without these; numbers along x are in order.
     slow = made(tmp, "slow.csv", lambda r: {"peak_gbps": "1e6", "ceiling_gbps": ""}, n=(64, 128))
