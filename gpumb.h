@@ -2801,9 +2801,15 @@ static const char *gpumbi_split(const char *list, char separator, char *first, s
 }
 
 /* Without the overloads of C++, which cost the compiler more than the calls do. */
+#if defined(__GNUC__) || defined(__clang__)
 #define gpumbi_min __builtin_fmin
 #define gpumbi_max __builtin_fmax
 #define gpumbi_finite __builtin_isfinite
+#else
+#define gpumbi_min fmin
+#define gpumbi_max fmax
+#define gpumbi_finite isfinite
+#endif
 
 /* A count as a number: where this is not optimised, a conversion takes ten instructions. */
 static double gpumbi_real(uint64_t count)
@@ -3178,9 +3184,9 @@ static double gpumbi_dev_clock(void); /* host, seconds, monotonic */
 #endif
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
-/* With CUDA and HIP these are macros. Advice is a number of both vendors' enums; it and a prefetch
- * are of managed memory, to or for a device, or -1: the host. */
-#if defined(GPUMB_BACKEND_CPU)
+/* Outside tests these are macros. Advice is a number of both vendors' enums; it and a prefetch are of
+ * managed memory, to or for a device, or -1: the host. */
+#if defined(GPUMB_BACKEND_FAKE)
 static int gpumbi_dev_count(int *count);
 static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
 static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
@@ -4437,22 +4443,33 @@ static char gpumbi_cpu_fault_text[256];
 #ifndef GPUMB_CPU_DEVICES
 #define GPUMB_CPU_DEVICES 1
 #endif
-static int gpumbi_dev_count(int *count)
-{
-    *count = GPUMB_CPU_DEVICES;
-    return 0;
-}
+
+/* No graphs; host code is timed by the clock, whatever is asked for. */
+#define gpumbi_dev_count(count) (*(count) = GPUMB_CPU_DEVICES, 0)
+#define gpumbi_dev_select(ordinal) ((void)(ordinal))
+#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
+    ((void)(stream), gpumbi_move((char *)(to), (const char *)(from), 0, bytes))
+#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
+    ((void)(stream), gpumbi_move((char *)(p), NULL, byte, bytes))
+#define gpumbi_dev_prefetch(p, bytes, ordinal, stream) ((void)(ordinal), 0)
+#define gpumbi_dev_advise(p, bytes, advice, ordinal) ((void)(ordinal), 0)
+#define gpumbi_dev_stream_create(stream) (*(stream) = NULL, 0)
+#define gpumbi_dev_stream_destroy(stream) ((void)(stream))
+#define gpumbi_dev_wait(stream) ((void)(stream), 0)
+#define gpumbi_dev_wait_all() 0
+#define gpumbi_dev_event_create(event)                                                             \
+    (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
+#define gpumbi_dev_event_destroy(event) free(event)
+#define gpumbi_dev_record(event, stream) (*(double *)(event) = gpumbi_dev_clock(), 0)
+#define gpumbi_dev_capture_begin(stream) ((void)(stream), 1)
+#define gpumbi_dev_graph_launch(graph, stream) ((void)(graph), (int)GPUMBI_CPU_FAULT)
+#define gpumbi_dev_graph_destroy(graph) ((void)(graph))
 
 static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
 {
     (void)ordinal;
     (void)size;
     text[0] = 0;
-}
-
-static void gpumbi_dev_select(int ordinal)
-{
-    (void)ordinal;
 }
 
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -4502,18 +4519,6 @@ static gpumb_memory gpumbi_dev_kind(const void *p)
     return GPUMB_MEMORY_DEVICE; /* as far as there is one */
 }
 
-static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream)
-{
-    (void)p, (void)bytes, (void)ordinal, (void)stream;
-    return 0;
-}
-
-static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal)
-{
-    (void)p, (void)bytes, (void)advice, (void)ordinal;
-    return 0;
-}
-
 /* Copies or sets memory on all workers, a stretch of whole cache lines each. */
 typedef struct gpumbi_stretch {
     char *to;
@@ -4544,58 +4549,6 @@ static int gpumbi_move(char *to, const char *from, int byte, uint64_t bytes)
     return gpumbi_cpu_launch(&shape, gpumbi_move_stretch, &stretch) ? GPUMBI_CPU_FAULT : 0;
 }
 
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream)
-{
-    (void)stream;
-    return gpumbi_move((char *)to, (const char *)from, 0, bytes);
-}
-
-static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream)
-{
-    (void)stream;
-    return gpumbi_move((char *)p, NULL, byte, bytes);
-}
-
-static int gpumbi_dev_stream_create(void **stream)
-{
-    *stream = NULL;
-    return 0;
-}
-
-static void gpumbi_dev_stream_destroy(void *stream)
-{
-    (void)stream;
-}
-
-static int gpumbi_dev_wait(void *stream)
-{
-    (void)stream;
-    return 0;
-}
-
-static int gpumbi_dev_wait_all(void)
-{
-    return 0;
-}
-
-static int gpumbi_dev_event_create(void **event)
-{
-    *event = malloc(sizeof(double));
-    return *event ? 0 : GPUMBI_CPU_NO_MEMORY;
-}
-
-static void gpumbi_dev_event_destroy(void *event)
-{
-    free(event);
-}
-
-static int gpumbi_dev_record(void *event, void *stream)
-{
-    (void)stream;
-    *(double *)event = gpumbi_dev_clock();
-    return 0;
-}
-
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
 {
     *seconds = *(double *)stop - *(double *)start;
@@ -4610,28 +4563,10 @@ static int gpumbi_dev_last_error(void)
     return fault ? GPUMBI_CPU_FAULT : 0;
 }
 
-/* No graphs; host code is timed by the clock, whatever is asked for. */
-static int gpumbi_dev_capture_begin(void *stream)
-{
-    (void)stream;
-    return GPUMBI_CPU_FAULT;
-}
-
 static int gpumbi_dev_capture_end(void *stream, void **graph)
 {
     (void)stream, (void)graph;
     return GPUMBI_CPU_FAULT;
-}
-
-static int gpumbi_dev_graph_launch(void *graph, void *stream)
-{
-    (void)graph, (void)stream;
-    return GPUMBI_CPU_FAULT;
-}
-
-static void gpumbi_dev_graph_destroy(void *graph)
-{
-    (void)graph;
 }
 
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
@@ -6842,10 +6777,8 @@ static int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte
     return 0;
 }
 
-static int gpumbi_set_guard(gpumb *g, const gpumb_buffer *b)
-{
-    return gpumbi_set(g, b, b->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, "guard zone");
-}
+#define gpumbi_set_guard(g, b)                                                                     \
+    gpumbi_set(g, b, (b)->bytes, GPUMBI_GUARD_BYTE, GPUMBI_GUARD, "guard zone")
 
 /* Whether there is room. More managed memory than the device has free moves to and fro between it
  * and the host, which has brought down drivers: a quarter keeps well away from that, also when the
@@ -7214,10 +7147,7 @@ static double gpumbi_select_of(const double *values, uint64_t count, uint64_t st
     return hi;
 }
 
-static double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
-{
-    return gpumbi_select_of(values, count, 1, rank);
-}
+#define gpumbi_select(values, count, rank) gpumbi_select_of(values, count, 1, rank)
 
 /* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least `level`;
  * 0 if there is none. The number of values below the median is binomial with p = 1/2: sums its
@@ -9346,23 +9276,6 @@ static void gpumbi_list_benchmark(gpumb *g)
                  benchmark->description ? benchmark->description : "");
 }
 
-/* Shows an axis for --list. */
-static void gpumbi_list_axis(gpumb *g, const gpumb_axis *a)
-{
-    int *listed = &g->selection.column_listed[a->column];
-    if (*listed == g->selection.listed)
-        return;
-    *listed = g->selection.listed;
-    gpumbi_progress_clear();
-    gpumbi_print(stdout, "    axis   %s =", g->sweep.column[a->column]);
-    for (size_t i = 0; i < a->count && i < 20; i++)
-        if (a->values[i].text)
-            gpumbi_print(stdout, " %s", a->values[i].text);
-        else
-            printf(" %lld", (long long)a->values[i].value);
-    printf(a->count > 20 ? " ...\n" : "\n");
-}
-
 /* Whether --filter lets a region through. */
 static int gpumbi_matches(const gpumb *g, const char *kernel)
 {
@@ -9487,8 +9400,20 @@ static void gpumbi_meet(gpumb *g, const char *kernel)
     if (!g->sweep.listing || !gpumbi_matches(g, kernel))
         return;
     gpumbi_list_benchmark(g);
-    for (int i = 0; i < g->sweep.here.depth; i++)
-        gpumbi_list_axis(g, &g->sweep.axis[i]);
+    for (const gpumb_axis *a = g->sweep.axis; a < g->sweep.axis + g->sweep.here.depth; a++) {
+        int *listed = &g->selection.column_listed[a->column];
+        if (*listed == g->selection.listed)
+            continue;
+        *listed = g->selection.listed;
+        gpumbi_progress_clear();
+        gpumbi_print(stdout, "    axis   %s =", g->sweep.column[a->column]);
+        for (size_t i = 0; i < a->count && i < 20; i++)
+            if (a->values[i].text)
+                gpumbi_print(stdout, " %s", a->values[i].text);
+            else
+                printf(" %lld", (long long)a->values[i].value);
+        printf(a->count > 20 ? " ...\n" : "\n");
+    }
     gpumbi_copy_text(text, 64, kernel);
     gpumbi_text *kept = text[0] ? gpumbi_keep(g, text) : NULL;
     if (!kept || kept->listed == g->selection.listed)
@@ -9614,12 +9539,17 @@ static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     return a;
 }
 
-/* Opens an axis. Where the sweep runs, an inner one has one value in each pass, or none. */
-static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, int is_real)
+/* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
+ * each pass, or none. */
+static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const void *values, size_t count,
+                                     int is_real)
 {
     int depth;
+    g = gpumbi_context(g);
     gpumb_axis *a = gpumbi_axis_open(g, name);
     a->is_real = is_real;
+    if (count && !values)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
     if (!gpumbi_working(g) || a->wants_values)
         return a;
@@ -9750,7 +9680,7 @@ static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
 GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
                                          int64_t step, int64_t factor)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    gpumb_axis *a = gpumbi_axis_begin(g, name, NULL, 0, 0);
     if (!a->wants_values)
         return a;
     g = a->owner;
@@ -9767,12 +9697,10 @@ GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo,
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 0);
     if (!a->wants_values)
         return a;
     g = a->owner;
-    if (count && !values)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
     for (size_t i = 0; i < count && !g->done; i++)
         gpumbi_axis_add(g, a, values[i], NULL);
     return gpumbi_axis_finish(g, a, 0);
@@ -9781,31 +9709,30 @@ GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 1);
+    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 1);
     if (!a->wants_values)
         return a;
     g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++)
-        if (values && gpumbi_finite(values[i]))
+        if (gpumbi_finite(values[i]))
             gpumbi_axis_add_real(g, a, values[i]);
         else
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
-                       values ? "one of its values is NaN or infinite" : "its array is NULL");
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its values is NaN or infinite",
+                       name);
     return gpumbi_axis_finish(g, a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
-    gpumb_axis *a = gpumbi_axis_begin(gpumbi_context(g), name, 0);
+    gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
     if (!a->wants_values)
         return a;
     g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names && names[i] ? gpumbi_keep(g, names[i]) : NULL;
+        const gpumbi_text *kept = names[i] ? gpumbi_keep(g, names[i]) : NULL;
         if (!kept)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s is NULL", name,
-                       names ? "one of its names" : "its array");
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
             gpumbi_axis_add(g, a, (int64_t)i, kept->text);
     }
@@ -11052,6 +10979,7 @@ static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* What is known of the device; the rows of CSV know its name alone. */
 static void gpumbi_table_facts(gpumb *g)
 {
     const gpumb_device *d = &g->device;
@@ -11099,7 +11027,7 @@ static void gpumbi_table_device(gpumb *g)
                  d->arch[0] ? ", " : "", d->arch);
     if (g->settings.replay)
         gpumbi_print(t, "  replayed from %s: nothing is measured here\n", g->settings.replay);
-    if (d->arch[0]) /* the rows of CSV know no more */
+    if (d->arch[0])
         gpumbi_table_facts(g);
     if (g->settings.shuffle)
         gpumbi_print(t, "  configurations run in an order drawn from seed %llu\n",
