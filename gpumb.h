@@ -3184,8 +3184,8 @@ static double gpumbi_dev_clock(void); /* host, seconds, monotonic */
 #endif
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
-/* Outside tests these are macros. Advice is a number of both vendors' enums; it and a prefetch are of
- * managed memory, to or for a device, or -1: the host. */
+/* Outside tests these are macros. Advice is a number of both vendors' enums; it and a prefetch are
+ * of managed memory, to or for a device, or -1: the host. */
 #if defined(GPUMB_BACKEND_FAKE)
 static int gpumbi_dev_count(int *count);
 static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
