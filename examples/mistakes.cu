@@ -225,12 +225,17 @@ int main(int argc, char **argv)
              "A copy reads and writes: two bytes move for each byte copied");
     const gpumb_result *a = find(g, "A, then B: A"), *b = find(g, "A, then B: B");
     const gpumb_result *fair = find(g, "B in turn");
-    if (a && b && fair)
+    if (a && b && fair && fair->comparison.lo > 0)
         gpumb_note(g,
                    "A, then B: the same kernel is %.3f times as fast as itself. In turn it takes "
                    "%.4f of its own time (%.4f ... %.4f)",
                    a->time.median / b->time.median, fair->comparison.ratio, fair->comparison.lo,
                    fair->comparison.hi);
+    else if (a && b && fair)
+        gpumb_note(g,
+                   "A, then B: the same kernel is %.3f times as fast as itself. In turn there "
+                   "were too few rounds for an interval: --budget 10 takes more",
+                   a->time.median / b->time.median);
     gpumb_free(g, w.in);
     gpumb_free(g, w.out);
     return gpumb_close(g);

@@ -133,6 +133,12 @@ check "mistakes: not nine factors and a pair" test "$(grep -c . "$tmp/bench.agai
 check "mistakes: a result that is unused is not told by its flag" \
     grep -q 'result unused: [0-9.e+-]* of the right rate; flagged unverified' "$tmp/bench.again"
 check "mistakes: another is not checked" test "$(grep -c unverified "$tmp/bench.again")" -eq 1
+# Too few rounds for an interval, as on a slow machine: none is made up.
+sed 's/,0\.999[0-9]*,1\.001[0-9]*,same,/,,,undecided,/' bench/results/h200-mistakes.csv \
+    >"$tmp/few.csv"
+"$build/mistakes" --replay "$tmp/few.csv" >"$tmp/bench.out" 2>&1
+check "mistakes: an interval of nothing: $(grep 'A, then B: the' "$tmp/bench.out")" \
+    grep -q 'as fast as itself. In turn there were too few rounds' "$tmp/bench.out"
 
 # replay NAME ROWS CONCLUSION: the stored rows of an H200 without one
 replay()
