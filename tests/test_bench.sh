@@ -176,6 +176,27 @@ sed 's/,settings,.*/,settings/;y/,/ /;q' tests/golden/cpu.csv | tr ' ' '\n' >"$t
 while read -r name; do
     check "bench/README.md does not explain $name" grep -q "^| [^|]*\`$name\`" "$tmp/columns"
 done <"$tmp/names"
+# The row that is explained is the stored one.
+awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    function us(c) { return sprintf("%.1f", 1e6 * $at[c]) }
+    $at["bench"] == "scan/size" && $at["kernel"] == "library" && $at["n"] == 268435456 &&
+    $at["type"] == "i32" && $at["kind"] == "inclusive" {
+        print "| " $at["samples"] ", " $at["batch"] ", " $at["stop"] " |"
+        print "| " us("median_s") " µs, " us("ci_lo_s") " … " us("ci_hi_s") " µs |"
+        print "| " us("min_s") " … " us("max_s") " µs |"
+        print "| " $at["effective_samples"] ", " $at["outliers"] " |"
+        printf "| %.0f µs, %g |\n", 1e6 * $at["first_launch_s"], $at["overhead_s"]
+        printf "| %.0f, –, %.2e |\n", $at["gbps"], $at["elements_per_s"]
+        printf "| %.0f, %.1f |\n", $at["peak_gbps"], $at["pct_peak"]
+        printf "| %.0f, %.1f |\n", $at["ceiling_gbps"], $at["pct_ceiling"]
+        print "| " $at["temp_before_c"] ", " $at["temp_c"] ", – |"
+        printf "| %s, %.3f, %.3f … %.3f, %s, %d |\n", $at["compared_with"], $at["ratio"],
+            $at["ratio_lo"], $at["ratio_hi"], $at["verdict"], $at["ratio_rounds"]
+    }' bench/results/h200-scan.csv | sed 's/e+\([0-9]\)/e\1/' >"$tmp/cells"
+check "the row that is explained: $(wc -l <"$tmp/cells") cells" test "$(wc -l <"$tmp/cells")" -eq 10
+while read -r cell; do
+    check "bench/README.md explains a row without '$cell'" grep -qF -e "$cell" "$tmp/columns"
+done <"$tmp/cells"
 # shellcheck disable=SC2016 # what the table quotes
 sed -n '/^## Glossary/,/^## NVIDIA/s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
     tr , '\n' | sed 's/^ *//' >"$tmp/names"
