@@ -134,9 +134,9 @@ static void naive_interval(const double *series, int n, int stopped, double *lo,
     }
     {
         const double middle = (n + 1) / 2.0;
-        const double k_of = stopped || n < 25 ? 10 : 2 + 200.0 / n;
-        const double short_of = k_of * (time - 1) * fmin(sqrt(time), 4.5) / n;
-        const double reach = fmin((middle - rank) * sqrt(time) * (1 + short_of), n);
+        const double k_of = stopped || n < 16 ? 15 : 2 + 200.0 / n;
+        const double short_of = k_of * (time - 1) * sqrt(time) / n;
+        const double reach = fmin((middle - rank) * sqrt(time) * (1 + short_of), 1.5 * n);
         *lo = naive_at(sorted, n, middle - reach);
         *hi = naive_at(sorted, n, middle + reach);
     }
@@ -236,12 +236,12 @@ static void test_small(void)
     CHECK_NEAR(s.ci_hi, 6, 0);
     /* quartiles 2 and 5: clipped at 0.75 to -1 -1 -2/3 2/3 1 1, squares 4.8889; lag 1: 1 + 2/3 -
      * 4/9 + 2/3 + 1 = 2.8889, 2: 2/3 - 2/3 - 2/3 + 2/3 = 0, 3: -2/3 - 1 - 2/3 < 0;
-     * time 2 (1 + 0.5909) - 1 = 2.1818, reach 2.5 * 1.4771 * (1 + 10 * 1.1818 * 1.4771 / 6), which
-     * is more than 6 */
+     * time 2 (1 + 0.5909) - 1 = 2.1818, reach 2.5 * 1.4771 * (1 + 15 * 1.1818 * 1.4771 / 6), which
+     * is more than 9 */
     s = stats_of(rising, 6);
     CHECK_NEAR(s.effective, 6 / (24.0 / 11), 1e-9);
     CHECK_NEAR(s.ci_lo, 0, 0); /* times are not below 0 */
-    CHECK_NEAR(s.ci_hi, 3.5 + 6, 1e-9);
+    CHECK_NEAR(s.ci_hi, 3.5 + 9, 1e-9);
 
     for (i = 0; i < 100; i++)
         values[i] = 7;
