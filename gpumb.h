@@ -7315,7 +7315,7 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
  * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
- * t comes out low. With k = 2 + 200/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
+ * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: without a limit few samples of strong autocorrelation have intervals that
@@ -7342,7 +7342,7 @@ static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
         const double n = gpumbi_real(count), middle = (n + 1) / 2;
-        const double k = stopped ? 15 : gpumbi_min(15, 2 + 200 / n);
+        const double k = stopped ? 15 : gpumbi_min(15, 2 + 400 / n);
         const double short_of = k * (time - 1) * sqrt(time) / n;
         const double reach =
             gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);

@@ -61,7 +61,7 @@ MUTATIONS = [
     ("statistics", "count % 2 ? last : (previous + last) / 2", "last"),
     ("statistics", "squares / gpumbi_real(count - 1)", "squares / gpumbi_real(count)"),
     ("series", "stopped ? 15 :", "stopped ? 14 :"),
-    ("series", "gpumbi_min(15, 2 + 200 / n)", "gpumbi_min(14, 2 + 200 / n)"),
+    ("series", "gpumbi_min(15, 2 + 400 / n)", "gpumbi_min(14, 2 + 400 / n)"),
     ("series", "(time - 1) * sqrt(time) / n", "(time - 1) / n"),
     ("series", "* (1 + short_of), 1.5 * n);", "* (1 + short_of), 2 * n);"),
     ("series", "look + look / 2 + 1", "look + look / 4 + 1"),

@@ -134,7 +134,7 @@ static void naive_interval(const double *series, int n, int stopped, double *lo,
     }
     {
         const double middle = (n + 1) / 2.0;
-        const double k_of = stopped || n < 16 ? 15 : 2 + 200.0 / n;
+        const double k_of = stopped || n < 31 ? 15 : 2 + 400.0 / n;
         const double short_of = k_of * (time - 1) * sqrt(time) / n;
         const double reach = fmin((middle - rank) * sqrt(time) * (1 + short_of), 1.5 * n);
         *lo = naive_at(sorted, n, middle - reach);
