@@ -7318,8 +7318,8 @@ static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
  * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
- * range beyond the ends, so that few samples don't have intervals that are many times as wide as all
- * they saw (bench/coverage.c). */
+ * range beyond the ends: else few samples would have intervals many times as wide as all that they
+ * saw (bench/coverage.c). */
 static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level, int stopped)
 {
     gpumb_stats s;

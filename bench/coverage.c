@@ -226,8 +226,10 @@ static void periods(void)
            "series                           most  reps   samples   width  coverage  demand\n");
     for (k = 0; k < sizeof periodic / sizeof periodic[0]; k++)
         for (a = 0; a < sizeof budgets / sizeof budgets[0]; a++) {
-            const int reps = repetitions(budgets[a] > 1000 ? 200 : 1000);
             const int white = periodic[k].phi <= 0;
+            /* 75 white values come close to the upper limit */
+            const int close = white && budgets[a] <= 75;
+            const int reps = repetitions(close ? 10000 : budgets[a] > 1000 ? 200 : 1000);
             /* patterns of three and four can't be told from chance in so few */
             const int asked = periodic[k].period < 3 || budgets[a] > 75;
             int r, held = 0;
