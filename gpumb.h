@@ -13472,50 +13472,51 @@ static void gpumbi_run_others(gpumb *g)
  * Returns how many are compared. */
 static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 {
-    const size_t most = (size_t)g->others.count;
+    const size_t most = (size_t)g->others.count, rows = g->rows.count;
+    gpumbi_row *const *const at = g->rows.at;
     char label[200];
     uint64_t compared = 0;
     int width = 22;
     gpumbi_estimate *e = (gpumbi_estimate *)gpumbi_allocate(g, most * sizeof *e);
     double *scratch = (double *)gpumbi_allocate(g, most * sizeof *scratch);
-    for (size_t i = 0; i < g->rows.count; i++) {
-        gpumbi_row_key(g, g->rows.at[i], NULL, label);
+    for (size_t i = 0; i < rows; i++) {
+        gpumbi_row_key(g, at[i], NULL, label);
         width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
     }
-    for (size_t i = 0, count; i < g->rows.count && e && scratch; i += count) {
-        const size_t region = g->rows.at[i]->region;
-        for (count = 1; i + count < g->rows.count && g->rows.at[i + count]->region == region;)
+    for (size_t i = 0, count; i < rows && e && scratch; i += count) {
+        for (count = 1; i + count < rows && at[i + count]->region == at[i]->region;)
             count++;
-        size_t ok = 0, at = i;
+        size_t ok = 0;
         for (size_t k = i; k < i + count && (count > 2 || k == i); k++)
-            if (g->rows.at[k]->result.status == GPUMB_STATUS_OK)
-                e[ok++] = gpumbi_estimate_of(&g->rows.at[k]->result);
+            if (at[k]->result.status == GPUMB_STATUS_OK)
+                e[ok++] = gpumbi_estimate_of(&at[k]->result);
         gpumbi_record middle;
         memset(&middle, 0, sizeof middle);
         if (!ok)
             continue;
         middle.time = gpumbi_middle(e, scratch, ok);
-        while (g->rows.at[at]->result.status != GPUMB_STATUS_OK ||
-               gpumbi_estimate_of(&g->rows.at[at]->result).at != middle.time.at)
-            at++;
-        const gpumbi_row *base = g->rows.at[at];
+        size_t in_the_middle = i;
+        while (at[in_the_middle]->result.status != GPUMB_STATUS_OK ||
+               gpumbi_estimate_of(&at[in_the_middle]->result).at != middle.time.at)
+            in_the_middle++;
+        const gpumbi_row *base = at[in_the_middle];
         middle.ok = 1;
         middle.cold = gpumbi_cold(&base->result);
         middle.text[GPUMBI_COLUMN_meaning] = gpumbi_meaning_name(&base->result);
         for (size_t k = i; k < i + count; k++) {
-            const gpumbi_row *row = g->rows.at[k];
-            const int64_t on = row->point.at[row->point.depth - 1].value;
-            const int64_t of = base->point.at[base->point.depth - 1].value;
+            const gpumbi_row *row = at[k];
             if (row == base || !gpumbi_comparable(&middle, &row->result))
                 continue;
             compared++;
             if (z <= 0)
                 continue;
             const int verdict = gpumbi_compare_row(g, row, &middle, z, width);
-            g->others.at[on].compared++;
-            g->others.at[on].slower += verdict == GPUMB_VERDICT_SLOWER;
-            g->others.at[of].compared += count == 2;
-            g->others.at[of].slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
+            gpumbi_other *on = g->others.at + row->point.at[row->point.depth - 1].value;
+            gpumbi_other *of = g->others.at + base->point.at[base->point.depth - 1].value;
+            on->compared++;
+            on->slower += verdict == GPUMB_VERDICT_SLOWER;
+            of->compared += count == 2;
+            of->slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
         }
     }
     GPUMB_FREE(e);
