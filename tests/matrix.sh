@@ -318,7 +318,7 @@ in_short() # NAME CC CXX FLAGS RUN [LIBRARY]: without CXX, C alone
 }
 usual=$(readlink -f "$(command -v gcc)" "$(command -v clang)")
 for version in gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 gcc-16 clang-14 clang-15 clang-16 clang-17 \
-    clang-18 clang-19 clang-20 clang-21 clang-22; do
+    clang-18 clang-19 clang-20 clang-21 clang-22 clang-23; do
     number=${version#*-}
     case $version in gcc*) cxx=g++-$number ;; *) cxx=clang++-$number ;; esac
     echo "$usual" | grep -qx "$(readlink -f "$(command -v $version)")" ||
@@ -418,7 +418,7 @@ fi
 for hipcc in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
     found "$hipcc" || continue
     compile="$hipcc $warnings -I. -o \$out -c -x hip"
-    for arch in gfx900 gfx90a gfx942 gfx1030 gfx1100 gfx1201; do
+    for arch in gfx900 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201; do
         if "$hipcc" --offload-arch=$arch -c $dir/probe.hip -o $dir/probe.o >/dev/null 2>&1; then
             compile="$compile --offload-arch=$arch"
         else
