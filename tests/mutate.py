@@ -126,9 +126,9 @@ MUTATIONS = [
     # ---- command line ----
     ("golden", "most > 10000000)", "most > 100000000)"),
     ("golden", "least < 1 || most < least", "least < 0 || most < least"),
-    ("golden", "number < 1 || number > 100)", "number < 1 || number > 101)"),
+    ("golden", "value, 1, 100,", "value, 1, 101,"),
     ("golden", "number < 0 || (number == 0 && !zero)", "number < 0"),
-    ("golden", "if (number > INT_MAX)", "if (number > UINT32_MAX)"),
+    ("golden", "0, INT_MAX, \"is too large\"", "0, UINT32_MAX, \"is too large\""),
     # ---- coalescing ----
     (
         "coalescing",
