@@ -13733,9 +13733,9 @@ static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char
     char *rest; /* more than an int64_t holds? */
     errno = 0;
     const uint64_t large = strtoull(value, &rest, 10);
-    const int small = end && !*end && number >= 0;
-    const uint64_t result = small ? (uint64_t)number : large;
-    if (!small && (value[0] < '0' || value[0] > '9' || *rest || errno))
+    const int fits = end && !*end && number >= 0;
+    const uint64_t result = fits ? (uint64_t)number : large;
+    if (!fits && (value[0] < '0' || value[0] > '9' || *rest || errno))
         gpumbi_bad_value(g, option, value, "is not an integer from 0 to 2^64 - 1");
     else if (result < least || result > most)
         gpumbi_bad_value(g, option, value, wrong);
