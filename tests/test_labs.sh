@@ -18,6 +18,9 @@ for source in examples/labs/*.cu; do
     check "$lab: has more than 60 lines" test "$(wc -l <"$source")" -le 60
     check "$lab: no question, or nothing to change" test "$(grep -cE '^ \* (Question|Change): ' \
         "$source")" -eq 2
+    check "$lab: does not end with what to see" grep -qE '^/\* See: ' <<END
+$(tail -n 3 "$source")
+END
     check "$lab: does not compile" compile "$source" "$tmp/lab"
     "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
     check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq 0

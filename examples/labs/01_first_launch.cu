@@ -38,3 +38,5 @@ int main(int argc, char **argv)
                    first->first_launch_s / first->time.median);
     return gpumb_close(g);
 }
+/* See: the rate grows with n, since a launch costs the same whatever it does, until the memory
+ * limits it. The very first launch loads the code, too: 70 times as long. */

@@ -50,3 +50,5 @@ int main(int argc, char **argv)
             least[0], least[1], least[2], least[3]);
     return gpumb_close(g);
 }
+/* See: below 2^20 only the way of launching counts: 0.4 us of work, 3.2 us from one launch to the
+ * next in a stream, 0.8 in a graph, 8.5 until the host knows. So put short kernels together. */

@@ -37,3 +37,4 @@ int main(int argc, char **argv)
                    gpumb_row(g, i)->gbps, gpumb_row(g, i)->elements_per_s / 1e9);
     return gpumb_close(g);
 }
+/* See: a load costs the same whether it brings 1 byte or 16: 830 GB/s become 4275. */

@@ -51,3 +51,5 @@ int main(int argc, char **argv)
     }
     return gpumb_close(g);
 }
+/* See: one word costs its sector: 12.5 % used from stride 8 on, and 0.36 of the rate. It goes on
+ * falling to stride 32, where the memory behind the caches fetches more than a sector. */

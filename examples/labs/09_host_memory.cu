@@ -39,3 +39,5 @@ int main(int argc, char **argv)
         }
     return gpumb_close(g);
 }
+/* See: pinned copies take 88 % of the link, pageable ones 25 %: these are copied twice. In
+ * place there is no copy to wait for, which helps most where little is read, and once. */

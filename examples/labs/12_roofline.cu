@@ -51,3 +51,5 @@ int main(int argc, char **argv)
                    peak / gpumb_get_device(g)->peak_bytes_per_s);
     return gpumb_close(g);
 }
+/* See: the memory's rate holds while arithmetic is free, below the ridge; far above it, 94 %
+ * of the arithmetic's; around it neither. */
