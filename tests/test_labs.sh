@@ -60,6 +60,12 @@ sed 's/, 1);/, 2);/' examples/labs/14_mine.h >"$tmp/mine.h"
 check "a wrong kernel does not compile" compile "$own" "$tmp/lab" "-DMINE=\"$tmp/mine.h\""
 check "a wrong kernel passes" not "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6
 
+# Lab 1, broken in the second way that it asks for.
+sed 's/    if (i < n)/    (void)n;/' examples/labs/01_first_launch.cu >"$tmp/broken.cu"
+check "lab 1, broken, does not compile" compile "$tmp/broken.cu" "$tmp/lab" -Iexamples/labs
+"$tmp/lab" --axis n=1000 --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1
+check "lab 1, broken: $(tail -n 3 "$tmp/out")" grep -q 'wrote past the end' "$tmp/out"
+
 # The tracer's figures that the labs ask for: sectors at stride 8, conflicts of a tile's column.
 traces() # LAB, WANTED
 {

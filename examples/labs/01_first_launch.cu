@@ -3,7 +3,8 @@
  * Question: how long does it take to add 1 to each of n numbers? Guess the time and the rate in
  * GB/s before you run it, and what the first launch takes compared with later ones.
  * Change: the number of threads in a block (--axis block=64). Then break the kernel: add 2, or
- * leave out the comparison with n, and see what the row says. */
+ * leave out the comparison with n (with --axis n=1000: others write so far behind the buffer that
+ * a program on the CPU may crash), and see what the row says. */
 #include "lab.h"
 
 __global__ void add_one(const unsigned *in, unsigned *out, unsigned n)
