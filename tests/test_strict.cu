@@ -272,6 +272,10 @@ static gpumb *open_with(std::vector<const char *> options, const char *samples =
 {
     static char *words[16];
     int count = 0;
+#ifdef GPUMB_BACKEND_FAKE
+    fake_reset();
+    fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
+#endif
     options.insert(options.begin(), {"test_strict", "--budget=2", "--warmup=0.02", samples});
     for (const char *o : options)
         words[count++] = const_cast<char *>(o);
@@ -499,7 +503,6 @@ static void test_what_it_asks_for()
     if (!CHECK(strstr(r.reason, "needs 60 MiB more device memory") != NULL))
         printf("    %s\n", r.reason);
     CHECK_INT(gpumb_close(g), 1);
-    fake_reset();
     CHECK_INT(gpumb_close(open_with({"--strict", "--replay=rows.csv"})), 2);
     CHECK(fake_clean());
 }
@@ -509,8 +512,6 @@ static void test_what_it_asks_for()
 int main()
 {
 #ifdef GPUMB_BACKEND_FAKE
-    fake_reset();
-    fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
     test_what_changes();
     test_contents_that_stay();
     test_interleaved();
