@@ -50,7 +50,7 @@ typedef struct report {
     char host[64], device[40], reason[200];
 } report;
 
-static gpumb context; /* for functions of the header that say what they miss */
+static gpumb context; /* for functions of the header: its memory, files and messages */
 static int rank, ranks;
 static double deadline; /* of MPI_Wtime(): nothing waits longer */
 
@@ -333,7 +333,6 @@ typedef struct fleet {
     report *report; /* of each rank */
     unsigned *compared, *slower;
     char *header;
-    gpumbi_sink sink; /* NAME.part until all ranks have reported, as with all files of gpumb */
     FILE *csv;
     long long rows, failed_rows;
     int received, failed;
@@ -516,42 +515,36 @@ static int judge(fleet *f, const options *o)
                                                                        : GPUMB_EXIT_OK;
 }
 
-/* Before anything is run: a file that can't be written is told at once. */
+/* Before anything is run: a file that can't be written is told at once. It is one of the header's
+ * sinks, NAME.part until all ranks have reported. */
 static void open_fleet(fleet *f, const char *csv)
 {
-    const char *wrong = NULL;
+    gpumbi_sink *sink = context.sinks.sink;
     memset(f, 0, sizeof *f);
     f->report = (report *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->report);
     f->compared = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->compared);
     f->slower = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->slower);
-    f->sink.option = "--csv";
-    f->sink.path = csv;
-    if (csv && (wrong = gpumbi_sink_resolve(&f->sink)) == NULL && !f->sink.straight)
-        wrong = gpumbi_make_part(&f->sink, 0);
-    if (csv && !wrong &&
-        (f->csv = f->sink.straight ? fopen(csv, "w") : fdopen(f->sink.fd, "w")) == NULL)
-        wrong = strerror(errno);
-    if (wrong)
-        fprintf(stderr, "fleet: --csv %s: %s\n", csv, wrong);
-    if (!f->report || !f->compared || !f->slower || wrong)
-        MPI_Abort(MPI_COMM_WORLD, wrong ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR);
+    for (int i = 0; i < GPUMBI_SINKS; i++)
+        sink[i].fd = -1;
+    context.process = getpid();
+    context.settings.csv = csv;
+    gpumbi_sinks_open(&context);
+    if (sink[GPUMBI_CSV].fd >= 0)
+        f->csv = fdopen(sink[GPUMBI_CSV].fd, "w");
+    if (!f->report || !f->compared || !f->slower || context.done || (csv && !f->csv))
+        MPI_Abort(MPI_COMM_WORLD, context.done ? context.exit_code : GPUMB_EXIT_ERROR);
 }
 
 /* 1 if it is lost. */
-static int close_csv(fleet *f, const char *csv)
+static int close_csv(fleet *f)
 {
-    char part[GPUMBI_PATH];
-    if (!f->csv)
-        return 0;
+    gpumbi_sink *sink = &context.sinks.sink[GPUMBI_CSV];
     errno = 0;
-    gpumbi_sink_part(&f->sink, part);
-    int lost = (fflush(f->csv) | ferror(f->csv)) != 0;
-    lost |= !lost && !f->sink.straight && !gpumbi_take_place(f->sink.fd, part, f->sink.name);
-    if (lost)
-        fprintf(stderr, "fleet: --csv %s: %s%s%s\n", csv, strerror(errno ? errno : EIO),
-                f->sink.straight ? "" : "; what was written is in ", f->sink.straight ? "" : part);
-    fclose(f->csv);
-    return lost;
+    sink->rows = (uint64_t)(f->rows + f->failed);
+    if (f->csv && (fflush(f->csv) | ferror(f->csv)))
+        gpumbi_sink_failed(&context, sink);
+    gpumbi_sink_close(&context, GPUMBI_CSV);
+    return context.done;
 }
 
 /* ---- simulated ranks ------------------------------------------------------------------------- */
@@ -604,7 +597,7 @@ static int simulate(const options *o)
     const double judged = cpu_s(&megabytes);
     printf("rank 0: %.4f s for the rows, %.4f s for the test, %.1f MB at most\n", taken - start,
            judged - taken, megabytes);
-    return close_csv(&f, o->csv) ? GPUMB_EXIT_ERROR : code;
+    return close_csv(&f) ? GPUMB_EXIT_ERROR : code;
 }
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
@@ -631,7 +624,7 @@ static int gather(fleet *f, const options *o, report own, char *text)
     }
     const int code = judge(f, o);
     write_failed(f, *o->program);
-    return close_csv(f, o->csv) ? GPUMB_EXIT_ERROR : code;
+    return close_csv(f) ? GPUMB_EXIT_ERROR : code;
 }
 
 int main(int argc, char **argv)

@@ -183,11 +183,15 @@ def styles(column, values):
     return result
 
 
+def named_by_axis(family):
+    """Bars with a series of which each name stands along x: one colour, and no legend."""
+    return family.draw == bars and family.series == family.x
+
+
 def styles_of(family, panels):
-    """Those of a figure's series; bars that the axis names already have one colour, and no legend.
-    """
+    """Those of a figure's series."""
     values = sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order)
-    if family.draw == bars and family.series == family.x:
+    if named_by_axis(family):
         return dict.fromkeys(values, Style(OKABE_ITO[0], "o", None))
     return styles(family.series, values)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import passport
 import rows as table
 import svg
-from families import axis_label, size, title_of, value_label
+from families import axis_label, named_by_axis, size, title_of, value_label
 from rows import Problem, number, say, value
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -211,8 +211,7 @@ def figure(f, number_of):
     across = svg.rate(f.family.y)[2]
     if f.family.draw == "heat":
         name, across = across, f"Upwards: {name[0].lower() + name[1:]}"
-    named = f.family.draw != "bars" or f.family.series != f.family.x
-    of_series = f"<li><b>{escape(name)}</b></li>" if named else ""
+    of_series = "" if named_by_axis(f.family) else f"<li><b>{escape(name)}</b></li>"
     return (
         f'<figure id="{f.name}"><h4>{escape(title_of(f.family, f.rows))}</h4>'
         f"<p class=y>{escape(across)}</p><ul class=legend>{of_series}"

@@ -2,23 +2,12 @@
 # test_fleet.sh - build/fleet with four ranks on this machine: a scripted program with given times,
 # one of whose ranks is slow, dies or hangs, and a real one of the CPU backend; and ranks, which
 # send messages to each other.
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
-
-passed=0 failed=0 skipped=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
-
-summary() { echo "$passed passed, $failed failed, $skipped skipped"; }
+. tests/checks.sh
 
 if ! command -v mpirun >/dev/null || ! [ -x build/fleet ]; then
-    skipped=1
-    echo "test_fleet.sh: skipped: no MPI (Debian: apt-get install openmpi-bin libopenmpi-dev)"
-    summary
-    exit 0
+    skip "no MPI (Debian: apt-get install openmpi-bin libopenmpi-dev)"
+    finish
 fi
 mpirun="mpirun"
 if mpirun --version 2>&1 | grep -qE 'Open (MPI|RTE)'; then
@@ -26,20 +15,6 @@ if mpirun --version 2>&1 | grep -qE 'Open (MPI|RTE)'; then
     [ "$(id -u)" -ne 0 ] || mpirun="$mpirun --allow-run-as-root"
     export OMPI_MCA_plm_rsh_agent=/bin/false # all ranks are here: no ssh
 fi
-
-not() { ! "$@"; }
-
-check() { # TEXT COMMAND...: the command is to succeed
-    what=$1
-    shift
-    if "$@" >"$tmp/check" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "test_fleet.sh: failed: $what"
-        head -n 40 "$tmp/out" "$tmp/err" | sed 's/^/    /'
-    fi
-}
 
 # The rank is known by its device. SLOW, DIES and HANGS name one, LOG a file.
 cat >"$tmp/worker" <<'END'
@@ -65,21 +40,23 @@ done
 END
 chmod +x "$tmp/worker"
 
+or_show() { "$@" || ! tail -n 9 "$tmp/out" "$tmp/err"; } # COMMAND...: where it fails, what was said
+
 # fleet CODE VARIABLES ARGUMENT...: runs it on four ranks; it is to end with CODE
 fleet() {
     code=$1 variables=$2
     shift 2
     # shellcheck disable=SC2086 # lists of words
     env $variables timeout 60 $mpirun -n 4 build/fleet "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-    check "exit code $? instead of $code: $variables fleet $*" test $? -eq "$code"
+    check "exit code $? instead of $code: $variables fleet $*" or_show test $? -eq "$code"
 }
 alone() { # CODE ARGUMENT...: without mpirun
     code=$1
     shift
     timeout 60 build/fleet "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-    check "exit code $? instead of $code: fleet $*" test $? -eq "$code"
+    check "exit code $? instead of $code: fleet $*" or_show test $? -eq "$code"
 }
-says() { check "\"$1\" is not said" grep -qF -- "$1" "$tmp/out" "$tmp/err"; }
+says() { check "\"$1\" is not said" or_show grep -qF -- "$1" "$tmp/out" "$tmp/err"; }
 counts() { # N PATTERN FILE
     check "not $1 lines with $2" test "$(grep -cE -- "$2" "$3")" -eq "$1"
 }
@@ -138,7 +115,7 @@ HANGS=0 timeout 60 build/fleet --csv "$csv" --limit 50 -- "$tmp/worker" >"$tmp/o
     </dev/null &
 fleet=$!
 for _ in $(seq 600); do [ -e "$csv.part" ] || sleep 0.05; done
-alone 2 --csv "$csv" -- "$tmp/worker"
+alone 4 --csv "$csv" -- "$tmp/worker"
 says "another run is writing it"
 pkill -TERM -P $fleet
 wait $fleet
@@ -162,13 +139,12 @@ ranks=${TEST_BUILD:-build/cpu}/ranks
 # shellcheck disable=SC2086 # a list of words
 timeout 60 $mpirun -n 2 "$ranks" --budget 0.01 --axis size=4099 --csv "$csv" \
     >"$tmp/out" 2>"$tmp/err" </dev/null
-check "ranks: exit code $?" test $? -eq 0
+check "ranks: exit code $?" or_show test $? -eq 0
 says "9 rows: 9 ok"
 counts 9 '^4,[^,]*,(there-and-back|one-way|both-ways),mpi,.*,ok,,yes,given,' "$csv"
 counts 3 'rank 1 same node device 1,staged,' "$csv"
 timeout 60 "$ranks" >"$tmp/out" 2>"$tmp/err" </dev/null
-check "ranks alone: exit code $?" test $? -eq 2
+check "ranks alone: exit code $?" or_show test $? -eq 2
 says "ranks: needs two ranks and more"
 
-summary
-[ "$failed" -eq 0 ]
+finish

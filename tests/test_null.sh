@@ -3,13 +3,8 @@
 # combinations of NULL and of pointers to zeros, in every state that a context can be in: nothing
 # crashes, and what launches says why it did not.
 # shellcheck disable=SC2086  # words in $CXXFLAGS are meant to split
-set -u
-LC_ALL=C
-export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
+. tests/checks.sh
 
 # ---- the list: names of declarations, up to the implementation -----------------------------------
 
@@ -399,10 +394,8 @@ END
 functions=$(grep -c . "$tmp/names")
 if ! ${CXX:-c++} -std=c++17 -O0 -w -pthread -I. -I"$tmp" ${CXXFLAGS-} "$tmp/null.cpp" \
     -o "$tmp/null" 2>"$tmp/err"; then
-    head -n 20 "$tmp/err"
-    echo "test_null.sh: failed: does not compile"
-    echo "0 passed, 1 failed, 0 skipped"
-    exit 1
+    fail "does not compile" "$tmp/err"
+    finish
 fi
 timeout 300 "$tmp/null" >"$tmp/out" 2>"$tmp/err"
 status=$?
@@ -410,9 +403,8 @@ sed "\$d" "$tmp/out" | head -n 40
 counts=$(tail -n 1 "$tmp/out")
 if [ $status -gt 1 ] || [ "$functions" -lt 50 ] ||
     ! grep -q "^$functions functions\$" "$tmp/out"; then
-    echo "test_null.sh: failed: status $status after $functions functions: $(tail -n 3 "$tmp/err")"
-    echo "0 passed, 1 failed, 0 skipped"
-    exit 1
+    fail "status $status after $functions functions" "$tmp/err"
+    finish
 fi
 echo "$counts"
 exit $status

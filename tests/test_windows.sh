@@ -3,30 +3,21 @@
 # in a few seconds; and the search for the vendors' libraries, with one that says what it is told.
 # MINGW: the compilers' prefix, WINE: the emulator.
 cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
 mingw=${MINGW:-x86_64-w64-mingw32}
 for wine in "${WINE:-wine64}" /usr/lib/wine/wine64 wine; do # the second: Debian, without a script
     ! command -v "$wine" >/dev/null || break
 done
-passed=0 failed=0 skipped=0
-
-finish()
-{
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
-}
-
 for needed in "$mingw-g++" "$mingw-gcc" "$wine"; do
     if ! command -v "$needed" >/dev/null; then
-        echo "test_windows.sh: skipped: no $needed"
-        skipped=1
+        skip "no $needed"
         finish
     fi
 done
 
-tmp=build/windows
-mkdir -p $tmp
-WINEPREFIX=$PWD/$tmp/prefix WINEDEBUG=-all # made by the first program, in some 10 s
+dir=build/windows
+mkdir -p $dir
+WINEPREFIX=$PWD/$dir/prefix WINEDEBUG=-all # made by the first program, in some 10 s
 WINEDLLOVERRIDES=mscoree,mshtml=d          # asks for no downloads
 export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
 
@@ -34,9 +25,9 @@ export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
 {
     sed -n '/^\/\* Vendors. libraries by/,/^#endif/ { /^#endif/d; p; }' gpumb.h
     sed -n '/^\/\* ---- libraries --/,/^\/\* ---- profiler --/p' gpumb.h | sed '$d'
-} >$tmp/sensors.h
-nvsmi="$tmp/files/NVIDIA Corporation/NVSMI" # one of the two places that the manual tells
-cupti=$tmp/files/extras/CUPTI/lib64
+} >$dir/sensors.h
+nvsmi="$dir/files/NVIDIA Corporation/NVSMI" # one of the two places that the manual tells
+cupti=$dir/files/extras/CUPTI/lib64
 mkdir -p "$nvsmi" "$cupti"
 "$mingw-gcc" -O1 -shared tests/fake_nvml.c -o "$nvsmi/nvml.dll" # if not, sensors.c says so
 cp "$nvsmi/nvml.dll" "$cupti/cupti64_2025.9.9.dll"
@@ -45,35 +36,35 @@ warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 for source in windows.cpp test_regions.cpp test_sweeps.cpp test_table.cpp test_default_forms.cu \
     test_fit.c 'sensors.c absent' 'sensors.c all'; do
     argument=${source#* } source=${source% *}
-    program=$tmp/${source%.*}.exe files=
+    program=$dir/${source%.*}.exe files=
     case $source in
     *.c) set -- "$mingw-gcc" -std=c99 -Wno-float-conversion ;; # its isfinite() converts
     *) set -- "$mingw-g++" -std=c++17 ;;
     esac
     case $source in
     windows.cpp) set -- "$@" -O2 -Wno-array-bounds ;; # NtCurrentTeb() reads at an offset of nothing
-    sensors.c) set -- "$@" -O0 -Wno-unused-function "-DSENSORS=\"$tmp/sensors.h\"" ;;
+    sensors.c) set -- "$@" -O0 -Wno-unused-function "-DSENSORS=\"$dir/sensors.h\"" ;;
     *.cu) set -- "$@" -O1 -x c++ ;;
     *) set -- "$@" -O0 ;;
     esac
     case $argument in
-    all) files="Z:$PWD/$tmp/files" ;;
+    all) files="Z:$PWD/$dir/files" ;;
     absent) ;;
     *) argument= ;;
     esac
     # shellcheck disable=SC2086 # lists of options, or nothing
     "$@" $warnings -I. "tests/$source" -x none -o "$program" -static -pthread -lm \
-        >$tmp/output 2>&1 &&
-        FAKE_FILES=$files timeout 120 "$wine" "$program" $argument </dev/null >$tmp/output 2>&1
+        >$dir/output 2>&1 &&
+        FAKE_FILES=$files timeout 120 "$wine" "$program" $argument </dev/null >$dir/output 2>&1
     status=$?
     line=$(sed -En 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped.?$/\1 \2 \3/p' \
-        $tmp/output | tail -n 1)
+        $dir/output | tail -n 1)
     read -r p f s <<END
 ${line:-0 0 0}
 END
     if [ "$status,${line:+$f}" != 0,0 ]; then
         echo "test_windows.sh: failed: $source $argument, status $status"
-        sed 's/^/    /' $tmp/output | head -n 30
+        sed 's/^/    /' $dir/output | head -n 30
         [ "$f" -gt 0 ] || f=1
     fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
