@@ -418,8 +418,8 @@ static void take(fleet *f, report r, char *text)
         GPUMB_FREE(t.rows);
         GPUMB_FREE(t.axes);
     }
-    if (f->csv)
-        fflush(f->csv); /* what is here survives an interrupt, in the .part */
+    if (f->csv && !(fflush(f->csv) | ferror(f->csv))) /* survives an interrupt, in the .part */
+        context.sinks.sink[GPUMBI_CSV].rows = (uint64_t)f->rows;
     f->received++;
     f->failed += r.reason[0] != 0;
     f->report[r.rank] = r;
@@ -506,9 +506,9 @@ static int judge(fleet *f, const options *o)
             print_rank(f, i);
             printf(": %s\n", f->report[i].reason);
         }
-    printf("%d ranks, %d failed; %lld rows, %lld failed; %d slower than the others by more than "
-           "%g %%\n",
-           ranks, f->failed, f->rows, f->failed_rows, slower, 100 * s->delta);
+    printf("%s, %d failed; %s, %lld failed; %d slower than the others by more than %g %%\n",
+           gpumbi_count((uint64_t)ranks, "rank").text, f->failed,
+           gpumbi_count((uint64_t)f->rows, "row").text, f->failed_rows, slower, 100 * s->delta);
     GPUMB_FREE(scratch);
     return f->failed                                                   ? GPUMB_EXIT_ERROR
            : f->failed_rows || (slower && o->settings.fail_on_outlier) ? GPUMB_EXIT_FAILED
@@ -540,9 +540,10 @@ static int close_csv(fleet *f)
 {
     gpumbi_sink *sink = &context.sinks.sink[GPUMBI_CSV];
     errno = 0;
-    sink->rows = (uint64_t)(f->rows + f->failed);
     if (f->csv && (fflush(f->csv) | ferror(f->csv)))
         gpumbi_sink_failed(&context, sink);
+    else
+        sink->rows = (uint64_t)(f->rows + f->failed);
     gpumbi_sink_close(&context, GPUMBI_CSV);
     return context.done;
 }
