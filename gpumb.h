@@ -1266,6 +1266,12 @@ enum {
     GPUMBI_WAITS
 };
 
+/* What a thread waits at: each barrier of a block in the text has one of its own. */
+typedef struct gpumbi_place {
+    int wait, line;
+    const char *file;
+} gpumbi_place;
+
 /* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
  * wrapper. */
 #ifdef GPUMB_STATIC
@@ -1278,7 +1284,7 @@ extern int gpumbi_warp_size;
 
 GPUMB_API const char *gpumbi_cpu_take_fault(void);
 GPUMB_API void gpumbi_cpu_shutdown(void);
-GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int line);
+GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate);
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width);
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 
@@ -1386,26 +1392,19 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z)
     return uint3{x, y, z};
 }
 
-/* Barriers, votes and shuffles. Masks have 64 bits, for warps of 64 lanes. Barriers learn where in
- * the text they are called: those of a block are told apart by that. */
-#define GPUMBI_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-static inline void __syncthreads(GPUMBI_HERE)
-{
-    gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS, 0, file, line);
-}
-static inline int __syncthreads_count(int predicate, GPUMBI_HERE)
-{
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_COUNT, predicate, file, line);
-}
-static inline int __syncthreads_and(int predicate, GPUMBI_HERE)
-{
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_AND, predicate, file, line);
-}
-static inline int __syncthreads_or(int predicate, GPUMBI_HERE)
-{
-    return gpumbi_cpu_barrier(GPUMBI_SYNCTHREADS_OR, predicate, file, line);
-}
-#undef GPUMBI_HERE
+/* Barriers, votes and shuffles. Masks have 64 bits, for warps of 64 lanes. Barriers of a block are
+ * told apart by where they stand in the text, also within a line or a macro: the address of the
+ * lambda's constant stays the same where the optimiser copies code, unlike that of the call. */
+#define GPUMBI_HERE(kind)                                                                          \
+    [] {                                                                                           \
+        static const gpumbi_place gpumbi_at = {kind, __LINE__, __FILE__};                          \
+        return &gpumbi_at;                                                                         \
+    }()
+#define __syncthreads() ((void)gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS), 0))
+#define __syncthreads_count(...)                                                                   \
+    gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS_COUNT), __VA_ARGS__)
+#define __syncthreads_and(...) gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS_AND), __VA_ARGS__)
+#define __syncthreads_or(...) gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS_OR), __VA_ARGS__)
 
 static inline uint64_t gpumbi_vote(int wait, uint64_t mask, int predicate)
 {
@@ -4962,16 +4961,10 @@ static const char *const gpumbi_wait_names[GPUMBI_WAITS] = {
     "__syncwarp",      "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
     "__shfl_xor_sync", "__ballot_sync",       "__any_sync",        "__all_sync"};
 
-/* What a thread waits at. Barriers of a block have a place in the text, too. */
-typedef struct gpumbi_place {
-    int wait, line;
-    const char *file;
-} gpumbi_place;
-
 typedef struct gpumbi_fiber {
     gpumbi_registers context;
     gpumbi_uint3 index;
-    gpumbi_place place;
+    const gpumbi_place *place;
     unsigned source;             /* the lane whose value this one wants ... */
     uint64_t given[2], taken[2]; /* ... and what it gave and got in the last warp operation */
 #ifdef GPUMBI_ASAN
@@ -4998,9 +4991,10 @@ typedef struct gpumbi_worker {
     unsigned threads, shift; /* of a block; log2 of the warp size */
     unsigned current, previous, alive_count;
     int abandoned, outcome;
-    gpumbi_place barrier;    /* of the block, where the first of `arrived` threads waits */
-    int elsewhere;           /* and others wait at another one */
-    unsigned arrived, tally; /* the tally is of predicates */
+    const gpumbi_place *barrier; /* of the block, where the first of `arrived` threads waits */
+    int elsewhere;               /* and others wait at another one */
+    unsigned arrived, tally;     /* the tally is of predicates */
+    gpumbi_place warp_wait[GPUMBI_WAITS]; /* without a line */
     unsigned group_count[GPUMBI_MAX_WARPS];
     uint64_t present[GPUMBI_MAX_WARPS], alive[GPUMBI_MAX_WARPS], ready[GPUMBI_MAX_WARPS];
     gpumbi_group group[GPUMBI_MAX_THREADS]; /* those of a warp start at its first thread */
@@ -5050,12 +5044,6 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
                      text);
 }
 
-static int gpumbi_same_place(const gpumbi_place *a, const gpumbi_place *b)
-{
-    return a->wait == b->wait && a->line == b->line &&
-           (a->file == b->file || !strcmp(a->file, b->file));
-}
-
 static const char *gpumbi_file_of(const gpumbi_place *p)
 {
     const char *slash = strrchr(p->file, '/');
@@ -5074,10 +5062,10 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
     int wait, alike = 0;
     for (wait = 0; wait < GPUMBI_WAITS; wait++)
         for (i = 0; i < w->threads; i++) {
-            const gpumbi_place *p = &w->fiber[i].place;
-            if (p->wait != wait || !(w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i)))
+            const gpumbi_place *p = w->fiber[i].place;
+            if (!(w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i)) || p->wait != wait)
                 continue;
-            for (k = 0; k < places && !gpumbi_same_place(p, place[k]); k++) {
+            for (k = 0; k < places && p != place[k]; k++) {
             }
             if (k == MOST)
                 continue;
@@ -5090,8 +5078,12 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
         }
     for (k = 0; k < places && n < sizeof text; k++) {
         const char *verb = k ? "" : count[k] == 1 ? "thread waits " : "threads wait ";
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %sat %s()", k ? ", " : "", count[k],
-                              verb, gpumbi_wait_names[place[k]->wait]);
+        const char *another =
+            k && place[k]->wait == place[k - 1]->wait && place[k]->line == place[k - 1]->line
+                ? "another "
+                : "";
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %sat %s%s()", k ? ", " : "",
+                              count[k], verb, another, gpumbi_wait_names[place[k]->wait]);
         if (alike && place[k]->line && n < sizeof text)
             n += (size_t)snprintf(text + n, sizeof text - n, " in %.60s:%d",
                                   gpumbi_file_of(place[k]), place[k]->line);
@@ -5118,7 +5110,7 @@ GPUMBI_NOINLINE static void gpumbi_note_ended(const gpumbi_worker *w)
             "kernel %.100s: %u of %u threads of a block end without %s() in %.60s:%d, which "
             "the others wait at: right since sm_70, undefined before; let all threads reach it",
             gpumbi_job.launch->name, w->threads - w->alive_count, w->threads,
-            gpumbi_wait_names[w->barrier.wait], gpumbi_file_of(&w->barrier), w->barrier.line);
+            gpumbi_wait_names[w->barrier->wait], gpumbi_file_of(w->barrier), w->barrier->line);
         __atomic_store_n(&gpumbi_noted, 1, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&gpumbi_fault_lock);
@@ -5164,7 +5156,7 @@ static void gpumbi_switch(gpumbi_worker *w, unsigned from, int ended)
 #endif
 }
 
-static void gpumbi_wait(gpumbi_worker *w, gpumbi_place place)
+static void gpumbi_wait(gpumbi_worker *w, const gpumbi_place *place)
 {
     /* Past the canary already? Then the neighbours' stacks may be spoilt: resume none of them. */
     if ((char *)__builtin_frame_address(0) < gpumbi_stack_of(w, w->current) + GPUMBI_SPILL)
@@ -5188,7 +5180,7 @@ static gpumbi_worker *gpumbi_waiting_worker(int wait)
 
 static void gpumbi_barrier_complete(gpumbi_worker *w)
 {
-    const int wait = w->barrier.wait;
+    const int wait = w->barrier->wait;
     w->outcome = wait == GPUMBI_SYNCTHREADS_COUNT ? (int)w->tally
                  : wait == GPUMBI_SYNCTHREADS_AND ? w->tally == w->arrived
                                                   : w->tally != 0;
@@ -5200,20 +5192,16 @@ static void gpumbi_barrier_complete(gpumbi_worker *w)
 }
 
 /* All are to wait at the same one: what is at different places never completes and is diagnosed. */
-GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int line)
+GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 {
     gpumbi_worker *w;
-    gpumbi_place here;
-    GPUMBI_TRACE(wait(wait, 1));
-    w = gpumbi_waiting_worker(wait);
+    GPUMBI_TRACE(wait(here->wait, 1));
+    w = gpumbi_waiting_worker(here->wait);
     if (!w)
         return predicate != 0;
-    here.wait = wait;
-    here.line = line;
-    here.file = file;
     if (!w->arrived)
         w->barrier = here;
-    w->elsewhere |= !gpumbi_same_place(&w->barrier, &here);
+    w->elsewhere |= w->barrier != here;
     w->tally += predicate != 0;
     if (++w->arrived == w->alive_count && !w->elsewhere) {
         gpumbi_barrier_complete(w);
@@ -5221,7 +5209,7 @@ GPUMB_API int gpumbi_cpu_barrier(int wait, int predicate, const char *file, int 
     } else {
         gpumbi_wait(w, here);
     }
-    GPUMBI_TRACE(wait(wait, 0));
+    GPUMBI_TRACE(wait(here->wait, 0));
     return w->outcome; /* the next barrier cannot complete before all have read this */
 }
 
@@ -5272,7 +5260,6 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
 {
     gpumbi_worker *w;
     unsigned warp, lane, lanes, size, i;
-    gpumbi_place here;
     gpumbi_fiber *self;
     gpumbi_group *g;
     uint64_t bit;
@@ -5314,10 +5301,8 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
         gpumbi_group_complete(w, warp, g);
         w->ready[warp] &= ~bit;
     } else {
-        here.wait = wait;
-        here.line = 0;
-        here.file = "";
-        gpumbi_wait(w, here);
+        w->warp_wait[wait].wait = wait;
+        gpumbi_wait(w, &w->warp_wait[wait]);
     }
     value[0] = self->taken[0];
     value[1] = self->taken[1];

@@ -36,7 +36,12 @@ MUTATIONS = [
     (
         "emulation",
         "if (w->arrived && w->arrived == w->alive_count && !w->elsewhere)",
-        "if (w->arrived && w->arrived == w->alive_count && !w->elsewhere && w->barrier.wait < 3)",
+        "if (w->arrived && w->arrived == w->alive_count && !w->elsewhere && w->barrier->wait < 3)",
+    ),
+    (
+        "emulation",
+        "w->elsewhere |= w->barrier != here;",
+        "w->elsewhere |= w->barrier->line != here->line;",
     ),
     ("emulation", "w->tally == w->arrived", "w->tally == w->threads"),
     ("emulation", "return x <= at ? lane - x : lane;", "return x < at ? lane - x : lane;"),

@@ -333,6 +333,34 @@ static __global__ void first_half_only(int *out)
     __syncthreads();
     out[threadIdx.x] = 2;
 }
+// In one line, and of one macro: different places all the same.
+static __global__ void line_of_two(int *out)
+{
+    threadIdx.x < 8 ? __syncthreads() : __syncthreads();
+    out[threadIdx.x] = 1;
+}
+#define SYNC_EACH(condition)                                                                       \
+    if (condition) {                                                                               \
+        __syncthreads();                                                                           \
+    } else {                                                                                       \
+        __syncthreads();                                                                           \
+    }
+static __global__ void macro_of_two(int *out)
+{
+    SYNC_EACH(threadIdx.x < 31)
+    out[threadIdx.x] = 1;
+}
+// Right: the two of a line one after the other, in a loop that may be unrolled, in a template.
+template <int n> static __device__ __forceinline__ void sync_twice(int *out)
+{
+    for (int i = 0; i < n; i++)
+        out[threadIdx.x] += __syncthreads_count(i % 2), out[threadIdx.x] += __syncthreads_or(1);
+}
+static __global__ void lines_in_a_row(int *out)
+{
+    sync_twice<2>(out);
+    sync_twice<4>(out);
+}
 static __device__ void sync_all()
 {
     __syncthreads();
@@ -424,6 +452,18 @@ static void test_faults()
     CHECK(faulted("16 threads wait at __syncthreads() in test_emulation.cpp:",
                   ", 32 at __syncthreads() in test_emulation.cpp:"));
     CHECK_INT(out[0] + out[47], 1);
+    GPUMB_LAUNCH_BARRIER(line_of_two, 1, 32, 0, out);
+    CHECK(faulted("kernel line_of_two, block (0,0,0): 8 threads wait at __syncthreads() in ",
+                  ", 24 at another __syncthreads() in test_emulation.cpp:"));
+    GPUMB_LAUNCH_BARRIER(macro_of_two, 1, 32, 0, out);
+    CHECK(faulted("31 threads wait at __syncthreads() in ",
+                  ", 1 at another __syncthreads() in test_emulation.cpp:"));
+    CHECK_INT(out[0] + out[31], 1); // nobody has passed
+    for (int &x : out)
+        x = 0;
+    GPUMB_LAUNCH_BARRIER(lines_in_a_row, 1, 32, 0, out);
+    CHECK_NO_FAULT();
+    CHECK_INT(out[0], 6 + 3 * 32);
     GPUMB_LAUNCH_BARRIER(same_place, 1, 32, 0, out);
     CHECK_NO_FAULT();
     CHECK_INT(out[0], 31);
