@@ -35,7 +35,8 @@ static const char *const type_names[] = {"int32", "int64", "fp32", "fp64", "4 x 
 
 static const char *const algorithms[] = {"broadcast", "reduce", "reduce to one", "inclusive scan",
                                          "exclusive scan"};
-static const char *const forms[] = {"shared memory", "shuffles", "instruction", "library"};
+static const char *const forms[] = {"shared memory", "shuffles", "instruction", "4 parts",
+                                    "8 parts",       "16 parts", "library"};
 
 /* ---- the vendor's library -------------------------------------------------------------------- */
 
@@ -292,17 +293,28 @@ template <> struct is_int32<unsigned> {
     enum { value = 1 };
 };
 
-template <class T> static constexpr bool has_form(bool blockwide, int64_t algorithm, int64_t form)
+/* So many parts as the form's name has, not fewer. */
+static constexpr bool has_parts(int threads, int parts)
+{
+    return lanes_of_part(threads, parts) * parts == threads;
+}
+
+template <class T>
+static constexpr bool has_form(bool blockwide, int64_t algorithm, int64_t form, int threads)
 {
     return form == SHARED     ? true
            : form == SHUFFLE  ? !blockwide || algorithm != BROADCAST
            : form == HARDWARE ? is_int32<T>::value &&
                                     (blockwide ? algorithm != BROADCAST
                                                : algorithm == REDUCE || algorithm == REDUCE_TO_ONE)
+           : form != LIBRARY ? blockwide && algorithm != BROADCAST &&
+                                   has_parts(threads, form == PARTS_4   ? 4
+                                                      : form == PARTS_8 ? 8
+                                                                        : 16)
 #ifndef NO_LIBRARY
-                              : algorithm != BROADCAST;
+                             : algorithm != BROADCAST;
 #else
-                              : false;
+                             : false;
 #endif
 }
 
@@ -317,7 +329,7 @@ static value_kernel<T> value_kernel_by()
 {
     constexpr int of_block = algorithm == BROADCAST ? 0 : threads;
     constexpr int of_warps = !threads ? 0 : sizeof(T) > 8 && threads > 256 ? threads : 32;
-    if constexpr (!has_form<T>(blockwide, algorithm, form))
+    if constexpr (!has_form<T>(blockwide, algorithm, form, threads))
         return NULL;
     else if constexpr (blockwide)
         return repeat<algorithm, block_group<form, T, of_block>, T>;
@@ -330,7 +342,8 @@ static value_kernel<T> value_kernel_of(int64_t algorithm, int form)
 {
     GPUMB_FOR_CONSTANTS(
         algorithm, A, (BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE),
-        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, LIBRARY),
+        GPUMB_FOR_CONSTANTS(form, F,
+                            (SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, PARTS_16, LIBRARY),
                             return (value_kernel_by<blockwide, A, F, T, threads>());));
     return NULL;
 }
@@ -376,7 +389,7 @@ static void measure_value(trial *t, value_kernel<T> (*kernel_of)(int64_t algorit
     gpumb_write(g, t->in, 0, in.data(), bytes);
     gpumb_write(g, t->expected, 0, expected.data(), bytes);
     for (int form = 0; form < FORMS; form++)
-        if (has_form<T>(t->blockwide, t->algorithm, form) &&
+        if (has_form<T>(t->blockwide, t->algorithm, form, is_gpu(g) ? (int)t->threads : 0) &&
             (form != HARDWARE || has_instruction(g))) {
             asked |= 1u << form;
             t->kernels[form] = (void (*)(void))kernel_of(t->algorithm, form);
@@ -490,7 +503,7 @@ static void note_values(gpumb *g, const char *bench)
 {
     for (int64_t algorithm = 0; algorithm < ALGORITHMS; algorithm++) {
         const rows all = having(rows_of(bench, NULL), "algorithm", algorithm);
-        const span_of_ratios r = ratios(g, all, "type", SHARED, SHUFFLE, HARDWARE);
+        const span_of_ratios r = ratios(g, all, "type", SHARED, SHUFFLE, PARTS_16);
         sentence s = no_words();
         if (!r.count)
             continue;
@@ -500,7 +513,7 @@ static void note_values(gpumb *g, const char *bench)
         gpumb_note(g, "%s, %s: time through shared memory over that of the best form without: %s.",
                    bench, algorithms[algorithm], s.text);
 #ifndef NO_LIBRARY
-        const span_of_ratios library = ratios(g, all, "type", LIBRARY, SHARED, HARDWARE);
+        const span_of_ratios library = ratios(g, all, "type", LIBRARY, SHARED, PARTS_16);
         if (!library.count)
             continue;
         s = no_words();

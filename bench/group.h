@@ -3,6 +3,8 @@
  *     SHARED    through shared memory, the baseline
  *     SHUFFLE   warps by shuffles, then each of them what all have left in shared memory
  *     HARDWARE  with the instructions that do it in one
+ *     PARTS_4   4 parts of the block (8, 16) by shuffles, then each thread adds up for itself what
+ *               it needs of those left in shared memory
  *     LIBRARY   the vendor's
  * Blocks may have any number of threads up to 1024. Include it after gpumb.h. */
 #ifndef BENCH_GROUP_H
@@ -11,7 +13,7 @@
 #include "bench.h"
 #include "clock.h"
 
-enum { SHARED, SHUFFLE, HARDWARE, LIBRARY, FORMS };
+enum { SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, PARTS_16, LIBRARY, FORMS };
 
 /* On the CPU each kernel is compiled with all that it calls, twice: not with these. */
 #if defined(GPUMB_BACKEND_CPU)
@@ -123,16 +125,16 @@ template <int threads, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
  * results, and fewer of them are faster, even one after the other: of a sum, and of a scan. */
 enum { MANY_FOR_SUM = 512, MANY_FOR_SCAN = 1024 };
 
-/* A vector's elements spread over the lanes, which get the sum of element lane % 4 alone, and back:
- * 9 shuffles, not 20. All lanes of a warp. */
-template <class T> static __device__ inline T spread_sum(lane_of l, four<T> x)
+/* A vector's elements spread over so many lanes, which get the sum of element lane % 4 alone, and
+ * back: of a warp's 9 shuffles, not 20. All lanes of a warp. */
+template <class T> static __device__ inline T spread_sum(lane_of l, four<T> x, unsigned lanes)
 {
     const bool odd = l.lane & 1, upper = l.lane & 2;
     const T a = (odd ? x.at[1] : x.at[0]) + from_across(l, odd ? x.at[0] : x.at[1], 1);
     const T b = (odd ? x.at[3] : x.at[2]) + from_across(l, odd ? x.at[2] : x.at[3], 1);
     T mine = (upper ? b : a) + from_across(l, upper ? a : b, 2);
     UNROLL
-    for (unsigned by = 4; by < WARP_LANES; by *= 2)
+    for (unsigned by = 4; by < lanes; by *= 2)
         mine = mine + from_across(l, mine, by);
     return mine;
 }
@@ -148,7 +150,7 @@ template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
 template <int threads, class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
 {
     if (l.count == WARP_LANES && (sizeof(T) == 8 || threads >= MANY_FOR_SUM))
-        return gathered(l, spread_sum(l, x));
+        return gathered(l, spread_sum(l, x, WARP_LANES));
     if (l.count == WARP_LANES) {
         UNROLL
         for (unsigned by = WARP_LANES / 2; by; by /= 2)
@@ -160,28 +162,32 @@ template <int threads, class T> static DEVICE four<T> sum_of_lanes(lane_of l, fo
     return x;
 }
 
-/* x + y if it holds: of integers the compiler makes two instructions, one after the other. */
+/* x + y if it holds: in one instruction, which the compiler does not always find. */
+#if defined(__CUDA_ARCH__)
+#define ADD_IF(type, letter, name)                                                                 \
+    static __device__ inline type add_if(bool holds, type x, type y)                               \
+    {                                                                                              \
+        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add." name " %0, %0, %1; }"                  \
+            : "+" letter(x)                                                                        \
+            : letter(y), "r"((unsigned)holds));                                                    \
+        return x;                                                                                  \
+    }
+ADD_IF(unsigned, "r", "u32")
+ADD_IF(unsigned long long, "l", "u64")
+ADD_IF(float, "f", "f32")
+ADD_IF(double, "d", "f64")
+#undef ADD_IF
+#else
 template <class T> static __device__ inline T add_if(bool holds, T x, T y)
 {
     return holds ? x + y : x;
 }
-#if defined(__CUDA_ARCH__)
-static __device__ inline unsigned add_if(bool holds, unsigned x, unsigned y)
-{
-    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add.u32 %0, %0, %1; }"
-        : "+r"(x)
-        : "r"(y), "r"((unsigned)holds));
-    return x;
-}
-static __device__ inline unsigned long long add_if(bool holds, unsigned long long x,
-                                                   unsigned long long y)
-{
-    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add.u64 %0, %0, %1; }"
-        : "+l"(x)
-        : "l"(y), "r"((unsigned)holds));
-    return x;
-}
 #endif
+template <class T> static __device__ inline four<T> add_if(bool holds, four<T> x, four<T> y)
+{
+    return {{add_if(holds, x.at[0], y.at[0]), add_if(holds, x.at[1], y.at[1]),
+             add_if(holds, x.at[2], y.at[2]), add_if(holds, x.at[3], y.at[3])}};
+}
 
 /* What is before a lane, from what is up to it: integers can be taken off again. */
 template <class T> static __device__ inline T before_lane(lane_of l, T up_to, T own)
@@ -491,7 +497,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
             if (l.lane == 0)
                 *left = x;
         } else {
-            const Scalar mine = spread_sum(l, x);
+            const Scalar mine = spread_sum(l, x, WARP_LANES);
             if (l.lane < 4)
                 left->at[l.lane] = mine;
         }
@@ -515,10 +521,11 @@ template <class T, int threads, bool instruction> struct by_shuffles {
         return sum_left<at_a_time(KNOWN, sizeof(T), false)>(l, left, warps(), warps());
     }
 
-    /* By one warp alone, where there are so many that they would wait for each other. */
+    /* By one warp alone, where there are so many that they would wait for each other, or what they
+     * leave takes it no shuffle. */
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        if constexpr (KNOWN <= 16)
+        if constexpr (KNOWN <= 16 && !(instruction && KNOWN > 1 && KNOWN <= 4))
             return reduce(x, m);
         const lane_of l = this_lane(Block::count());
         T *const left = m.now;
@@ -562,6 +569,161 @@ struct block_group<SHUFFLE, T, threads> : by_shuffles<T, threads, false> {
 };
 template <class T, int threads>
 struct block_group<HARDWARE, T, threads> : by_shuffles<T, threads, true> {
+};
+
+/* Lanes of a part, a power of two, where a block is to have so many parts at most; with more than
+ * 32 lanes each, it has more parts. */
+static __host__ __device__ constexpr int lanes_of_part(int threads, int most)
+{
+    int lanes = 4;
+    while (lanes < 32 && lanes * most < threads)
+        lanes *= 2;
+    return lanes;
+}
+
+/* Parts that are smaller than a warp take fewer shuffles: one and what follows take 30 cycles on an
+ * H200, an addition 4. For a number of threads that is known. */
+template <class T, int threads, int most> struct by_parts {
+    enum { LANES_EACH = lanes_of_part(threads, most) };
+    enum { PARTS = (threads + LANES_EACH - 1) / LANES_EACH };
+    enum { AT_ONCE = sizeof(T) < 16 ? 16 / sizeof(T) : 1 };
+
+    static __device__ unsigned part()
+    {
+        return threadIdx.x / LANES_EACH;
+    }
+    static __device__ unsigned lane_of_part()
+    {
+        return threadIdx.x % LANES_EACH;
+    }
+    static __device__ lane_of here()
+    {
+        return this_lane(threads);
+    }
+
+    /* In a warp that has not all its lanes: for the first lane of each part. */
+    template <class Any> static __device__ Any sum_of_rest(lane_of l, Any x)
+    {
+        for (unsigned by = LANES_EACH / 2; by; by /= 2) {
+            const Any other = from_after(l, x, by);
+            if (l.lane + by < l.count)
+                x = x + other;
+        }
+        return x;
+    }
+
+    template <class Scalar>
+    static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
+    {
+        if (l.count != WARP_LANES) {
+            x = sum_of_rest(l, x);
+            if (lane_of_part() == 0)
+                *left = x;
+        } else {
+            const Scalar mine = spread_sum(l, x, LANES_EACH);
+            if (lane_of_part() < 4)
+                left->at[l.lane % 4] = mine;
+        }
+    }
+    template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
+    {
+        if (l.count != WARP_LANES) {
+            x = sum_of_rest(l, x);
+        } else {
+            UNROLL
+            for (unsigned by = LANES_EACH / 2; by; by /= 2)
+                x = x + from_across(l, x, by);
+        }
+        if (lane_of_part() == 0)
+            *left = x;
+    }
+
+    static __device__ T sum(const T *left)
+    {
+        enum { EACH = PARTS > 16 ? 32 : PARTS > 8 ? 16 : PARTS > 4 ? 8 : PARTS > 2 ? 4 : PARTS };
+        return left_over<T, EACH>::sum(here(), left, PARTS, PARTS);
+    }
+
+    static __device__ T reduce(T x, turns<T> &m)
+    {
+        T *const left = m.now;
+        leave_sum(here(), x, &left[part()]);
+        __syncthreads();
+        take_turns(m);
+        return sum(left);
+    }
+
+    static __device__ T reduce_to_one(T x, turns<T> &m)
+    {
+        T *const left = m.now;
+        leave_sum(here(), x, &left[part()]);
+        __syncthreads();
+        take_turns(m);
+        if (threadIdx.x < WARP_LANES)
+            x = sum(left);
+        return x;
+    }
+
+    static __device__ T scan(T x, turns<T> &m, bool exclusive)
+    {
+        struct alignas(16) pieces {
+            T at[AT_ONCE];
+        };
+        const lane_of l = here(), in_part = {lane_of_part(), l.count};
+        T *const left = m.now;
+        const T own = x;
+        UNROLL
+        for (unsigned by = 1; by < LANES_EACH; by *= 2)
+            x = add_if(in_part.lane >= by, x, from_before(l, x, by));
+        if (in_part.lane == LANES_EACH - 1)
+            left[part()] = x;
+        if (exclusive)
+            x = before_lane(in_part, x, own);
+        __syncthreads();
+        take_turns(m);
+        T known[PARTS]; /* all on their way before the first is needed */
+        UNROLL
+        for (unsigned k = 0; k + 1 < PARTS; k++)
+            known[k] = ((const pieces *)left)[k / AT_ONCE].at[k % AT_ONCE];
+        if constexpr (sizeof(T) == 16) { /* fp32, for which a condition costs nothing */
+            UNROLL
+            for (unsigned k = 0; k + 1 < PARTS; k++)
+                x = part() > k ? x + known[k] : x;
+        } else {
+            known[PARTS - 1] = T();
+            UNROLL
+            for (unsigned k = 0; k + 1 < PARTS; k++)
+                known[k] = part() > k ? known[k] : T();
+            UNROLL
+            for (unsigned by = 1; by < PARTS; by *= 2)
+                UNROLL
+            for (unsigned k = 0; k + by < PARTS; k += 2 * by)
+                known[k] = known[k] + known[k + by];
+            x = x + known[0];
+        }
+        return x;
+    }
+
+    static __device__ T inclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, false);
+    }
+    static __device__ T exclusive(T x, turns<T> &m)
+    {
+        return scan(x, m, true);
+    }
+    static __device__ T broadcast(T x, unsigned root, turns<T> &m)
+    {
+        return by_memory<the_block<threads>, T>::broadcast(x, root, m);
+    }
+};
+
+template <class T, int threads> struct block_group<PARTS_4, T, threads> : by_parts<T, threads, 4> {
+};
+template <class T, int threads> struct block_group<PARTS_8, T, threads> : by_parts<T, threads, 8> {
+};
+template <class T, int threads>
+struct block_group<PARTS_16, T, threads> : by_parts<T, threads, 16> {
 };
 
 /* ---- forms of a warp ------------------------------------------------------------------------- */
@@ -697,15 +859,17 @@ static DEVICE T apply(T x, unsigned root, turns<T> &m)
         return Group::exclusive(x, m);
 }
 
-/* Each operation takes what the one before has made: its result, less the expected one, is added to
+/* One block alone may have all registers.
+ *
+ * Each operation takes what the one before has made: its result, less the expected one, is added to
  * what this was made from, so that all start with the same values, unless one is wrong: that stays.
  * (What is wrong in a lane must not double, which integers forget: where the lane's own value is in
  * its result, and no other lane's follows from that, it is added to the value at the start.)
  * `took`: clock cycles. */
 template <int algorithm, class Group, class T>
-static __global__ __launch_bounds__(1024) void repeat(const T *in, const T *expected, T *out,
-                                                      unsigned root, unsigned group, unsigned times,
-                                                      double *took)
+static __global__ __launch_bounds__(1024, 1) void repeat(const T *in, const T *expected, T *out,
+                                                         unsigned root, unsigned group,
+                                                         unsigned times, double *took)
 {
     GPUMB_SHARED(T, memory);
     turns<T> m = {memory, memory + room_for(blockDim.x)};
@@ -729,8 +893,8 @@ static __global__ __launch_bounds__(1024) void repeat(const T *in, const T *expe
 /* The state of a group decides who votes yes, in about half of the votes somebody or all but one;
  * the result makes the next state. */
 template <int vote, int form, class Scope>
-static __global__ __launch_bounds__(1024) void repeat_votes(unsigned *out, unsigned mask,
-                                                            unsigned times, double *took)
+static __global__ __launch_bounds__(1024, 1) void repeat_votes(unsigned *out, unsigned mask,
+                                                               unsigned times, double *took)
 {
     GPUMB_SHARED(unsigned, memory);
     turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
@@ -750,8 +914,8 @@ static __global__ __launch_bounds__(1024) void repeat_votes(unsigned *out, unsig
 /* Barriers alone; with `exchange`, each thread has what its neighbour had before: in the end that
  * of the thread `times` further. */
 template <bool exchange, class Scope>
-static __global__ __launch_bounds__(1024) void repeat_barrier(unsigned *out, unsigned times,
-                                                              double *took)
+static __global__ __launch_bounds__(1024, 1) void repeat_barrier(unsigned *out, unsigned times,
+                                                                 double *took)
 {
     GPUMB_SHARED(unsigned, memory);
     turns<unsigned> m = {memory, memory + room_for(blockDim.x)};
@@ -843,10 +1007,10 @@ static DEVICE T scan_range(const T *in, unsigned n, unsigned each, unsigned thre
  * `in` has n + 1 elements; `sought` is one that is not among them and one that is; `out` and
  * `expected` have n of a scan, else 1. */
 template <int algorithm, int access, int form, class Group, class T>
-static __global__ __launch_bounds__(1024) void repeat_range(const T *__restrict__ in, unsigned n,
-                                                            const T *sought, const T *expected,
-                                                            T *__restrict__ out, unsigned *wrong,
-                                                            unsigned times, double *took)
+static __global__ __launch_bounds__(1024, 1) void repeat_range(const T *__restrict__ in, unsigned n,
+                                                               const T *sought, const T *expected,
+                                                               T *__restrict__ out, unsigned *wrong,
+                                                               unsigned times, double *took)
 {
     GPUMB_SHARED(T, memory);
     turns<T> m = {memory, memory + room_for(blockDim.x)};

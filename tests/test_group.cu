@@ -30,6 +30,10 @@ template <> unsigned value<unsigned>(uint64_t i)
 {
     return (unsigned)drawn(i);
 }
+template <> unsigned long long value<unsigned long long>(uint64_t i)
+{
+    return drawn(i);
+}
 template <> four<double> value<four<double>>(uint64_t i)
 {
     return {{value<double>(4 * i), value<double>(4 * i + 1), value<double>(4 * i + 2),
@@ -136,6 +140,14 @@ template <class T> static void test_blocks(unsigned threads)
 template <class T, int threads> static void test_known()
 {
     test_algorithms<block_group<SHUFFLE, T, threads>, T>("shuffle, known", threads, threads);
+}
+
+// Blocks that are not a multiple of their parts, nor of a warp, too; more parts than asked for.
+template <class T, int threads> static void test_parts()
+{
+    test_algorithms<block_group<PARTS_4, T, threads>, T>("4 parts", threads, threads);
+    test_algorithms<block_group<PARTS_8, T, threads>, T>("8 parts", threads, threads);
+    test_algorithms<block_group<PARTS_16, T, threads>, T>("16 parts", threads, threads);
 }
 
 template <class T> static void test_warps(unsigned threads, unsigned warp)
@@ -330,6 +342,19 @@ int main()
         test_known<double, 1024>();
         test_known<four<float>, 96>();
         test_known<four<double>, 1024>();
+        test_algorithms<block_group<HARDWARE, unsigned, 100>, unsigned>("hardware, known", 100,
+                                                                        100);
+        test_parts<unsigned, 1>();
+        test_parts<unsigned, 33>();
+        test_parts<unsigned, 64>();
+        test_parts<unsigned long long, 128>();
+        test_parts<unsigned long long, 257>();
+        test_parts<float, 100>();
+        test_parts<double, 256>();
+        test_parts<four<float>, 31>();
+        test_parts<four<float>, 64>();
+        test_parts<four<double>, 96>();
+        test_parts<four<double>, 1000>();
         test_ranges();
     }
     CHECK((!runs<REDUCE, block_group<SHUFFLE, unsigned, 0>, unsigned>(33, 33, 1, true)));
