@@ -1,22 +1,34 @@
 #!/bin/sh
 # test_amd.sh - runs the reference kernels' AMD machine code on the CPU, in the executor of
 # tests/amd, and demands that it notices when the header is broken.
-#     HIP_ARCHS     what to compile for; "gfx90a gfx1030", with waves of 64 and 32
+#     HIPCC         the compiler; hipcc
+#     MORE_HIPCC    others, which may know more targets
+#     HIP_ARCHS     what to compile for; "gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201"
 #     SEEDS         how often, each with another order of events; "1"
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
-hipcc=$(command -v "${HIPCC:-hipcc}" || command -v /opt/rocm/bin/hipcc) || {
-    skip "no hipcc"
-    finish
-}
+find_hipcc() { hipcc=$(command -v "$1" || command -v "/opt/rocm/bin/$1"); }
+
 # the disassembler that belongs to the compiler: an older one misses instructions
-"$hipcc" --version >"$tmp/version" 2>/dev/null
-number=$(sed -n 's/.*clang version \([0-9]*\).*/\1/p' "$tmp/version")
-folder=$(sed -n 's/^InstalledDir: //p' "$tmp/version")
-objdump=$(command -v "llvm-objdump-$number" || command -v "$folder/llvm-objdump" ||
-    command -v llvm-objdump) || {
-    skip "no llvm-objdump"
+find_objdump()
+{
+    "$hipcc" --version >"$tmp/version" 2>/dev/null
+    number=$(sed -n 's/.*clang version \([0-9]*\).*/\1/p' "$tmp/version")
+    folder=$(sed -n 's/^InstalledDir: //p' "$tmp/version")
+    objdump=$(command -v "llvm-objdump-$number" || command -v "$folder/llvm-objdump" ||
+        command -v llvm-objdump)
+}
+
+# compile ARCH UNIT: its code object is $tmp/ARCH
+compile()
+{
+    "$hipcc" -std=c++17 -O3 --offload-arch="$1" --cuda-device-only --no-gpu-bundle-output -c -I. \
+        -x hip "$2" -o "$tmp/$1" >"$tmp/log" 2>&1
+}
+
+find_hipcc "${HIPCC:-hipcc}" || {
+    skip "no hipcc"
     finish
 }
 
@@ -38,19 +50,44 @@ cat >"$tmp/unit.hip" <<'END_OF_UNIT'
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 END_OF_UNIT
-for arch in ${HIP_ARCHS:-gfx90a gfx1030}; do
-    if ! "$hipcc" -std=c++17 -O3 --offload-arch="$arch" --cuda-device-only \
-        --no-gpu-bundle-output -c -I. -x hip "$tmp/unit.hip" -o "$tmp/$arch" >"$tmp/log" 2>&1; then
-        fail "$arch: does not compile" "$tmp/log"
+echo '__global__ void nothing() {}' >"$tmp/nothing.hip"
+
+archs=${HIP_ARCHS:-gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201} known=
+for compiler in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
+    if ! find_hipcc "$compiler" || ! find_objdump; then
+        skip "no $compiler, or no llvm-objdump of its own"
         continue
     fi
-    "$objdump" -d "$tmp/$arch" >"$tmp/$arch.text"
-    for seed in ${SEEDS:-1}; do
-        count "$arch, seed $seed" "$tmp/kernels" "$tmp/$arch" "$tmp/$arch.text" "$seed"
-        sed -n "s/^[0-9]* kernels/$arch: &/p" "$tmp/check"
+    for arch in $archs; do
+        if ! compile "$arch" "$tmp/unit.hip"; then
+            cp "$tmp/log" "$tmp/why"
+            compile "$arch" "$tmp/nothing.hip" && fail "$arch: does not compile" "$tmp/why"
+            continue
+        fi
+        known="$known $arch "
+        "$objdump" -d "$tmp/$arch" >"$tmp/$arch.text"
+        for seed in ${SEEDS:-1}; do
+            count "$arch, clang $number, seed $seed" "$tmp/kernels" "$tmp/$arch" \
+                "$tmp/$arch.text" "$seed"
+            sed -n "s/^[0-9]* kernels/$arch, clang $number: &/p" "$tmp/check"
+        done
+        case $arch in
+        gfx90a | gfx1030) continue ;; # some for each, below
+        esac
+        if command -v python3 >/dev/null; then
+            count "$arch: broken headers" python3 tests/amd/broken.py "$hipcc" "$objdump" \
+                "$tmp/kernels" "$arch" 1 3 7 9 12 17 20
+        fi
     done
 done
+for arch in $archs; do
+    case $known in
+    *" $arch "*) ;;
+    *) skip "$arch: no compiler here knows it" ;;
+    esac
+done
 
+find_hipcc "${HIPCC:-hipcc}" && find_objdump
 if command -v python3 >/dev/null; then
     count "broken headers" python3 tests/amd/broken.py "$hipcc" "$objdump" "$tmp/kernels"
 else

@@ -1,6 +1,8 @@
 """Breaks gpumb.h in ways that matter on a GPU, one at a time: the executor has to notice each.
 
-    tests/amd/broken.py HIPCC OBJDUMP EXECUTOR [NUMBER ...]    all of them, or these
+    tests/amd/broken.py HIPCC OBJDUMP EXECUTOR [TARGET] [NUMBER ...]
+
+All of them, or these; each for its own target, or all for one.
 
 Each replaces pieces of text that stand in the header exactly once, for one target and one family
 of kernels (tests/amd/kernels.cpp). What is broken is a copy, in a temporary folder.
@@ -213,12 +215,14 @@ def attempt(hipcc, objdump, executor, target, family, unit, header):
 def main():
     hipcc, objdump, executor = sys.argv[1:4]
     header = (ROOT / "gpumb.h").read_text()
-    wanted = [int(a) for a in sys.argv[4:]] or range(1, len(BROKEN) + 1)
+    others = [a for a in sys.argv[4:] if a.startswith("gfx")]
+    wanted = [int(a) for a in sys.argv[4:] if a not in others] or range(1, len(BROKEN) + 1)
     jobs = {}
     failures = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for n in wanted:
             what, target, family, unit, edits = BROKEN[n - 1]
+            target = others[0] if others else target
             what = f"{n}: {target}, {family}: {what}"
             broken = header
             for old, new in edits:

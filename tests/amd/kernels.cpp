@@ -512,7 +512,7 @@ static void nbody_case(const std::string &name, int bodies, int unroll, size_t n
 
 static void pairs_case(const std::string &name, int bodies, size_t n)
 {
-    const int lanes = machine.gfx9 ? 64 : 32, warps = between(1, 4);
+    const int lanes = machine.lanes(), warps = between(1, 4);
     const int groups = blocks_for(n - 1, lanes * bodies), splits = between(1, 3);
     const int share = ((groups / 2 + 1) * bodies + splits - 1) / splits;
     attempt(text("%s, n %zu, %d warps, %d splits", name.c_str(), n, warps, splits), [&] {

@@ -45,6 +45,10 @@ inline Operand parse_operand(std::string text)
         o.absolute = true;
         text = text.substr(1, text.size() - 2);
     }
+    if (text[0] == 'v' && (ends(text, ".l") || ends(text, ".h"))) {
+        o.high = text.back() == 'h';
+        text.resize(text.size() - 2);
+    }
     const auto name = names.find(text);
     if (name != names.end()) {
         o.kind = Operand::SCALAR;
@@ -52,6 +56,10 @@ inline Operand parse_operand(std::string text)
         o.count = name->second[1];
     } else if (text == "null" || text == "off") {
         o.kind = Operand::NONE;
+    } else if (starts(text, "ttmp")) {
+        o.kind = Operand::SCALAR;
+        o.first = TTMP + std::stoi(text.substr(4));
+        o.count = 1;
     } else if ((text[0] == 'v' || text[0] == 's') && (isdigit(text[1]) || text[1] == '[')) {
         int last = 0;
         o.kind = text[0] == 'v' ? Operand::VECTOR : Operand::SCALAR;
@@ -99,7 +107,8 @@ inline void parse_modifier(Instruction &i, const std::string &word)
     static const std::set<std::string> known = {
         "offset",    "offset0",    "offset1", "glc",      "slc",      "dlc",    "row_mask",
         "bank_mask", "bound_ctrl", "clamp",   "vmcnt",    "lgkmcnt",  "expcnt", "op_sel",
-        "op_sel_hi", "neg_lo",     "neg_hi",  "src0_sel", "src1_sel", "fi"};
+        "op_sel_hi", "neg_lo",     "neg_hi",  "src0_sel", "src1_sel", "fi",     "sc0",
+        "sc1",       "nt",         "scope",   "th",       "bitop3"};
     const size_t end = word.find_first_of(":(");
     const std::string key = word.substr(0, end);
     std::string value = end == std::string::npos ? "" : word.substr(end + 1);
@@ -140,26 +149,31 @@ inline void parse_modifiers(Instruction &i, const std::string &text)
     for (const char *counter : {"vmcnt", "lgkmcnt"})
         if (m.count(counter))
             i.waits.push_back({counter[0] == 'v' ? VM : LGKM, std::stoi(m[counter])});
-    i.glc = m.count("glc");
-    i.dlc = m.count("dlc");
 }
 
-/* Names of one thing: encodings, and gfx10's for what gfx9 has. */
+/* Names of one thing: encodings, and newer ones for what gfx9 has. */
 inline void simplify(Instruction &i)
 {
-    for (const char *encoding : {"_e32", "_e64", "_dpp", "_sdwa"})
+    for (const char *encoding : {"_dpp", "_sdwa", "_e32", "_e64"})
         drop(i.name, encoding);
-    replace(i.name, "_nc_", "_");
-    replace(i.name, "add_co_ci", "addc_co");
-    replace(i.name, "sub_co_ci", "subb_co");
-    replace(i.name, "subrev_co_ci", "subbrev_co");
+    static const std::vector<std::pair<std::string, std::string>> newer = {
+        {"v_dual_", "v_"},        {"_nc_", "_"},           {"add_co_ci", "addc_co"},
+        {"sub_co_ci", "subb_co"}, {"and_not1", "andn2"},   {"subrev_co_ci", "subbrev_co"},
+        {"or_not1", "orn2"},      {"v_ctz_i32", "v_ffbl"}, {"s_ctz", "s_ff1"},
+        {"v_mad_co_", "v_mad_"}};
+    for (const auto &n : newer)
+        replace(i.name, n.first, n.second);
+    if (starts(i.name, "s_"))
+        replace(i.name, "_co_", "_");
+    if (i.name == "v_cndmask_b32" && i.at.size() == 3) /* in a pair */
+        i.at.push_back(parse_operand("vcc_lo"));
     if (i.modifiers.count("clamp"))
         i.name += " clamp";
     if (starts(i.name, "v_cmpx_") && i.at.size() == 2) {
         i.name.erase(5, 1);
         i.at.insert(i.at.begin(), parse_operand("exec_lo"));
     }
-    if (starts(i.name, "v_fmac_") || starts(i.name, "v_mac_"))
+    if (starts(i.name, "v_fmac_") || starts(i.name, "v_mac_") || i.name == "s_fmac_f32")
         i.at.push_back(i.at.at(0));
     if (i.name == "s_addk_i32")
         i.at.insert(i.at.begin() + 1, i.at.at(0));
@@ -177,11 +191,35 @@ inline int access_size(const std::string &name)
         {"_ubyte", 1},    {"_byte", 1},     {"_ushort", 2},   {"_short", 2},     {"_dwordx2", 8},
         {"_dwordx3", 12}, {"_dwordx4", 16}, {"_dwordx8", 32}, {"_dwordx16", 64}, {"_dword", 4},
         {"_b32", 4},      {"_b64", 8},      {"_b96", 12},     {"_b128", 16},     {"_u32", 4},
-        {"_u64", 8},      {"_u8", 1},       {"_u16", 2}};
+        {"_u64", 8},      {"_u8", 1},       {"_u16", 2},      {"_b8", 1},        {"_b16", 2},
+        {"_b256", 32},    {"_b512", 64}};
     for (const auto &s : sizes)
         if (ends(name, s.first))
             return s.second;
     stop("size of " + name);
+}
+
+/* What the modifiers say of caches. LLVM's User Guide for AMDGPU Backend, "Memory Model" of each
+ * target: which of them a load of workgroup and of agent scope has. */
+inline void Machine::decode_scope(Instruction &i)
+{
+    const auto has = [&](const char *key) { return i.modifiers.count(key) > 0; };
+    if (many_l2())
+        i.scope = has("sc1") ? DEVICE : NEAR; /* sc0: workgroups, which have one L1 */
+    else if (target < GFX10)
+        i.scope = has("glc") ? DEVICE : NEAR;
+    else if (target < GFX11)
+        i.scope = has("glc") ? has("dlc") ? DEVICE : GROUP : NEAR;
+    else if (target < GFX12)
+        i.scope = has("glc") ? DEVICE : NEAR;
+    else if (has("scope"))
+        i.scope = i.modifiers["scope"] == "SCOPE_CU"   ? NEAR
+                  : i.modifiers["scope"] == "SCOPE_SE" ? GROUP
+                                                       : DEVICE;
+    /* of an atomic: it returns what was there */
+    i.returns = many_l2()        ? has("sc0")
+                : target < GFX12 ? has("glc")
+                                 : has("th") && ends(i.modifiers["th"], "RETURN");
 }
 
 inline void Machine::decode_memory(Instruction &i)
@@ -189,12 +227,20 @@ inline void Machine::decode_memory(Instruction &i)
     using Modify = u64 (*)(u64, u64, u64);
     static const std::map<std::string, Modify> atomics = {
         {"add", [](u64 old, u64 x, u64) { return old + x; }},
+        {"add_f32",
+         [](u64 old, u64 x, u64) {
+             return static_cast<u64>(
+                 bits<u32>(bits<float>(static_cast<u32>(old)) + bits<float>(static_cast<u32>(x))));
+         }},
+        {"add_f64",
+         [](u64 old, u64 x, u64) { return bits<u64>(bits<double>(old) + bits<double>(x)); }},
         {"or", [](u64 old, u64 x, u64) { return old | x; }},
         {"umin", [](u64 old, u64 x, u64) { return std::min(old, x); }},
         {"umax", [](u64 old, u64 x, u64) { return std::max(old, x); }},
         {"inc", [](u64 old, u64 x, u64) { return old >= x ? 0 : old + 1; }},
         {"swap", [](u64, u64 x, u64) { return x; }},
         {"cmpswap", [](u64 old, u64 x, u64 compared) { return old == compared ? x : old; }}};
+    decode_scope(i);
     std::string name = i.name, &n = name;
     i.lds = starts(n, "ds_");
     i.flat = starts(n, "flat_");
@@ -218,19 +264,23 @@ inline void Machine::decode_memory(Instruction &i)
         i.index = i.at.at(next++);
         i.data = i.at.at(next++);
     } else {
+        i.access = ATOMIC;
+        n.erase(0, starts(n, "atomic_") ? 7 : 0);
+        for (const char *least : {"min_u", "max_u"}) /* gfx11's names */
+            replace(n, least, std::string("u") + least);
+        i.size = ends(n, "_f64") || drop(n, "_x2") || drop(n, "_u64") || drop(n, "_b64") ? 8 : 4;
         drop(n, "_b32");
         drop(n, "_u32");
-        i.access = ATOMIC;
-        i.size = drop(n, "_x2") ? 8 : 4;
-        n.erase(0, starts(n, "atomic_") ? 7 : 0);
         if (!atomics.count(n))
             stop("unknown mnemonic " + i.name);
         i.modify = atomics.at(n);
-        if (i.glc)
+        if (i.returns)
             i.to = i.at.at(next++);
         i.index = i.at.at(next++);
         i.data = i.at.at(next++);
     }
+    if (n.find("d16_") != std::string::npos)
+        i.half = n.find("_hi_") != std::string::npos;
     if (starts(n, "read2") || starts(n, "write2")) {
         i.pieces = 2;
         i.offset[0] *= i.size;
@@ -245,10 +295,10 @@ inline void Machine::decode_memory(Instruction &i)
             i.index = i.at[2];
     } else if (!i.lds && !i.flat)
         i.base = i.at.at(next);
-    const bool returns = i.access == LOAD || i.glc;
-    i.counters = i.lds || i.scalar ? LGKM : returns || gfx9 ? VM : VS;
+    const bool loads = i.access == LOAD || (i.access == ATOMIC && i.returns);
+    i.counters = i.lds ? DS : i.scalar ? KM : loads || target < GFX10 ? VM : VS;
     if (i.flat)
-        i.counters |= LGKM;
+        i.counters |= DS;
     if (i.to.count && i.to.count != std::max(i.pieces * i.size / 4, 1))
         stop("registers of " + i.name);
     static const Operation operation = {issue, {}};
@@ -275,11 +325,44 @@ inline void bpermute(Wave &w, const Instruction &i)
     }
 }
 
-inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
+/* Two instructions, each of which reads what was there before ("RDNA 3" manual, "Dual Issue
+ * VALU"). */
+inline void run_pair(Wave &w, const Instruction &i)
+{
+    const Instruction &x = i, &y = *i.second;
+    auto &to = w.v[static_cast<size_t>(x.at[0].first)];
+    const auto before = to;
+    x.alone->run(w, x);
+    const auto after = to;
+    to = before;
+    y.operation->run(w, y);
+    to = after;
+}
+
+/* Counters and how many may be left, of gfx12's waits; of two, the upper byte is the first's. */
+inline void decode_wait(Instruction &i)
+{
+    const int left = static_cast<int>(i.at.at(0).as_32);
+    const std::string what = i.name.substr(7);
+    const int first = starts(what, "load") ? VM : starts(what, "store") ? VS : 0;
+    if (first && ends(what, "_dscnt")) {
+        i.waits.push_back({first, left >> 8 & 63});
+        i.waits.push_back({DS, left & 63});
+    } else if (first || what == "dscnt" || what == "kmcnt")
+        i.waits.push_back({first ? first : what == "dscnt" ? DS : KM, left});
+}
+
+inline void Machine::decode(const Kernel &kernel, Instruction &i, std::string line)
 {
     const size_t comment = line.find("//");
     i.address = std::stoull(line.substr(comment + 2), nullptr, 16);
-    line.resize(comment);
+    const size_t pair = line.find(" :: ");
+    if (pair != std::string::npos) {
+        i.second = std::make_shared<Instruction>();
+        decode(kernel, *i.second, line.substr(pair + 4));
+        line.resize(pair);
+    } else
+        line.resize(comment);
     std::istringstream words(line);
     words >> i.name;
     i.text = line.substr(line.find_first_not_of(" \t"));
@@ -290,10 +373,14 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
     size_t depth = 0, at = 0;
     while (at < rest.size() && rest[at] == ' ')
         at++;
-    if (starts(i.name, "s_waitcnt") && rest.find('(') != std::string::npos) {
+    const bool only_modifiers =
+        (starts(i.name, "s_waitcnt") && rest.find('(') != std::string::npos) ||
+        i.name == "buffer_inv" || i.name == "buffer_wbl2" || i.name == "global_inv";
+    if (only_modifiers)
         parse_modifiers(i, rest);
+    if (only_modifiers || i.name == "s_delay_alu" || i.name == "s_sendmsg" ||
+        i.name == "s_wait_alu" || i.name == "s_waitcnt_depctr")
         at = rest.size();
-    }
     std::string token;
     for (; at < rest.size(); at++) {
         depth += (rest[at] == '[') - (rest[at] == ']');
@@ -312,24 +399,32 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
     }
     if (i.name == "s_waitcnt_vscnt")
         i.waits.push_back({VS, static_cast<int>(i.at.at(1).as_32)});
+    if (starts(i.name, "s_wait_") && ends(i.name, "cnt"))
+        decode_wait(i);
     simplify(i);
     static const Operation permutes = {bpermute, {}};
     if (i.name == "ds_bpermute_b32") {
         i.operation = &permutes;
-        i.counters = LGKM;
+        i.counters = DS;
+    } else if (table().of.count(i.name)) {
+        i.operation = &table().of.at(i.name);
     } else if (starts(i.name, "global_") || starts(i.name, "flat_") || starts(i.name, "ds_") ||
                starts(i.name, "s_load_"))
         decode_memory(i);
-    else if (table().of.count(i.name))
-        i.operation = &table().of.at(i.name);
     else
         stop("unknown mnemonic " + i.name);
+    if (i.name == "global_inv")
+        decode_scope(i);
+    if (i.name == "buffer_wbl2") {
+        i.access = WRITE_BACK;
+        i.counters = VM;
+    }
     const auto &widths = i.operation->widths;
     if (!widths.empty() && widths.size() != i.at.size())
         stop("number of operands");
     for (size_t o = 0; o < i.at.size(); o++) {
         const Operand &x = i.at[o];
-        const int registers = gfx9 ? 2 : 1;
+        const int registers = lanes() / 32;
         if (x.count && !widths.empty() &&
             x.count != (widths[o] == MASK ? registers : std::max(widths[o] / 4, 1)))
             stop("width of operand " + std::to_string(o));
@@ -341,6 +436,12 @@ inline void Machine::decode(Kernel &kernel, Instruction &i, std::string line)
         if (x.kind == Operand::CONSTANT && high)
             stop("upper half of a constant");
     }
+    static const Operation pairs = {run_pair, {}};
+    if (i.second) {
+        i.alone = i.operation;
+        i.operation = &pairs;
+    }
+    mnemonics.insert(i.name);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -355,6 +456,12 @@ inline void Machine::load(const std::string &object, const std::string &listing)
             stop(object + ": too short");
         return read_word(elf.data() + at, size);
     };
+    static const std::map<u64, int> machines = {{0x3f, GFX90A}, {0x4c, GFX942}, {0x4f, GFX950},
+                                                {0x36, 0x1030}, {0x41, GFX11},  {0x4e, 0x1201}};
+    const u64 flags = read(0x30, 4) & 0xff; /* EF_AMDGPU_MACH */
+    if (!machines.count(flags))
+        stop(object + ": a target that was never tried");
+    target = machines.at(flags);
     /* sections and symbols of ELF64; a kernel's descriptor is the symbol NAME.kd */
     const u64 sections = read(0x28, 8), section_size = read(0x3a, 2), count = read(0x3c, 2);
     for (u64 s = 0; s < count; s++) {
@@ -378,7 +485,10 @@ inline void Machine::load(const std::string &object, const std::string &listing)
             k.rsrc1 = static_cast<u32>(read(at + 48, 4));
             k.rsrc2 = static_cast<u32>(read(at + 52, 4));
             k.properties = static_cast<u32>(read(at + 56, 2));
-            gfx9 = !(k.properties >> 10 & 1); /* waves of 32 */
+            if ((k.properties >> 10 & 1) != (lanes() == 32))
+                stop(name + ": waves of the other size");
+            if (read(at + 58, 2))
+                stop(name + ": arguments in registers");
             k.vgprs = 8 * static_cast<int>((k.rsrc1 & 63) + 1);
         }
     }
@@ -398,7 +508,6 @@ inline void Machine::load(const std::string &object, const std::string &listing)
             } catch (const std::exception &e) {
                 stop(kernel->name + ": " + line + ": " + e.what());
             }
-            mnemonics.insert(i.name);
             kernel->code.push_back(std::move(i));
         }
     }
@@ -434,9 +543,10 @@ inline void Machine::start(Wave &w, const Kernel &k, u32 x, u32 y, u32 first, u3
     const u32 here = std::min<u32>(threads - first, static_cast<u32>(w.lanes));
     w.s[EXEC + 1] = 0;
     w.set_mask(EXEC, here == 64 ? ~0ull : (1ull << here) - 1);
-    for (u32 l = 0; l < here; l++) /* gfx90a packs x, y and z into one register */
+    for (u32 l = 0; l < here; l++) /* all but gfx10 pack x, y and z into one register */
         w.v[0][l] = first + l;
-    for (u32 d = 1; !gfx9 && d <= (k.rsrc2 >> 11 & 3); d++)
+    const bool packed = target < GFX10 || target >= GFX11;
+    for (u32 d = 1; !packed && d <= (k.rsrc2 >> 11 & 3); d++)
         for (u32 l = 0; l < here; l++)
             w.v[d][l] = 0;
 
@@ -454,8 +564,16 @@ inline void Machine::start(Wave &w, const Kernel &k, u32 x, u32 y, u32 first, u3
     pair(4, randomly()); /* the dispatch's number */
     pair(5, randomly()); /* scratch memory again */
     at += k.properties >> 6 & 1;
-    if (at != static_cast<int>(k.rsrc2 >> 1 & 31))
+    const int user = static_cast<int>(k.rsrc2 >> 1 & 31);
+    const bool padded = target >= GFX11 && target < GFX12; /* LLVM's UserSGPRInit16Bug */
+    if (padded ? at > user : at != user)
         stop("user SGPRs: " + std::to_string(at));
+    at = user;
+    if (target >= GFX12) { /* LLVM's tests, workgroup-id-in-arch-sgprs.ll; z in the upper half */
+        w.s[TTMP + 9] = x;
+        w.s[TTMP + 7] = y;
+        return;
+    }
     const u32 group[3] = {x, y, 0};
     for (int d = 0; d < 3; d++)
         if (k.rsrc2 >> (7 + d) & 1)
@@ -490,7 +608,9 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
     if (!found)
         stop(part + ": no such kernel");
     const Kernel &k = *found;
-    if (packed.size() > k.kernarg_bytes || packed.size() + 8 <= k.kernarg_bytes)
+    const size_t own = (packed.size() + 7) / 8 * 8;
+    const bool has_hidden = k.kernarg_bytes == own + 256;
+    if (!has_hidden && (packed.size() > k.kernarg_bytes || own < k.kernarg_bytes))
         stop(k.name + ": arguments of " + std::to_string(packed.size()) + " bytes, not " +
              std::to_string(k.kernarg_bytes));
     executed_kernels.insert(k.name);
@@ -502,9 +622,16 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
     memcpy(packet.bytes.data() + 4, block_size, sizeof block_size);
     memcpy(packet.bytes.data() + 12, grid_size, sizeof grid_size);
     std::copy(packed.begin(), packed.end(), arguments.bytes.begin());
+    hidden = has_hidden ? arguments.address + own : 0;
+    if (has_hidden) { /* of code object V5: blocks, threads of a block, threads of a last one */
+        const u32 block_count[3] = {blocks, rows, 1};
+        memcpy(&arguments.bytes[own], block_count, sizeof block_count);
+        memcpy(&arguments.bytes[own + 12], block_size, sizeof block_size);
+        memset(&arguments.bytes[own + 18], 0, 6);
+    }
     const Snapshot started = snapshot();
 
-    const u32 lanes = gfx9 ? 64 : 32, all = blocks * rows;
+    const u32 lanes = static_cast<u32>(this->lanes()), all = blocks * rows;
     std::vector<u32> order(all);
     std::iota(order.begin(), order.end(), 0u);
     if (!in_order && below(2))
@@ -520,7 +647,7 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
             while (next < all && running.size() < resident) {
                 auto b = std::make_unique<Block>();
                 b->machine = this;
-                b->cache.then = started;
+                b->cache.then = b->l2.then = started;
                 b->lds.resize(k.group_bytes + lds);
                 for (u8 &byte : b->lds)
                     byte = static_cast<u8>(randomly());
@@ -542,6 +669,8 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
                 w.sleeps--;
                 continue;
             }
+            if (!b.dirty.empty() && !below(8))
+                b.write_back(b.dirty.begin()->first);
             if (!w.pending.empty() && (w.ended || (eager && below(2))))
                 complete_any(w);
             for (u64 n = 1 + below(2 * turn); n > 0 && !w.ended && !w.waits; n--) {
@@ -557,14 +686,18 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
             }
             bool passes = true, done = true;
             for (auto &other : b.waves) {
-                passes = passes && (other->waits || other->ended);
+                passes = passes && (other->arrived || other->ended);
                 done = done && other->ended && other->pending.empty();
             }
             if (passes)
-                for (auto &other : b.waves)
-                    other->waits = false;
-            if (done)
+                for (auto &other : b.waves) {
+                    other->passed = other->arrived && !other->waits;
+                    other->arrived = other->waits = false;
+                }
+            if (done) {
+                b.write_back_all();
                 running.erase(running.begin() + static_cast<long>(chosen));
+            }
             if (executed > until)
                 stop("does not end");
         }
