@@ -180,7 +180,8 @@ build/fleet: bench/fleet.c $(HOST_NEEDS)
 	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(HOST_C:$(CC)%=$(MPICC)%) $< -o $@ $(LDFLAGS) -lm
 
 MPI_cuda = OMPI_CXX='$(CXX)' MPICH_CXX='$(CXX)' $(COMPILE) -ccbin $(MPICXX) $(NCCL)
-MPI_hip = OMPI_CXX='$(HIPCC)' MPICH_CXX='$(HIPCC)' $(COMPILE:$(HIPCC)%=$(MPICXX)%)
+MPI_hip = $(if $(filter nvidia,$(HIP_PLATFORM)),$(MPI_cuda),$\
+            OMPI_CXX='$(HIPCC)' MPICH_CXX='$(HIPCC)' $(COMPILE:$(HIPCC)%=$(MPICXX)%))
 MPI_cpu = OMPI_CXX='$(CXX)' MPICH_CXX='$(CXX)' $(COMPILE:$(CXX)%=$(MPICXX)%)
 NCCL ?= $(if $(wildcard /usr/include/nccl.h /usr/local/cuda/include/nccl.h),-DRANKS_NCCL -lnccl)
 $(B)/ranks: bench/ranks.cu $(KERNEL_NEEDS)

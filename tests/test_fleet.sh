@@ -124,25 +124,36 @@ fleet 0 A=1 --csv "$csv" -- "$tmp/worker"
 check "a part is left" test "$(ls "$csv"*)" = "$csv"
 counts 13 '^' "$csv"
 
-fleet 0 A=1 --csv "$csv" -- "${TEST_BUILD:-build/cpu}/copy" --filter copy/block --axis block=64 \
-    --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6
+# all on the first device: there may be no other
+copy=${TEST_BUILD:-build/cpu}/copy
+quick="--filter copy/block --axis block=64 --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6"
+# shellcheck disable=SC2086 # a list of words
+fleet 0 CUDA_VISIBLE_DEVICES=0,0,0,0 --csv "$csv" -- "$copy" $quick
 says "4 ranks, 0 failed; 8 rows, 0 failed"
 check "lines of different lengths" test "$(awk -F, '{ print NF }' "$csv" | sort -u | wc -l)" -eq 1
-check "its rows are not read" "${TEST_BUILD:-build/cpu}/copy" --filter copy/block \
-    --axis block=64 --axis elem=4,16 --precision 1e6 --warmup 0 --samples 6:6 --compare "$csv"
+# shellcheck disable=SC2086 # a list of words
+check "its rows are not read" "$copy" $quick --compare "$csv"
 
 alone 0 --simulate 1000 --fail-on-outlier
 says "1000 ranks, 0 failed; 10000 rows, 0 failed; 0 slower"
 
-# ---- build/cpu/ranks: messages between two of them ----
+# ---- ranks: messages between two of them ----
 ranks=${TEST_BUILD:-build/cpu}/ranks
 # shellcheck disable=SC2086 # a list of words
 timeout 60 $mpirun -n 2 "$ranks" --budget 0.01 --axis size=4099 --csv "$csv" \
     >"$tmp/out" 2>"$tmp/err" </dev/null
-check "ranks: exit code $?" or_show test $? -eq 0
-says "9 rows: 9 ok"
-counts 9 '^4,[^,]*,(there-and-back|one-way|both-ways),mpi,.*,ok,,yes,given,' "$csv"
-counts 3 'rank 1 same node device 1,staged,' "$csv"
+code=$?
+if [ $code -ne 0 ] && grep -q '^ranks: not all ranks have a device' "$tmp/err"; then
+    skip "ranks: needs two devices"
+else
+    check "ranks: exit code $code" or_show test $code -eq 0
+    ok=$(grep -c ',ok,,yes,given,' "$csv") # the others say what this MPI can't
+    check "ranks: $ok of 9 rows are ok" or_show grep -qE "^9 rows: $ok ok, $((9 - ok)) skipped, 0 " \
+        "$tmp/out"
+    [ "$ranks" != build/cpu/ranks ] || check "ranks: $ok of 9 rows" test "$ok" -eq 9
+    counts "$ok" '^4,[^,]*,(there-and-back|one-way|both-ways),mpi,.*,ok,,yes,given,' "$csv"
+    counts 3 'rank 1 same node device 1,staged,' "$csv"
+fi
 timeout 60 "$ranks" >"$tmp/out" 2>"$tmp/err" </dev/null
 check "ranks alone: exit code $?" or_show test $? -eq 2
 says "ranks: needs two ranks and more"

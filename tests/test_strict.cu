@@ -88,7 +88,7 @@ __global__ void beyond(const float *in, float *out, uint64_t n)
 }
 
 // The 11 bits of fp16.
-__global__ void half(const float *in, float *out, uint64_t n)
+__global__ void rounded(const float *in, float *out, uint64_t n)
 {
     GPUMB_GRID_STRIDE(i, n) {
         const float x = 0.5f * in[i];
@@ -218,7 +218,7 @@ static void past_the_end(const float *in, float *out)
 static void low_precision(const float *in, float *out)
 {
     COSTS(3e-2);
-    RUN(half, in, out, (uint64_t)COUNT);
+    RUN(rounded, in, out, (uint64_t)COUNT);
 }
 
 static void changes_inputs(const float *in, float *out)
