@@ -80,6 +80,22 @@ template <class T, int threads> struct block_group<LIBRARY, T, threads> {
     }
 };
 
+/* CUB 1's ExclusiveSum() of a warp starts from an int, which vectors can't be made of. */
+struct sum_of_two {
+    template <class T> __device__ T operator()(T a, T b) const
+    {
+        return a + b;
+    }
+};
+template <class Scan, class T> static __device__ inline void exclusive_sum(Scan scan, T &x)
+{
+    scan.ExclusiveSum(x, x);
+}
+template <class Scan, class T> static __device__ inline void exclusive_sum(Scan scan, four<T> &x)
+{
+    scan.ExclusiveScan(x, x, four<T>(), sum_of_two());
+}
+
 template <class T, int threads> struct warp_group<LIBRARY, T, threads> {
     typedef library::WarpReduce<T> Reduce;
     typedef library::WarpScan<T> Scan;
@@ -102,7 +118,7 @@ template <class T, int threads> struct warp_group<LIBRARY, T, threads> {
     }
     static __device__ T exclusive(T x, turns<T> &m)
     {
-        Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / WARP_LANES]).ExclusiveSum(x, x);
+        exclusive_sum(Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / WARP_LANES]), x);
         return x;
     }
 };

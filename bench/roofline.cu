@@ -44,7 +44,12 @@ static __device__ inline float multiply_add(float x, float a, float b)
 #if !defined(GPUMB_BACKEND_CPU)
 static __device__ inline __half2 multiply_add(__half2 x, __half2 a, __half2 b)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 530 /* these have no arithmetic of fp16 */
+    const float2 p = __half22float2(x), q = __half22float2(a), r = __half22float2(b);
+    return __floats2half2_rn(p.x * q.x + r.x, p.y * q.y + r.y);
+#else
     return __hfma2(x, a, b);
+#endif
 }
 
 static inline __half2 from_double(double x, __half2)

@@ -66,11 +66,7 @@ static inline void *end_graph(void *stream)
     RUNTIME(Graph_t) graph = NULL;
     RUNTIME(GraphExec_t) ready = NULL;
     if (RUNTIME(StreamEndCapture)((RUNTIME(Stream_t))stream, &graph) != RUNTIME(Success) ||
-#if defined(GPUMB_BACKEND_CUDA)
-        cudaGraphInstantiate(&ready, graph, 0) != cudaSuccess)
-#else
-        hipGraphInstantiate(&ready, graph, NULL, NULL, 0) != hipSuccess)
-#endif
+        RUNTIME(GraphInstantiateWithFlags)(&ready, graph, 0) != RUNTIME(Success))
         ready = NULL;
     if (graph)
         (void)RUNTIME(GraphDestroy)(graph);

@@ -360,6 +360,13 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
         if "$nvcc" --list-gpu-code | grep -qx $arch; then
             add "$nvcc -arch=$arch -std=c++14 -Wno-deprecated-gpu-targets -Xptxas -Werror -I." \
                 "-DGPUMB_IMPLEMENTATION -DALL_KERNELS -cubin -o \$out -x cu $dir/use.c"
+            # Programs and tests for the oldest, which lack fp16 arithmetic and atomicAdd(double).
+            case $arch in sm_52) units="$programs $(echo tests/test_*.cu)" ;; *) units= ;; esac
+            [ $arch != sm_60 ] || units="bench/reduction.cu $(echo tests/test_*.cu)"
+            for unit in $units; do
+                add "$nvcc -arch=$arch -std=c++17 -Wno-deprecated-gpu-targets -Xptxas -Werror" \
+                    "-Werror all-warnings -I. -c -o \$out $unit"
+            done
         else
             skip "$arch: not known to $nvcc"
         fi
@@ -371,6 +378,9 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
         for mode in '' '-DGPUMB_IMPLEMENTATION' '-DGPUMB_IMPLEMENTATION -DALL_KERNELS'; do
             add "$hip -Werror all-warnings -Xcompiler -Wall,-Wextra -I. -c -o \$out" \
                 "-x cu $mode $dir/use.c"
+        done
+        for unit in $programs tests/test_*.cu; do
+            add "$hip -std=c++17 -I. -c -o \$out $unit"
         done
     else
         skip "HIP on NVIDIA: no headers that fit $nvcc"
