@@ -611,6 +611,8 @@ int main(int count, char **argument)
         }
     }
     CHECK(machine.executed > 0);
+    for (const std::string &name : machine.spilling)
+        SKIP((name + " spills registers").c_str());
     printf("%zu kernels of %zu mnemonics; %zu of %zu instructions reached, %llu executed by waves; "
            "%llu accesses of threads checked\n",
            machine.executed_kernels.size(), machine.mnemonics.size(), reached, instructions,

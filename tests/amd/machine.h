@@ -256,9 +256,10 @@ struct Machine {
     std::map<std::string, Kernel> kernels;
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::set<std::string> mnemonics, executed_kernels;
+    std::set<std::string> spilling; /* need scratch memory: left out */
     u64 executed = 0, accesses = 0;
-    u64 hidden = 0;              /* where the launch's hidden arguments are, or 0 */
-    u64 limit = 4 * 1000 * 1000; /* instructions of a launch */
+    u64 packet_at = 0, hidden_at = 0; /* a launch's dispatch packet, hidden arguments; 0: none */
+    u64 limit = 4 * 1000 * 1000;      /* instructions of a launch */
 
     void load(const std::string &object, const std::string &listing);
     const Kernel *find_kernel(const std::string &part) const;
@@ -618,15 +619,17 @@ struct Table {
                [](bool &scc, T a, u32 b) { return a <<= b % (8 * sizeof a), scc = a != 0, a; });
         single("s_lshr" + s,
                [](bool &scc, T a, u32 b) { return a >>= b % (8 * sizeof a), scc = a != 0, a; });
-        for (const bool inverted : {false, true}) {
-            const std::string name = inverted ? "s_andn2_saveexec" : "s_and_saveexec";
-            other(name + s, {sizeof(T), sizeof(T)}, [inverted](Wave &w, const Instruction &i) {
+        const auto save = [this, s](const std::string &name, std::function<u64(u64, u64)> next) {
+            other(name + s, {sizeof(T), sizeof(T)}, [next](Wave &w, const Instruction &i) {
                 const u64 old = w.exec(), mask = scalar<T>(w, i.at[1]);
                 w.set_mask(i.at[0].first, old);
-                w.set_mask(EXEC, mask & (inverted ? ~old : old));
+                w.set_mask(EXEC, next(mask, old));
                 w.scc = w.exec() != 0;
             });
-        }
+        };
+        save("s_and_saveexec", [](u64 mask, u64 old) { return mask & old; });
+        save("s_andn2_saveexec", [](u64 mask, u64 old) { return mask & ~old; });
+        save("s_or_saveexec", [](u64 mask, u64 old) { return mask | old; });
     }
 };
 
@@ -743,6 +746,9 @@ inline Table::Table()
     vector("v_mul_hi_u32",
            [](u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); });
     vector("v_mul_u32_u24", [](u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); });
+    vector("v_mul_hi_u32_u24", [](u32 a, u32 b) {
+        return static_cast<u32>((a & 0xffffffull) * (b & 0xffffffull) >> 32);
+    });
     vector("v_mad_u32_u24",
            [](u32 a, u32 b, u32 c) { return (a & 0xffffff) * (b & 0xffffff) + c; });
     vector("v_min_u32", [](u32 a, u32 b) { return std::min(a, b); });
@@ -839,6 +845,18 @@ inline Table::Table()
         put(w, i.at[0], result, w.exec());
     });
 
+    other("v_lshlrev_b16", {4, 4, 4}, [](Wave &w, const Instruction &i) {
+        Lanes<u32> by, x, to;
+        get(w, i.at[1], by);
+        get(w, i.at[2], x);
+        get(w, i.at[0], to);
+        /* the upper half: LLVM's GCNSubtarget.h, zeroesHigh16BitsOfDest() */
+        const u32 kept = w.block->machine->target < GFX10 ? 0 : 0xffff0000;
+        for (int l = 0; l < w.lanes; l++)
+            x.at[l] = (to.at[l] & kept) | (x.at[l] << (by.at[l] & 15) & 0xffff);
+        put(w, i.at[0], x, w.exec());
+    });
+
     /* across lanes, and with masks */
     other("v_cndmask_b32", {4, 4, 4, MASK}, [](Wave &w, const Instruction &i) {
         Lanes<float> a, b; /* which may be negated */
@@ -918,6 +936,11 @@ inline Table::Table()
     single("s_mul_i32", [](bool &, u32 a, u32 b) { return a * b; });
     single("s_mul_hi_u32",
            [](bool &, u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); });
+    for (const u32 by : {1, 2, 3, 4})
+        single("s_lshl" + std::to_string(by) + "_add_u32", [by](bool &scc, u32 a, u32 b) {
+            const u64 sum = (static_cast<u64>(a) << by) + b;
+            return scc = sum >> 32, static_cast<u32>(sum);
+        });
     single("s_min_u32", [](bool &scc, u32 a, u32 b) { return scc = a < b, std::min(a, b); });
     single("s_max_u32", [](bool &scc, u32 a, u32 b) { return scc = a > b, std::max(a, b); });
     single("s_min_i32", [](bool &scc, i32 a, i32 b) { return scc = a < b, std::min(a, b); });
@@ -1275,9 +1298,9 @@ inline void issue(Wave &w, const Instruction &i)
                      std::to_string(w.block->lds.size()) + " bytes");
             if (!i.lds)
                 m.find(address, size);
-            /* clang 21 itself reads hidden arguments of 2 bytes by twos, at any multiple of 2 */
-            const bool hidden = address >= m.hidden && address < m.hidden + 256 && !i.lds;
-            if (address % (hidden ? 2 : i.scalar || size == 12 ? 4 : size))
+            /* the compiler itself reads two fields of 2 bytes at once, at any multiple of 2 */
+            const bool given = address - m.packet_at < 64 || address - m.hidden_at < 256;
+            if (address % (given && !i.lds ? 2 : i.scalar || size == 12 ? 4 : size))
                 stop("not aligned to its size");
             p->low = std::min(p->low, address);
             p->high = std::max(p->high, address + size);

@@ -376,10 +376,11 @@ inline void Machine::decode(const Kernel &kernel, Instruction &i, std::string li
     const bool only_modifiers =
         (starts(i.name, "s_waitcnt") && rest.find('(') != std::string::npos) ||
         i.name == "buffer_inv" || i.name == "buffer_wbl2" || i.name == "global_inv";
-    if (only_modifiers)
+    const bool hints = i.name == "s_delay_alu" || i.name == "s_sendmsg" || i.name == "s_wait_alu" ||
+                       i.name == "s_waitcnt_depctr";
+    if (only_modifiers && !hints)
         parse_modifiers(i, rest);
-    if (only_modifiers || i.name == "s_delay_alu" || i.name == "s_sendmsg" ||
-        i.name == "s_wait_alu" || i.name == "s_waitcnt_depctr")
+    if (only_modifiers || hints)
         at = rest.size();
     std::string token;
     for (; at < rest.size(); at++) {
@@ -476,11 +477,13 @@ inline void Machine::load(const std::string &object, const std::string &listing)
                 continue;
             const u64 in = sections + read(symbol + 6, 2) * section_size;
             const u64 at = read(symbol + 8, 8) - read(in + 0x10, 8) + read(in + 0x18, 8);
+            if (read(at + 4, 4)) {
+                spilling.insert(name);
+                continue;
+            }
             Kernel &k = kernels[name];
             k.name = name;
             k.group_bytes = static_cast<u32>(read(at, 4));
-            if (read(at + 4, 4))
-                stop(name + ": needs scratch memory");
             k.kernarg_bytes = static_cast<u32>(read(at + 8, 4));
             k.rsrc1 = static_cast<u32>(read(at + 48, 4));
             k.rsrc2 = static_cast<u32>(read(at + 52, 4));
@@ -622,7 +625,8 @@ inline void Machine::run(const std::string &part, u32 blocks, u32 rows, u32 thre
     memcpy(packet.bytes.data() + 4, block_size, sizeof block_size);
     memcpy(packet.bytes.data() + 12, grid_size, sizeof grid_size);
     std::copy(packed.begin(), packed.end(), arguments.bytes.begin());
-    hidden = has_hidden ? arguments.address + own : 0;
+    packet_at = packet.address;
+    hidden_at = has_hidden ? arguments.address + own : 0;
     if (has_hidden) { /* of code object V5: blocks, threads of a block, threads of a last one */
         const u32 block_count[3] = {blocks, rows, 1};
         memcpy(&arguments.bytes[own], block_count, sizeof block_count);
