@@ -15475,7 +15475,7 @@ static __device__ __forceinline__ float4 gpumbi_body(const float4 *bodies, unsig
 /* All pairs, tile by tile. One body per thread and no unrolling is the textbook form. More bodies
  * per thread share each load from shared memory: 13 + 1 / bodies instructions per interaction.
  * Unrolling takes away the loop's own. What then bounds it is the issue of instructions, of which a
- * root takes the time of four (H200: 42.8 of 51.0 TFLOP/s). One resident block is enough: registers
+ * root takes the time of four (H200: 42.9 of 51.0 TFLOP/s). One resident block is enough: registers
  * are for the bodies. */
 template <int bodies, int unroll, int kind>
 static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
