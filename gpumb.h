@@ -3296,8 +3296,10 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
 #define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
     ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
                                       GPUMBI_RT_STREAM(stream)))
+#define GPUMBI_RT_ADVICE(advice)                                                                   \
+    ((gpumbi_rt_advice)((advice)-1 + (int)GPUMBI_RT(MemAdviseSetReadMostly)))
 #define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
-    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), (gpumbi_rt_advice)(advice),                     \
+    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), GPUMBI_RT_ADVICE(advice),                       \
                                GPUMBI_RT_PLACE(ordinal)))
 #define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
 #define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
@@ -3415,7 +3417,7 @@ static void gpumbi_dev_free(void *p, gpumb_memory kind)
 }
 
 /* What the runtime does not know is pageable memory, for HIP with an error. The member was called
- * memoryType in HIP before 6, isManaged told the rest. */
+ * memoryType in HIP before 6, isManaged told the rest; HIP 5.7 on NVIDIA never sets the latter. */
 static gpumb_memory gpumbi_dev_kind(const void *p)
 {
     gpumbi_rt_pointer is;
@@ -3424,7 +3426,7 @@ static gpumb_memory gpumbi_dev_kind(const void *p)
         (void)GPUMBI_RT(GetLastError)();
         return GPUMB_MEMORY_HOST;
     }
-#if defined(GPUMB_BACKEND_HIP) && HIP_VERSION_MAJOR < 6
+#if defined(GPUMB_BACKEND_HIP) && HIP_VERSION_MAJOR < 6 && !defined(__CUDACC__)
     return is.isManaged                           ? GPUMB_MEMORY_MANAGED
            : is.memoryType == hipMemoryTypeDevice ? GPUMB_MEMORY_DEVICE
                                                   : GPUMB_MEMORY_PINNED;
@@ -7030,7 +7032,7 @@ GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to)
 GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice)
 {
     /* cudaMemAdviseSetReadMostly is 1, _Unset... 2, ...PreferredLocation 3 and 4, ...AccessedBy 5
-     * and 6, and so are HIP's. */
+     * and 6, and so are HIP's; on NVIDIA these begin at 0. */
     static const struct {
         signed char of, number, host;
     } table[] = {{GPUMB_ADVICE_NONE, 2, 0},         {GPUMB_ADVICE_NONE, 4, 0},

@@ -233,8 +233,10 @@ static void measure(gpumb *g, const char *name, job *j)
             snprintf(why, sizeof why, "device %d can't reach the memory of the other",
                      mover(j, &f));
     if (by_kernel(j) && j->form == BULKED &&
-        (strncmp(gpumb_get_device(g)->arch, "sm_", 3) || atoi(gpumb_get_device(g)->arch + 3) < 90))
-        snprintf(why, sizeof why, "needs a device with bulk copies: NVIDIA's, from sm_90 on");
+        (strncmp(gpumb_get_device(g)->arch, "sm_", 3) || atoi(gpumb_get_device(g)->arch + 3) < 90 ||
+         !TOOLKIT_HAS_BULK_COPIES))
+        snprintf(why, sizeof why,
+                 "needs a device with bulk copies, NVIDIA's from sm_90 on, and CUDA 12");
     if (!why[0] && !prepare(j))
         snprintf(why, sizeof why, "not enough memory for %llu bytes", (unsigned long long)j->bytes);
     if (!why[0]) {

@@ -84,7 +84,12 @@ static __global__ void copy_words(const uint4 *__restrict__ in, uint4 *__restric
     copy_rest(in, out, bytes);
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(CUDART_VERSION) && CUDART_VERSION >= 12000 /* ptxas knows them */
+#define TOOLKIT_HAS_BULK_COPIES 1
+#else
+#define TOOLKIT_HAS_BULK_COPIES 0
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && TOOLKIT_HAS_BULK_COPIES
 #define HAS_BULK_COPIES
 #endif
 enum { BULK = 8192, BULKS = 4, BULK_BLOCK = 32 }; /* bytes of one, those in flight; threads */

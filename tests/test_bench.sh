@@ -10,6 +10,9 @@ python3=$(command -v python3) || {
     skip "no python3 to read the files back"
 }
 
+# of CPU GPU: the one of this backend
+of() { [ "$build" = build/cpu ] && echo "$1" || echo "$2"; }
+
 # bench NAME ROWS AXES NOTES ARGUMENT...: all rows are ok and verified (of floor,
 # which computes nothing, only ok); at least so many conclusions
 bench() {
@@ -50,8 +53,8 @@ bench strided 8 elem,stride,geometry 2 --axis elem=4,16 --axis stride=1,4
 bench offset 14 subdomains,iterations,elem,lanes,where,offset 5 --axis subdomains=32 \
     --axis iterations=1,4 --axis lanes=1,4 --axis elem=16 --axis offset=0,1
 # What its conclusions are made of, only NVIDIA's devices count.
-bench counters 15 elem,stride,where,offset,lanes,iterations,mode,footprint,form 0 --axis elem=4 \
-    --axis stride=1,4 --axis offset=0,1 --axis lanes=4 --axis iterations=1,4 \
+bench counters "$(of 15 16)" elem,stride,where,offset,lanes,iterations,mode,footprint,form 0 \
+    --axis elem=4 --axis stride=1,4 --axis offset=0,1 --axis lanes=4 --axis iterations=1,4 \
     --axis footprint=16384 --axis "form=4 x 16 approximate"
 # Without the library, which is not everywhere, and with as many rows whatever the number of cores.
 axes=block,blocks_per_sm,n,type,launch,combine,finish,elements_per_warp,warps,value_type,operation
@@ -86,7 +89,7 @@ bench memory_kinds 8 mode,elem,block,blocks 1 --filter zero_copy --axis elem=4 -
 bench memory_kinds 24 mode,pages,blocks 4 --filter managed --axis blocks=1,3
 bench memory_kinds 4 distance,touched 1 --filter migration --axis distance=4096 \
     --axis touched=1,2,33,1000
-bench launch 3 loading 2 --filter launch/process --axis loading=lazy
+bench launch "$(of 3 5)" loading 2 --filter launch/process --axis loading=lazy
 bench launch 2 us,shape 2 --filter launch/diamond --axis us=0,3 --axis 'shape=one stream'
 
 bench stream 44 n,type,operation 6 --filter stream/kernels --axis n=1,1003
@@ -100,12 +103,13 @@ bench group 39 algorithm,type,threads,scope,vote 13 --filter block/shared --filt
     --axis type=int32 --axis threads=64
 bench group 36 over_range,access,element,each,threads 8 --filter range --axis element=int32 \
     --axis each=1,5 --axis threads=256
-bench roofline 13 type,flop_per_word,placed 3 --axis flop_per_word=2,128,1024
+bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=2,128,1024
 bench stencil 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
-bench stencil 36 type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 --axis chunk=7,64
-bench stencil 16 n,block,rows_each 1 --filter stencil/mapping --axis n=2,67
+bench stencil "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
+    --axis chunk=7,64
+bench stencil "$(of 16 32)" n,block,rows_each 1 --full --filter stencil/mapping --axis n=2,67
 bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
-bench stencil 4 n,scalars 2 --filter stencil/cg --axis n=3,33
+bench stencil "$(of 4 6)" n,scalars 2 --filter stencil/cg --axis n=3,33
 bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
 
 bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_bytes=8,128,4096 \
@@ -114,7 +118,8 @@ bench latency 3 stride_bytes,footprint 1 --filter latency/tlb --axis stride_byte
     --axis footprint=4096,40960,100000
 bench latency 4 access,footprint 4 --filter latency/lines --axis footprint=131072,1000000
 bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
-bench latency 20 memory,adders,apart_bytes,words 3 --filter latency/atomic --axis words=1,3,33,1000
+bench latency "$(of 20 21)" memory,adders,apart_bytes,words 3 --filter latency/atomic \
+    --axis words=1,3,33,1000
 # How many plateaus a chase has is the machine's matter.
 "$build/latency" --filter latency/chase --filter latency/levels --axis stride_bytes=128 --warmup 0 \
     --axis footprint=1024,2048,4096,8192,8388608 --csv "$tmp/bench.csv" >"$tmp/bench.out" 2>&1
