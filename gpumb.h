@@ -8333,7 +8333,9 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
  * half the precision within the warm-up's budget, or half a second: a ramp from which more than the
  * precision is left has at least twice that slope, if it is of 5 % and more with a time constant of
  * up to 2 s, or of 2 % and up to 0.5 s. Goes back as far as it takes to tell so little from none.
- * `errors` 0: so many that steady times are taken to move in less than 1 % of all rows. */
+ * `errors` 0: so many that steady times are taken to move in less than 1 % of all rows; -1: as long
+ * as a ramp of that slope, up or down, is not 20 times less likely than none (Wald's sequential
+ * test, Ann. Math. Stat. 16, 1945). */
 static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double errors)
 {
     const double *const end = s->pace.level + s->pace.windows;
@@ -8350,8 +8352,10 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
         n += n / 4 + 8;
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
-        sure = (2.6 + 120.0 / ((n - 2) * (n - 2))) * error;
+        sure = (2.7 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
+    if (errors < 0) /* log(20) less log(2), for either direction, at twice the least slope */
+        return fabs(slope) > least - 2.3 / 2 * error * error / least;
     return fabs(slope) > gpumbi_max(least, errors > 0 ? errors * error : sure);
 }
 
@@ -8427,9 +8431,9 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 
 /* Until 70 ms, and four windows, show no slope, and the last 50 ms one level: clocks also climb in
  * steps, between which times hold still. For that the first region of a context warms up for at
- * least 100 ms; later ones find a device that is busy already. 1.3 standard errors are exceeded by
- * a fifth of all steady series, which costs these a few windows more, and are not enough for a
- * flag: with 2, twice as many slow ramps would pass (bench/coverage.c). */
+ * least 100 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
+ * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
+ * fifth of all steady series has them, and they are not enough for a flag (bench/coverage.c). */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
@@ -8450,7 +8454,7 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
         const int apart = s->pace.windows < 11 ? 1 : 5;
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
-                  !gpumbi_pace_moves(g, s, 1.3);
+                  !gpumbi_pace_moves(g, s, apart > 1 && spent_s < least_s + 8e-3 ? -1 : 1.3);
     }
     if (!settled && !out_of_time)
         return;
@@ -8466,9 +8470,8 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 
 /* Stopping at the first good moment would favour lucky intervals: it is looked at only when the
  * count is on a fixed schedule, each entry half as much again as the one before. An interleaved
- * region that was precise goes on with the others, and is looked at again. Samples that may still
- * move are part of the warm-up while its budget lasts; 0.1 s of them are dropped on strong evidence
- * only. */
+ * region that was precise goes on with the others, and is looked at again. While the warm-up's
+ * budget lasts, samples that move are part of it, and those that may move are not the last. */
 static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
@@ -8491,14 +8494,16 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
             gpumbi_real(s->samples.count) * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
-        if (!g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s &&
-            gpumbi_pace_moves(g, s, s->samples.spent_s < 0.1 ? 1.5 : 0)) {
+        const int early = !g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s;
+        if (early && gpumbi_pace_moves(g, s, 0)) {
             gpumbi_samples_begin(g, s);
             return;
         }
         const gpumb_stats now = gpumbi_statistics_now(s);
         r->stop =
             gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
+        if (early && s->samples.count < wanted->max_samples && gpumbi_pace_moves(g, s, 1.3))
+            r->stop = GPUMB_STOP_NONE;
         while (s->samples.next_look <= s->samples.count)
             s->samples.next_look = gpumbi_next_look(s->samples.next_look);
     }

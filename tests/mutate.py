@@ -28,6 +28,7 @@ MUTATIONS = [
     ("regions", "(from[length] & 0xC0) == 0x80;)", "(from[length] & 0xC0) == 0x40;)"),
     ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x7ff, 0x10000}"),
     ("files", "{0, 0, 0x80, 0x800, 0x10000}", "{0, 0, 0x80, 0x801, 0x10000}"),
+    ("compare", "code > 0x7ff ? 2 :", "code > 0x800 ? 2 :"),
     ("files", "value - 0xd800 < 0x800 ||", "value - 0xd800 < 0x7ff ||"),
     ("files", "value > 0x10ffff;", "value >= 0x10ffff;"),
     ("files", "code < 0x20 || code - 0x7f < 0x21", "code < 0x1f || code - 0x7f < 0x21"),
@@ -124,6 +125,7 @@ MUTATIONS = [
     # ---- comparison ----
     ("compare", "+ 4.9 / (j * j * j))", ")"),
     ("compare", "(0.42 + 2.4 / j", "(0.42 + 2 / j"),
+    ("compare", "(0.42 + 2.4 / j", "(0.46 + 2.4 / j"),
     ("compare", "z * (8 * freedom + 3) / (8 * freedom + 1)", "z"),
     ("compare", "log(0.025 / gpumbi_max(", "log(0.05 / gpumbi_max("),
     ("compare", "gpumbi_min(b, n) < 4 ? z", "gpumbi_min(b, n) < 3 ? z"),
