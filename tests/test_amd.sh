@@ -69,7 +69,8 @@ for compiler in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
         for seed in ${SEEDS:-1}; do
             count "$arch, clang $number, seed $seed" "$tmp/kernels" "$tmp/$arch" \
                 "$tmp/$arch.text" "$seed"
-            sed -n "s/^[0-9]* kernels/$arch, clang $number: &/p" "$tmp/check"
+            sed -n "s/^[0-9]* kernels/$arch, clang $number: &/p
+                s/.* \(skipped: \)/$arch, clang $number: \1/p" "$tmp/check"
         done
         case $arch in
         gfx90a | gfx1030) continue ;; # some for each, below
