@@ -602,8 +602,8 @@ static void ramps(void)
     g->region.warmed = 1;
     printf(
         "\nRAMPS, falling and rising in equal parts: reported within the precision of 1 %% of the "
-        "settled value,\nor flagged. Wanted in 80 %%, or in half of what the best test finds, if "
-        "that is less than 95 %%: it\nknows shape and noise, and takes the time that steady series "
+        "settled value,\nor flagged. Wanted in 90 %%, or in 0.6 of what the best test finds, if "
+        "that is less than 98 %%: it\nknows shape and noise, and takes the time that steady series "
         "take in the mean, with 1 %% of false\nalarms. Steady series begin with their samples at "
         "most 30 ms after three windows of 20 ms (of 30 ms\nfor runs of 10 ms)\n\n");
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
@@ -655,7 +655,7 @@ static void ramps(void)
                         "%%  %s\n",
                         100 * cases[c][0], ramp.is_linear ? "linear" : "exponential", ramp.seconds,
                         reps, 100.0 * right / reps, 100 * found,
-                        demand(right >= (found < 0.95 ? found / 2 : 0.8) * reps));
+                        demand(right >= (found < 0.98 ? 0.6 * found : 0.9) * reps));
                     fflush(stdout);
                 }
         }

@@ -89,6 +89,7 @@ MUTATIONS = [
     ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
     # ---- sweeps ----
     ("scale", "a->count > 1000000)", "a->count > 1000001)"),
+    ("sweeps", "&& !g->selection.met)", "&& 0)"),
     ("sweeps", "value > INT64_MAX - step", "value >= INT64_MAX - step"),
     # ---- rows ----
     ("trust", "r->bytes >= 2 * footprint", "r->bytes > 2 * footprint"),
