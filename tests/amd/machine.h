@@ -119,6 +119,7 @@ using Run = std::function<void(Wave &, const Instruction &)>;
 struct Operation {
     Run run;
     std::vector<int> widths; /* bytes of the operands, or MASK */
+    bool permutes = false;   /* knows DPP */
 };
 
 enum Access { LOAD, STORE, ATOMIC, WRITE_BACK };
@@ -482,7 +483,8 @@ struct Table {
                         lanewise<R, A...>(w, i, f, std::index_sequence_for<A...>());
                     },
                     {std::is_same<R, bool>::value ? MASK : static_cast<int>(sizeof(R)),
-                     static_cast<int>(sizeof(A))...}};
+                     static_cast<int>(sizeof(A))...},
+                    true};
     }
 
     template <class R, class... A, class F, size_t... I>

@@ -107,8 +107,8 @@ inline void parse_modifier(Instruction &i, const std::string &word)
     static const std::set<std::string> known = {
         "offset",    "offset0",    "offset1", "glc",      "slc",      "dlc",    "row_mask",
         "bank_mask", "bound_ctrl", "clamp",   "vmcnt",    "lgkmcnt",  "expcnt", "op_sel",
-        "op_sel_hi", "neg_lo",     "neg_hi",  "src0_sel", "src1_sel", "fi",     "sc0",
-        "sc1",       "nt",         "scope",   "th",       "bitop3"};
+        "op_sel_hi", "neg_lo",     "neg_hi",  "src0_sel", "src1_sel", "sc0",    "sc1",
+        "nt",        "scope",      "th",      "bitop3"};
     const size_t end = word.find_first_of(":(");
     const std::string key = word.substr(0, end);
     std::string value = end == std::string::npos ? "" : word.substr(end + 1);
@@ -423,16 +423,25 @@ inline void Machine::decode(const Kernel &kernel, Instruction &i, std::string li
     const auto &widths = i.operation->widths;
     if (!widths.empty() && widths.size() != i.at.size())
         stop("number of operands");
+    const bool packed = starts(i.name, "v_pk_");
+    if (i.op_sel && !packed && i.name != "v_permlanex16_b32")
+        stop("op_sel");
+    if ((i.neg_lo || i.neg_hi) && !packed)
+        stop("neg_lo or neg_hi");
+    if (!i.dpp.empty() && !i.operation->permutes)
+        stop(i.dpp);
     for (size_t o = 0; o < i.at.size(); o++) {
         const Operand &x = i.at[o];
         const int registers = lanes() / 32;
         if (x.count && !widths.empty() &&
             x.count != (widths[o] == MASK ? registers : std::max(widths[o] / 4, 1)))
             stop("width of operand " + std::to_string(o));
+        if (x.high && (widths.empty() || widths[o] != 2 || o == 0))
+            stop("half of a register");
         if (x.kind == Operand::VECTOR && x.first + x.count > kernel.vgprs)
             stop("register beyond those allocated");
         const bool high =
-            starts(i.name, "v_pk_") &&
+            packed &&
             (i.name != "v_pk_mov_b32" && o > 0 ? (i.op_sel | i.op_sel_hi) >> (o - 1) & 1 : false);
         if (x.kind == Operand::CONSTANT && high)
             stop("upper half of a constant");
