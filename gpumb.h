@@ -1400,7 +1400,11 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z)
         static const gpumbi_place gpumbi_at = {kind, __LINE__, __FILE__};                          \
         return &gpumbi_at;                                                                         \
     }()
-#define __syncthreads() ((void)gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS), 0))
+static inline void gpumbi_cpu_syncthreads(const gpumbi_place *here)
+{
+    gpumbi_cpu_barrier(here, 0);
+}
+#define __syncthreads() gpumbi_cpu_syncthreads(GPUMBI_HERE(GPUMBI_SYNCTHREADS))
 #define __syncthreads_count(...)                                                                   \
     gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS_COUNT), __VA_ARGS__)
 #define __syncthreads_and(...) gpumbi_cpu_barrier(GPUMBI_HERE(GPUMBI_SYNCTHREADS_AND), __VA_ARGS__)

@@ -38,7 +38,7 @@ static __global__ void reduce(const int *in, int *out)
     GPUMB_SHARED(int, sum);
     const unsigned t = threadIdx.x, n = blockDim.x;
     sum[t] = in[blockIdx.x * n + t];
-    __syncthreads();
+    ::__syncthreads(); /* as libraries write it */
     for (unsigned width = n; width > 1;) {
         const unsigned half = (width + 1) / 2;
         if (t + half < width)
