@@ -8333,20 +8333,26 @@ static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double sec
     return 1;
 }
 
-/* Whether the newest windows rise or fall by more than so many standard errors, and by what makes
- * half the precision within the warm-up's budget, or half a second: a ramp from which more than the
- * precision is left has at least twice that slope, if it is of 5 % and more with a time constant of
- * up to 2 s, or of 2 % and up to 0.5 s. Goes back as far as it takes to tell so little from none.
- * `errors` 0: so many that steady times are taken to move in less than 1 % of all rows; -1: as long
- * as a ramp of that slope, up or down, is not 20 times less likely than none (Wald's sequential
- * test, Ann. Math. Stat. 16, 1945). */
-static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double errors)
+/* How sure it is that times move; each includes those after it. */
+enum {
+    GPUMBI_STEADY,
+    GPUMBI_IN_DOUBT, /* a ramp is not 20 times less likely than none (Wald's sequential test, Ann.
+                      * Math. Stat. 16, 1945) */
+    GPUMBI_MAY_MOVE, /* by 1.3 standard errors */
+    GPUMBI_MOVES     /* by so many that less than 1 % of all rows with steady times do */
+};
+
+/* Whether the newest windows rise or fall by what makes half the precision within the warm-up's
+ * budget, or half a second: a ramp from which more than the precision is left has at least twice
+ * that slope, if it is of 5 % and more with a time constant of up to 2 s, or of 2 % and up to 0.5
+ * s. Goes back as far as it takes to tell so little from none. */
+static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 {
     const double *const end = s->pace.level + s->pace.windows;
     const double ahead_s = gpumbi_max(g->settings.warmup_s, 0.5);
     double slope = 0, error = 0, sure = HUGE_VAL;
     if (s->pace.windows < 3)
-        return 0;
+        return GPUMBI_STEADY;
     const double launch_s =
         s->use_events ? g->device.empty_kernel_s / gpumbi_real(s->result.batch) : 0;
     const double own_s =
@@ -8358,9 +8364,13 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s, double err
         slope = gpumbi_slope(end - n, n, &error);
         sure = (2.7 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
-    if (errors < 0) /* log(20) less log(2), for either direction, at twice the least slope */
-        return fabs(slope) > least - 2.3 / 2 * error * error / least;
-    return fabs(slope) > gpumbi_max(least, errors > 0 ? errors * error : sure);
+    slope = fabs(slope);
+    if (slope > least)
+        return slope > sure          ? GPUMBI_MOVES
+               : slope > 1.3 * error ? GPUMBI_MAY_MOVE
+                                     : GPUMBI_IN_DOUBT;
+    /* log(20) less log(2), for either direction, at twice the least slope */
+    return slope > least - 2.3 / 2 * error * error / least ? GPUMBI_IN_DOUBT : GPUMBI_STEADY;
 }
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
@@ -8456,13 +8466,14 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
     if (ended && s->pace.windows >= 4) {
         const double tolerance = gpumbi_max(g->settings.precision * newest[0], s->pace.spread);
         const int apart = s->pace.windows < 11 ? 1 : 5;
+        const int waits = apart > 1 && spent_s < least_s + 8e-3;
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
-                  !gpumbi_pace_moves(g, s, apart > 1 && spent_s < least_s + 8e-3 ? -1 : 1.3);
+                  gpumbi_pace_moves(g, s) < (waits ? GPUMBI_IN_DOUBT : GPUMBI_MAY_MOVE);
     }
     if (!settled && !out_of_time)
         return;
-    if (!settled && gpumbi_pace_moves(g, s, 0))
+    if (!settled && gpumbi_pace_moves(g, s) == GPUMBI_MOVES)
         s->result.flags |= GPUMB_FLAG_UNSETTLED;
     if (s->pace.windows)
         gpumbi_sampling_begin(g, s, *newest);
@@ -8499,14 +8510,15 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         s->samples.next_look = GPUMBI_FEW;
     if (s->samples.count >= s->samples.next_look) {
         const int early = !g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s;
-        if (early && gpumbi_pace_moves(g, s, 0)) {
+        const int moves = early ? gpumbi_pace_moves(g, s) : GPUMBI_STEADY;
+        if (moves == GPUMBI_MOVES) {
             gpumbi_samples_begin(g, s);
             return;
         }
         const gpumb_stats now = gpumbi_statistics_now(s);
         r->stop =
             gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
-        if (early && s->samples.count < wanted->max_samples && gpumbi_pace_moves(g, s, 1.3))
+        if (moves == GPUMBI_MAY_MOVE && s->samples.count < wanted->max_samples)
             r->stop = GPUMB_STOP_NONE;
         while (s->samples.next_look <= s->samples.count)
             s->samples.next_look = gpumbi_next_look(s->samples.next_look);
@@ -10011,7 +10023,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     r->series = gpumb_classify(s->samples.values, s->samples.count, g->settings.precision);
     if (r->series != GPUMB_SERIES_STEADY)
         r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
-    if (gpumbi_pace_moves(g, s, 0))
+    if (gpumbi_pace_moves(g, s) == GPUMBI_MOVES)
         r->flags |= GPUMB_FLAG_UNSETTLED;
     const double moved = gpumbi_value_of(g, &s->about.values, "dram_read_bytes") +
                          gpumbi_value_of(g, &s->about.values, "dram_write_bytes");
