@@ -544,17 +544,15 @@ static double ramp_found_at_best(double run_s, double seconds)
     enum { LOOKS = 200, REPS = 1000 };
     static double evidence[2][REPS][LOOKS];
     const double log_100 = 4.60517, log_2 = 0.693147;
-    double time[LOOKS], mean = 0, squares = 0, least = 0, most = 10, found = 0;
+    double time[LOOKS], brownian_time[LOOKS];
+    double mean = 0, squares = 0, least = 0, most = 10, found = 0;
     int looks = 0;
     for (int i = 0; looks < LOOKS && i * run_s < 1; i++) {
         const double off = ramp_at(i * run_s) - mean; /* Welford's update */
         mean += off / (i + 1);
         squares += off * (ramp_at(i * run_s) - mean);
         if ((i + 1) * run_s >= 5e-3 * (looks + 1)) {
-            const double now = squares / (ramp.sd * ramp.sd);
-            for (int is_ramp = 0; is_ramp < 2; is_ramp++)
-                for (int r = 0; r < REPS; r++)
-                    evidence[is_ramp][r][looks] = now;
+            brownian_time[looks] = squares / (ramp.sd * ramp.sd);
             time[looks++] = (i + 1) * run_s;
         }
     }
@@ -562,7 +560,7 @@ static double ramp_found_at_best(double run_s, double seconds)
         for (int r = 0; r < REPS; r++) {
             double at = 0, before = 0;
             for (int k = 0; k < looks; k++) {
-                const double now = evidence[is_ramp][r][k];
+                const double now = brownian_time[k];
                 at += is_ramp * (now - before) + sqrt(now - before) * random_normal();
                 before = now;
                 evidence[is_ramp][r][k] = fabs(at) + log1p(exp(-2 * fabs(at))) - log_2 - now / 2;
