@@ -104,6 +104,17 @@ FOR_VECTORS(from_after, SHUFFLE_DOWN)
 FOR_VECTORS(from_across, SHUFFLE_XOR)
 #undef FOR_VECTORS
 
+/* The sum of so many lanes, for the first of them, in a warp that has not all its lanes. */
+template <class T> static DEVICE T sum_of_rest(lane_of l, T x, unsigned lanes)
+{
+    for (unsigned by = lanes / 2; by; by /= 2) {
+        const T other = from_after(l, x, by);
+        if (l.lane + by < l.count)
+            x = x + other;
+    }
+    return x;
+}
+
 /* All lanes get the sum. */
 template <int threads, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
 {
@@ -113,12 +124,7 @@ template <int threads, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
             x = x + from_across(l, x, by);
         return x;
     }
-    for (unsigned by = WARP_LANES / 2; by; by /= 2) {
-        const T other = from_after(l, x, by);
-        if (l.lane + by < l.count)
-            x = x + other;
-    }
-    return from_lane(l, x, 0);
+    return from_lane(l, sum_of_rest(l, x, WARP_LANES), 0);
 }
 
 /* In blocks of so many threads shuffles of vectors wait for each other rather than for their
@@ -601,22 +607,11 @@ template <class T, int threads, int most> struct by_parts {
         return this_lane(threads);
     }
 
-    /* In a warp that has not all its lanes: for the first lane of each part. */
-    template <class Any> static __device__ Any sum_of_rest(lane_of l, Any x)
-    {
-        for (unsigned by = LANES_EACH / 2; by; by /= 2) {
-            const Any other = from_after(l, x, by);
-            if (l.lane + by < l.count)
-                x = x + other;
-        }
-        return x;
-    }
-
     template <class Scalar>
     static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
     {
         if (l.count != WARP_LANES) {
-            x = sum_of_rest(l, x);
+            x = sum_of_rest(l, x, LANES_EACH);
             if (lane_of_part() == 0)
                 *left = x;
         } else {
@@ -628,7 +623,7 @@ template <class T, int threads, int most> struct by_parts {
     template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
     {
         if (l.count != WARP_LANES) {
-            x = sum_of_rest(l, x);
+            x = sum_of_rest(l, x, LANES_EACH);
         } else {
             UNROLL
             for (unsigned by = LANES_EACH / 2; by; by /= 2)
