@@ -361,9 +361,12 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
             add "$nvcc -arch=$arch -std=c++14 -Wno-deprecated-gpu-targets -Xptxas -Werror -I." \
                 "-DGPUMB_IMPLEMENTATION -DALL_KERNELS -cubin -o \$out -x cu $dir/use.c"
             # Programs and tests for the oldest, which lack fp16 arithmetic and atomicAdd(double).
-            case $arch in sm_52) units="$programs $(echo tests/test_*.cu)" ;; *) units= ;; esac
-            [ $arch != sm_60 ] || units="bench/reduction.cu $(echo tests/test_*.cu)"
-            for unit in $units; do
+            case $arch in
+            sm_52) units=$programs ;;
+            sm_60) units=bench/reduction.cu ;;
+            *) continue ;;
+            esac
+            for unit in $units tests/test_*.cu; do
                 add "$nvcc -arch=$arch -std=c++17 -Wno-deprecated-gpu-targets -Xptxas -Werror" \
                     "-Werror all-warnings -I. -c -o \$out $unit"
             done
