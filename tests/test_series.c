@@ -178,6 +178,28 @@ static void test_interval(void)
         }
 }
 
+/* Where neighbours mirror each other, sums of two being at most a tenth as noisy as both, the
+ * median stays, however long they swing; else it is as uncertain as they say. */
+static void test_mirrored(void)
+{
+    int k, i;
+    for (k = 0; k < 2; k++) {
+        const double own = k ? 0.65 : 0.5, n = 400;
+        double swing = 0, lo, hi, effective;
+        gpumb_stats s;
+        lcg = 1;
+        for (i = 0; i < n; i += 2) {
+            swing = 0.9 * swing + uniform() - 0.5;
+            values[i] = 100 + swing + own * (uniform() - 0.5);
+            values[i + 1] = 100 - swing + own * (uniform() - 0.5);
+        }
+        naive_interval(values, (int)n, 0, &lo, &hi, &effective);
+        s = stats_of(values, (size_t)n);
+        CHECK_NEAR(s.effective, effective, 1e-6 * n);
+        CHECK_CASE(k ? s.effective < n / 2 : s.effective >= n, "%g of %g count", s.effective, n);
+    }
+}
+
 /* How many of 200 intervals hold the median, 0, of AR(1) 0.9 with two levels in turn, or of two
  * such series in turn; and of `period` levels. */
 static int held_of(int n, int series, int period, double height)
@@ -266,6 +288,40 @@ static void test_small(void)
     CHECK_NEAR(s.ci_hi, 7, 0);
     CHECK_INT(gpumbi_next_look(30), 46);
     CHECK_INT(gpumbi_next_look(46), 70);
+}
+
+/* Fewer than 30 values, each a rank from 101 on: an interval of less than 13 ranks to either side
+ * is widened to that, or, where they look independent, to what is left at 14 ... 24 values. */
+static void test_few(void)
+{
+    static const struct {
+        int count, correlated;
+        double ranks; /* 1: as it was */
+    } cases[] = {{5, 0, 1},   {6, 0, 13},   {8, 1, 13}, {14, 0, 13}, {15, 0, 11.7}, {19, 0, 6.5},
+                 {19, 1, 13}, {23, 0, 1.3}, {24, 0, 1}, {24, 1, 13}, {29, 1, 13},   {30, 1, 1}};
+    size_t k;
+    int i;
+    for (k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const double middle = 100 + (cases[k].count + 1) / 2.0;
+        gpumb_stats s;
+        memset(&s, 0, sizeof s);
+        for (i = 0; i < cases[k].count; i++)
+            values[i] = 101 + i;
+        s.count = (uint64_t)cases[k].count;
+        s.effective = cases[k].count - (cases[k].correlated ? 0.1 : 0);
+        s.ci_lo = middle - 1;
+        s.ci_hi = middle + 1;
+        gpumbi_widen_few(values, &s);
+        CHECK_CASE(fabs(middle - s.ci_lo - cases[k].ranks) < 1e-9 &&
+                       fabs(s.ci_hi - middle - cases[k].ranks) < 1e-9,
+                   "%d values: %g and %g ranks, expected %g", cases[k].count, middle - s.ci_lo,
+                   s.ci_hi - middle, cases[k].ranks);
+        s.ci_lo = middle - 20;
+        s.ci_hi = middle + 20;
+        gpumbi_widen_few(values, &s); /* never narrower */
+        CHECK_NEAR(s.ci_lo, middle - 20, 0);
+        CHECK_NEAR(s.ci_hi, middle + 20, 0);
+    }
 }
 
 /* ---- classes, with uniform noise of +-1 % ---- */
@@ -362,7 +418,144 @@ static void test_classes(void)
     CHECK_INT(gpumb_classify(values, 1000, 0.01), GPUMB_SERIES_WARMING_UP);
 }
 
+/* How correlated values are: sums pairs of lags while they are positive; and by how much
+ * correlations rise again behind their lowest. */
+static double naive_correlation(const double *series, int n, double *rise)
+{
+    double mean = 0, time = 0, squares = 0, least = 1, last = 0;
+    int positive = 1, lag, i;
+    *rise = 0;
+    for (i = 0; i < n; i++)
+        mean += series[i] / n;
+    for (lag = 0; lag / 2 * 2 < n / 2; lag++) {
+        double now = 0;
+        for (i = lag; i < n; i++)
+            now += (series[i] - mean) * (series[i - lag] - mean);
+        squares = lag ? squares : now;
+        now /= squares;
+        least = fmin(least, now);
+        *rise = fmax(*rise, now - least);
+        positive &= lag % 2 == 0 || last + now > 0;
+        time += lag % 2 && positive ? 2 * (last + now) : 0;
+        last = now;
+    }
+    return time - 1;
+}
+
+/* Segments differ if their variance is 9 + 50/n times what the rest lets one expect: five low ones
+ * and four high ones, of noise whose mean is 0 in each. */
+static void test_segments(void)
+{
+    static const int lengths[] = {36, 90, 900};
+    size_t k;
+    int high, i;
+    for (k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        const int n = lengths[k], members = n / 9;
+        double within = 0, rise;
+        lcg = 1;
+        for (i = 0; i < n; i++)
+            other[i] = uniform();
+        for (i = 0; i < n; i++) {
+            double mean = 0;
+            int j;
+            for (j = 0; j < members; j++)
+                mean += other[i / members * members + j] / members;
+            copy[i] = other[i] - mean;
+            within += copy[i] * copy[i] / (n - 9);
+        }
+        within *= fmax(1, naive_correlation(copy, n, &rise));
+        for (high = 0; high < 2; high++) {
+            /* of a step of 1: 5 (4/9)^2 + 4 (5/9)^2 = 20/9, of 8 degrees of freedom */
+            const double limit = (9 + 50.0 / n) * (high ? 1.04 : 0.96);
+            const double step = sqrt(limit * within * 8 / (members * 20.0 / 9));
+            for (i = 0; i < n; i++)
+                values[i] = 10 + copy[i] + (i / members < 5 ? 0 : step);
+            CHECK_CASE(gpumb_classify(values, (uint64_t)n, 0.001) ==
+                           (high ? GPUMB_SERIES_SLOWING_DOWN : GPUMB_SERIES_STEADY),
+                       "%d values, %d", n, high);
+        }
+    }
+}
+
+/* Correlations that rise by more than 0.65 + 2.5 / sqrt(n) are a cycle's: here of period 6. */
+static void test_cycles(void)
+{
+    static const int lengths[] = {96, 576};
+    size_t k;
+    int part, i;
+    for (k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        const int n = lengths[k];
+        const double limit = 0.65 + 2.5 / sqrt(n);
+        double close[2] = {1, 1};
+        for (part = 0; part <= 400; part++) {
+            double rise, rest;
+            lcg = 7;
+            for (i = 0; i < n; i++)
+                values[i] = 10 + sin(6.283185307179586 * i / 6) + 0.01 * part * (uniform() - 0.5);
+            naive_correlation(values, n, &rise);
+            if (n > 120) { /* of the newest 120, it may be more */
+                naive_correlation(values + n - 120, 120, &rest);
+                rise = fmax(rise, rest);
+            }
+            close[rise > limit] = fmin(close[rise > limit], fabs(rise - limit));
+            if (fabs(rise - limit) > 0.03)
+                CHECK_CASE((gpumb_classify(values, (uint64_t)n, 0.01) == GPUMB_SERIES_UNSTEADY) ==
+                               (rise > limit),
+                           "%d values, noise %d %%, rise %g", n, part, rise);
+        }
+        CHECK(close[0] < 0.03 && close[1] < 0.03);
+    }
+}
+
+/* Two levels are visited 6 times, and are 4 of the clock's steps apart, unless they are visited far
+ * less often than if they were drawn: 50 of 100 times, less 4 standard deviations. */
+static void test_levels(void)
+{
+    static const struct {
+        int switches;
+        double quantum; /* of their distance */
+        int expected;
+    } cases[] = {{5, 0.01, 0}, {6, 0.01, 1}, {6, 0.9, 1},    {29, 0.3, 1},
+                 {32, 0.3, 0}, {50, 0.3, 0}, {50, 0.251, 0}, {50, 0.249, 1}};
+    size_t k;
+    int i;
+    for (k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const int switches = cases[k].switches;
+        for (i = 0; i < 100; i++) /* the first half has those that are too many to fill all */
+            values[i] = 1 + (double)((i * (switches + 1) / 100) % 2);
+        CHECK_CASE(gpumbi_two_levels(values, 100, 0.01, cases[k].quantum) == cases[k].expected,
+                   "%d switches, quantum %g", switches, cases[k].quantum);
+    }
+}
+
+/* Values jump if three are beyond the three before by 3 times what most neighbours differ by. */
+static void test_jumps(void)
+{
+    int k, i;
+    for (k = 0; k < 4; k++) {
+        const double jump = (k % 2 ? 4.2 : 3.8) * (k < 2 ? 1 : -1); /* less 1, of the noise */
+        for (i = 0; i < 40; i++)
+            values[i] = 10 + i % 2 + (i < 20 ? 0 : jump);
+        CHECK_CASE(gpumbi_jumps(values, 40, 0) == k % 2, "by %g", jump);
+        CHECK(!gpumbi_jumps(values, 40, 3.3));
+    }
+}
+
 /* ---- comparisons ---- */
+
+/* Rounds count in pairs if there are 30 and 15 plus two standard errors, 5.5, are opposite. */
+static void test_pairs(void)
+{
+    int opposite, i;
+    for (opposite = 14; opposite < 30; opposite++) {
+        for (i = 0; i < 60; i++) {
+            const int pair = i / 2, rest = pair - opposite; /* the last pair is in the middle */
+            values[i] = pair == 29 ? 1 : (rest < 0 ? i : rest) % 2 ? 1.1 : 0.9;
+        }
+        const uint64_t counted = gpumbi_pair_ratios(values, 60);
+        CHECK_CASE(counted == (opposite > 20 ? 30 : 60), "%d opposite: %d", opposite, (int)counted);
+    }
+}
 
 /* Delta 1 %: the ratio is within 0.990099 ... 1.01 or beyond, its interval within or not, and
  * certain to differ from 1 or not. */
@@ -509,8 +702,15 @@ int main(void)
     test_select();
     test_small();
     test_interval();
+    test_mirrored();
     test_periods();
+    test_few();
     test_classes();
+    test_segments();
+    test_cycles();
+    test_levels();
+    test_jumps();
+    test_pairs();
     test_verdicts();
     test_comparisons();
     test_widening();
