@@ -5988,7 +5988,8 @@ typedef struct gpumbi_sink {
 
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_GBENCH, GPUMBI_SINKS };
 
-typedef struct gpumbi_records gpumbi_records; /* see COMPARISON */
+typedef struct gpumbi_record gpumbi_record; /* see COMPARISON */
+typedef struct gpumbi_records gpumbi_records;
 typedef struct gpumbi_expectation gpumbi_expectation;
 
 /* A context. Each struct in it belongs to the section that is named; others at most read it, and
@@ -6347,13 +6348,6 @@ static gpumb *gpumbi_enter(gpumb *g)
     return gpumbi_working(g) ? g : NULL;
 }
 
-/* Forgets what described the last region, but not that a buffer is missing. */
-static void gpumbi_next_region(gpumb *g)
-{
-    memset(&g->region.next, 0, sizeof g->region.next);
-    gpumbi_copy_text(g->region.next.skip, sizeof g->region.next.skip, g->memory.missing);
-}
-
 /* Why the region under way, or else the next one, has to be skipped; "" if it need not. */
 static char *gpumbi_trouble(gpumb *g)
 {
@@ -6469,206 +6463,6 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
 {
     if ((g = gpumbi_enter(g)) != NULL)
         g->stream = stream;
-}
-
-GPUMB_API size_t gpumb_row_count(gpumb *g)
-{
-    g = gpumbi_context(g);
-    return gpumbi_dry(g) ? 0 : g->rows.count;
-}
-
-GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
-{
-    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
-}
-
-/* NULL: it has no such axis. */
-static const gpumbi_coordinate *gpumbi_row_coordinate(gpumb *g, size_t row, const char *axis)
-{
-    const gpumbi_point *point = row < gpumb_row_count(g) ? &g->rows.at[row]->point : NULL;
-    for (int i = 0; axis && point && i < point->depth; i++)
-        if (!strcmp(g->sweep.column[point->at[i].column], axis))
-            return &point->at[i];
-    return NULL;
-}
-
-/* The real that these are the bits of. */
-static double gpumbi_as_real(int64_t bits)
-{
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
-GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
-{
-    g = gpumbi_context(g);
-    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, axis);
-    return at && !at->is_real ? at->value : -1;
-}
-
-static double gpumbi_value_of(const gpumb *g, const gpumbi_values *values, const char *name)
-{
-    for (int i = 0; name && i < values->count; i++)
-        if (!strcmp(g->sweep.column[values->at[i].column], name))
-            return values->at[i].value;
-    return NAN;
-}
-
-GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
-{
-    g = gpumbi_context(g);
-    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
-    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
-           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
-                                      : NAN;
-}
-
-GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
-{
-    g = gpumbi_context(g);
-    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
-}
-
-GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
-{
-    va_list arguments, again;
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
-        return;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    const char *mark = g->settings.replay ? "replayed: " : "";
-    const int length = vsnprintf(NULL, 0, format, arguments);
-    const size_t marked = strlen(mark), room = length < 0 ? 1 : (size_t)length + 1;
-    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + marked + room);
-    if (note) {
-        memcpy(note->text, mark, marked);
-        vsnprintf(note->text + marked, room, format, again);
-    }
-    va_end(again);
-    va_end(arguments);
-    if (!note)
-        return;
-    for (char *c = note->text; *c; c++)
-        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
-    if (g->sinks.last_note)
-        g->sinks.last_note->next = note;
-    else
-        g->sinks.notes = note;
-    g->sinks.last_note = note;
-    if (g->table.file)
-        gpumbi_print(g->table.file, "  %s\n", note->text);
-}
-
-/* What describes the next region; where there is nothing to do, what nobody reads. */
-static gpumbi_description *gpumbi_about(gpumb *g)
-{
-    static GPUMBI_PER_THREAD gpumbi_description nothing;
-    g = gpumbi_enter(g);
-    return g ? &g->region.next : &nothing;
-}
-
-GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
-{
-    gpumbi_about(g)->bytes = bytes;
-}
-
-GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
-{
-    gpumbi_about(g)->flop = flop;
-}
-
-GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
-{
-    gpumbi_about(g)->elements = elements;
-}
-
-static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind);
-
-/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
- * the column's. */
-static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                    gpumbi_column_kind kind, double value)
-{
-    const int column = gpumbi_find_column(g, name, kind);
-    int i = 0;
-    while (i < values->count && values->at[i].column != column)
-        i++;
-    if (column < 0 || i == GPUMBI_COLUMNS)
-        return "";
-    values->count += i == values->count;
-    values->at[i].column = column;
-    values->at[i].value = gpumbi_finite(value) ? value : NAN;
-    return g->sweep.column[column];
-}
-
-GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
-{
-    if ((g = gpumbi_enter(g)) != NULL)
-        gpumbi_put_value(
-            g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
-            GPUMBI_OWN, value);
-}
-
-GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
-{
-    if ((g = gpumbi_enter(g)) != NULL)
-        g->region.next.counters = names;
-}
-
-GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
-{
-    gpumbi_about(g)->footprint = bytes;
-}
-
-GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->to_device = to_device;
-    about->to_host = to_host;
-}
-
-GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->reference = reference;
-    about->expected = share;
-}
-
-GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
-{
-    gpumbi_about(g)->timing = timing;
-}
-
-GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
-{
-    gpumbi_about(g)->cache = cache;
-}
-
-GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
-{
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b)
-        gpumbi_null(g, "gpumb_set_output");
-    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
-        g->region.next.output[g->region.next.outputs++] = b;
-    else
-        gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
-}
-
-GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->check = check;
-    about->check_user = user;
-}
-
-GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->reset = reset;
-    about->reset_user = user;
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -8124,6 +7918,9 @@ static int gpumbi_profiler_runs(void)
     return found;
 }
 
+static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
+                                    gpumbi_column_kind kind, double value);
+
 /* Gives each of the region's counters its column, and makes them those that are to be counted. */
 static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
 {
@@ -8667,10 +8464,109 @@ static size_t gpumbi_point_number(const gpumb *g);
 static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
 static int gpumbi_matches(const gpumb *g, const char *kernel);
 static int gpumbi_selected(gpumb *g, const char *kernel);
-typedef struct gpumbi_record gpumbi_record;
 static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes);
 static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r);
 static void gpumbi_replay_row(gpumb *g, const char *kernel);
+static void gpumbi_finish(gpumb *g, gpumbi_sampler *s); /* derives what a row shows, hands it on */
+
+/* Forgets what described the last region, but not that a buffer is missing. */
+static void gpumbi_next_region(gpumb *g)
+{
+    memset(&g->region.next, 0, sizeof g->region.next);
+    gpumbi_copy_text(g->region.next.skip, sizeof g->region.next.skip, g->memory.missing);
+}
+
+/* What describes the next region; where there is nothing to do, what nobody reads. */
+static gpumbi_description *gpumbi_about(gpumb *g)
+{
+    static GPUMBI_PER_THREAD gpumbi_description nothing;
+    g = gpumbi_enter(g);
+    return g ? &g->region.next : &nothing;
+}
+
+GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
+{
+    gpumbi_about(g)->bytes = bytes;
+}
+
+GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
+{
+    gpumbi_about(g)->flop = flop;
+}
+
+GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
+{
+    gpumbi_about(g)->elements = elements;
+}
+
+GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        gpumbi_put_value(
+            g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
+            GPUMBI_OWN, value);
+}
+
+GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        g->region.next.counters = names;
+}
+
+GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
+{
+    gpumbi_about(g)->footprint = bytes;
+}
+
+GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->to_device = to_device;
+    about->to_host = to_host;
+}
+
+GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->reference = reference;
+    about->expected = share;
+}
+
+GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
+{
+    gpumbi_about(g)->timing = timing;
+}
+
+GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
+{
+    gpumbi_about(g)->cache = cache;
+}
+
+GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b)
+        gpumbi_null(g, "gpumb_set_output");
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
+        g->region.next.output[g->region.next.outputs++] = b;
+    else
+        gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
+}
+
+GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->check = check;
+    about->check_user = user;
+}
+
+GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->reset = reset;
+    about->reset_user = user;
+}
 
 /* Fails a region that was described by something impossible, and forgets it. No result needs more
  * than 1e30, and rates stay finite. */
@@ -8779,10 +8675,6 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     return g;
 }
 
-/* Derives what a row shows, and hands it on. */
-static void gpumbi_finish(gpumb *g, gpumbi_sampler *s);
-static void gpumbi_keep_good(gpumbi_sampler *s);
-
 GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
@@ -8793,6 +8685,20 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
     if (!wanted)
         gpumbi_region_begin(g, name, NULL);
     return wanted;
+}
+
+/* Leaves out what is no time. */
+static void gpumbi_keep_good(gpumbi_sampler *s)
+{
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < s->samples.count; k++)
+        if (gpumbi_finite(s->samples.values[k]) && s->samples.values[k] > 0)
+            s->samples.values[kept++] = s->samples.values[k];
+    if (kept < s->samples.count)
+        s->result.flags |= GPUMB_FLAG_BAD_TIME;
+    s->samples.count = kept;
+    if (!kept && s->result.status == GPUMB_STATUS_OK)
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no time of more than zero was given");
 }
 
 GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
@@ -9081,20 +8987,6 @@ static int gpumbi_rounds_end(gpumb *g)
     return g->interleave.rounds_suffice;
 }
 
-/* Leaves out what is no time. */
-static void gpumbi_keep_good(gpumbi_sampler *s)
-{
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < s->samples.count; k++)
-        if (gpumbi_finite(s->samples.values[k]) && s->samples.values[k] > 0)
-            s->samples.values[kept++] = s->samples.values[k];
-    if (kept < s->samples.count)
-        s->result.flags |= GPUMB_FLAG_BAD_TIME;
-    s->samples.count = kept;
-    if (!kept && s->result.status == GPUMB_STATUS_OK)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no time of more than zero was given");
-}
-
 /* Of times that were given, a bad one spoils the round of all. */
 static void gpumbi_given_rounds(gpumb *g)
 {
@@ -9236,7 +9128,8 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
 /* ================================================================================================
  * SWEEPS
  *
- * Owns the open axes and the list of points, one for each configuration that has a region.
+ * Owns the open axes, the columns behind the fixed ones, and the list of points, one for each
+ * configuration that has a region.
  */
 
 static void gpumbi_show_progress(char *text);
@@ -9463,6 +9356,31 @@ static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kin
     gpumbi_copy_text(g->sweep.column[g->sweep.columns], sizeof g->sweep.column[0], name);
     g->sweep.column_kind[g->sweep.columns] = kind;
     return g->sweep.columns++;
+}
+
+/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
+ * the column's. */
+static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
+                                    gpumbi_column_kind kind, double value)
+{
+    const int column = gpumbi_find_column(g, name, kind);
+    int i = 0;
+    while (i < values->count && values->at[i].column != column)
+        i++;
+    if (column < 0 || i == GPUMBI_COLUMNS)
+        return "";
+    values->count += i == values->count;
+    values->at[i].column = column;
+    values->at[i].value = gpumbi_finite(value) ? value : NAN;
+    return g->sweep.column[column];
+}
+
+static double gpumbi_value_of(const gpumb *g, const gpumbi_values *values, const char *name)
+{
+    for (int i = 0; name && i < values->count; i++)
+        if (!strcmp(g->sweep.column[values->at[i].column], name))
+            return values->at[i].value;
+    return NAN;
 }
 
 static void gpumbi_axis_pop(gpumb *g)
@@ -9849,6 +9767,14 @@ GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
     return a->owner->sweep.here.at[a->depth].value;
 }
 
+/* The real that these are the bits of. */
+static double gpumbi_as_real(int64_t bits)
+{
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
 {
     return gpumbi_as_real(gpumbi_axis_value(a));
@@ -10141,6 +10067,49 @@ static void gpumbi_write_waiting(gpumb *g)
         if (g->rows.at[i]->number == g->rows.count)
             g->rows.last = i;
     gpumbi_write_rows(g);
+}
+
+GPUMB_API size_t gpumb_row_count(gpumb *g)
+{
+    g = gpumbi_context(g);
+    return gpumbi_dry(g) ? 0 : g->rows.count;
+}
+
+GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
+{
+    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
+}
+
+/* NULL: it has no such axis. */
+static const gpumbi_coordinate *gpumbi_row_coordinate(gpumb *g, size_t row, const char *axis)
+{
+    const gpumbi_point *point = row < gpumb_row_count(g) ? &g->rows.at[row]->point : NULL;
+    for (int i = 0; axis && point && i < point->depth; i++)
+        if (!strcmp(g->sweep.column[point->at[i].column], axis))
+            return &point->at[i];
+    return NULL;
+}
+
+GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
+{
+    g = gpumbi_context(g);
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, axis);
+    return at && !at->is_real ? at->value : -1;
+}
+
+GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
+{
+    g = gpumbi_context(g);
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
+    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
+           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
+                                      : NAN;
+}
+
+GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
+{
+    g = gpumbi_context(g);
+    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
 }
 
 /* ================================================================================================
@@ -11188,6 +11157,72 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     fputc('\n', g->table.file);
 }
 
+GPUMB_API void gpumb_print_result(const gpumb_result *r)
+{
+    char flags[300];
+    if (!r) {
+        printf("no result: the pointer is NULL\n");
+        return;
+    }
+    if (r->status != GPUMB_STATUS_OK) {
+        gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
+                     gpumbi_status_name[r->status], r->reason);
+        return;
+    }
+    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
+    if (r->time.count >= 6)
+        gpumbi_print(stdout, ", 95 %% in %s ... %s",
+                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
+                     gpumbi_write_time(r->time.ci_hi).text);
+    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
+    if (r->batch > 1)
+        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
+    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
+    if (r->gbps > 0)
+        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
+    if (r->gflops > 0)
+        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
+    if (r->elements_per_s > 0)
+        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
+    if (r->measured_pct > 0)
+        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
+                     gpumbi_write_short(r->expected_pct, 1).text,
+                     gpumbi_write_short(r->measured_pct, 1).text);
+    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
+    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
+}
+
+GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
+{
+    va_list arguments, again;
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
+        return;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const char *mark = g->settings.replay ? "replayed: " : "";
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    const size_t marked = strlen(mark), room = length < 0 ? 1 : (size_t)length + 1;
+    gpumbi_text *note = (gpumbi_text *)gpumbi_allocate(g, sizeof *note + marked + room);
+    if (note) {
+        memcpy(note->text, mark, marked);
+        vsnprintf(note->text + marked, room, format, again);
+    }
+    va_end(again);
+    va_end(arguments);
+    if (!note)
+        return;
+    for (char *c = note->text; *c; c++)
+        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+    if (g->sinks.last_note)
+        g->sinks.last_note->next = note;
+    else
+        g->sinks.notes = note;
+    g->sinks.last_note = note;
+    if (g->table.file)
+        gpumbi_print(g->table.file, "  %s\n", note->text);
+}
+
 static void gpumbi_show_progress(char *text)
 {
     gpumbi_progress_clear();
@@ -11615,41 +11650,6 @@ static void gpumbi_sink_close(gpumb *g, int kind)
         close(sink->fd);
     }
     sink->fd = -1;
-}
-GPUMB_API void gpumb_print_result(const gpumb_result *r)
-{
-    char flags[300];
-    if (!r) {
-        printf("no result: the pointer is NULL\n");
-        return;
-    }
-    if (r->status != GPUMB_STATUS_OK) {
-        gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
-                     gpumbi_status_name[r->status], r->reason);
-        return;
-    }
-    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
-    if (r->time.count >= 6)
-        gpumbi_print(stdout, ", 95 %% in %s ... %s",
-                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
-                     gpumbi_write_time(r->time.ci_hi).text);
-    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
-    if (r->batch > 1)
-        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
-    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
-    if (r->gbps > 0)
-        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
-    if (r->gflops > 0)
-        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
-    if (r->elements_per_s > 0)
-        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
-    if (r->measured_pct > 0)
-        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
-                     gpumbi_write_short(r->expected_pct, 1).text,
-                     gpumbi_write_short(r->measured_pct, 1).text);
-    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
-    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
-    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
 }
 
 /* ================================================================================================
