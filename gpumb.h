@@ -1249,24 +1249,26 @@ typedef struct gpumbi_emulated_thread {
     void *shared;
 } gpumbi_emulated_thread;
 
-/* Everything a thread can wait at; block barriers first. gpumbi_wait_names[] has the same order. */
-enum {
-    GPUMBI_SYNCTHREADS,
-    GPUMBI_SYNCTHREADS_COUNT,
-    GPUMBI_SYNCTHREADS_AND,
-    GPUMBI_SYNCTHREADS_OR,
-    GPUMBI_SYNCWARP,
-    GPUMBI_SHFL,
-    GPUMBI_SHFL_UP,
-    GPUMBI_SHFL_DOWN,
-    GPUMBI_SHFL_XOR,
-    GPUMBI_BALLOT,
-    GPUMBI_ANY,
-    GPUMBI_ALL,
-    GPUMBI_WAITS
-};
+/* Everything a thread can wait at; block barriers first, votes last. */
+#define GPUMBI_WAIT_LIST(X)                                                                        \
+    X(SYNCTHREADS, "__syncthreads")                                                                \
+    X(SYNCTHREADS_COUNT, "__syncthreads_count")                                                    \
+    X(SYNCTHREADS_AND, "__syncthreads_and")                                                        \
+    X(SYNCTHREADS_OR, "__syncthreads_or")                                                          \
+    X(SYNCWARP, "__syncwarp")                                                                      \
+    X(SHFL, "__shfl_sync")                                                                         \
+    X(SHFL_UP, "__shfl_up_sync")                                                                   \
+    X(SHFL_DOWN, "__shfl_down_sync")                                                               \
+    X(SHFL_XOR, "__shfl_xor_sync")                                                                 \
+    X(BALLOT, "__ballot_sync")                                                                     \
+    X(ANY, "__any_sync")                                                                           \
+    X(ALL, "__all_sync")
+#define GPUMBI_WAIT_ENUM(wait, name) GPUMBI_##wait,
+enum { GPUMBI_WAIT_LIST(GPUMBI_WAIT_ENUM) GPUMBI_WAITS };
+#undef GPUMBI_WAIT_ENUM
 
-/* What a thread waits at: each barrier of a block in the text has one of its own. */
+/* What a thread waits at: each barrier of a block in the text has one of its own; what warps wait
+ * at has no line. */
 typedef struct gpumbi_place {
     int wait, line;
     const char *file;
@@ -4962,10 +4964,10 @@ enum {
     GPUMBI_STACK_SIZE = GPUMBI_SPILL + GPUMB_CPU_STACK_BYTES / 64 * 64,
     GPUMBI_STACK_STEP = GPUMBI_STACK_SIZE + 5 * 64};
 
-static const char *const gpumbi_wait_names[GPUMBI_WAITS] = {
-    "__syncthreads",   "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
-    "__syncwarp",      "__shfl_sync",         "__shfl_up_sync",    "__shfl_down_sync",
-    "__shfl_xor_sync", "__ballot_sync",       "__any_sync",        "__all_sync"};
+#define GPUMBI_WAIT_NAME(wait, name) name,
+#define GPUMBI_WAIT_PLACE(wait, name) {GPUMBI_##wait, 0, NULL},
+static const char *const gpumbi_wait_names[] = {GPUMBI_WAIT_LIST(GPUMBI_WAIT_NAME)};
+static const gpumbi_place gpumbi_nowhere[] = {GPUMBI_WAIT_LIST(GPUMBI_WAIT_PLACE)};
 
 typedef struct gpumbi_fiber {
     gpumbi_registers context;
@@ -5000,7 +5002,6 @@ typedef struct gpumbi_worker {
     const gpumbi_place *barrier; /* of the block, where the first of `arrived` threads waits */
     int elsewhere;               /* and others wait at another one */
     unsigned arrived, tally;     /* the tally is of predicates */
-    gpumbi_place warp_wait[GPUMBI_WAITS]; /* without a line */
     unsigned group_count[GPUMBI_MAX_WARPS];
     uint64_t present[GPUMBI_MAX_WARPS], alive[GPUMBI_MAX_WARPS], ready[GPUMBI_MAX_WARPS];
     gpumbi_group group[GPUMBI_MAX_THREADS]; /* those of a warp start at its first thread */
@@ -5307,8 +5308,7 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
         gpumbi_group_complete(w, warp, g);
         w->ready[warp] &= ~bit;
     } else {
-        w->warp_wait[wait].wait = wait;
-        gpumbi_wait(w, &w->warp_wait[wait]);
+        gpumbi_wait(w, &gpumbi_nowhere[wait]);
     }
     value[0] = self->taken[0];
     value[1] = self->taken[1];
