@@ -865,21 +865,17 @@ GPUMB_API double gpumbi_axis_real(const gpumb_axis *axis);
 #define GPUMB_SWEEP_STRINGS(g, axis, names, count)                                                 \
     GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_names((g), #axis, (names), (count)))
 #define GPUMB_SWEEP_LIST(g, axis, ...)                                                             \
-    for (int64_t gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;     \
-         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
-        GPUMB_SWEEP_ARRAY(g, axis, gpumbi_list_##axis,                                             \
-                          sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+    GPUMBI_SWEEP_OVER(GPUMB_SWEEP_ARRAY, int64_t, g, axis, __VA_ARGS__)
 #define GPUMB_SWEEP_REALS(g, axis, ...)                                                            \
-    for (double gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;      \
-         gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
-        GPUMB_SWEEP_REAL_ARRAY(g, axis, gpumbi_list_##axis,                                        \
-                               sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+    GPUMBI_SWEEP_OVER(GPUMB_SWEEP_REAL_ARRAY, double, g, axis, __VA_ARGS__)
 #define GPUMB_SWEEP_NAMES(g, axis, ...)                                                            \
-    for (const char *gpumbi_list_##axis[] = {__VA_ARGS__},                                         \
-                    **gpumbi_go_##axis = gpumbi_list_##axis;                                       \
+    GPUMBI_SWEEP_OVER(GPUMB_SWEEP_STRINGS, gpumbi_name, g, axis, __VA_ARGS__)
+
+typedef const char *gpumbi_name;
+#define GPUMBI_SWEEP_OVER(sweep, type, g, axis, ...)                                               \
+    for (type gpumbi_list_##axis[] = {__VA_ARGS__}, *gpumbi_go_##axis = gpumbi_list_##axis;        \
          gpumbi_go_##axis; gpumbi_go_##axis = GPUMBI_NULL)                                         \
-        GPUMB_SWEEP_STRINGS(g, axis, gpumbi_list_##axis,                                           \
-                            sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
+    sweep(g, axis, gpumbi_list_##axis, sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
 #define GPUMBI_SWEEP(type, what, axis, begin)                                                      \
     for (gpumb_axis *gpumbi_axis_##axis = (begin); gpumbi_axis_next(gpumbi_axis_##axis);)          \
