@@ -3130,6 +3130,7 @@ typedef struct gpumbi_state {
     int throttle; /* GPUMB_THROTTLE_..., now or since the previous reading; -1: unknown */
     int others;   /* other processes that compute on the device, at least; -1: unknown */
 } gpumbi_state;
+static const gpumbi_state gpumbi_state_unknown = {0, 0, 0, -1, -1};
 
 /* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
  * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
@@ -3265,6 +3266,9 @@ typedef cudaStream_t gpumbi_stream;
 typedef cudaEvent_t gpumbi_event;
 typedef struct cudaPointerAttributes gpumbi_rt_pointer;
 typedef enum cudaMemoryAdvise gpumbi_rt_advice;
+typedef enum cudaDeviceAttr gpumbi_rt_attribute;
+typedef struct cudaDeviceProp gpumbi_rt_properties;
+#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(cudaDevAttr##name, ordinal)
 #define GPUMBI_RT_NO_MEMORY cudaErrorMemoryAllocation
 #define GPUMBI_RT_PIN cudaHostAlloc
 #define GPUMBI_RT_UNPIN cudaFreeHost
@@ -3275,9 +3279,16 @@ typedef hipStream_t gpumbi_stream;
 typedef hipEvent_t gpumbi_event;
 typedef hipPointerAttribute_t gpumbi_rt_pointer;
 typedef hipMemoryAdvise gpumbi_rt_advice;
+typedef hipDeviceAttribute_t gpumbi_rt_attribute;
+typedef hipDeviceProp_t gpumbi_rt_properties;
+#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(hipDeviceAttribute##name, ordinal)
 #define GPUMBI_RT_NO_MEMORY hipErrorOutOfMemory
 #define GPUMBI_RT_PIN hipHostMalloc
 #define GPUMBI_RT_UNPIN hipHostFree
+#endif
+#if defined(GPUMB_BACKEND_CUDA) || defined(__HIP_PLATFORM_NVIDIA__) ||                             \
+    defined(__HIP_PLATFORM_NVCC__)
+#define GPUMBI_NVIDIA
 #endif
 
 /* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
@@ -3318,14 +3329,10 @@ typedef hipMemoryAdvise gpumbi_rt_advice;
     ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
 
-static int gpumbi_rt_attribute(int ordinal, int attribute)
+static int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
 {
     int value = 0;
-#if defined(GPUMB_BACKEND_CUDA)
-    if (cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)attribute, ordinal) != cudaSuccess) {
-#else
-    if (hipDeviceGetAttribute(&value, (hipDeviceAttribute_t)attribute, ordinal) != hipSuccess) {
-#endif
+    if (GPUMBI_RT(DeviceGetAttribute)(&value, attribute, ordinal)) {
         (void)GPUMBI_RT(GetLastError)();
         return 0;
     }
@@ -3334,43 +3341,12 @@ static int gpumbi_rt_attribute(int ordinal, int attribute)
 
 static int gpumbi_dev_open(int ordinal, gpumb_device *d)
 {
+    static gpumbi_rt_properties properties; /* large */
     gpumbi_rt_error error = GPUMBI_RT(SetDevice)(ordinal);
     if (!error)
         error = GPUMBI_RT(Free)(NULL); /* creates the context, or says why not */
-    if (error)
-        return (int)error;
-#if defined(GPUMB_BACKEND_CUDA)
-    static struct cudaDeviceProp properties; /* large */
-    error = cudaGetDeviceProperties(&properties, ordinal);
-    gpumbi_copy_text(d->backend, sizeof d->backend, "cuda");
-    gpumbi_format(d->arch, sizeof d->arch, "sm_%d%d", properties.major, properties.minor);
-    d->max_threads = gpumbi_rt_attribute(ordinal, cudaDevAttrMaxThreadsPerMultiProcessor);
-    d->sm_clock_hz = 1e3 * gpumbi_rt_attribute(ordinal, cudaDevAttrClockRate);
-    d->memory_clock_hz = 1e3 * gpumbi_rt_attribute(ordinal, cudaDevAttrMemoryClockRate);
-    d->bus_width_bits = gpumbi_rt_attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth);
-    d->l2_bytes = (uint64_t)gpumbi_rt_attribute(ordinal, cudaDevAttrL2CacheSize);
-    d->ecc = gpumbi_rt_attribute(ordinal, cudaDevAttrEccEnabled);
-    /* L1 and shared memory are one array: its size is the most that can be carved out of it. */
-    d->l1_bytes =
-        (uint64_t)gpumbi_rt_attribute(ordinal, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-#else
-    static hipDeviceProp_t properties;
-    error = hipGetDeviceProperties(&properties, ordinal);
-    gpumbi_copy_text(d->backend, sizeof d->backend, "hip");
-#if defined(__HIP_PLATFORM_NVIDIA__) || defined(__HIP_PLATFORM_NVCC__)
-    gpumbi_format(d->arch, sizeof d->arch, "sm_%d%d", properties.major, properties.minor);
-#else
-    gpumbi_copy_text(d->arch, sizeof d->arch, properties.gcnArchName);
-    d->arch[strcspn(d->arch, ":")] = 0; /* "gfx90a:sramecc+:xnack-" */
-#endif
-    d->max_threads = gpumbi_rt_attribute(ordinal, hipDeviceAttributeMaxThreadsPerMultiProcessor);
-    d->sm_clock_hz = 1e3 * gpumbi_rt_attribute(ordinal, hipDeviceAttributeClockRate);
-    d->memory_clock_hz = 1e3 * gpumbi_rt_attribute(ordinal, hipDeviceAttributeMemoryClockRate);
-    d->bus_width_bits = gpumbi_rt_attribute(ordinal, hipDeviceAttributeMemoryBusWidth);
-    d->l2_bytes = (uint64_t)gpumbi_rt_attribute(ordinal, hipDeviceAttributeL2CacheSize);
-    d->ecc = gpumbi_rt_attribute(ordinal, hipDeviceAttributeEccEnabled);
-    d->l1_bytes = 0;
-#endif
+    if (!error)
+        error = GPUMBI_RT(GetDeviceProperties)(&properties, ordinal);
     if (error)
         return (int)error;
     gpumbi_copy_text(d->name, sizeof d->name, properties.name);
@@ -3378,6 +3354,26 @@ static int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->warp_size = properties.warpSize;
     d->max_block = properties.maxThreadsPerBlock;
     d->memory_bytes = (uint64_t)properties.totalGlobalMem;
+    d->max_threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    d->sm_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(ClockRate, ordinal);
+    d->memory_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(MemoryClockRate, ordinal);
+    d->l2_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(L2CacheSize, ordinal);
+    d->ecc = GPUMBI_RT_ATTRIBUTE(EccEnabled, ordinal);
+#if defined(GPUMB_BACKEND_CUDA)
+    gpumbi_copy_text(d->backend, sizeof d->backend, "cuda");
+    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(GlobalMemoryBusWidth, ordinal);
+    /* L1 and shared memory are one array: its size is the most that can be carved out of it. */
+    d->l1_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, ordinal);
+#else
+    gpumbi_copy_text(d->backend, sizeof d->backend, "hip");
+    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(MemoryBusWidth, ordinal);
+#endif
+#if defined(GPUMBI_NVIDIA)
+    gpumbi_format(d->arch, sizeof d->arch, "sm_%d%d", properties.major, properties.minor);
+#else
+    gpumbi_copy_text(d->arch, sizeof d->arch, properties.gcnArchName);
+    d->arch[strcspn(d->arch, ":")] = 0; /* "gfx90a:sramecc+:xnack-" */
+#endif
     gpumbi_peaks(d, properties.integrated);
     return 0;
 }
@@ -3509,11 +3505,6 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
 {
     int blocks = 0, ordinal = 0;
     GPUMBI_RT(FuncAttributes) attributes;
-#if defined(GPUMB_BACKEND_CUDA)
-    const int threads_attribute = cudaDevAttrMaxThreadsPerMultiProcessor;
-#else
-    const int threads_attribute = hipDeviceAttributeMaxThreadsPerMultiProcessor;
-#endif
     gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
     if (!error)
         error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
@@ -3524,7 +3515,7 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
         (void)GPUMBI_RT(GetLastError)();
         return (int)error;
     }
-    const int threads = gpumbi_rt_attribute(ordinal, threads_attribute);
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
     *registers = attributes.numRegs;
     *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
     return 0;
@@ -3587,9 +3578,7 @@ static int gpumbi_load(void *into, const char *const *library, const gpumbi_symb
 /* ---- sensors -----------------------------------------------------------------------------------
  * Owns a gpumbi_sensors. What the vendor's management library lacks is unknown. */
 
-#if !defined(GPUMB_BACKEND_HIP) || defined(__HIP_PLATFORM_NVIDIA__) ||                             \
-    defined(__HIP_PLATFORM_NVCC__)
-#define GPUMBI_NVIDIA
+#if defined(GPUMBI_NVIDIA)
 
 /* nvmlFieldValue_t and nvmlProcessInfo_v2_t (nvml.h of CUDA 11.1 and later). */
 typedef struct gpumbi_nvml_field {
@@ -3798,11 +3787,10 @@ static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
-    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     gpumbi_process list[64];
     unsigned mhz, celsius, count = sizeof list / sizeof list[0];
-    *state = unknown;
+    *state = gpumbi_state_unknown;
     if (!s)
         return;
     if (GPUMBI_CALL(s, clock, (s->device, 1, &mhz))) /* NVML_CLOCK_SM */
@@ -3925,10 +3913,9 @@ static int gpumbi_rsmi_others(const gpumbi_sensors *s)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
-    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     gpumbi_sensors *s = (gpumbi_sensors *)sensors;
     int64_t mc = 0;
-    *state = unknown;
+    *state = gpumbi_state_unknown;
     if (!s)
         return;
     state->sm_clock_hz = gpumbi_rsmi_clock(s, 0);     /* RSMI_CLK_TYPE_SYS */
@@ -4603,21 +4590,10 @@ static void gpumbi_dev_link(void *sensors, gpumb_device *device)
 
 static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
 {
-    static const gpumbi_state unknown = {0, 0, 0, -1, -1};
     (void)sensors;
-    *state = unknown;
+    *state = gpumbi_state_unknown;
 }
 
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
-{
-    *severity = error == GPUMBI_CPU_NO_MEMORY ? GPUMBI_MEMORY : GPUMBI_REFUSED;
-    return error == GPUMBI_CPU_NO_MEMORY ? "out of memory" : gpumbi_cpu_fault_text;
-}
-
-#endif
-#endif
-
-#if defined(GPUMB_BACKEND_CPU) && !defined(GPUMB_BACKEND_FAKE)
 static void gpumbi_dev_mark(char (*name)[200], int names)
 {
     (void)name, (void)names;
@@ -4627,6 +4603,14 @@ static void gpumbi_dev_unmark(int names)
 {
     (void)names;
 }
+
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
+{
+    *severity = error == GPUMBI_CPU_NO_MEMORY ? GPUMBI_MEMORY : GPUMBI_REFUSED;
+    return error == GPUMBI_CPU_NO_MEMORY ? "out of memory" : gpumbi_cpu_fault_text;
+}
+
+#endif
 #endif
 
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
@@ -4951,14 +4935,17 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
  *
  * Only waiting switches: a thread that spins until another one stores something hangs. */
 enum {
-    GPUMBI_MAX_THREADS = 1024, GPUMBI_MAX_SHARED = 1 << 20,
+    GPUMBI_MAX_THREADS = 1024,
+    GPUMBI_MAX_SHARED = 1 << 20,
     GPUMBI_MAX_WARPS = GPUMBI_MAX_THREADS / 32,
     GPUMBI_HOME = GPUMBI_MAX_THREADS, /* the fiber that is the worker's own stack */
     /* Low end of a stack: bytes to spill over into without harm to the neighbour, then the canary.
      * The odd number of cache lines on top keeps equal depths in different cache sets. */
-    GPUMBI_SPILL = 4096, GPUMBI_CANARY = 256,
+    GPUMBI_SPILL = 4096,
+    GPUMBI_CANARY = 256,
     GPUMBI_STACK_SIZE = GPUMBI_SPILL + GPUMB_CPU_STACK_BYTES / 64 * 64,
-    GPUMBI_STACK_STEP = GPUMBI_STACK_SIZE + 5 * 64};
+    GPUMBI_STACK_STEP = GPUMBI_STACK_SIZE + 5 * 64
+};
 
 #define GPUMBI_WAIT_NAME(wait, name) name,
 #define GPUMBI_WAIT_PLACE(wait, name) {GPUMBI_##wait, 0, NULL},
@@ -5057,7 +5044,7 @@ static const char *gpumbi_file_of(const gpumbi_place *p)
  * text are named where they make the difference. */
 GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 {
-    enum {MOST = 6};
+    enum { MOST = 6 };
     const gpumbi_place *place[MOST];
     unsigned count[MOST], places = 0, warp, i, k;
     char text[320] = "";

@@ -47,6 +47,7 @@
 #define GPUMBI_RT(name) hip##name
 #define BUS "0000:c3:00.0"
 #else
+#define GPUMBI_NVIDIA
 #define GPUMBI_RT(name) cuda##name
 #define BUS "0000:3B:00.0"
 #endif
