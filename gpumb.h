@@ -15661,17 +15661,17 @@ static __global__ void gpumbi_nbody_move(void *positions, void *velocities,
 #endif
 
 typedef struct gpumbi_nbody_form {
-    int pairs, bodies, unroll;
-    gpumb_rsqrt rsqrt;
+    gpumb_nbody how; /* by default */
     void (*kernel)(const void *, void *, unsigned, unsigned, float);
 } gpumbi_nbody_form;
 
 GPUMBI_UNUSED static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
 {
 #define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
-    {0, bodies, unroll, GPUMB_RSQRT_##rsqrt, gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
+    {{0, bodies, unroll, GPUMB_RSQRT_##rsqrt, 0, 0, 0.01f},                                        \
+     gpumbi_nbody<bodies, unroll, GPUMB_RSQRT_##rsqrt>},
 #define GPUMBI_NBODY_PAIR(bodies, unroll)                                                          \
-    {1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, gpumbi_nbody_pairs<bodies, unroll>},
+    {{1, bodies, unroll, GPUMB_RSQRT_APPROXIMATE, 0, 0, 0.01f}, gpumbi_nbody_pairs<bodies, unroll>},
     static const gpumbi_nbody_form list[] = {GPUMB_NBODY_FORMS(GPUMBI_NBODY_FORM)
                                                  GPUMB_NBODY_PAIRS(GPUMBI_NBODY_PAIR)};
     *count = (int)(sizeof list / sizeof list[0]);
@@ -16120,6 +16120,14 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
+GPUMB_API gpumb_reduction gpumb_reduction_default(void)
+{
+    gpumb_reduction how;
+    memset(&how, 0, sizeof how);
+    how.form = GPUMB_FORM_FASTEST;
+    return how;
+}
+
 #if defined(GPUMB_REDUCTIONS)
 /* The one compiled for it; NULL with the row skipped if there is none. */
 static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
@@ -16142,14 +16150,6 @@ static double gpumbi_neutral(gpumb_type type, gpumb_operation operation)
     static const double most[] = {HUGE_VAL, HUGE_VAL, INT32_MAX, UINT32_MAX};
     static const double least[] = {-HUGE_VAL, -HUGE_VAL, INT32_MIN, 0};
     return operation == GPUMB_SUM ? 0 : operation == GPUMB_MIN ? most[type] : least[type];
-}
-
-GPUMB_API gpumb_reduction gpumb_reduction_default(void)
-{
-    gpumb_reduction how;
-    memset(&how, 0, sizeof how);
-    how.form = GPUMB_FORM_FASTEST;
-    return how;
 }
 
 static uint64_t gpumbi_size_of(gpumb_type type)
@@ -16258,20 +16258,19 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
                          int) = !fastest                  ? compiled->naive
                                 : r.block == GPUMBI_BLOCK ? compiled->fastest
                                                           : compiled->fastest_any;
+#define GPUMBI_REDUCE(blocks, in, n, out, finish)                                                  \
+    GPUMB_LAUNCH_BARRIER(reduce, blocks, r.block, shared, in, n, out, partials, ticket, neutral,   \
+                         combine, finish, r.per_thread)
     if (fastest || r.finish == GPUMB_FINISH_LAST_BLOCK) {
-        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, out, partials, ticket,
-                             neutral, combine, finish, r.per_thread);
+        GPUMBI_REDUCE(r.blocks, in, n, out, finish);
     } else if (r.finish == GPUMB_FINISH_ATOMIC) {
-        GPUMB_LAUNCH_BARRIER(reduce, 1, r.block, shared, in, 0, out, partials, ticket, neutral,
-                             combine, store, r.per_thread);
-        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, out, partials, ticket,
-                             neutral, combine, finish, r.per_thread);
+        GPUMBI_REDUCE(1, in, 0, out, store);
+        GPUMBI_REDUCE(r.blocks, in, n, out, finish);
     } else {
-        GPUMB_LAUNCH_BARRIER(reduce, r.blocks, r.block, shared, in, n, partials, partials, ticket,
-                             neutral, combine, store, r.per_thread);
-        GPUMB_LAUNCH_BARRIER(reduce, 1, r.block, shared, partials, r.blocks, out, partials, ticket,
-                             neutral, combine, store, r.per_thread);
+        GPUMBI_REDUCE(r.blocks, in, n, partials, store);
+        GPUMBI_REDUCE(1, partials, r.blocks, out, store);
     }
+#undef GPUMBI_REDUCE
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
@@ -16386,13 +16385,6 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 static const char gpumbi_no_reduction[] =
     "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
 
-GPUMB_API gpumb_reduction gpumb_reduction_default(void)
-{
-    gpumb_reduction how;
-    memset(&how, 0, sizeof how);
-    return how;
-}
-
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
     (void)g, (void)n;
@@ -16428,20 +16420,16 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {
     int count;
-    const gpumbi_nbody_form *form = gpumbi_nbody_list(&count) + count - 1;
-    const gpumb_nbody how = {form->pairs, form->bodies, form->unroll, form->rsqrt, 0, 0, 0.01f};
-    return how;
+    const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
+    return list[count - 1].how;
 }
 
 GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
 {
     int count;
     const gpumbi_nbody_form *list = gpumbi_nbody_list(&count);
-    for (int i = 0; forms && i < count && i < room; i++) {
-        const gpumb_nbody form = {
-            list[i].pairs, list[i].bodies, list[i].unroll, list[i].rsqrt, 0, 0, 0.01f};
-        forms[i] = form;
-    }
+    for (int i = 0; forms && i < count && i < room; i++)
+        forms[i] = list[i].how;
     return count;
 }
 
@@ -16504,8 +16492,8 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
 {
     int count;
     const gpumbi_nbody_form *form = gpumbi_nbody_list(&count), *const end = form + count;
-    while (form < end && (form->pairs != how->pairs || form->bodies != how->bodies ||
-                          form->unroll != how->unroll || form->rsqrt != how->rsqrt))
+    while (form < end && (form->how.pairs != how->pairs || form->how.bodies != how->bodies ||
+                          form->how.unroll != how->unroll || form->how.rsqrt != how->rsqrt))
         form++;
     if (form == end) {
         gpumb_skip(g,
@@ -16521,7 +16509,7 @@ static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *
                    how->unroll, how->pairs ? "warps, and those whole unrolled steps" : "steps");
         return NULL;
     }
-    const int most = form->bodies < 4 ? 1024 : 512; /* as in their launch bounds */
+    const int most = form->how.bodies < 4 ? 1024 : 512; /* as in their launch bounds */
     if (how->block < 0 || l.block < 32 || l.block > most || !(how->softening >= 1e-12f) ||
         n > INT32_MAX || l.splits < 1 || l.splits > 64) {
         gpumb_skip(g,
