@@ -6310,6 +6310,16 @@ static void gpumbi_leave_body(gpumb *g)
     }
 }
 
+static const char *gpumbi_kernel_name(const gpumb_result *r)
+{
+    return r->kernel[0] ? r->kernel : "region";
+}
+
+static int gpumbi_is_cpu(const gpumb *g)
+{
+    return !strcmp(g->device.backend, "cpu");
+}
+
 /* Nothing is allocated, launched or measured: regions and axes are only registered. */
 static int gpumbi_dry(const gpumb *g)
 {
@@ -6712,7 +6722,14 @@ GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
     b->fill = GPUMB_FILL_ZERO;
 }
 
-/* Copies between a stretch of a buffer and the host, and waits for it. */
+/* Copies, and waits for it; like gpumbi_try() 0 if all is well. */
+static int gpumbi_copy_now(gpumb *g, void *to, const void *from, uint64_t bytes, const char *what)
+{
+    return gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), what) ||
+           gpumbi_try(g, gpumbi_dev_wait(g->stream), what);
+}
+
+/* Between a stretch of a buffer and the host. */
 static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uint64_t bytes,
                            void *to_host, const void *from_host)
 {
@@ -6728,13 +6745,8 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
         return -1;
     }
     char *data = (char *)b->data + offset;
-    if (gpumbi_try(
-            g,
-            gpumbi_dev_copy(to_host ? to_host : data, to_host ? data : from_host, bytes, g->stream),
-            "copy") ||
-        gpumbi_try(g, gpumbi_dev_wait(g->stream), "copy"))
-        return -1;
-    return 0;
+    return to_host ? -gpumbi_copy_now(g, to_host, data, bytes, "copy")
+                   : -gpumbi_copy_now(g, data, from_host, bytes, "copy");
 }
 
 GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void *host,
@@ -6840,11 +6852,7 @@ static int gpumbi_guards_intact(gpumb *g)
         unsigned char guard[GPUMBI_GUARD];
         if (b->wrapped)
             continue;
-        if (gpumbi_try(
-                g,
-                gpumbi_dev_copy(guard, (const char *)b->data + b->bytes, sizeof guard, g->stream),
-                "guard zone") ||
-            gpumbi_try(g, gpumbi_dev_wait(g->stream), "guard zone"))
+        if (gpumbi_copy_now(g, guard, (const char *)b->data + b->bytes, sizeof guard, "guard zone"))
             return 0;
         for (int i = 0; i < GPUMBI_GUARD; i++)
             if (guard[i] != GPUMBI_GUARD_BYTE) {
@@ -7464,7 +7472,7 @@ static void gpumbi_calibrate(gpumb *g)
         if (step > 0.5e-9 && (g->device.quantum_s <= 0 || step < g->device.quantum_s))
             g->device.quantum_s = step;
     }
-    if (!strcmp(g->device.backend, "cpu"))
+    if (gpumbi_is_cpu(g))
         return;
     const uint64_t blocks = 16 * (uint64_t)g->device.multiprocessors;
     g->device.graph_interval_s = gpumbi_empty_slope(g, 1, 32);
@@ -7495,7 +7503,7 @@ static void gpumbi_prepare_eviction(gpumb *g)
     if (!g->clock.evictor ||
         gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
         return;
-    const int timed = strcmp(g->device.backend, "cpu") && !g->settings.profile;
+    const int timed = !gpumbi_is_cpu(g) && !g->settings.profile;
     for (int i = 0; i < rounds && timed; i++) {
         gpumbi_launch_evict(g);
         if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
@@ -7510,7 +7518,7 @@ static void gpumbi_measure_ceiling(gpumb *g)
 {
     enum { rounds = 7 };
     double seconds[rounds];
-    const int is_cpu = !strcmp(g->device.backend, "cpu"), copies = is_cpu ? 1 : 8;
+    const int is_cpu = gpumbi_is_cpu(g), copies = is_cpu ? 1 : 8;
     const uint64_t bytes = (uint64_t)1 << (is_cpu ? 28 : 30);
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
@@ -7665,7 +7673,7 @@ static void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
         gpumbi_say("%s: no profiler to time it with: NVIDIA's needs libcupti.so of the CUDA "
                    "Toolkit, no other attached, and no counters in this process; AMD's is not "
                    "supported; timed without one",
-                   s->result.kernel[0] ? s->result.kernel : "region");
+                   gpumbi_kernel_name(&s->result));
     s->about.timing = GPUMB_TIMING_AUTO;
 }
 
@@ -7811,7 +7819,7 @@ static void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room)
 static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
-    const int has_events = strcmp(g->device.backend, "cpu") != 0;
+    const int has_events = !gpumbi_is_cpu(g);
     const int given = s->about.meaning != GPUMB_MEANING_NONE;
     uint64_t room = g->settings.max_samples;
     room = room < s->about.given ? s->about.given : room;
@@ -7851,7 +7859,7 @@ static void gpumbi_give_up_graphs(gpumbi_sampler *s)
     if (s->about.timing == GPUMB_TIMING_GRAPH)
         gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
                    "allocates or copies to the host; timed without one",
-                   s->result.kernel[0] ? s->result.kernel : "region");
+                   gpumbi_kernel_name(&s->result));
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
@@ -7869,7 +7877,7 @@ static void gpumbi_append_axes(char *text, size_t size, const gpumb *g, const gp
 static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
 {
     gpumbi_copy_text(name[0], 200, s->result.bench);
-    gpumbi_copy_text(name[1], 200, s->result.kernel[0] ? s->result.kernel : "region");
+    gpumbi_copy_text(name[1], 200, gpumbi_kernel_name(&s->result));
     name[2][0] = 0;
     gpumbi_append_axes(name[2], 200, g, &s->point, " ", "=");
     for (int i = 0; i < 3; i++) {
@@ -8072,7 +8080,7 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
     if (recheck && !s->about.reset && !strict)
         gpumbi_say("%s: right after its first run, wrong after the last: if it changes its own "
                    "input, set gpumb_set_reset()",
-                   s->result.kernel[0] ? s->result.kernel : "region");
+                   gpumbi_kernel_name(&s->result));
 }
 
 /* ---- pace: whether times still move ---------------------------------------------------------- */
@@ -9872,7 +9880,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
      * is not in the L1 of a GPU, whose lines are invalid as a kernel starts (PTX ISA, "Cache
      * Operators"). */
     const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
-    const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || !strcmp(d->backend, "cpu");
+    const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || gpumbi_is_cpu(g);
     const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
     const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
     const int cold = s->about.cache == GPUMB_CACHE_COLD;
@@ -10676,7 +10684,7 @@ static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
-    head->emulated = !strcmp(g->device.backend, "cpu");
+    head->emulated = gpumbi_is_cpu(g);
     const int transfers = gpumbi_transfers_per_clock(&g->device);
     head->peak_source = g->settings.peak_gbps > 0 ? 2
                         : transfers == 4          ? 3
@@ -10863,7 +10871,7 @@ static void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
     }
     fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
-            strcmp(g->device.backend, "cpu") ? "" : ": emulated, not a GPU result", GPUMB_VERSION);
+            gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
     fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak | % of link |", file);
@@ -10901,7 +10909,7 @@ static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, cha
 {
     char flags[300];
     const char *meaning = gpumbi_meaning_name(r);
-    if (!strcmp(meaning, strcmp(g->device.backend, "cpu") ? "span" : "latency"))
+    if (!strcmp(meaning, gpumbi_is_cpu(g) ? "latency" : "span"))
         meaning = "";
     gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
     gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);
@@ -10944,7 +10952,7 @@ static void gpumbi_table_facts(gpumb *g)
 {
     const gpumb_device *d = &g->device;
     FILE *t = g->table.file;
-    if (!strcmp(d->backend, "cpu"))
+    if (gpumbi_is_cpu(g))
         gpumbi_print(t, "  cpu backend: emulated, not a GPU result; %s\n",
                      gpumbi_count((uint64_t)d->multiprocessors, "worker").text);
     else
@@ -10956,8 +10964,7 @@ static void gpumbi_table_facts(gpumb *g)
                      : d->ecc   ? "on"
                                 : "off");
     gpumbi_print(t, "  memory %s, %s %s", gpumbi_write_size(d->memory_bytes).text,
-                 strcmp(d->backend, "cpu") ? "L2" : "last-level cache",
-                 gpumbi_write_size(d->l2_bytes).text);
+                 gpumbi_is_cpu(g) ? "last-level cache" : "L2", gpumbi_write_size(d->l2_bytes).text);
     if (g->settings.peak_gbps > 0)
         gpumbi_print(t, ", peak %s GB/s (--peak)\n",
                      gpumbi_write_short(g->settings.peak_gbps, 0).text);
@@ -10994,7 +11001,7 @@ static void gpumbi_table_device(gpumb *g)
                      (unsigned long long)g->settings.seed);
     if (g->settings.cold)
         gpumbi_print(t, "  caches are emptied before each sample\n");
-    if (!g->sensors && !g->kept.instead && strcmp(d->backend, "cpu"))
+    if (!g->sensors && !g->kept.instead && !gpumbi_is_cpu(g))
         gpumbi_print(t,
                      "  no sensors (the vendor's management library is not there): clocks, power, "
                      "temperature and throttling are not in the rows\n");
@@ -11148,8 +11155,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
         return;
     }
     if (r->status != GPUMB_STATUS_OK) {
-        gpumbi_print(stdout, "%s: %s: %s\n", r->kernel[0] ? r->kernel : "region",
-                     gpumbi_status_name[r->status], r->reason);
+        gpumbi_print(stdout, "%s: %s: %s\n", gpumbi_kernel_name(r), gpumbi_status_name[r->status],
+                     r->reason);
         return;
     }
     gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
@@ -13967,9 +13974,9 @@ static void gpumbi_open_device(gpumb *g)
         g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
 }
 
-/* Everything after the settings are known. */
 static gpumb gpumbi_no_memory; /* a context that can do nothing */
 
+/* Everything after the settings are known. */
 static void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
@@ -14030,7 +14037,7 @@ static void gpumbi_start(gpumb *g)
     if (gpumbi_working(g) && !g->kept.instead)
         gpumbi_open_device(g);
     if (!g->done && measures && !s->profile && !g->kept.instead) {
-        if (gpumbi_profiler_runs() && g->table.file && strcmp(g->device.backend, "cpu"))
+        if (gpumbi_profiler_runs() && g->table.file && !gpumbi_is_cpu(g))
             gpumbi_say("runs under a profiler or checker, which is in all of its times and sees "
                        "thousands of launches: --profile runs each region once for it");
         gpumbi_calibrate(g);
@@ -14138,6 +14145,15 @@ static void gpumbi_free_texts(gpumbi_text *first)
     }
 }
 
+/* Nothing has got past the filters, if there are any. */
+static void gpumbi_filters_missed(gpumb *g, const char *example)
+{
+    if (g->options.filters)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+                   g->options.filter[0], example);
+}
+
 GPUMB_API int gpumb_close(gpumb *g)
 {
     if (!g)
@@ -14161,11 +14177,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     gpumbi_resume_end(g);
     if (gpumbi_working(g) && !g->sweep.listing) {
         gpumbi_axis_options_known(g);
-        if (g->options.filters && g->selection.seen && !g->selection.matched && !g->rows.count)
-            gpumbi_end(
-                g, GPUMB_EXIT_USAGE,
-                "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                g->options.filter[0], g->program);
+        if (g->selection.seen && !g->selection.matched && !g->rows.count)
+            gpumbi_filters_missed(g, g->program);
     }
     if (gpumbi_working(g) && g->table.file && !g->sweep.listing && !g->selection.met) {
         gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
@@ -14307,10 +14320,8 @@ GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
     g->sweep.dry = g->sweep.enumerating = 0;
     g->progress.expected = matched;
     g->progress.whole_program = 1;
-    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && g->options.filters && !matched)
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                   g->options.filter[0], count ? list[0].name : "NAME");
+    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && !matched)
+        gpumbi_filters_missed(g, count ? list[0].name : "NAME");
     for (size_t i = 0; i < count && gpumbi_working(g) && !g->sweep.listing; i++)
         if (chosen[i])
             gpumbi_run_benchmark(g, &list[i]);
@@ -15734,7 +15745,7 @@ static uint64_t gpumbi_blocks(const gpumb *g)
 static gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
 {
     gpumb_buffer *reachable = (gpumb_buffer *)b;
-    if (b && b->kind == GPUMB_MEMORY_HOST && strcmp(g->device.backend, "cpu")) {
+    if (b && b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g)) {
         reachable = gpumb_alloc(g, b->bytes);
         gpumb_write(g, reachable, 0, b->data, bytes);
     }
@@ -15947,7 +15958,7 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
     const int aligned = ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         const uint64_t bytes = n * (uint64_t)elem;
-        block = block ? block : strcmp(g->device.backend, "cpu") ? 128 : 1024;
+        block = block ? block : gpumbi_is_cpu(g) ? 1024 : 128;
         const uint64_t blocks = gpumbi_ceil_div(gpumbi_ceil_div(bytes, 16), (uint64_t)block);
         n = bytes;
         GPUMBI_LAUNCH_COPY(gpumbi_copy_fastest, uint4);
@@ -15976,7 +15987,7 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     const uint64_t words = n * (uint64_t)elem / 4;
     const int aligned =
         (!reads || (uintptr_t)in % 16 == 0) && (!writes || (uintptr_t)out % 16 == 0);
-    const int on_gpu = strcmp(g->device.backend, "cpu") != 0;
+    const int on_gpu = !gpumbi_is_cpu(g);
     block = block ? block : !on_gpu ? 1 : mode == GPUMB_READ_WRITE ? 128 : 256;
     if (form == GPUMB_FORM_FASTEST && aligned) {
         if (!blocks)
@@ -16163,7 +16174,7 @@ static uint64_t gpumbi_size_of(gpumb_type type)
 static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
 {
     const uint64_t bytes = n * gpumbi_size_of(r->type), load = GPUMBI_LOADS * 16;
-    const int cpu = !strcmp(g->device.backend, "cpu");
+    const int cpu = gpumbi_is_cpu(g);
     const int counts = r->operation == GPUMB_SUM && r->type >= GPUMB_I32;
     r->block = r->block > 0 ? r->block : cpu ? 1 : bytes < (1 << 25) ? GPUMBI_BLOCK : 512;
     r->per_thread = (int)(load / gpumbi_size_of(r->type));
