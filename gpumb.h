@@ -5048,7 +5048,6 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
     const gpumbi_place *place[MOST];
     unsigned count[MOST], places = 0, warp, i, k;
     char text[320] = "";
-    size_t n = 0;
     int wait, alike = 0;
     for (wait = 0; wait < GPUMBI_WAITS; wait++)
         for (i = 0; i < w->threads; i++) {
@@ -5066,25 +5065,25 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
             }
             count[k]++;
         }
-    for (k = 0; k < places && n < sizeof text; k++) {
+    for (k = 0; k < places; k++) {
         const char *verb = k ? "" : count[k] == 1 ? "thread waits " : "threads wait ";
         const char *another =
             k && place[k]->wait == place[k - 1]->wait && place[k]->line == place[k - 1]->line
                 ? "another "
                 : "";
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u %sat %s%s()", k ? ", " : "",
-                              count[k], verb, another, gpumbi_wait_names[place[k]->wait]);
-        if (alike && place[k]->line && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, " in %.60s:%d",
-                                  gpumbi_file_of(place[k]), place[k]->line);
+        gpumbi_append(text, sizeof text, "%s%u %sat %s%s()", k ? ", " : "", count[k], verb, another,
+                      gpumbi_wait_names[place[k]->wait]);
+        if (alike && place[k]->line)
+            gpumbi_append(text, sizeof text, " in %.60s:%d", gpumbi_file_of(place[k]),
+                          place[k]->line);
     }
     for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {
     }
-    if (warp < GPUMBI_MAX_WARPS && n < sizeof text) {
+    if (warp < GPUMBI_MAX_WARPS) {
         const gpumbi_group *g = &w->group[warp << w->shift];
-        snprintf(text + n, sizeof text - n, ", warp %u lacks lanes 0x%llx of the mask 0x%llx", warp,
-                 (unsigned long long)(g->mask & w->alive[warp] & ~g->arrived),
-                 (unsigned long long)g->mask);
+        gpumbi_append(text, sizeof text, ", warp %u lacks lanes 0x%llx of the mask 0x%llx", warp,
+                      (unsigned long long)(g->mask & w->alive[warp] & ~g->arrived),
+                      (unsigned long long)g->mask);
     }
     gpumbi_block_fault(w, "%s: barrier divergence", text);
 }
@@ -5095,7 +5094,7 @@ GPUMBI_NOINLINE static void gpumbi_note_ended(const gpumbi_worker *w)
 {
     pthread_mutex_lock(&gpumbi_fault_lock);
     if (!gpumbi_noted) {
-        snprintf(
+        gpumbi_format(
             gpumbi_note_text, sizeof gpumbi_note_text,
             "kernel %.100s: %u of %u threads of a block end without %s() in %.60s:%d, which "
             "the others wait at: right since sm_70, undefined before; let all threads reach it",
@@ -5344,6 +5343,19 @@ static void gpumbi_fiber_main(void)
     }
 }
 
+static gpumbi_uint3 gpumbi_extent_of(const uint64_t n[3])
+{
+    const gpumbi_uint3 extent = {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]};
+    return extent;
+}
+
+/* The i-th place, x first, in such an extent. */
+static gpumbi_uint3 gpumbi_index_in(const uint64_t n[3], uint64_t i)
+{
+    const uint64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+    return gpumbi_extent_of(at);
+}
+
 static int gpumbi_fibers_make(gpumbi_worker *w)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
@@ -5363,11 +5375,8 @@ static int gpumbi_fibers_make(gpumbi_worker *w)
     for (i = 0; i < w->threads; i++) {
         gpumbi_fiber *f = &w->fiber[i];
         char *low = gpumbi_stack_of(w, i);
-        unsigned across = (unsigned)launch->block[0], down = (unsigned)launch->block[1];
         w->present[gpumbi_warp_of(w, i)] |= gpumbi_lane_bit(w, i);
-        f->index.x = i % across;
-        f->index.y = i / across % down;
-        f->index.z = i / across / down;
+        f->index = gpumbi_index_in(launch->block, i);
         memset(low + GPUMBI_SPILL, 0x5a, GPUMBI_CANARY);
         gpumbi_registers_make(&f->context, low, GPUMBI_STACK_SIZE, gpumbi_fiber_main);
 #ifdef GPUMBI_ASAN
@@ -5538,21 +5547,11 @@ static int gpumbi_shared_make(gpumbi_worker *w)
     return 0;
 }
 
-static gpumbi_uint3 gpumbi_extent_of(const uint64_t n[3])
-{
-    gpumbi_uint3 v;
-    v.x = (unsigned)n[0];
-    v.y = (unsigned)n[1];
-    v.z = (unsigned)n[2];
-    return v;
-}
-
 /* One worker's share of the launch. */
 static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
-    const uint64_t across = launch->grid[0], down = launch->grid[1];
-    const uint64_t blocks = across * down * launch->grid[2];
+    const uint64_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
     const uint64_t each = blocks / workers, extra = blocks % workers;
     uint64_t block = w->number * each + (w->number < extra ? w->number : extra);
     const uint64_t end = block + each + (w->number < extra);
@@ -5571,9 +5570,7 @@ static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
     gpumbi_self.grid_dim = gpumbi_extent_of(launch->grid);
     gpumbi_self.block_dim = gpumbi_extent_of(launch->block);
     for (; block < end && !__atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED); block++) {
-        gpumbi_self.block_idx.x = (unsigned)(block % across);
-        gpumbi_self.block_idx.y = (unsigned)(block / across % down);
-        gpumbi_self.block_idx.z = (unsigned)(block / across / down);
+        gpumbi_self.block_idx = gpumbi_index_in(launch->grid, block);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 1));
         gpumbi_block_run(w);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 0));
