@@ -160,7 +160,7 @@ replay()
 replay scan 186 'exclusive scan of i32, .* 1\.17 at 2\^29\.'
 replay reduction 632 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
 replay strided 274 'Farthest below: 16 B at stride 256, .* 8\.31 %'
-replay offset 524 'L = 4: best at 32 sub-domains .* 4280 GB/s'
+replay offset 524 'L = 4: best at 32 sub-domains .* 4302 GB/s'
 replay transfer 105 'pinned up: 4 B take 3\.712 us'
 replay latency 293 'A dependent load, .* L2: 320 KiB'
 replay roofline 45 'Roofs of f64: 4268 GB/s and 33358 GFLOP/s, 99\.7 %'
