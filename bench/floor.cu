@@ -398,11 +398,11 @@ static void floor_idle(gpumb *g)
 {
     const int idle_s = gpumb_get_settings(g)->full ? 60 : 2;
     gpumb_buffer *out = arithmetic_output(g);
+    const size_t before = gpumb_row_count(g);
     if (out)
         std::this_thread::sleep_for(std::chrono::seconds(idle_s));
     GPUMB_MEASURE(g, "after idling")
         do_arithmetic(g, 0.05, out);
-    const double first = out && gpumb_last_result(g) ? gpumb_last_result(g)->time.median : 0;
     for (double until = host_now() + (out ? 1 : 0); host_now() < until;) {
         gpumb_result ignored;
         GPUMB_TIME(&ignored)
@@ -410,9 +410,10 @@ static void floor_idle(gpumb *g)
     }
     GPUMB_MEASURE(g, "steady")
         do_arithmetic(g, 0.05, out);
-    if (first > 0)
+    const gpumb_result *first = gpumb_row(g, before), *steady = gpumb_row(g, before + 1);
+    if (first && steady && steady->time.median > 0)
         gpumb_note(g, "After %d idle seconds the median is %+.2f %% from the steady one.", idle_s,
-                   percent(first, gpumb_last_result(g)->time.median));
+                   percent(first->time.median, steady->time.median));
 }
 
 /* ---- floor/cache ----------------------------------------------------------------------------- */
@@ -432,7 +433,7 @@ static void floor_cache(gpumb *g)
             gpumb_zcopy(g, GPUMB_FORM_FASTEST, GPUMB_READ, 16, n, 0, 256, gpumb_data(in),
                         gpumb_data(out));
         const gpumb_result *r = gpumb_last_result(g);
-        gbps[cold] = r && in && r->status == GPUMB_STATUS_OK ? r->gbps : 0;
+        gbps[cold] = r && r->status == GPUMB_STATUS_OK ? r->gbps : 0;
     }
     if (gbps[0] > 0 && gbps[1] > 0)
         gpumb_note(g, "A read of 16 MiB: %.0f GB/s hot, %.0f GB/s cold, %.2f times as fast.",

@@ -43,7 +43,6 @@ SINCE = """
     to_device_bytes to_host_bytes link link_gbps pct_link elements elements_per_s values
     settings
 """.split()  # fixed columns that older files do not have
-SPAN = re.compile(r"(\d+) x (\d+) threads spin (\d+) us: span ([\d.]+) us")  # a note of floor.cu
 
 
 class Problem(Exception):  # the input cannot be drawn; the text names the file and the remedy
@@ -132,7 +131,7 @@ def finish(path, rows):
     for r in rows:
         for column in SINCE:
             r.setdefault(column, "")
-    add_spans(path, rows)
+    add_spans(rows)
     add_levels(rows)
     return rows
 
@@ -164,24 +163,12 @@ def read_json(path):
     return contexts, finish(path, rows)
 
 
-def add_spans(path, rows):
-    """What the spin's own clock showed is a value of floor's rows; older ones have it in notes,
-    in the JSON file or the terminal's text beside the CSV."""
-    stem = path.name.removesuffix(".part").removesuffix(".csv")
-    notes = (path.with_name(stem + end) for end in (".txt", ".json"))
-    text = "".join(f.read_text("utf-8", "replace") for f in notes if f.is_file())
-    spans = {m[:3]: m[3] for m in SPAN.findall(text)}
+def add_spans(rows):
+    """What the spin's own clock showed, in microseconds."""
     for r in rows:
         if r["bench"] == "floor/span":
             own_s = number(r, "span_s")
-            noted = spans.get((r["blocks"], r["block"], r["us"]), "")
-            r["span_us"] = str(own_s * 1e6) if own_s > 0 else noted
-    found = [r["span_us"] for r in rows if "span_us" in r]
-    if found and not any(found):
-        say(
-            f"{path}: no {stem}.json or {stem}.txt with the spans beside it: floor/span is not "
-            "drawn: run floor with --json too"
-        )
+            r["span_us"] = str(own_s * 1e6) if own_s > 0 else ""
 
 
 def add_levels(rows):
