@@ -16,8 +16,8 @@ find_objdump()
     "$hipcc" --version >"$tmp/version" 2>/dev/null
     number=$(sed -n 's/.*clang version \([0-9]*\).*/\1/p' "$tmp/version")
     folder=$(sed -n 's/^InstalledDir: //p' "$tmp/version")
-    objdump=$(command -v "llvm-objdump-$number" || command -v "$folder/llvm-objdump" ||
-        command -v llvm-objdump)
+    objdump=$(command -v "${hipcc%/*}/llvm-objdump-$number" || command -v "llvm-objdump-$number" ||
+        command -v "$folder/llvm-objdump" || command -v llvm-objdump)
 }
 
 # compile ARCH UNIT: its code object is $tmp/ARCH
