@@ -5919,6 +5919,7 @@ typedef struct gpumbi_sampler {
     struct {
         double estimate_s, began_s; /* of a run: the outcome */
         uint64_t runs;
+        int goes_on; /* with samples: times of runs could not tell */
     } warm_up;
 
     struct {                          /* what runs take over time, also while sampling */
@@ -8163,7 +8164,7 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
  * on NVIDIA). */
-static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
+static uint64_t gpumbi_batch_for(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted =
         s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
@@ -8178,9 +8179,20 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
     if (gpumbi_one_run(s) || s->profiled || wanted == GPUMB_TIMING_EVENT ||
         wanted == GPUMB_TIMING_HOST)
         batch = 1;
-    s->result.batch = (uint64_t)gpumbi_min(batch, 1000);
-    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
-        s->result.timing = GPUMB_TIMING_BATCH;
+    return (uint64_t)gpumbi_min(batch, 1000);
+}
+
+/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
+ * Else what the library has seen launched is captured; other code might not survive capture, and
+ * has to ask for it. */
+static int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
+{
+    if (!s->use_events || gpumbi_one_run(s))
+        return 0;
+    return s->about.timing == GPUMB_TIMING_GRAPH ||
+           (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
+            (run_s < 0.5e-3 || gpumbi_batch_for(g, s, run_s) > 1) &&
+            g->device.graph_interval_s > 0);
 }
 
 /* Also when those taken so far turn out to be part of the warm-up. */
@@ -8200,14 +8212,14 @@ static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     s->samples.began_s = gpumbi_dev_clock();
 }
 
-/* Chooses between single runs, batches and graphs. Above half a millisecond, and where one run is a
- * sample, what an event pair adds is below 1 %. Else what the library has seen launched is
- * captured; other code might not survive capture, and has to ask for it. A sample is the time of a
- * long graph less that of a short one: what launching and timing a graph costs is in both and
- * cancels. The difference is 4 ... 400 runs, for about a millisecond. */
+/* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
+ * less that of a short one: what launching and timing a graph costs is in both and cancels. The
+ * difference is 4 ... 400 runs, for about a millisecond. */
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
-    gpumbi_choose_batch(g, s, run_s);
+    s->result.batch = gpumbi_batch_for(g, s, run_s);
+    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
+        s->result.timing = GPUMB_TIMING_BATCH;
     s->phase = GPUMBI_SAMPLE;
     s->run.looks = 0;
     s->warm_up.estimate_s = run_s;
@@ -8215,9 +8227,7 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         gpumbi_choose_profiler(g, s);
-    const int worth = s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-                      (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0;
-    if (s->use_events && !gpumbi_one_run(s) && (s->about.timing == GPUMB_TIMING_GRAPH || worth)) {
+    if (gpumbi_captures(g, s, run_s)) {
         const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
         s->graphs.runs[0] = 1 + (uint64_t)more / 4;
         s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
@@ -8232,7 +8242,9 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
  * steps, between which times hold still. For that the first region of a context warms up for at
  * least 100 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
- * fifth of all steady series has them, and they are not enough for a flag (bench/coverage.c). */
+ * fifth of all steady series has them, and they are not enough for a flag (bench/coverage.c). Where
+ * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
+ * graphs follow, without it; what moves they have to show, in 70 ms of their own. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
@@ -8255,6 +8267,9 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
                   gpumbi_pace_moves(g, s) < (waits ? GPUMBI_IN_DOUBT : GPUMBI_MAY_MOVE);
+        if (!settled && spent_s >= 2 * least_s && newest[0] < 2 * g->device.empty_kernel_s &&
+            gpumbi_captures(g, s, newest[0]))
+            settled = s->warm_up.goes_on = 1;
     }
     if (!settled && !out_of_time)
         return;
@@ -8303,7 +8318,8 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
         const gpumb_stats now = gpumbi_statistics_now(s);
         r->stop =
             gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
-        if (moves == GPUMBI_MAY_MOVE && s->samples.count < wanted->max_samples)
+        const int unknown = early && s->warm_up.goes_on && now_s - s->samples.began_s < 70e-3;
+        if ((moves == GPUMBI_MAY_MOVE || unknown) && s->samples.count < wanted->max_samples)
             r->stop = GPUMB_STOP_NONE;
         while (s->samples.next_look <= s->samples.count)
             s->samples.next_look = gpumbi_next_look(s->samples.next_look);
@@ -8857,11 +8873,8 @@ static void gpumbi_align_lanes(gpumb *g)
             gpumbi_choose_profiler(g, s);
             continue;
         }
-        gpumbi_choose_batch(g, s, s->warm_up.estimate_s);
-        if (single)
-            s->result.batch = 1;
-        else if (s->result.batch < 2)
-            s->result.batch = 2;
+        const uint64_t batch = gpumbi_batch_for(g, s, s->warm_up.estimate_s);
+        s->result.batch = single ? 1 : batch < 2 ? 2 : batch;
         s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
     }
 }
