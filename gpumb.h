@@ -3068,6 +3068,34 @@ static int gpumbi_read_number(const char *text, double *value)
     return end > local && !*end && gpumbi_finite(*value);
 }
 
+/* A number in units of 10^exponent. */
+static int gpumbi_read_scaled(const char *text, int exponent, double *value)
+{
+    char shifted[100];
+    const int digits = (int)strcspn(text, "eE");
+    if (!gpumbi_read_number(text, value))
+        return 0;
+    if (!exponent)
+        return 1;
+    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text,
+                  (text[digits] ? strtol(text + digits + 1, NULL, 10) : 0) + exponent);
+    return gpumbi_read_number(shifted, value);
+}
+
+/* In the fewest digits that read as the same. */
+static gpumbi_number gpumbi_write_scaled(double value, int exponent)
+{
+    gpumbi_number n;
+    double back = 0;
+    const double scaled = exponent == 9 ? value / 1e9 : exponent == 6 ? value / 1e6 : value;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = gpumbi_write_number(scaled, digits, 0);
+        if (gpumbi_read_scaled(n.text, exponent, &back) && back >= value && back <= value)
+            break;
+    }
+    return n;
+}
+
 /* An integer with an optional suffix k M G Ki Mi Gi, or 2^k. Stops at the first character that does
  * not belong to it and returns a pointer there; NULL if there is no number or it overflows. */
 static const char *gpumbi_read_integer(const char *text, int64_t *value)
@@ -5846,6 +5874,23 @@ static const char *const gpumbi_series_name[] = {"steady", "warming up", "slowin
 static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower", "same"};
 static const char *const gpumbi_memory_name[] = {"device", "pinned host", "managed", "host"};
 
+/* What a time means, also before its row is finished. */
+static gpumb_meaning gpumbi_meaning(const gpumb_result *r)
+{
+    return r->timing == GPUMB_TIMING_GIVEN  ? r->meaning
+           : r->timing == GPUMB_TIMING_AUTO ? GPUMB_MEANING_NONE
+           : r->timing == GPUMB_TIMING_HOST ? GPUMB_MEANING_LATENCY
+           : r->overhead_s <= 0 &&
+                   (r->timing == GPUMB_TIMING_BATCH || r->timing == GPUMB_TIMING_GRAPH)
+               ? GPUMB_MEANING_INTERVAL
+               : GPUMB_MEANING_SPAN;
+}
+
+static const char *gpumbi_meaning_name(const gpumb_result *r)
+{
+    return gpumbi_means_name[gpumbi_meaning(r)];
+}
+
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
     double bytes, flop, elements, reference, expected;
@@ -8463,8 +8508,6 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  * description in a lane; after that, each pass lets one lane proceed by one sample.
  */
 
-static gpumb_meaning gpumbi_meaning(const gpumb_result *r);
-static const char *gpumbi_meaning_name(const gpumb_result *r);
 static void gpumbi_meet(gpumb *g, const char *kernel);
 static int gpumbi_on_point(const gpumb *g);
 static size_t gpumbi_point_number(const gpumb *g);
@@ -9489,8 +9532,6 @@ static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const void *val
     return a;
 }
 
-static gpumbi_number gpumbi_write_scaled(double value, int exponent);
-
 /* With its text in the fewest digits that bring it back. */
 static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
 {
@@ -9790,23 +9831,6 @@ GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
  * Owns the finished rows: derives rates, shares and flags from a sampler and hands the row to the
  * sinks.
  */
-
-/* Of a row that is not finished, too. */
-static gpumb_meaning gpumbi_meaning(const gpumb_result *r)
-{
-    return r->timing == GPUMB_TIMING_GIVEN  ? r->meaning
-           : r->timing == GPUMB_TIMING_AUTO ? GPUMB_MEANING_NONE
-           : r->timing == GPUMB_TIMING_HOST ? GPUMB_MEANING_LATENCY
-           : r->overhead_s <= 0 &&
-                   (r->timing == GPUMB_TIMING_BATCH || r->timing == GPUMB_TIMING_GRAPH)
-               ? GPUMB_MEANING_INTERVAL
-               : GPUMB_MEANING_SPAN;
-}
-
-static const char *gpumbi_meaning_name(const gpumb_result *r)
-{
-    return gpumbi_means_name[gpumbi_meaning(r)];
-}
 
 static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
 #define GPUMBI_FLAG_NAME(name, text, meaning, advice) text,
@@ -10391,34 +10415,6 @@ static int gpumbi_is_fixed_column(const char *name)
 {
     return gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
            GPUMBI_COLUMNS_FIXED;
-}
-
-/* A number of the unit that is 10^exponent of the struct's. */
-static int gpumbi_read_scaled(const char *text, int exponent, double *value)
-{
-    char shifted[100];
-    const int digits = (int)strcspn(text, "eE");
-    if (!gpumbi_read_number(text, value))
-        return 0;
-    if (!exponent)
-        return 1;
-    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text,
-                  (text[digits] ? strtol(text + digits + 1, NULL, 10) : 0) + exponent);
-    return gpumbi_read_number(shifted, value);
-}
-
-/* In the fewest digits that read as the same. */
-static gpumbi_number gpumbi_write_scaled(double value, int exponent)
-{
-    gpumbi_number n;
-    double back = 0;
-    const double scaled = exponent == 9 ? value / 1e9 : exponent == 6 ? value / 1e6 : value;
-    for (int digits = 15; digits <= 17; digits++) {
-        n = gpumbi_write_number(scaled, digits, 0);
-        if (gpumbi_read_scaled(n.text, exponent, &back) && back >= value && back <= value)
-            break;
-    }
-    return n;
 }
 
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
