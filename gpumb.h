@@ -155,7 +155,7 @@ A context belongs to one thread.
 #include <hip/hip_runtime.h>
 #endif
 
-/* What no standard has. MSVC, under nvcc on Windows, knows the second half. */
+/* What no standard has. MSVC, under nvcc on Windows, takes the second half. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
@@ -2410,13 +2410,13 @@ typedef struct stat gpumbi_file_state;
 #define gpumbi_uncatch(number, before) sigaction(number, before, NULL)
 typedef struct sigaction gpumbi_handler;
 
-/* What _FORTIFY_SOURCE wants to see optimised. */
+/* _FORTIFY_SOURCE makes open() a macro that has to be compiled with optimisation. */
 static int gpumbi_open(const char *path, int flags, mode_t mode)
 {
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-/* And does not see behind a pointer that might change. */
+/* The same goes for these, unless they are called by a pointer that might change. */
 static ssize_t (*gpumbi_read)(int, void *, size_t) = read;
 static ssize_t (*gpumbi_readlink)(const char *, char *, size_t) = readlink;
 static char *(*gpumbi_resolve)(const char *, char *) = realpath;
@@ -2478,7 +2478,8 @@ static void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *befor
         sigaction(number, &action, NULL);
 }
 
-/* Whether the parent has left a text in a pipe, and its other end takes rows; -1: it is closed. */
+/* 1 if `rows` is a pipe to write to and the parent has left a text in the pipe `token`; -1: one of
+ * them is closed. */
 static int gpumbi_process_is_ours(const char *where, const int *rows, int token)
 {
     struct stat about, of_token;
@@ -2772,7 +2773,6 @@ static void gpumbi_format(char *to, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
-/* Behind what is in it. */
 GPUMBI_PRINTF(3, 4)
 static void gpumbi_append(char *to, size_t size, const char *format, ...)
 {
@@ -3581,8 +3581,8 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 }
 
 /* ---- libraries ---------------------------------------------------------------------------------
- * The vendors' own, opened if they are there; they stay loaded. Their functions are declared here
- * by the types of the vendor's header, enums as int; all return 0 when they succeed. */
+ * The vendors' own, opened where they are installed, and never closed. Their functions are declared
+ * here by the types of the vendor's header, enums as int; all return 0 when they succeed. */
 
 typedef struct gpumbi_symbol {
     const char *name;
@@ -4130,7 +4130,7 @@ static uint64_t gpumbi_dev_profiler_look(double *seconds)
 
 #if defined(GPUMBI_NVIDIA)
 
-/* What each of them begins with. */
+/* What the struct of each call begins with. */
 typedef struct gpumbi_counter_head {
     int (*call)(void *);
     size_t bytes; /* CUPTI's struct: from here on */
@@ -4235,7 +4235,7 @@ static int gpumbi_counters_call(int which)
 }
 #define GPUMBI_CUPTI(member) gpumbi_counters_call(GPUMBI_COUNTER_##member)
 
-/* Of the host object, whatever went before. */
+/* Frees the host object, whatever has failed before. */
 static void gpumbi_counters_end(void)
 {
     struct gpumbi_counters *const c = &gpumbi_counters;
@@ -4756,7 +4756,7 @@ GPUMB_API const char *gpumbi_cpu_take_fault(void)
 
 typedef void *gpumbi_registers; /* the stack pointer; everything else lies on the stack */
 
-/* The name as it stands: in Mach-O C's have an underscore in front. */
+/* The name as it is written here: Mach-O puts an underscore before those of C. */
 void gpumbi_registers_switch(gpumbi_registers *from,
                              gpumbi_registers to) __asm__("gpumbi_registers_switch");
 
@@ -5211,7 +5211,8 @@ static void gpumbi_barrier_complete(gpumbi_worker *w)
         gpumbi_note_ended(w);
 }
 
-/* All are to wait at the same one: what is at different places never completes and is diagnosed. */
+/* All threads have to wait at the same one; at different ones none completes, and that is
+ * diagnosed. */
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 {
     gpumbi_worker *w;
@@ -6189,8 +6190,8 @@ static volatile sig_atomic_t gpumbi_interrupted; /* the signal */
 static volatile double gpumbi_interrupted_s;     /* when */
 static int gpumbi_catching;                      /* contexts that catch them */
 
-/* The second one ends the process, but for its echo: timeout(1) and many launchers send a signal to
- * the program and again to its group. */
+/* A second signal ends the process, unless it comes at once: timeout(1) and many launchers send one
+ * to the program and again to its group. */
 static void gpumbi_on_signal(int number)
 {
     const double now_s = gpumbi_now();
@@ -7984,7 +7985,7 @@ static void gpumbi_say_counting(gpumb *g)
     c->why[0] = 0;
 }
 
-/* The end of a row that is ok, where all that is timed is behind it. */
+/* All that is timed of a row that is ok is done: the counters are next, or nothing is. */
 static void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
 {
     s->phase = GPUMBI_FINISHED;
@@ -8969,7 +8970,7 @@ static int gpumbi_compare_lanes(gpumb *g)
     return decided;
 }
 
-/* What there is to say of the rounds, all being measured. */
+/* Says what is odd about the rounds, once all are measured. */
 static void gpumbi_judge_rounds(gpumb *g)
 {
     gpumbi_sampler *first = &g->interleave.lane[0];
@@ -9993,7 +9994,7 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
 static void gpumbi_write_rows(gpumb *g);
 
-/* Makes a row of it, which may be ok or not. */
+/* Makes a row of a sampler; `ok`: one with times. */
 static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
@@ -10143,14 +10144,14 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 /* ================================================================================================
  * SINKS
  *
- * Owns the table and the files. NAME is resolved first: a link stays, and the file that it leads to
- * is replaced. What is no regular file (standard output, a pipe) is written straight through. A
- * file is written as NAME.part, made anew before the device is opened, exclusively and locked
- * (flock) as long as the run: whoever has locked the file that stands at NAME.part owns the name,
- * another run ends. A part that nobody holds is a dead run's: it is renamed to a free NAME.part.1,
- * .2 ..., or removed if nothing is in it; with --resume it is left as it is until all of its rows
- * are here, then written anew. Each row is one write; what was written in part is cut off again.
- * Where a header widens, or drawn rows get their natural order, a fresh file, locked
+ * Owns the table, the notes and the files. NAME is resolved first: a link stays, and the file that
+ * it leads to is replaced. What is no regular file (standard output, a pipe) is written straight
+ * through. A file is written as NAME.part, made anew before the device is opened, exclusively, and
+ * locked (flock) as long as the run takes: whoever has locked the file that stands at NAME.part
+ * owns the name, another run ends. A part that nobody holds is a dead run's: it is renamed to a
+ * free NAME.part.1, .2 ..., or removed if nothing is in it; with --resume it is left as it is until
+ * all of its rows are here, then written anew. Each row is one write; what was written in part is
+ * cut off again. Where a header widens, or drawn rows get their natural order, a fresh file, locked
  * too, takes the place of the part. When all is done the part is flushed to the disk and renamed to
  * NAME, with mode and owner of the file that it replaces. Where a file system has no locks, any
  * part that is already there ends the run.
@@ -10494,8 +10495,8 @@ static int gpumbi_is_listed(const char *list, const char *name)
     return 0;
 }
 
-/* Puts what gpumbi_field_text() has made back to where it came from. Returns 0 if it should be a
- * number of 0 or more, and is none. */
+/* The inverse of gpumbi_field_text(). Returns 0 if the text should be a number of 0 or more, and is
+ * none. */
 static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text)
 {
     char *at = (char *)base + f->at;
@@ -12165,6 +12166,34 @@ static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int p
     return t;
 }
 
+/* Reads the file that an option names, of a part what is whole; `example` is one for it. It may be
+ * a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which may start 10 s late.
+ * NULL: the context has ended. */
+static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
+                                           const char *example, int part)
+{
+    gpumbi_file_state about;
+    gpumbi_records *t = NULL;
+    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
+    const int known = fd >= 0 && !gpumbi_fstat(fd, &about), file = known && S_ISREG(about.st_mode);
+    if (known && S_ISDIR(about.st_mode))
+        errno = EISDIR;
+    else if (known && !file && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
+        errno = ENOTSUP; /* /dev/zero has no end */
+    else if (file && about.st_size > 1 << 30)
+        errno = EFBIG;
+    else if (known)
+        t = gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
+    const char *wrong = t ? t->wrong : gpumbi_why_unread(errno);
+    if (fd >= 0)
+        close(fd);
+    if (wrong[0] && gpumbi_working(g))
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--%s %s: %s; make %s by --csv %s.csv, for example, and --%s %s.csv", option,
+                   path, wrong, example[0] == 'b' ? "a base" : "one", example, option, example);
+    return t;
+}
+
 static void gpumbi_free_records(gpumbi_records *t)
 {
     while (t) {
@@ -12559,8 +12588,7 @@ static void gpumbi_compare_rows(gpumb *g)
         const gpumb_result *now = &row->result;
         const gpumbi_record *r = found[i] =
             gpumbi_take(t, gpumbi_row_key(g, row, g, label), now->kernel);
-        const int length = gpumbi_width(label);
-        width = length > width ? length < 60 ? length : 60 : width;
+        width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
         lost += r && r->ok && now->status != GPUMB_STATUS_OK;
         if (gpumbi_comparable(r, now)) {
             assumed += gpumbi_min(r->time.processes, now->processes) < 5;
@@ -12595,34 +12623,6 @@ static void gpumbi_compare_rows(gpumb *g)
         gpumbi_compare_summary(g, count, values, rest, matched, lost, assumed);
     }
     GPUMB_FREE(found);
-}
-
-/* Reads the file that an option names, of a part what is whole; `example` is one for it. It may be
- * a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which may start 10 s late.
- * NULL: the context has ended. */
-static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
-                                           const char *example, int part)
-{
-    gpumbi_file_state about;
-    gpumbi_records *t = NULL;
-    const int fd = gpumbi_open(path, O_RDONLY | O_NONBLOCK, 0);
-    const int known = fd >= 0 && !gpumbi_fstat(fd, &about), file = known && S_ISREG(about.st_mode);
-    if (known && S_ISDIR(about.st_mode))
-        errno = EISDIR;
-    else if (known && !file && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
-        errno = ENOTSUP; /* /dev/zero has no end */
-    else if (file && about.st_size > 1 << 30)
-        errno = EFBIG;
-    else if (known)
-        t = gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
-    const char *wrong = t ? t->wrong : gpumbi_why_unread(errno);
-    if (fd >= 0)
-        close(fd);
-    if (wrong[0] && gpumbi_working(g))
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--%s %s: %s; make %s by --csv %s.csv, for example, and --%s %s.csv", option,
-                   path, wrong, example[0] == 'b' ? "a base" : "one", example, option, example);
-    return t;
 }
 
 /* What tells rows of this run from those of others. */
@@ -13055,7 +13055,7 @@ static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     return gpumbi_finite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
 }
 
-/* Whether a row is one of ROWS; the counterpart of `left`, unless that is NULL. */
+/* Whether a row is one of ROWS and, unless `left` is NULL, its counterpart. */
 static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int side,
                                const gpumbi_row *row, const gpumbi_row *left)
 {
@@ -13305,8 +13305,8 @@ static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, c
     gpumbi_end(g, code, "%s %s; run %s to see more", who, why, alone);
 }
 
-/* The program runs in other processes, before it runs in this one or for several devices, with the
- * arguments that this one was started with: gpumb_open() may have seen only some. */
+/* For other processes, the arguments that this one was started with: gpumb_open() may have seen
+ * only some of them. */
 static char **gpumbi_own_arguments(gpumb *g, char **text_of)
 {
     size_t length = 0, count = (size_t)g->options.argc;
@@ -13612,8 +13612,8 @@ enum {
     GPUMBI_VALUE_PERCENT   /* ... of which the member is a hundredth */
 };
 
-/* name, example of a value ("" for none), kind, member (of OWN any), help; in the order of --help
- * */
+/* In the order of --help: name, example of a value ("" for none), kind, member (of OWN any),
+ * help. */
 #define GPUMBI_OPTION_LIST(X)                                                                      \
     X(LIST, "list", "", OWN, full, "the benchmarks with their kernels and axes")                   \
     X(FILTER, "filter", "NAME", OWN, full, "only what has NAME in bench/kernel; may be repeated")  \
@@ -14078,8 +14078,8 @@ static gpumb *gpumbi_new(const char *program)
     return g;
 }
 
-/* What is the program's is taken out of *own, or else refused. Processes are started before, with
- * all. */
+/* Leaves the program's arguments in argv, *own of them, or refuses them where `own` is NULL. Other
+ * processes are started before that, with all arguments. */
 static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
 {
     argc = argv ? argc : 0;
@@ -15701,8 +15701,8 @@ GPUMBI_UNUSED static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
 
 /* ---- references for checks ------------------------------------------------------------------- */
 
-/* Reference results for the check, in the plainest way, one word per step: how many words of a
- * written buffer are wrong, or the sum of the words of one that is read. */
+/* In the plainest way, one word per step: how many words of a written buffer are wrong, or the sum
+ * of the words of one that is read. */
 static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
                                            gpumbi_difference *found)
 {
@@ -16019,7 +16019,7 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
     return gpumbi_write_word(w);
 }
 
-/* For a check that is not told all. */
+/* For a check whose description lacks a pointer. */
 static int gpumbi_null_check(gpumb *g, const char *function)
 {
     gpumb_reason(g, "%s: a pointer in what is to be checked is NULL", function);
