@@ -105,12 +105,12 @@ def number(row, column):
         return math.nan
 
 
-def by_device(rows):
-    """The rows that are ok, by device and bench."""
+def by_device(rows, column="device"):
+    """The rows that are ok, by device, or what is in another column, and bench."""
     devices = {}
     for row in rows:
-        if row["status"] == "ok" and row["device"]:
-            name = f"{row['device']} ({row['backend']})"
+        if row["status"] == "ok" and row[column]:
+            name = f"{row[column]} ({row['backend']})"
             devices.setdefault(name, {}).setdefault(row["bench"], []).append(row)
     return devices
 

@@ -158,8 +158,8 @@ def facts(contexts, rows):
 
 
 def reached(rows):
-    """The page of `make passport`, a column for each device."""
-    devices = passport.by_device(rows)
+    """The page of `make passport`, a column for each device, or for each input that is overlaid."""
+    devices = passport.by_device(rows, "@source" if "@source" in rows[0] else "device")
     lines = []
     for section, figures in passport.PAGE.items():
         found = []

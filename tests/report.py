@@ -180,6 +180,8 @@ def made(tmp):
     ratios = [line[-1] for line in page.tables["beside"]]
     check(ratios == ["0.5"] * len(base), f"ratios before and after: {ratios[:5]}")
     words = "".join(page.words)
+    reached = [f"{name} ({base[0]['backend']})" in words for name in ("before", "after")]
+    check(all(reached), f"what is reached before and after is not apart: {reached}")
     check("spread between processes" in words, "--compared is not quoted")
     check("--replay after.csv --compare before.csv" in words, "no way to a verdict")
 
