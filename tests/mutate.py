@@ -106,6 +106,8 @@ MUTATIONS = [
     ("trust", "2 * gpumbi_real(bytes) * copies / median", "gpumbi_real(bytes) * copies / median"),
     ("series", "GPUMBI_REPRODUCIBLE_GAP 0.007", "GPUMBI_REPRODUCIBLE_GAP 0"),
     ("series", "GPUMBI_REPRODUCIBLE 0.0015", "GPUMBI_REPRODUCIBLE 0.001"),
+    ("trust", "GPUMBI_REPRODUCIBLE / 3,", "GPUMBI_REPRODUCIBLE / 4,"),
+    ("trust", "GPUMBI_REPRODUCIBLE_GAP / 2 *", "GPUMBI_REPRODUCIBLE_GAP / 3 *"),
     ("series", "GPUMBI_QUANTA 0.58", "GPUMBI_QUANTA 0.29"),
     ("trust", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),
     ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
@@ -122,6 +124,8 @@ MUTATIONS = [
     ("trust", "r->pct_ceiling > 500", "r->pct_ceiling > 600"),
     ("trust", "if (r->time.count < 6)", "if (r->time.count < 5)"),
     ("trust", "gpumbi_min(waves / 16, 1)", "gpumbi_min(waves / 8, 1)"),
+    ("trust", "s->kernel.block : 1), 32);", "s->kernel.block : 1), 24);"),
+    ("trust", "? 2 * r->overhead_s", "? 1.5 * r->overhead_s"),
     # ---- sinks ----
     ("compare", '",\\"\\r\\n")]', '",\\"\\n")]'),
     ("compare", "        if (*text == '\"')\n            fputc('\"', file);\n", ""),

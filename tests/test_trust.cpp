@@ -545,6 +545,7 @@ static void test_launch_bound()
     CHECK(launch_bound(1.5e-6, 0, 0, 0.5e-9));
     // small blocks: a multiprocessor holds 32 of them, 3200 are all that is resident
     CHECK(launch_bound(20e-6, 3200, 32, 0.5e-9));
+    CHECK(launch_bound(20e-6, 6300, 32, 0.5e-9));
     CHECK(!launch_bound(20e-6, 6500, 32, 0.5e-9));
     // a large block starts and ends more slowly, by 0.03 us at 512 threads and 0.08 at 1024
     CHECK(launch_bound(2.9e-6, 1, 512, 0.1e-9));
@@ -555,6 +556,20 @@ static void test_launch_bound()
     CHECK(launch_bound(11e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     CHECK(!launch_bound(13e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    // whose empty kernel takes 3 us and the fake's floor, 3.6: as much again is left at least
+    for (double seconds : {3e-6, 6.8e-6, 7.6e-6}) {
+        reset();
+        empty_s = 3e-6;
+        block_s = 0;
+        gpumb *g = open_after_reset(settings());
+        device(g)->graph_interval_s = 0.5e-6;
+        gpumb_set_cache(g, GPUMB_CACHE_COLD);
+        GPUMB_MEASURE(g, "cold") {
+            known_run(3e-6 + seconds);
+        }
+        close(g, 0);
+        CHECK_INT(flagged("launch-bound"), seconds < 7.2e-6);
+    }
     // a graph that takes longer than the stream did is not believed
     {
         reset();
@@ -1955,6 +1970,31 @@ static void test_bonferroni()
     }
 }
 
+// Times that do not differ leave what captures differ by: 0.05 % of a time, 0.35 % of the gap.
+static void test_captures()
+{
+    for (double seconds : {2e-6, 20e-6}) {
+        gpumb *g = open(settings());
+        const double gap_s = fake_node_cost;
+        fake_quantum = 0;
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "a") {
+                known_run(seconds);
+            }
+            GPUMB_MEASURE(g, "b") {
+                known_run(seconds);
+            }
+        }
+        if (CHECK_INT(gpumb_row_count(g), 2)) {
+            const gpumb_result *r = gpumb_row(g, 1);
+            CHECK_INT(r->timing, GPUMB_TIMING_GRAPH);
+            CHECK_NEAR(r->comparison.hi - 1, hypot(0.0005, 0.0035 * gap_s / seconds), 1e-5);
+            CHECK_NEAR(1 - r->comparison.lo, hypot(0.0005, 0.0035 * gap_s / seconds), 1e-5);
+        }
+        close(g, 0);
+    }
+}
+
 // Verdicts on all regions but the first, which are as fast as it, or the last of them `factor`
 // times as slow, where one slows down what runs next, or every so many-th run takes half as long
 // again.
@@ -2532,6 +2572,7 @@ int main()
     test_verdict_columns();
     test_rounds();
     test_bonferroni();
+    test_captures();
     test_drawn_rounds();
     test_drawn_graphs();
     test_skewed_rounds();
