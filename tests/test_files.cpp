@@ -22,12 +22,17 @@ static int short_writes;      // of 100 bytes at most, every other one interrupt
 static int die_at_rename = 0; // SIGKILL before the so many-th, or after if negative; 0: never
 static int renames;
 
+static std::vector<int> flush_errors; // of the next flushes, from the last on
 static int watched_fsync(int fd)
 {
     struct stat about;
     fstat(fd, &about);
     calls += S_ISDIR(about.st_mode) ? "d" : "f";
-    return 0;
+    if (flush_errors.empty())
+        return 0;
+    errno = flush_errors.back();
+    flush_errors.pop_back();
+    return errno ? -1 : 0;
 }
 
 static int watched_rename(const char *from, const char *to)
@@ -1153,6 +1158,30 @@ static void test_flushed()
     CHECK_INT(o.code, 0);
 }
 
+// A flush that is interrupted is tried again, what has no disk needs none, and after one that fails
+// the rows are left where they are: here before the header widens.
+static void test_flush_fails()
+{
+    static const std::vector<int> errors[] = {
+        {EINTR, EINTR}, {EINVAL}, {ENOTSUP}, {EIO}, {EIO, EINTR}};
+    for (int i = 0; i < 5; i++) {
+        clean();
+        store("x.csv", "older\n");
+        const outcome o = run([&] {
+            flush_errors = errors[i];
+            const int code = measure(settings());
+            return flush_errors.empty() ? code : 99;
+        });
+        const bool fails = i > 2;
+        CHECK_CASE(o.code == (fails ? GPUMB_EXIT_ERROR : 0), "%d: %d: %s", i, o.code,
+                   o.said.c_str());
+        CHECK_STR(listing().c_str(), fails ? "x.csv x.csv.part " : "x.csv ");
+        CHECK_INT(rows_of(fails ? "x.csv.part" : "x.csv"), fails ? 3 : 5);
+        CHECK_STR(fails ? read_file("x.csv").c_str() : "older\n", "older\n");
+        CHECK_INT(has(o.said, "x.csv: can't write: "), fails);
+    }
+}
+
 // The new file is as open as the old one, from its first byte on.
 static void test_modes()
 {
@@ -1221,6 +1250,7 @@ int main()
     test_full_disk();
     test_short_writes();
     test_flushed();
+    test_flush_fails();
     test_modes();
     clean();
     CHECK(!rmdir(folder));
