@@ -110,7 +110,8 @@ bench group 39 algorithm,type,threads,scope,vote 13 --filter block/shared --filt
     --axis type=int32 --axis threads=64
 bench group 36 over_range,access,element,each,threads 8 --filter range --axis element=int32 \
     --axis each=1,5 --axis threads=256
-bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=2,128,1024
+# A pair of fp16 has 4 FLOP and more.
+bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
 bench stencil 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
 bench stencil "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
     --axis chunk=7,64
