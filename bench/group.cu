@@ -35,8 +35,8 @@ static const char *const type_names[] = {"int32", "int64", "fp32", "fp64", "4 x 
 
 static const char *const algorithms[] = {"broadcast", "reduce", "reduce to one", "inclusive scan",
                                          "exclusive scan"};
-static const char *const forms[] = {"shared memory", "shuffles", "instruction", "4 parts",
-                                    "8 parts",       "16 parts", "library"};
+static const char *const forms[] = {"shared memory", "shuffles", "instruction",
+                                    "4 parts",       "8 parts",  "library"};
 
 /* ---- the vendor's library -------------------------------------------------------------------- */
 
@@ -301,6 +301,14 @@ static int has_instruction(gpumb *g)
 
 /* ---- group/block and group/warp: a value of each thread -------------------------------------- */
 
+/* Parts of a warp are compiled for 32 lanes. */
+static bool runs_here(const trial *t, int form)
+{
+    if (form == HARDWARE)
+        return has_instruction(t->g);
+    return t->blockwide || t->group == 32 || (form != PARTS_4 && form != PARTS_8);
+}
+
 /* Forms of an algorithm that differ; those of the library, too, where there is one. */
 template <class T> struct is_int32 {
     enum { value = 0 };
@@ -309,10 +317,10 @@ template <> struct is_int32<unsigned> {
     enum { value = 1 };
 };
 
-/* So many parts as the form's name has, not fewer. */
+/* Of 4 … 32 lanes. */
 static constexpr bool has_parts(int threads, int parts)
 {
-    return lanes_of_part(threads, parts) * parts == threads;
+    return threads >= 4 * parts && threads <= 32 * parts;
 }
 
 template <class T>
@@ -323,14 +331,13 @@ static constexpr bool has_form(bool blockwide, int64_t algorithm, int64_t form, 
            : form == HARDWARE ? is_int32<T>::value &&
                                     (blockwide ? algorithm != BROADCAST
                                                : algorithm == REDUCE || algorithm == REDUCE_TO_ONE)
-           : form != LIBRARY ? blockwide && algorithm != BROADCAST &&
-                                   has_parts(threads, form == PARTS_4   ? 4
-                                                      : form == PARTS_8 ? 8
-                                                                        : 16)
+           : form != LIBRARY
+               ? algorithm != BROADCAST &&
+                     has_parts(blockwide || !threads ? threads : 32, form == PARTS_4 ? 4 : 8)
 #ifndef NO_LIBRARY
-                             : algorithm != BROADCAST;
+               : algorithm != BROADCAST;
 #else
-                             : false;
+               : false;
 #endif
 }
 
@@ -344,7 +351,9 @@ template <bool blockwide, int algorithm, int form, class T, int threads>
 static value_kernel<T> value_kernel_by()
 {
     constexpr int of_block = algorithm == BROADCAST ? 0 : threads;
-    constexpr int of_warps = !threads ? 0 : sizeof(T) > 8 && threads > 256 ? threads : 32;
+    constexpr int of_warps = !threads                                    ? 0
+                             : sizeof(T) > 8 && threads >= MANY_FOR_SCAN ? threads
+                                                                         : 32;
     if constexpr (!has_form<T>(blockwide, algorithm, form, threads))
         return NULL;
     else if constexpr (blockwide)
@@ -358,8 +367,7 @@ static value_kernel<T> value_kernel_of(int64_t algorithm, int form)
 {
     GPUMB_FOR_CONSTANTS(
         algorithm, A, (BROADCAST, REDUCE, REDUCE_TO_ONE, INCLUSIVE, EXCLUSIVE),
-        GPUMB_FOR_CONSTANTS(form, F,
-                            (SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, PARTS_16, LIBRARY),
+        GPUMB_FOR_CONSTANTS(form, F, (SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, LIBRARY),
                             return (value_kernel_by<blockwide, A, F, T, threads>());));
     return NULL;
 }
@@ -406,7 +414,7 @@ static void measure_value(trial *t, value_kernel<T> (*kernel_of)(int64_t algorit
     gpumb_write(g, t->expected, 0, expected.data(), bytes);
     for (int form = 0; form < FORMS; form++)
         if (has_form<T>(t->blockwide, t->algorithm, form, is_gpu(g) ? (int)t->threads : 0) &&
-            (form != HARDWARE || has_instruction(g))) {
+            runs_here(t, form)) {
             asked |= 1u << form;
             t->kernels[form] = (void (*)(void))kernel_of(t->algorithm, form);
             t->out[form] = gpumb_alloc(g, bytes);
@@ -519,7 +527,7 @@ static void note_values(gpumb *g, const char *bench)
 {
     for (int64_t algorithm = 0; algorithm < ALGORITHMS; algorithm++) {
         const rows all = having(rows_of(bench, NULL), "algorithm", algorithm);
-        const span_of_ratios r = ratios(g, all, "type", SHARED, SHUFFLE, PARTS_16);
+        const span_of_ratios r = ratios(g, all, "type", SHARED, SHUFFLE, PARTS_8);
         sentence s = no_words();
         if (!r.count)
             continue;
@@ -529,7 +537,7 @@ static void note_values(gpumb *g, const char *bench)
         gpumb_note(g, "%s, %s: time through shared memory over that of the best form without: %s.",
                    bench, algorithms[algorithm], s.text);
 #ifndef NO_LIBRARY
-        const span_of_ratios library = ratios(g, all, "type", LIBRARY, SHARED, PARTS_16);
+        const span_of_ratios library = ratios(g, all, "type", LIBRARY, SHARED, PARTS_8);
         if (!library.count)
             continue;
         s = no_words();

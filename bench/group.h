@@ -3,8 +3,8 @@
  *     SHARED    through shared memory, the baseline
  *     SHUFFLE   warps by shuffles, then each of them what all have left in shared memory
  *     HARDWARE  with the instructions that do it in one
- *     PARTS_4   4 parts of the block (8, 16) by shuffles, then each thread adds up for itself what
- *               it needs of those left in shared memory
+ *     PARTS_4   4 parts of the block or warp (8) by shuffles, then each thread adds up for itself
+ *               what it needs of those left in shared memory
  *     LIBRARY   the vendor's
  * Blocks may have any number of threads up to 1024. Include it after gpumb.h. */
 #ifndef BENCH_GROUP_H
@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "clock.h"
 
-enum { SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, PARTS_16, LIBRARY, FORMS };
+enum { SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, LIBRARY, FORMS };
 
 /* On the CPU each kernel is compiled with all that it calls, twice: not with these. */
 #if defined(GPUMB_BACKEND_CPU)
@@ -104,9 +104,20 @@ FOR_VECTORS(from_after, SHUFFLE_DOWN)
 FOR_VECTORS(from_across, SHUFFLE_XOR)
 #undef FOR_VECTORS
 
-/* The sum of so many lanes, for the first of them, in a warp that has not all its lanes. */
-template <class T> static DEVICE T sum_of_rest(lane_of l, T x, unsigned lanes)
+/* The sum of so many lanes, for the first of them; for all, where the warp has all its lanes. By an
+ * instruction, from sm_80 on, of the whole warp. */
+template <bool instruction, class T> static DEVICE T sum_for_first(lane_of l, T x, unsigned lanes)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (instruction)
+        return __reduce_add_sync(LANES(l.count), x);
+#endif
+    if (l.count == WARP_LANES) {
+        UNROLL
+        for (unsigned by = lanes / 2; by; by /= 2)
+            x = x + from_across(l, x, by);
+        return x;
+    }
     for (unsigned by = lanes / 2; by; by /= 2) {
         const T other = from_after(l, x, by);
         if (l.lane + by < l.count)
@@ -116,20 +127,11 @@ template <class T> static DEVICE T sum_of_rest(lane_of l, T x, unsigned lanes)
 }
 
 /* All lanes get the sum. */
-template <int threads, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
+template <bool instruction, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
 {
-    if (l.count == WARP_LANES) {
-        UNROLL
-        for (unsigned by = WARP_LANES / 2; by; by /= 2)
-            x = x + from_across(l, x, by);
-        return x;
-    }
-    return from_lane(l, sum_of_rest(l, x, WARP_LANES), 0);
+    x = sum_for_first<instruction>(l, x, WARP_LANES);
+    return l.count == WARP_LANES ? x : from_lane(l, x, 0);
 }
-
-/* In blocks of so many threads shuffles of vectors wait for each other rather than for their
- * results, and fewer of them are faster, even one after the other: of a sum, and of a scan. */
-enum { MANY_FOR_SUM = 512, MANY_FOR_SCAN = 1024 };
 
 /* A vector's elements spread over so many lanes, which get the sum of element lane % 4 alone, and
  * back: of a warp's 9 shuffles, not 20. All lanes of a warp. */
@@ -153,29 +155,38 @@ template <class T> static __device__ inline four<T> gathered(lane_of l, T mine)
     return {{odd ? beside_a : a, odd ? a : beside_a, odd ? beside_b : b, odd ? b : beside_b}};
 }
 
-template <int threads, class T> static DEVICE four<T> sum_of_lanes(lane_of l, four<T> x)
+/* The sums of so many lanes each, left in shared memory by their first. */
+template <bool instruction, class T>
+static DEVICE void leave_sum(lane_of l, T x, unsigned lanes, T *left)
 {
-    if (l.count == WARP_LANES && (sizeof(T) == 8 || threads >= MANY_FOR_SUM))
-        return gathered(l, spread_sum(l, x, WARP_LANES));
+    x = sum_for_first<instruction>(l, x, lanes);
+    if (l.lane % lanes == 0)
+        *left = x;
+}
+template <bool instruction, class T>
+static DEVICE void leave_sum(lane_of l, four<T> x, unsigned lanes, four<T> *left)
+{
     if (l.count == WARP_LANES) {
-        UNROLL
-        for (unsigned by = WARP_LANES / 2; by; by /= 2)
-            x = x + from_across(l, x, by);
-        return x;
+        const T mine = spread_sum(l, x, lanes);
+        if (l.lane % lanes < 4)
+            left->at[l.lane % 4] = mine;
+    } else {
+        x = sum_for_first<false>(l, x, lanes);
+        if (l.lane % lanes == 0)
+            *left = x;
     }
-    for (int k = 0; k < 4; k++)
-        x.at[k] = sum_of_lanes<threads>(l, x.at[k]);
-    return x;
 }
 
-/* x + y if it holds: in one instruction, which the compiler does not always find. */
+/* x + y if it holds: in one instruction, which the compiler does not always find, and of 8 bytes
+ * only where it is given a branch. */
 #if defined(__CUDA_ARCH__)
 #define ADD_IF(type, letter, name)                                                                 \
     static __device__ inline type add_if(bool holds, type x, type y)                               \
     {                                                                                              \
-        asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add." name " %0, %0, %1; }"                  \
-            : "+" letter(x)                                                                        \
-            : letter(y), "r"((unsigned)holds));                                                    \
+        if (sizeof(type) == 4 || holds)                                                            \
+            asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p add." name " %0, %0, %1; }"              \
+                : "+" letter(x)                                                                    \
+                : letter(y), "r"((unsigned)holds));                                                \
         return x;                                                                                  \
     }
 ADD_IF(unsigned, "r", "u32")
@@ -208,6 +219,10 @@ template <class T> static __device__ inline four<T> before_lane(lane_of l, four<
     const four<T> before = from_before(l, up_to, 1);
     return l.lane ? before : four<T>();
 }
+
+/* In blocks of so many threads shuffles of vectors wait for each other rather than for their
+ * results, and fewer of them are faster, even one after the other. */
+enum { MANY_FOR_SCAN = 1024 };
 
 /* Unless NULL, `total` becomes the sum of a whole warp. */
 template <int threads, class T>
@@ -262,17 +277,6 @@ static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T
     if (exclusive)
         sums = {{T(), sums.at[0], sums.at[1], sums.at[2]}};
     return transposed(l, befores + sums);
-}
-
-/* By an instruction, from sm_80 on; of all lanes. */
-template <bool instruction, int threads, class T>
-static __device__ inline T quick_sum(lane_of l, T x)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (instruction)
-        return __reduce_add_sync(LANES(l.count), x);
-#endif
-    return sum_of_lanes<threads>(l, x);
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -473,7 +477,7 @@ static __host__ __device__ constexpr int at_a_time(int warps, size_t size, bool 
 
 template <class T, int threads, bool instruction> struct by_shuffles {
     typedef the_block<threads> Block;
-    enum { KNOWN = (threads + 31) / 32 }; /* warps; 0: not before it runs */
+    enum { KNOWN = (threads + 31) / 32, MANY = KNOWN > 16 }; /* warps; 0: not before it runs */
 
     static __device__ unsigned warps()
     {
@@ -491,56 +495,53 @@ template <class T, int threads, bool instruction> struct by_shuffles {
             return sum;
         }
         if constexpr (instruction && (KNOWN == 0 || KNOWN > 4))
-            return quick_sum<true, threads>(l, l.lane < limit ? left[l.lane] : T());
+            return sum_of_lanes<true>(l, l.lane < limit ? left[l.lane] : T());
         return left_over<T, each>::sum(l, left, count, limit);
     }
 
-    template <class Scalar>
-    static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
+    template <bool alone> static __device__ T sum(T x, turns<T> &m)
     {
-        if (l.count != WARP_LANES) {
-            x = sum_of_lanes<threads>(l, x);
-            if (l.lane == 0)
-                *left = x;
-        } else {
-            const Scalar mine = spread_sum(l, x, WARP_LANES);
-            if (l.lane < 4)
-                left->at[l.lane] = mine;
-        }
-    }
-    template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
-    {
-        x = quick_sum<instruction, threads>(l, x);
-        if (l.lane == 0)
-            *left = x;
+        const lane_of l = this_lane(Block::count());
+        T *const left = m.now;
+        leave_sum<instruction>(l, x, WARP_LANES, &left[threadIdx.x / WARP_LANES]);
+        __syncthreads();
+        take_turns(m);
+        if (!alone || threadIdx.x < WARP_LANES)
+            x = sum_left<at_a_time(KNOWN, sizeof(T), alone)>(l, left, warps(), warps());
+        return x;
     }
 
+    /* Many warps' shuffles wait for each other: where a step takes two or more, one warp alone and
+     * a barrier more are faster. */
     static __device__ T reduce(T x, turns<T> &m)
     {
-        const lane_of l = this_lane(Block::count());
-        T *const left = m.now;
         if (warps() == 1)
-            return quick_sum<instruction, threads>(l, x);
-        leave_sum(l, x, &left[threadIdx.x / WARP_LANES]);
-        __syncthreads();
-        take_turns(m);
-        return sum_left<at_a_time(KNOWN, sizeof(T), false)>(l, left, warps(), warps());
+            return sum_of_lanes<instruction>(this_lane(Block::count()), x);
+        if constexpr (MANY && sizeof(T) > 4)
+            return broadcast(sum<true>(x, m), 0, m);
+        return sum<false>(x, m);
     }
 
-    /* By one warp alone, where there are so many that they would wait for each other, or what they
-     * leave takes it no shuffle. */
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        if constexpr (KNOWN <= 16 && !(instruction && KNOWN > 1 && KNOWN <= 4))
+        if constexpr (MANY) {
+            return sum<true>(x, m);
+        } else if constexpr (instruction && KNOWN > 1 && KNOWN <= 4) {
+            /* so fast that it counts: no branch, and thread 0 has its own warp's sum still */
+            const lane_of l = this_lane(Block::count());
+            T *const left = m.now;
+            x = sum_of_lanes<true>(l, x);
+            if (l.lane == 0)
+                left[threadIdx.x / WARP_LANES] = x;
+            __syncthreads();
+            take_turns(m);
+            UNROLL
+            for (unsigned w = 1; w < warps(); w++)
+                x = x + left[w];
+            return x;
+        } else {
             return reduce(x, m);
-        const lane_of l = this_lane(Block::count());
-        T *const left = m.now;
-        leave_sum(l, x, &left[threadIdx.x / WARP_LANES]);
-        __syncthreads();
-        take_turns(m);
-        if (threadIdx.x < WARP_LANES)
-            x = sum_left<at_a_time(KNOWN, sizeof(T), true)>(l, left, warps(), warps());
-        return x;
+        }
     }
 
     static __device__ T scan(T x, turns<T> &m, bool exclusive)
@@ -577,86 +578,50 @@ template <class T, int threads>
 struct block_group<HARDWARE, T, threads> : by_shuffles<T, threads, true> {
 };
 
-/* Lanes of a part, a power of two, where a block is to have so many parts at most; with more than
- * 32 lanes each, it has more parts. */
-static __host__ __device__ constexpr int lanes_of_part(int threads, int most)
+/* Lanes of a part, a power of two. */
+static __host__ __device__ constexpr int lanes_of_part(int threads, int parts)
 {
     int lanes = 4;
-    while (lanes < 32 && lanes * most < threads)
+    while (lanes * parts < threads)
         lanes *= 2;
     return lanes;
 }
 
 /* Parts that are smaller than a warp take fewer shuffles: one and what follows take 30 cycles on an
  * H200, an addition 4. For a number of threads that is known. */
-template <class T, int threads, int most> struct by_parts {
+template <class Scope, class T, int threads, int most> struct by_parts {
     enum { LANES_EACH = lanes_of_part(threads, most) };
     enum { PARTS = (threads + LANES_EACH - 1) / LANES_EACH };
     enum { AT_ONCE = sizeof(T) < 16 ? 16 / sizeof(T) : 1 };
+    static_assert((int)LANES_EACH <= 32, "a part is in one warp");
 
     static __device__ unsigned part()
     {
-        return threadIdx.x / LANES_EACH;
-    }
-    static __device__ unsigned lane_of_part()
-    {
-        return threadIdx.x % LANES_EACH;
+        return Scope::index() / LANES_EACH;
     }
     static __device__ lane_of here()
     {
         return this_lane(threads);
     }
 
-    template <class Scalar>
-    static __device__ void leave_sum(lane_of l, four<Scalar> x, four<Scalar> *left)
+    static __device__ T sum(T x, turns<T> &m, bool for_all)
     {
-        if (l.count != WARP_LANES) {
-            x = sum_of_rest(l, x, LANES_EACH);
-            if (lane_of_part() == 0)
-                *left = x;
-        } else {
-            const Scalar mine = spread_sum(l, x, LANES_EACH);
-            if (lane_of_part() < 4)
-                left->at[l.lane % 4] = mine;
-        }
+        T *const left = Scope::share(m.now);
+        leave_sum<false>(here(), x, LANES_EACH, &left[part()]);
+        Scope::sync();
+        take_turns(m);
+        /* warps wait for each other, if there are more than a few, and else for a branch */
+        if (for_all || threads <= 128 || threadIdx.x < WARP_LANES)
+            x = left_over<T, most>::sum(here(), left, PARTS, PARTS);
+        return x;
     }
-    template <class Scalar> static __device__ void leave_sum(lane_of l, Scalar x, Scalar *left)
-    {
-        if (l.count != WARP_LANES) {
-            x = sum_of_rest(l, x, LANES_EACH);
-        } else {
-            UNROLL
-            for (unsigned by = LANES_EACH / 2; by; by /= 2)
-                x = x + from_across(l, x, by);
-        }
-        if (lane_of_part() == 0)
-            *left = x;
-    }
-
-    static __device__ T sum(const T *left)
-    {
-        enum { EACH = PARTS > 16 ? 32 : PARTS > 8 ? 16 : PARTS > 4 ? 8 : PARTS > 2 ? 4 : PARTS };
-        return left_over<T, EACH>::sum(here(), left, PARTS, PARTS);
-    }
-
     static __device__ T reduce(T x, turns<T> &m)
     {
-        T *const left = m.now;
-        leave_sum(here(), x, &left[part()]);
-        __syncthreads();
-        take_turns(m);
-        return sum(left);
+        return sum(x, m, true);
     }
-
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        T *const left = m.now;
-        leave_sum(here(), x, &left[part()]);
-        __syncthreads();
-        take_turns(m);
-        if (threadIdx.x < WARP_LANES)
-            x = sum(left);
-        return x;
+        return sum(x, m, false);
     }
 
     static __device__ T scan(T x, turns<T> &m, bool exclusive)
@@ -664,8 +629,8 @@ template <class T, int threads, int most> struct by_parts {
         struct alignas(16) pieces {
             T at[AT_ONCE];
         };
-        const lane_of l = here(), in_part = {lane_of_part(), l.count};
-        T *const left = m.now;
+        const lane_of l = here(), in_part = {Scope::index() % LANES_EACH, l.count};
+        T *const left = Scope::share(m.now);
         const T own = x;
         UNROLL
         for (unsigned by = 1; by < LANES_EACH; by *= 2)
@@ -674,7 +639,7 @@ template <class T, int threads, int most> struct by_parts {
             left[part()] = x;
         if (exclusive)
             x = before_lane(in_part, x, own);
-        __syncthreads();
+        Scope::sync();
         take_turns(m);
         T known[PARTS]; /* all on their way before the first is needed */
         UNROLL
@@ -709,16 +674,15 @@ template <class T, int threads, int most> struct by_parts {
     }
     static __device__ T broadcast(T x, unsigned root, turns<T> &m)
     {
-        return by_memory<the_block<threads>, T>::broadcast(x, root, m);
+        return by_memory<Scope, T>::broadcast(x, root, m);
     }
 };
 
-template <class T, int threads> struct block_group<PARTS_4, T, threads> : by_parts<T, threads, 4> {
-};
-template <class T, int threads> struct block_group<PARTS_8, T, threads> : by_parts<T, threads, 8> {
+template <class T, int threads>
+struct block_group<PARTS_4, T, threads> : by_parts<the_block<threads>, T, threads, 4> {
 };
 template <class T, int threads>
-struct block_group<PARTS_16, T, threads> : by_parts<T, threads, 16> {
+struct block_group<PARTS_8, T, threads> : by_parts<the_block<threads>, T, threads, 8> {
 };
 
 /* ---- forms of a warp ------------------------------------------------------------------------- */
@@ -740,11 +704,11 @@ template <class T, int threads, bool instruction> struct by_lanes {
     }
     static __device__ T reduce(T x, turns<T> &)
     {
-        return quick_sum<instruction, threads>(here(), x);
+        return sum_of_lanes<instruction>(here(), x);
     }
     static __device__ T reduce_to_one(T x, turns<T> &)
     {
-        return quick_sum<instruction, threads>(here(), x);
+        return sum_of_lanes<instruction>(here(), x);
     }
     static __device__ T inclusive(T x, turns<T> &)
     {
@@ -761,6 +725,14 @@ struct warp_group<SHUFFLE, T, threads> : by_lanes<T, threads, false> {
 };
 template <class T, int threads>
 struct warp_group<HARDWARE, T, threads> : by_lanes<T, threads, true> {
+};
+
+/* All of 32 lanes. */
+template <class T, int threads>
+struct warp_group<PARTS_4, T, threads> : by_parts<the_warp<32>, T, 32, 4> {
+};
+template <class T, int threads>
+struct warp_group<PARTS_8, T, threads> : by_parts<the_warp<32>, T, 32, 8> {
 };
 
 /* ---- votes ----------------------------------------------------------------------------------- */
@@ -810,7 +782,7 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
 template <int threads> struct any_of<SHUFFLE, the_warp<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &)
     {
-        return sum_of_lanes<threads>(this_lane(the_block<threads>::count()), (unsigned)x);
+        return sum_of_lanes<false>(this_lane(the_block<threads>::count()), (unsigned)x);
     }
 };
 
