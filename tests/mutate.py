@@ -135,6 +135,7 @@ MUTATIONS = [
         "else if (code < 0x1f || code == GPUMBI_NO",
     ),
     ("compare", "if (code == '\"' || code == '\\\\')", "if (code == '\"')"),
+    ("trust", 'c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?"', '"0.0000"'),
     ("golden", "*c == '|' || (*c == '\\\\'", "(*c == '\\\\'"),
     ("files", "O_CREAT | O_EXCL,", "O_CREAT,"),
     ("files", "const int there = gpumbi_is_at(fd, part, 0);", "const int there = 1;"),
@@ -158,6 +159,10 @@ MUTATIONS = [
     ("compare", "(0.42 + 2.4 / j", "(0.46 + 2.4 / j"),
     ("compare", "z * (8 * freedom + 3) / (8 * freedom + 1)", "z"),
     ("compare", "log(0.025 / gpumbi_max(", "log(0.05 / gpumbi_max("),
+    ("compare", "now->process_hi_s < now->process_lo_s", "0"),
+    ("compare", "if (depth == 32)", "if (depth == 31)"),
+    ("compare", "if (depth == 32)", "if (depth == 33)"),
+    ("compare", "code >> 10 == 0xd800 >> 10 &&", "code >> 11 == 0xd800 >> 11 &&"),
     ("compare", "gpumbi_min(b, n) < 4 ? z", "gpumbi_min(b, n) < 3 ? z"),
     ("compare", "from[1] == '\\n' ? 2 : 1;", "0 ? 2 : 1;"),
     # ---- command line ----

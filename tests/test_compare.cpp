@@ -459,6 +459,8 @@ static void test_csv()
         {"HEAD\n\"b\"x,k,ok,2,1,3\n", "line 2: text behind a closing quote"},
         {"HEAD,processes\nb,k,ok,2,1,3,5\n",
          "line 2: process_lo_s and process_hi_s are not in order"},
+        {"HEAD,processes,process_lo_s,process_hi_s\nb,k,ok,2,1,3,5,3,1\n",
+         "line 2: process_lo_s and process_hi_s are not in order"},
         {"HEAD,processes,process_lo_s,process_hi_s,process_medians_s\nb,k,ok,2,1,3,2,1,3,1;2;3\n",
          "line 2: processes is not the number of process_medians_s"},
         {"HEAD,process_medians_s\nb,k,ok,2,1,3,1;0\n",
@@ -569,6 +571,7 @@ static void test_json()
         {"{\"a\": \"\\ud83d\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ud83d\\ud83d\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ude00\\ud83d\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\udc00\\udc00\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u00\x10"
          "0\"}",
          "line 1: not a JSON text"},
@@ -584,6 +587,9 @@ static void test_json()
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         CHECK_STR(show(wrong[i][0]).c_str(), wrong[i][1]);
     CHECK_STR(show("{\"a\": " + std::string(100000, '[')).c_str(), "line 1: nested too deeply");
+    for (size_t deep : {31, 32}) // inside of the first
+        CHECK_STR(show("{\"a\": " + std::string(deep, '[') + std::string(deep, ']') + "}").c_str(),
+                  deep < 32 ? "line 1: there are no rows" : "line 1: nested too deeply");
     CHECK_STR(show(json(row + axes + ",\n{\"bench\": \"b\"}")).c_str(),
               "line 3: there is no kernel");
 

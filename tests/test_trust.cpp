@@ -2194,28 +2194,34 @@ static void test_undecided()
 // A missing interval is not shown as numbers, nor is the end of one that would be below zero.
 static void test_missing_intervals()
 {
-    for (uint64_t rounds : {5u, 6u}) {
+    enum { TOO_FEW, ENOUGH, RISING, KINDS }; // the last tells too little for a lower end
+    for (int kind = 0; kind < KINDS; kind++) {
+        const uint64_t rounds = kind == TOO_FEW ? 5 : 6;
         const std::string text = printed([&] {
             gpumb_settings s = settings();
             s.warmup_s = -1;
             s.quiet = 0;
             s.min_samples = s.max_samples = rounds;
+            int runs = 0;
             gpumb *g = open(s);
             GPUMB_INTERLEAVE(g) {
                 GPUMB_MEASURE(g, "base") {
                     fake_run(1e-3);
                 }
                 GPUMB_MEASURE(g, "other") {
-                    fake_run(drawn(1e-3, 0.01));
+                    runs++;
+                    fake_run(kind == RISING ? runs * 1e-3 : drawn(1e-3, 0.01));
                 }
             }
             const gpumb_result *r = gpumb_last_result(g);
             CHECK_INT(r->comparison.hi > 0, rounds == 6);
+            CHECK_INT(r->comparison.lo > 0, kind == ENOUGH);
             gpumb_print_result(r);
             close(g, 0);
         });
         CHECK_INT(times_in(text, " x base (no interval)"), rounds == 5);
         CHECK_INT(times_in(text, " ... "), rounds == 5 ? 0 : 2);
+        CHECK_INT(times_in(text, "? ... "), kind == RISING ? 2 : 0);
         CHECK_INT(times_in(text, "0.0000"), 0);
         CHECK_INT(column("ratio_lo", 1).empty(), rounds == 5);
         CHECK_INT(column("ci_hi_s", 1).empty(), rounds == 5);
