@@ -109,6 +109,13 @@ MUTATIONS = [
     ("trust", "GPUMBI_REPRODUCIBLE / 3,", "GPUMBI_REPRODUCIBLE / 4,"),
     ("trust", "GPUMBI_REPRODUCIBLE_GAP / 2 *", "GPUMBI_REPRODUCIBLE_GAP / 3 *"),
     ("series", "GPUMBI_QUANTA 0.58", "GPUMBI_QUANTA 0.29"),
+    ("series", "sure = (2.7 + 120.0 /", "sure = (2.9 + 120.0 /"),
+    ("series", "sure = (2.7 + 120.0 /", "sure = (2.5 + 120.0 /"),
+    ("series", "sure = (2.7 + 120.0 /", "sure = (2.7 + 180.0 /"),
+    ("series", "slope > 1.3 * error ", "slope > 1.5 * error "),
+    ("series", "slope > 1.3 * error ", "slope > 1.1 * error "),
+    ("series", "least - 2.3 / 2 * error", "least - 3 / 2 * error"),
+    ("series", "least - 2.3 / 2 * error", "least - 1.8 / 2 * error"),
     ("trust", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),
     ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
     # ---- sweeps ----

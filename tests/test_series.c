@@ -697,6 +697,46 @@ static void test_widening(void)
     }
 }
 
+/* How sure it is that windows move, by the slope of 20 of them in its standard errors, at a least
+ * slope that matters in the same: 2.7 + 120 / 18^2 = 3.07 of them; 1.3; or twice the least slope is
+ * not 20 times less likely than none. */
+static void test_pace(void)
+{
+    static const struct {
+        double slope, least;
+        int moves;
+    } cases[] = {{3.2, 0.1, GPUMBI_MOVES},    {2.95, 0.1, GPUMBI_MAY_MOVE},
+                 {1.4, 0.1, GPUMBI_MAY_MOVE}, {1.2, 0.1, GPUMBI_IN_DOUBT},
+                 {0, 1.02, GPUMBI_IN_DOUBT},  {0, 1.12, GPUMBI_STEADY},
+                 {0.9, 1.5, GPUMBI_IN_DOUBT}, {0.6, 1.5, GPUMBI_STEADY},
+                 {-3.2, 0.1, GPUMBI_MOVES},   {-2.95, 0.1, GPUMBI_MAY_MOVE}};
+    static gpumb g;
+    static gpumbi_sampler s;
+    double noise[20], slope, error;
+    size_t k;
+    int i;
+    lcg = 3;
+    for (i = 0; i < 20; i++)
+        noise[i] = 1e-3 * (uniform() - 0.5);
+    slope = gpumbi_slope(noise, 20, &error);
+    for (i = 0; i < 20; i++)
+        noise[i] -= slope * i;
+    slope = gpumbi_slope(noise, 20, &error);
+    CHECK_NEAR(slope, 0, 1e-12);
+    g.settings.precision = 0.01;
+    g.settings.warmup_s = 0.5;
+    for (k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        s.pace.windows = 20;
+        for (i = 0; i < 20; i++)
+            s.pace.level[i] = 1 + noise[i] + cases[k].slope * error * (i - 19);
+        s.pace.length_s = cases[k].least * error / (0.01 * s.pace.level[19]);
+        CHECK_CASE(gpumbi_pace_moves(&g, &s) == cases[k].moves, "%g standard errors, least %g",
+                   cases[k].slope, cases[k].least);
+    }
+    s.pace.windows = 2;
+    CHECK_INT(gpumbi_pace_moves(&g, &s), GPUMBI_STEADY);
+}
+
 int main(void)
 {
     test_select();
@@ -714,5 +754,6 @@ int main(void)
     test_verdicts();
     test_comparisons();
     test_widening();
+    test_pace();
     return CHECK_SUMMARY();
 }
