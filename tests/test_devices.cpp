@@ -24,6 +24,7 @@ static int scripted_clock(clockid_t, struct timespec *now)
 #include "gpumb.h"
 
 #include "check.h"
+#include "read_file.h"
 
 static void takes(double us)
 {
@@ -97,15 +98,7 @@ static int count_of(const std::string &text, const char *what)
 
 static std::string read_text(const char *name)
 {
-    char path[200], piece[4096];
-    std::string text;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    for (size_t n; file && (n = fread(piece, 1, sizeof piece, file)) > 0;)
-        text.append(piece, n);
-    if (file)
-        fclose(file);
-    return text;
+    return read_file((std::string(folder) + "/" + name).c_str());
 }
 
 #define RUNS(environment, options, code)                                                           \

@@ -103,23 +103,8 @@ static std::vector<std::string> lines; // what was said, without "gpumb: "
 
 #include "check.h"
 #include "fake.h"
+#include "printed.h"
 #include "read_file.h"
-
-// What `body` prints.
-static std::string printed(const std::function<void()> &body)
-{
-    fflush(stdout);
-    const int real = dup(1), out = open("out", O_RDWR | O_CREAT | O_TRUNC, 0644);
-    dup2(out, 1);
-    close(out);
-    body();
-    fflush(stdout);
-    dup2(real, 1);
-    close(real);
-    const std::string text = read_file("out");
-    unlink("out");
-    return text;
-}
 
 // ---- runs ---------------------------------------------------------------------------------------
 

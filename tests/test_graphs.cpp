@@ -12,6 +12,7 @@ static void hear(const char *text);
 #undef gpumbi_dev_graph_launch
 
 #include "check.h"
+#include "printed.h"
 #include "read_file.h"
 #include <algorithm>
 #include <fcntl.h>
@@ -100,24 +101,6 @@ static void check_silent()
 {
     if (!CHECK_INT(heard.size(), 0))
         printf("    %s\n", heard[0].c_str());
-}
-
-// What `body` writes to standard output.
-static std::string printed(const std::function<void()> &body)
-{
-    fflush(stdout);
-    const int failed = check_failed;
-    const int real = dup(1), out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(out, 1);
-    close(out);
-    body();
-    fflush(stdout);
-    dup2(real, 1);
-    close(real);
-    const std::string text = read_file("out");
-    if (check_failed != failed) // their lines are in it
-        printf("%s\n", text.c_str());
-    return text;
 }
 
 static std::vector<std::string> lines_of(const std::string &text)

@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "read_file.h"
 
 static gpumb_settings quick()
 {
@@ -20,18 +21,6 @@ static gpumb *open()
 {
     const gpumb_settings s = quick();
     return gpumb_open_settings("lifetimes", &s);
-}
-
-static std::string read_file(const char *name)
-{
-    std::string text;
-    char line[4096];
-    FILE *file = fopen(name, "r");
-    while (file && fgets(line, sizeof line, file))
-        text += line;
-    if (file)
-        fclose(file);
-    return text;
 }
 
 static int always_right(gpumb *g, void *user)

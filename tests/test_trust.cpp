@@ -28,6 +28,7 @@ static int launched(const char *launch, uint64_t blocks);
 
 #include "check.h"
 #include "random.h"
+#include "printed.h"
 #include "read_file.h"
 #include <algorithm>
 #include <fcntl.h>
@@ -185,23 +186,6 @@ static bool flagged(const char *flag, int row = 0)
 {
     return (";" + column("flags", row) + ";").find(std::string(";") + flag + ";") !=
            std::string::npos;
-}
-
-// What `body` writes to standard output.
-static std::string printed(const std::function<void()> &body)
-{
-    const std::string path = csv_path + ".out";
-    fflush(stdout);
-    const int real = dup(1), out = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(out, 1);
-    ::close(out);
-    body();
-    fflush(stdout);
-    dup2(real, 1);
-    ::close(real);
-    const std::string text = read_file(path.c_str());
-    unlink(path.c_str());
-    return text;
 }
 
 static int times_in(const std::string &text, const std::string &part)
