@@ -2505,7 +2505,7 @@ static int gpumbi_process_start(char **arguments, int device, int in_step, int *
     const pid_t parent = getpid();
     if (pipe(ends))
         return -1;
-    FILE *nowhere = fopen("/dev/null", "w");
+    FILE *nowhere = fopen(GPUMBI_NOWHERE, "w");
     pid_t child = -1;
     if (!pipe(token)) {
         snprintf(where, sizeof where, "%ld:%d:%d:%d:%d", (long)parent, ends[1], token[0], device,
@@ -5831,7 +5831,7 @@ typedef struct gpumbi_point {
 } gpumbi_point;
 
 /* What stands in the columns behind the fixed ones. */
-typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN, GPUMBI_COLUMN_KINDS } gpumbi_column_kind;
+typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN } gpumbi_column_kind;
 
 /* Named values of a row, in columns of their own; NaN: has a place, and is not known. */
 typedef struct gpumbi_values {
@@ -7957,7 +7957,7 @@ static int gpumbi_profiler_runs(void)
 }
 
 static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                    gpumbi_column_kind kind, double value);
+                                    double value);
 
 /* Gives each of the region's counters its column, and makes them those that are to be counted. */
 static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
@@ -7967,7 +7967,7 @@ static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
     c->names = 0;
     for (const char *text = s->about.counters; text && !g->done;) {
         gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
-        const char *column = gpumbi_put_value(g, &s->about.values, name, GPUMBI_OWN, NAN);
+        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN);
         if (c->names < GPUMBI_OWN_VALUES)
             c->name[c->names++] = column;
         text = strchr(text, ',');
@@ -8485,7 +8485,7 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         if (gpumbi_dev_counters_stop(c)) /* wants another pass */
             break;
         for (int i = 0; i < c->names; i++)
-            gpumbi_put_value(g, &s->about.values, c->name[i], GPUMBI_OWN, c->value[i]);
+            gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i]);
         gpumbi_say_counting(g);
         s->phase = GPUMBI_FINISHED;
         break;
@@ -8555,7 +8555,7 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
     if ((g = gpumbi_enter(g)) != NULL)
         gpumbi_put_value(
             g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
-            GPUMBI_OWN, value);
+            value);
 }
 
 GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
@@ -9408,10 +9408,9 @@ static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kin
 
 /* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
  * the column's. */
-static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                    gpumbi_column_kind kind, double value)
+static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name, double value)
 {
-    const int column = gpumbi_find_column(g, name, kind);
+    const int column = gpumbi_find_column(g, name, GPUMBI_OWN);
     int i = 0;
     while (i < values->count && values->at[i].column != column)
         i++;
@@ -12104,8 +12103,9 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     return NULL;
 }
 
-static const char *gpumbi_why_unread(int error)
+static const char *gpumbi_why_unread(void)
 {
+    const int error = errno;
     return error == EFBIG       ? "is more than 1 GiB, or 64 MiB from a pipe"
            : error == ENOTSUP   ? "is neither a file nor a pipe"
            : error == ETIMEDOUT ? "nothing has come for 10 s"
@@ -12123,7 +12123,7 @@ static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int p
     t->line = 1;
     t->text = gpumbi_read_all(g, fd, &length, limit, patience_s);
     if (!t->text) {
-        gpumbi_copy_text(t->wrong, sizeof t->wrong, gpumbi_why_unread(errno));
+        gpumbi_copy_text(t->wrong, sizeof t->wrong, gpumbi_why_unread());
         return t;
     }
     t->at = t->text;
@@ -12184,7 +12184,7 @@ static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const c
         errno = EFBIG;
     else if (known)
         t = gpumbi_read_records(g, fd, file ? 1 << 30 : 1 << 26, 10, part);
-    const char *wrong = t ? t->wrong : gpumbi_why_unread(errno);
+    const char *wrong = t ? t->wrong : gpumbi_why_unread();
     if (fd >= 0)
         close(fd);
     if (wrong[0] && gpumbi_working(g))
@@ -12789,7 +12789,7 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
             c++;
         double value;
         if (c == s->point.depth)
-            gpumbi_put_value(g, &s->about.values, cell[i].name, GPUMBI_OWN,
+            gpumbi_put_value(g, &s->about.values, cell[i].name,
                              gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
     if (sample)

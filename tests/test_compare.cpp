@@ -724,8 +724,7 @@ static gpumbi_values random_values(gpumbi_line *l)
     for (int i = 0; i < 3; i++)
         if (random_bits() % 3) {
             const double value = (random_uniform() - 0.5) * exp(60 * (random_uniform() - 0.5));
-            gpumbi_put_value(reader, &values, name[i], GPUMBI_OWN,
-                             random_bits() % 4 ? value : HUGE_VAL);
+            gpumbi_put_value(reader, &values, name[i], random_bits() % 4 ? value : HUGE_VAL);
             gpumbi_list(l->values, sizeof l->values, name[i]);
         }
     return values;
