@@ -8293,7 +8293,8 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
  * fifth of all steady series has them, and they are not enough for a flag (bench/coverage.c). Where
  * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
- * graphs follow, without it; what moves they have to show, in 70 ms of their own. */
+ * graphs follow, without it; what moves they have to show, in 70 ms of their own, while the warm-up
+ * lasts: not in interleaved regions, whose samples nothing restarts. */
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
@@ -8316,7 +8317,8 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
                   gpumbi_pace_moves(g, s) < (waits ? GPUMBI_IN_DOUBT : GPUMBI_MAY_MOVE);
-        if (!settled && spent_s >= 2 * least_s && newest[0] < 2 * g->device.empty_kernel_s &&
+        if (!settled && !g->interleave.open && spent_s >= 2 * least_s &&
+            spent_s + 70e-3 < g->settings.warmup_s && newest[0] < 2 * g->device.empty_kernel_s &&
             gpumbi_captures(g, s, newest[0]))
             settled = s->warm_up.goes_on = 1;
     }

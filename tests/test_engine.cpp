@@ -243,6 +243,41 @@ static void test_wandering_launches()
     CHECK_INT(flagged, 0);
 }
 
+// Where nothing looks at whether samples move, or the warm-up leaves no time for it, the warm-up
+// goes on, and says that times have not settled.
+static void test_hidden_ramps()
+{
+    ramp_height = 0.3, ramp_seconds = 1, ramp_is_linear = 0;
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        gpumb_settings s = settings();
+        if (!interleaved)
+            s.warmup_s = 0.16;
+        gpumb *g = open(s);
+        g->region.warmed = 1;
+        g->device.empty_kernel_s = 5e-6;
+        fake_now = fake_busy = 100;
+        fake_pace = ramp_now;
+        random_state = 1;
+        if (interleaved) {
+            GPUMB_INTERLEAVE(g) {
+                for (int i = 0; i < 2; i++) {
+                    gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+                    GPUMB_MEASURE(g, i ? "b" : "a")
+                        fake_run(fake_capturing ? 2e-6 : 2e-6 * ramp_now());
+                }
+            }
+        } else {
+            gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+            GPUMB_MEASURE(g, "a")
+                fake_run(fake_capturing ? 2e-6 : 2e-6 * ramp_now());
+        }
+        CHECK_INT(gpumb_row_count(g), interleaved ? 2 : 1);
+        for (size_t i = 0; i < gpumb_row_count(g); i++)
+            CHECK(gpumb_row(g, i)->flags & GPUMB_FLAG_UNSETTLED);
+        close(g, 0);
+    }
+}
+
 static void test_slow_ramps()
 {
     static const struct {
@@ -1106,6 +1141,7 @@ int main()
     test_warm_up();
     test_noise_is_settled();
     test_wandering_launches();
+    test_hidden_ramps();
     test_slow_ramps();
     test_coarse_clock();
     test_slow_kernels();
