@@ -8231,9 +8231,9 @@ static uint64_t gpumbi_batch_for(const gpumb *g, const gpumbi_sampler *s, double
     return (uint64_t)gpumbi_min(batch, 1000);
 }
 
-/* Above half a millisecond, and where one run is a sample, what an event pair adds is below 1 %.
- * Else what the library has seen launched is captured; other code might not survive capture, and
- * has to ask for it. */
+/* From half a millisecond on, where an event pair adds 1 %, and where one run is a sample, there is
+ * no need. Else what the library has seen launched is captured; other code might not survive
+ * capture, and has to ask for it. */
 static int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     if (!s->use_events || gpumbi_one_run(s))
