@@ -247,11 +247,13 @@ static void test_wandering_launches()
 // goes on, and says that times have not settled.
 static void test_hidden_ramps()
 {
-    ramp_height = 0.3, ramp_seconds = 1, ramp_is_linear = 0;
+    ramp_is_linear = 0;
     for (int interleaved = 0; interleaved < 2; interleaved++) {
         gpumb_settings s = settings();
+        ramp_height = interleaved ? 0.3 : 0.1;
+        ramp_seconds = interleaved ? 1 : 2;
         if (!interleaved)
-            s.warmup_s = 0.16;
+            s.warmup_s = 0.15;
         gpumb *g = open(s);
         g->region.warmed = 1;
         g->device.empty_kernel_s = 5e-6;
