@@ -6792,8 +6792,7 @@ static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uin
         return -1;
     }
     char *data = (char *)b->data + offset;
-    return to_host ? -gpumbi_copy_now(g, to_host, data, bytes, "copy")
-                   : -gpumbi_copy_now(g, data, from_host, bytes, "copy");
+    return -gpumbi_copy_now(g, to_host ? to_host : data, to_host ? data : from_host, bytes, "copy");
 }
 
 GPUMB_API int gpumb_read(gpumb *g, const gpumb_buffer *b, uint64_t offset, void *host,
@@ -8210,10 +8209,12 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
+#define GPUMBI_STILL_S 70e-3 /* for so long they have to hold still */
+
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
  * on NVIDIA). */
-static uint64_t gpumbi_batch_for(const gpumb *g, const gpumbi_sampler *s, double run_s)
+static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted =
         s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
@@ -8228,7 +8229,9 @@ static uint64_t gpumbi_batch_for(const gpumb *g, const gpumbi_sampler *s, double
     if (gpumbi_one_run(s) || s->profiled || wanted == GPUMB_TIMING_EVENT ||
         wanted == GPUMB_TIMING_HOST)
         batch = 1;
-    return (uint64_t)gpumbi_min(batch, 1000);
+    s->result.batch = (uint64_t)gpumbi_min(batch, 1000);
+    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
+        s->result.timing = GPUMB_TIMING_BATCH;
 }
 
 /* From half a millisecond on, where an event pair adds 1 %, and where one run is a sample, there is
@@ -8240,8 +8243,7 @@ static int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s
         return 0;
     return s->about.timing == GPUMB_TIMING_GRAPH ||
            (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-            (run_s < 0.5e-3 || gpumbi_batch_for(g, s, run_s) > 1) &&
-            g->device.graph_interval_s > 0);
+            (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
 }
 
 /* Also when those taken so far turn out to be part of the warm-up. */
@@ -8266,9 +8268,7 @@ static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
  * difference is 4 ... 400 runs, for about a millisecond. */
 static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
-    s->result.batch = gpumbi_batch_for(g, s, run_s);
-    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
-        s->result.timing = GPUMB_TIMING_BATCH;
+    gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
     s->run.looks = 0;
     s->warm_up.estimate_s = run_s;
@@ -8298,7 +8298,7 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
-    const double least_s = g->region.warmed || !s->use_events ? 70e-3 : 0.1;
+    const double least_s = g->region.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
     int settled = 0;
     s->warm_up.runs++;
     if (seconds <= 0) {
@@ -8318,8 +8318,8 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
                   gpumbi_pace_moves(g, s) < (waits ? GPUMBI_IN_DOUBT : GPUMBI_MAY_MOVE);
         if (!settled && !g->interleave.open && spent_s >= 2 * least_s &&
-            spent_s + 70e-3 < g->settings.warmup_s && newest[0] < 2 * g->device.empty_kernel_s &&
-            gpumbi_captures(g, s, newest[0]))
+            spent_s + GPUMBI_STILL_S < g->settings.warmup_s &&
+            newest[0] < 2 * g->device.empty_kernel_s && gpumbi_captures(g, s, newest[0]))
             settled = s->warm_up.goes_on = 1;
     }
     if (!settled && !out_of_time)
@@ -8366,12 +8366,14 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
             gpumbi_samples_begin(g, s);
             return;
         }
-        const gpumb_stats now = gpumbi_statistics_now(s);
-        r->stop =
-            gpumbi_half_width(&now) <= wanted->precision ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
-        const int unknown = early && s->warm_up.goes_on && now_s - s->samples.began_s < 70e-3;
-        if ((moves == GPUMBI_MAY_MOVE || unknown) && s->samples.count < wanted->max_samples)
-            r->stop = GPUMB_STOP_NONE;
+        const int may_move =
+            moves == GPUMBI_MAY_MOVE ||
+            (early && s->warm_up.goes_on && now_s - s->samples.began_s < GPUMBI_STILL_S);
+        if (!may_move || s->samples.count >= wanted->max_samples) {
+            const gpumb_stats now = gpumbi_statistics_now(s);
+            const int precise = gpumbi_half_width(&now) <= wanted->precision;
+            r->stop = precise ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
+        }
         while (s->samples.next_look <= s->samples.count)
             s->samples.next_look = gpumbi_next_look(s->samples.next_look);
     }
@@ -8922,8 +8924,11 @@ static void gpumbi_align_lanes(gpumb *g)
             gpumbi_choose_profiler(g, s);
             continue;
         }
-        const uint64_t batch = gpumbi_batch_for(g, s, s->warm_up.estimate_s);
-        s->result.batch = single ? 1 : batch < 2 ? 2 : batch;
+        gpumbi_choose_batch(g, s, s->warm_up.estimate_s);
+        if (single)
+            s->result.batch = 1;
+        else if (s->result.batch < 2)
+            s->result.batch = 2;
         s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
     }
 }

@@ -117,7 +117,7 @@ MUTATIONS = [
     ("series", "least - 2.3 / 2 * error", "least - 3 / 2 * error"),
     ("series", "least - 2.3 / 2 * error", "least - 1.8 / 2 * error"),
     ("engine", "!settled && !g->interleave.open &&", "!settled &&"),
-    ("engine", "spent_s + 70e-3 < g->settings.warmup_s &&", ""),
+    ("engine", "spent_s + GPUMBI_STILL_S < g->settings.warmup_s &&", ""),
     ("trust", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),
     ("trust", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
     # ---- sweeps ----
