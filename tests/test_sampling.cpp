@@ -1,4 +1,5 @@
-// test_engine.cpp - warm-up, ways of timing, the stopping rule and flags, on a scripted clock.
+// test_sampling.cpp - warm-up, pace, the stopping rule, bad clocks and failing launches, on a scripted
+// clock.
 #include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
@@ -23,7 +24,7 @@ static gpumb *open(const gpumb_settings &s)
 {
     fake_reset();
     heard.clear();
-    return gpumb_open_settings("test_engine", &s);
+    return gpumb_open_settings("test_sampling", &s);
 }
 
 static void close(gpumb *g, int code)
@@ -366,7 +367,7 @@ static void test_coarse_clock()
                     fake_reset();
                     fake_quantum = coarse ? quantum : 0;
                     fake_now = fake_busy = 100 + 1e-6 * random_uniform();
-                    gpumb *g = gpumb_open_settings("test_engine", &s);
+                    gpumb *g = gpumb_open_settings("test_sampling", &s);
                     gpumb_result r;
                     gpumb_set_timing(g, GPUMB_TIMING_EVENT);
                     GPUMB_TIME(&r) {
@@ -382,156 +383,6 @@ static void test_coarse_clock()
                        quantum);
             CHECK_CASE(width < 0.009, "+-%g", width);
         }
-}
-
-// ---- the way of timing ----
-
-static void test_way()
-{
-    gpumb_result r;
-    gpumb *g = open(settings());
-    GPUMB_TIME(&r) {
-        fake_run(5e-3);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
-    CHECK_INT(r.batch, 1);
-    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
-    CHECK_NEAR(r.time.median + r.overhead_s, 5e-3, 1e-5);
-
-    GPUMB_TIME(&r) {
-        fake_run(2e-6);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
-    CHECK(r.batch >= 8);
-    CHECK_NEAR(r.time.median, 2e-6, 0.1e-6);
-    close(g, 0);
-
-    // measurement.md: within 5 % of the span from 2 us on, or flagged
-    for (double seconds = 2e-6; seconds < 20e-3; seconds *= 1.5) {
-        g = open(settings());
-        GPUMB_TIME(&r) {
-            fake_run(seconds);
-        }
-        if (!CHECK(fabs(r.time.median / seconds - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
-            printf("    %g s is reported as %g s, batch %d\n", seconds, r.time.median,
-                   (int)r.batch);
-        CHECK((r.timing == GPUMB_TIMING_BATCH) == (r.batch > 1));
-        close(g, 0);
-    }
-
-    // also without a warm-up, and with a first launch that says nothing of the others
-    for (int i = 0; i < 2; i++) {
-        gpumb_settings s = settings();
-        s.warmup_s = -1;
-        g = open(s);
-        int runs = 0;
-        GPUMB_TIME(&r) {
-            fake_run(runs++ ? 3e-6 : i ? 0.05 : 3e-6);
-        }
-        if (!CHECK(fabs(r.time.median / 3e-6 - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
-            printf("    3e-6 s is reported as %g s, batch %d\n", r.time.median, (int)r.batch);
-        close(g, 0);
-    }
-
-    // a wish is a command
-    g = open(settings());
-    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
-    GPUMB_TIME(&r) {
-        fake_run(2e-6);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
-    CHECK_INT(r.batch, 1);
-    CHECK(r.time.median > 1e-6 && r.time.median < 4e-6); // the span and what the pair costs
-
-    gpumb_set_timing(g, GPUMB_TIMING_BATCH);
-    GPUMB_TIME(&r) {
-        fake_run(5e-3);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
-    CHECK_NEAR(r.time.median, 5e-3, 2e-5);
-
-    // from before the launch to after its completion; launch and looks at the clock are in it
-    fake_launch_cost = 40e-6;
-    gpumb_set_timing(g, GPUMB_TIMING_HOST);
-    GPUMB_TIME(&r) {
-        fake_run(2e-6);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
-    CHECK_INT(r.batch, 1);
-    CHECK_NEAR(r.time.median + r.overhead_s, 42e-6, 0.5e-6);
-    CHECK(r.overhead_s >= 0 && r.overhead_s < 0.5e-6);
-    close(g, 0);
-
-    // without events there is the host's clock
-    const gpumb_settings s = settings();
-    fake_reset();
-    fake_backend = "cpu";
-    g = gpumb_open_settings("test_engine", &s);
-    GPUMB_TIME(&r) {
-        fake_run(5e-3);
-    }
-    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
-    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
-    close(g, 0);
-}
-
-// What is subtracted is said: the raw time is the sum.
-static void test_overhead()
-{
-    gpumb_settings s = settings();
-    fake_reset();
-    fake_floor = 10e-6;
-    fake_quantum = 1e-6;
-    gpumb *g = gpumb_open_settings("test_engine", &s);
-    const gpumb_device *d = gpumb_get_device(g);
-    CHECK_NEAR(d->floor_s, 10e-6, 1.01e-6);
-    gpumb_result r;
-    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
-    GPUMB_TIME(&r) {
-        fake_run(1e-3);
-    }
-    CHECK_NEAR(r.time.median + r.overhead_s, 1.010e-3, 2e-6);
-    CHECK(r.overhead_s >= 0 && r.overhead_s <= 10.5e-6);
-    close(g, 0);
-}
-
-static void test_calibration()
-{
-    gpumb *g = open(settings());
-    const gpumb_device *d = gpumb_get_device(g);
-    CHECK_STR(d->name, "Fake 9000");
-    CHECK_INT(d->multiprocessors, 100);
-    CHECK_NEAR(d->floor_s, 0.6e-6, 32e-9);
-    CHECK_NEAR(d->quantum_s, 32e-9, 1e-10);
-    CHECK_NEAR(d->peak_bytes_per_s, 1e12, 0);
-    CHECK(fake_now - 100 < 0.02); // "20 ms of calibration"
-    close(g, 0);
-
-    gpumb_settings s = settings();
-    s.peak_gbps = 500;
-    g = open(s);
-    CHECK_NEAR(gpumb_get_device(g)->peak_bytes_per_s, 5e11, 1);
-    close(g, 0);
-
-    fake_reset();
-    heard.clear();
-    fake_devices = 0;
-    g = gpumb_open_settings("test_engine", &s);
-    CHECK(g != NULL);
-    CHECK(!gpumb_ok(g));
-    int runs = 0;
-    GPUMB_MEASURE(g, "nothing") {
-        runs++;
-    }
-    CHECK_INT(runs, 0);
-    close(g, GPUMB_EXIT_NO_DEVICE);
-    CHECK(!heard.empty());
-
-    s.device = 7;
-    fake_reset();
-    g = gpumb_open_settings("test_engine", &s);
-    CHECK(!gpumb_ok(g));
-    CHECK(gpumb_close(g) != 0);
 }
 
 // ---- reset ----
@@ -854,75 +705,6 @@ static void test_bad_samples()
     close(g, 0);
 }
 
-// Data sheets: what the clocks that runtimes report come to.
-static void test_peaks()
-{
-    static const struct {
-        const char *arch;
-        double sm_mhz, memory_mhz;
-        int multiprocessors, width, integrated;
-        double gbps, tflops; // 0: unknown
-    } known[] = {
-        {"sm_90", 1980, 3201, 132, 6144, 0, 4916.7, 66.9},   // H200
-        {"sm_70", 1530, 877, 80, 4096, 0, 898.0, 15.67},     // V100
-        {"sm_87", 1300, 3200, 16, 256, 1, 204.8, 5.32},      // Jetson: shares LPDDR5, as told
-        {"gfx906", 1725, 1000, 60, 4096, 0, 1024, 13.25},    // Radeon VII
-        {"gfx90a", 1700, 1600, 110, 4096, 0, 1638.4, 47.87}, // a die of MI250X, packed fp32
-        {"gfx942", 2100, 1300, 304, 8192, 0, 5324.8, 163.4}, // MI300X
-        {"gfx950", 2400, 2000, 256, 8192, 0, 0, 157.3},      // MI355X
-        {"gfx1030", 2250, 1000, 40, 256, 0, 512, 23.04},     // RX 6900 XT: 80 units
-        {"gfx1100", 2500, 1250, 48, 384, 0, 960, 61.44},     // RX 7900 XTX
-        {"gfx1201", 2970, 1258, 32, 256, 0, 644.1, 48.66},   // RX 9070 XT
-        {"gfx90c", 2000, 1600, 8, 128, 1, 0, 2.05},          // in a processor
-        {"gfx803", 1266, 2000, 36, 256, 0, 0, 5.83},         // RX 580: GDDR5
-        {"xyz", 1000, 1000, 10, 256, 0, 0, 0},
-    };
-    for (const auto &k : known) {
-        gpumb_device d = {};
-        snprintf(d.arch, sizeof d.arch, "%s", k.arch);
-        d.sm_clock_hz = k.sm_mhz * 1e6;
-        d.memory_clock_hz = k.memory_mhz * 1e6;
-        d.multiprocessors = k.multiprocessors;
-        d.bus_width_bits = k.width;
-        gpumbi_peaks(&d, k.integrated);
-        const bool right = CHECK_NEAR(d.peak_bytes_per_s / 1e9, k.gbps, 1e-3 * k.gbps) &
-                           CHECK_NEAR(d.peak_flop_per_s / 1e12, k.tflops, 5e-3 * k.tflops);
-        if (!right)
-            printf("    %s\n", k.arch);
-    }
-}
-
-// What a launch asks for in one dimension, against what AMD's queues and others take.
-static void test_many_threads()
-{
-    static const struct {
-        const char *arch;
-        uint64_t grid;
-        unsigned block;
-        bool refused;
-    } launches[] = {{"gfx90a", 1u << 24, 256, true},  {"gfx90a", (1u << 24) - 1, 256, false},
-                    {"gfx1100", 4194304, 1024, true}, {"gfx1100", 4194303, 1024, false},
-                    {"gfx942", 0x7fffffff, 1, false}, {"gfx942", 0x7fffffff, 2, false},
-                    {"gfx942", 0x7fffffff, 3, true},  {"sm_90", 0x7fffffff, 1024, false}};
-    for (const auto &l : launches) {
-        const gpumb_settings s = settings();
-        fake_reset();
-        fake_arch = l.arch;
-        gpumb *g = gpumb_open_settings("test_engine", &s);
-        const gpumbi_shape shape = {"many", {l.grid, 1, 1}, {l.block, 1, 1}, 0, 0};
-        GPUMB_MEASURE(g, "many") {
-            if (gpumbi_launch_begin(&shape, NULL))
-                fake_run(1e-3);
-        }
-        const gpumb_result *row = gpumb_last_result(g);
-        if (CHECK(row != NULL)) {
-            CHECK_INT(row->status, l.refused ? GPUMB_STATUS_SKIPPED : GPUMB_STATUS_OK);
-            CHECK(!l.refused || strstr(row->reason, "launch of many refused: grid.x is"));
-        }
-        close(g, 0);
-    }
-}
-
 static void test_failing_launch()
 {
     gpumb_result r;
@@ -986,7 +768,7 @@ static int everything(fake_error error, uint64_t call, uint64_t *calls, gpumb_re
     heard.clear();
     fake_fail_error = error;
     fake_fail_at = call;
-    gpumb *g = gpumb_open_settings("test_engine", &s);
+    gpumb *g = gpumb_open_settings("test_sampling", &s);
     GPUMB_SWEEP_LIST(g, n, 1000, 2000) {
         gpumb_buffer *in = gpumb_alloc(g, (uint64_t)n), *out = gpumb_alloc(g, (uint64_t)n);
         gpumb_fill(g, in, GPUMB_FILL_BITS, 1);
@@ -1033,110 +815,6 @@ static void test_any_failure()
         }
 }
 
-// ---- rates and flags ----
-
-static unsigned flags_of(double seconds, double bytes, double flop, uint64_t footprint,
-                         gpumb_timing timing, gpumb_check check, gpumb_result *r)
-{
-    gpumb *g = open(settings());
-    gpumb_set_bytes(g, bytes);
-    gpumb_set_flop(g, flop);
-    gpumb_set_footprint(g, footprint);
-    gpumb_set_timing(g, timing);
-    if (check)
-        gpumb_set_verify(g, check, NULL);
-    GPUMB_TIME(r) {
-        fake_run(seconds);
-    }
-    close(g, 0);
-    return r->flags;
-}
-
-static void test_rates()
-{
-    gpumb_result r;
-    const unsigned plain =
-        flags_of(5e-3, 4e9, 1e9, (uint64_t)4 << 30, GPUMB_TIMING_AUTO, right, &r);
-    CHECK_INT(plain, 0);
-    CHECK_INT(r.verified, 1);
-    CHECK_NEAR(r.bytes, 4e9, 0);
-    CHECK_NEAR(r.flop, 1e9, 0);
-    CHECK_NEAR(r.gbps, 4e9 / r.time.median / 1e9, 1e-9);
-    CHECK_NEAR(r.gbps, 800, 1);
-    CHECK_NEAR(r.gflops, 200, 0.25);
-    CHECK_NEAR(r.peak_gbps, 1000, 1e-9);
-    CHECK_NEAR(r.pct_peak, r.gbps / 10, 1e-9);
-    CHECK_INT(r.footprint_bytes, (long long)4 << 30);
-    CHECK(strcmp(r.cache, "L1") && strcmp(r.cache, "L2"));
-
-    // fp32 peak where no bytes are stated
-    flags_of(5e-3, 0, 50e9, 0, GPUMB_TIMING_AUTO, right, &r);
-    CHECK_NEAR(r.gbps, 0, 0);
-    CHECK_NEAR(r.gflops, 10000, 20);
-    CHECK_NEAR(r.pct_peak, 50, 0.1);
-
-    flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, NULL, &r);
-    CHECK_NEAR(r.gbps, 0, 0);
-    CHECK_NEAR(r.gflops, 0, 0);
-    CHECK_INT(r.verified, -1);
-
-    // the ceiling: the copy rate, read + write, though an event pair costs 1 % of a copy
-    fake_reset();
-    fake_memory = (uint64_t)64 << 30;
-    fake_rate = 800e9;
-    fake_floor = 27e-6;
-    gpumb_settings s = settings();
-    gpumb *g = gpumb_open_settings("test_engine", &s);
-    gpumb_set_bytes(g, 2e9);
-    GPUMB_MEASURE(g, "rate") {
-        fake_run(5e-3);
-    }
-    r = *gpumb_last_result(g);
-    CHECK_NEAR(r.ceiling_gbps, 800, 1.5);
-    CHECK_NEAR(r.pct_ceiling, 50, 0.4);
-    CHECK_NEAR(gpumb_get_device(g)->ceiling_bytes_per_s, 800e9, 1.5e9);
-    close(g, 0);
-
-    // unknown peak
-    fake_reset();
-    fake_peak_gbps = 0;
-    g = gpumb_open_settings("test_engine", &s);
-    gpumb_set_bytes(g, 1e12);
-    GPUMB_TIME(&r) {
-        fake_run(5e-3);
-    }
-    CHECK_NEAR(r.peak_gbps, 0, 0);
-    CHECK(!(r.flags & GPUMB_FLAG_ABOVE_PEAK));
-    close(g, 0);
-}
-
-static void test_flags()
-{
-    gpumb_result r;
-    const uint64_t memory = (uint64_t)4 << 30, l2 = (uint64_t)16 << 20, l1 = (uint64_t)64 << 10;
-
-    CHECK(flags_of(5e-3, 6e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK);
-    CHECK(
-        !(flags_of(5e-3, 4.9e9, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_ABOVE_PEAK));
-
-    CHECK(flags_of(5e-3, 1e6, 0, l2, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
-    CHECK_STR(r.cache, "L2");
-    CHECK(flags_of(5e-3, 1e6, 0, l1, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
-    CHECK_STR(r.cache, "L1");
-    CHECK(!(flags_of(5e-3, 1e6, 0, memory, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
-    // nothing said: each byte is moved once
-    CHECK(flags_of(5e-3, 1e6, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED);
-    CHECK(!(flags_of(5e-3, 4e9, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
-    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_CACHED));
-
-    CHECK(flags_of(0.3e-6, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION);
-    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_EVENT, right, &r) & GPUMB_FLAG_RESOLUTION));
-    CHECK(!(flags_of(2e-6, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_RESOLUTION));
-
-    CHECK(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, NULL, &r) & GPUMB_FLAG_UNVERIFIED);
-    CHECK(!(flags_of(5e-3, 0, 0, 0, GPUMB_TIMING_AUTO, right, &r) & GPUMB_FLAG_UNVERIFIED));
-}
-
 int main()
 {
     test_first_launch();
@@ -1147,19 +825,12 @@ int main()
     test_slow_ramps();
     test_coarse_clock();
     test_slow_kernels();
-    test_way();
-    test_overhead();
-    test_calibration();
     test_reset();
     test_stop();
     test_schedule();
     test_bad_times();
     test_bad_samples();
-    test_peaks();
-    test_many_threads();
     test_failing_launch();
     test_any_failure();
-    test_rates();
-    test_flags();
     return CHECK_SUMMARY();
 }

@@ -1,0 +1,734 @@
+// test_clock.cpp - by which clock a region is timed, on a scripted one: event pairs, batches, graphs
+// and the host; what is subtracted, what is launch-bound, and samples with cold caches.
+#include "watched.h"
+#include <math.h>
+
+// ---- the way of timing, without graphs ----
+
+static void test_way()
+{
+    gpumb_result r;
+    gpumb *g = open_without_graphs(settings());
+    GPUMB_TIME(&r) {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
+    CHECK_INT(r.batch, 1);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    CHECK_NEAR(r.time.median + r.overhead_s, 5e-3, 1e-5);
+
+    GPUMB_TIME(&r) {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
+    CHECK(r.batch >= 8);
+    CHECK_NEAR(r.time.median, 2e-6, 0.1e-6);
+    close(g, 0);
+
+    // measurement.md: within 5 % of the span from 2 us on, or flagged
+    for (double seconds = 2e-6; seconds < 20e-3; seconds *= 1.5) {
+        g = open_without_graphs(settings());
+        GPUMB_TIME(&r) {
+            fake_run(seconds);
+        }
+        if (!CHECK(fabs(r.time.median / seconds - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
+            printf("    %g s is reported as %g s, batch %d\n", seconds, r.time.median,
+                   (int)r.batch);
+        CHECK((r.timing == GPUMB_TIMING_BATCH) == (r.batch > 1));
+        close(g, 0);
+    }
+
+    // also without a warm-up, and with a first launch that says nothing of the others
+    for (int i = 0; i < 2; i++) {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        g = open_without_graphs(s);
+        int runs = 0;
+        GPUMB_TIME(&r) {
+            fake_run(runs++ ? 3e-6 : i ? 0.05 : 3e-6);
+        }
+        if (!CHECK(fabs(r.time.median / 3e-6 - 1) < 0.05 || (r.flags & GPUMB_FLAG_RESOLUTION)))
+            printf("    3e-6 s is reported as %g s, batch %d\n", r.time.median, (int)r.batch);
+        close(g, 0);
+    }
+
+    // a wish is a command
+    g = open_without_graphs(settings());
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_TIME(&r) {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_EVENT);
+    CHECK_INT(r.batch, 1);
+    CHECK(r.time.median > 1e-6 && r.time.median < 4e-6); // the span and what the pair costs
+
+    gpumb_set_timing(g, GPUMB_TIMING_BATCH);
+    GPUMB_TIME(&r) {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
+    CHECK_NEAR(r.time.median, 5e-3, 2e-5);
+
+    // from before the launch to after its completion; launch and looks at the clock are in it
+    fake_launch_cost = 40e-6;
+    gpumb_set_timing(g, GPUMB_TIMING_HOST);
+    GPUMB_TIME(&r) {
+        fake_run(2e-6);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
+    CHECK_INT(r.batch, 1);
+    CHECK_NEAR(r.time.median + r.overhead_s, 42e-6, 0.5e-6);
+    CHECK(r.overhead_s >= 0 && r.overhead_s < 0.5e-6);
+    close(g, 0);
+
+    // without events there is the host's clock
+    const gpumb_settings s = settings();
+    reset();
+    fake_backend = "cpu";
+    g = gpumb_open_settings("watched", &s);
+    GPUMB_TIME(&r) {
+        fake_run(5e-3);
+    }
+    CHECK_INT(r.timing, GPUMB_TIMING_HOST);
+    CHECK_NEAR(r.time.median, 5e-3, 1e-5);
+    close(g, 0);
+}
+
+// What is subtracted is said: the raw time is the sum.
+static void test_overhead()
+{
+    gpumb_settings s = settings();
+    reset();
+    fake_floor = 10e-6;
+    fake_quantum = 1e-6;
+    gpumb *g = gpumb_open_settings("watched", &s);
+    const gpumb_device *d = gpumb_get_device(g);
+    CHECK_NEAR(d->floor_s, 10e-6, 1.01e-6);
+    gpumb_result r;
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_TIME(&r) {
+        fake_run(1e-3);
+    }
+    CHECK_NEAR(r.time.median + r.overhead_s, 1.010e-3, 2e-6);
+    CHECK(r.overhead_s >= 0 && r.overhead_s <= 10.5e-6);
+    close(g, 0);
+}
+
+static void test_calibration_without_graphs()
+{
+    gpumb *g = open_without_graphs(settings());
+    const gpumb_device *d = gpumb_get_device(g);
+    CHECK_STR(d->name, "Fake 9000");
+    CHECK_INT(d->multiprocessors, 100);
+    CHECK_NEAR(d->floor_s, 0.6e-6, 32e-9);
+    CHECK_NEAR(d->quantum_s, 32e-9, 1e-10);
+    CHECK_NEAR(d->peak_bytes_per_s, 1e12, 0);
+    CHECK(fake_now - 100 < 0.02); // "20 ms of calibration"
+    close(g, 0);
+
+    gpumb_settings s = settings();
+    s.peak_gbps = 500;
+    g = open_without_graphs(s);
+    CHECK_NEAR(gpumb_get_device(g)->peak_bytes_per_s, 5e11, 1);
+    close(g, 0);
+
+    reset();
+    fake_devices = 0;
+    g = gpumb_open_settings("watched", &s);
+    CHECK(g != NULL);
+    CHECK(!gpumb_ok(g));
+    int runs = 0;
+    GPUMB_MEASURE(g, "nothing") {
+        runs++;
+    }
+    CHECK_INT(runs, 0);
+    close(g, GPUMB_EXIT_NO_DEVICE);
+    CHECK(!heard.empty());
+
+    s.device = 7;
+    reset();
+    g = gpumb_open_settings("watched", &s);
+    CHECK(!gpumb_ok(g));
+    CHECK(gpumb_close(g) != 0);
+}
+
+// ---- the way of timing, with graphs ----
+
+static void check_way(int row, const char *timing, const char *meaning, double seconds,
+                      double overhead_s)
+{
+    const double tolerance = strcmp(timing, "batch") ? 0.01 : 0.05;
+    const bool right = CHECK_STR(column("status", row).c_str(), "ok") &
+                       CHECK_STR(column("timing", row).c_str(), timing) &
+                       CHECK_STR(column("meaning", row).c_str(), meaning) &
+                       CHECK_NEAR(number("overhead_s", row), overhead_s, 1e-12) &
+                       CHECK_NEAR(number("median_s", row), seconds, tolerance * seconds);
+    if (!right)
+        printf("    row %d, %s, %g s\n", row, column("kernel", row).c_str(), seconds);
+}
+
+static const double gap = 0.5e-6; // fake_node_cost
+
+static void test_automatic_way()
+{
+    static const double spans[] = {2e-6, 3e-6, 5e-6, 20e-6, 100e-6, 400e-6};
+    static const double longer[] = {0.6e-3, 1e-3, 5e-3};
+    for (int warm = 0; warm < 2; warm++) {
+        gpumb_settings s = settings();
+        s.warmup_s = warm ? 0.5 : -1;
+        gpumb *g = open(s);
+        gpumb_buffer *x = gpumb_alloc(g, 256), *y = gpumb_alloc(g, 256);
+        for (double t : spans) {
+            GPUMB_MEASURE(g, "kernel") {
+                known_run(t);
+            }
+            GPUMB_MEASURE(g, "copy") {
+                gpumb_memcpy(g, gpumb_data(y), gpumb_data(x), 64);
+                fake_run(t);
+            }
+            GPUMB_MEASURE(g, "launched") {
+                GPUMB_LAUNCH(nothing, 1, 1, 0, 0);
+                fake_run(t);
+            }
+        }
+        for (double t : longer)
+            GPUMB_MEASURE(g, "long") {
+                known_run(t);
+            }
+        GPUMB_MEASURE(g, "three") { // the two gaps within it are its own
+            for (int i = 0; i < 3; i++)
+                known_run(4e-6);
+        }
+        CHECK_STR(heard.c_str(), "");
+        close(g, 0);
+        int row = 0;
+        for (double t : spans)
+            for (int i = 0; i < 3; i++)
+                if (i == 1) // the vendor's copy takes another way in a graph
+                    CHECK(column("timing", row++) != "graph");
+                else
+                    check_way(row++, "graph", "span", t, gap);
+        for (double t : longer) {
+            CHECK_STR(column("batch", row).c_str(), "1");
+            check_way(row++, "event", "span", t, 0);
+        }
+        check_way(row, "graph", "span", 12e-6 + 2 * gap, gap);
+    }
+
+    // the first region of a context, each for itself
+    for (double t : spans) {
+        gpumb *g = open(settings());
+        GPUMB_MEASURE(g, "first") {
+            known_run(t);
+        }
+        close(g, 0);
+        check_way(0, "graph", "span", t, gap);
+        CHECK_STR(column("stop").c_str(), "precision");
+    }
+
+    // launches that the library does not know of; a hook; graphs on request; other requests
+    int hooks = 0;
+    gpumb *g = open(settings());
+    GPUMB_MEASURE(g, "unknown") {
+        fake_run(20e-6);
+    }
+    gpumb_set_reset(
+        g, [](gpumb *, void *user) { ++*(int *)user; }, &hooks);
+    GPUMB_MEASURE(g, "hook") {
+        known_run(20e-6);
+    }
+    CHECK(hooks > 30);
+    gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+    GPUMB_MEASURE(g, "interval") {
+        known_run(20e-6);
+    }
+    gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+    GPUMB_MEASURE(g, "long interval") {
+        known_run(2e-3);
+    }
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_MEASURE(g, "event") {
+        known_run(100e-6);
+    }
+    gpumb_set_timing(g, GPUMB_TIMING_BATCH);
+    GPUMB_MEASURE(g, "batch") {
+        known_run(100e-6);
+    }
+    gpumb_set_timing(g, GPUMB_TIMING_HOST);
+    GPUMB_MEASURE(g, "host") {
+        known_run(200e-6);
+    }
+    GPUMB_MEASURE(g, "again") { // a wish is forgotten
+        known_run(20e-6);
+    }
+    CHECK_STR(heard.c_str(), "");
+    close(g, 0);
+    check_way(0, "batch", "interval", 20e-6, 0);
+    CHECK(number("batch", 0) > 1);
+    CHECK_STR(column("timing", 1).c_str(), "event");
+    CHECK_STR(column("batch", 1).c_str(), "1");
+    CHECK_NEAR(number("median_s", 1), 20.6e-6, 0.5e-6); // with the cost of the pair
+    check_way(2, "graph", "interval", 20e-6 + gap, 0);
+    check_way(3, "graph", "interval", 2e-3 + gap, 0);
+    check_way(4, "event", "span", 100.6e-6, 0);
+    check_way(5, "batch", "interval", 100e-6, 0);
+    check_way(6, "host", "latency", 201e-6, 0);
+    check_way(7, "graph", "span", 20e-6, gap);
+
+    // where there are no graphs: no capture either
+    g = open(settings());
+    device(g)->graph_interval_s = 0;
+    const uint64_t captures = fake_calls[FAKE_CAPTURE_BEGIN];
+    GPUMB_MEASURE(g, "no graphs") {
+        known_run(20e-6);
+    }
+    CHECK_INT(fake_calls[FAKE_CAPTURE_BEGIN], captures);
+    close(g, 0);
+    check_way(0, "batch", "interval", 20e-6, 0);
+}
+
+// The figures behind it, from an empty kernel that the fake can capture.
+static void test_calibration()
+{
+    reset();
+    empty_s = 0.3e-6;
+    block_s = 1e-9;
+    fake_quantum = 0;
+    fake_launch_cost = 0.1e-6;
+    gpumb *g = open_after_reset(settings());
+    // the last block of a run and the gap; one block less than what is charged for 1600
+    CHECK_NEAR(device(g)->graph_interval_s, fake_node_cost + empty_s + block_s, 1e-10);
+    CHECK_NEAR(device(g)->block_launch_s, 1e-9, 0.01e-9);
+    CHECK_NEAR(device(g)->empty_kernel_s, fake_floor + empty_s + block_s, 1e-9);
+    close(g, 0);
+}
+
+enum { BEGIN_FAILS, END_FAILS, SECOND_BEGIN_FAILS, EMPTY, A_THIRD, TROUBLES, MOST, ALL };
+
+static void measure_uncapturable(gpumb *g, int trouble, const char *name)
+{
+    const double t = 20e-6;
+    static const double part[] = {1, 1, 1, 0, 1. / 3, 1, 0.8, 1};
+    fake_fail_error = FAKE_REFUSED;
+    fake_fail_verb = trouble == END_FAILS ? FAKE_CAPTURE_END : FAKE_CAPTURE_BEGIN;
+    fake_fail_verb_at = trouble == SECOND_BEGIN_FAILS ? 2 : trouble <= END_FAILS ? 1 : 0;
+    GPUMB_MEASURE(g, name) {
+        const double seconds = fake_capturing ? t * part[trouble] : t;
+        known_run(seconds);
+        if (fake_capturing && seconds <= 0) { // nothing that the graph would hold
+            fake_capturing->runs = 0;
+            fake_capturing->seconds = 0;
+        }
+    }
+}
+
+static void test_fall_back()
+{
+    for (int asked = 0; asked < 2; asked++)
+        for (int trouble = 0; trouble <= ALL; trouble++) {
+            if (trouble == TROUBLES)
+                continue;
+            gpumb *g = open(settings());
+            for (int i = 0; i < 2; i++) { // the first region, and one behind it
+                if (asked)
+                    gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+                measure_uncapturable(g, trouble, i ? "later" : "first");
+            }
+            const bool falls = trouble < TROUBLES;
+            if (!CHECK_INT(times_in(heard, "\n"), falls && asked ? 2 : 0) ||
+                (falls && asked && !CHECK(heard.find("first") != std::string::npos)))
+                printf("    trouble %d: %s\n", trouble, heard.c_str());
+            close(g, 0);
+            const double graph_s = (trouble == MOST ? 0.8 : 1) * 20e-6;
+            for (int row = 0; row < 2; row++) {
+                if (falls)
+                    check_way(row, "batch", "interval", 20e-6, 0);
+                else
+                    check_way(row, "graph", asked ? "interval" : "span", graph_s + asked * gap,
+                              asked ? 0 : gap);
+                CHECK_STR(column("reason", row).c_str(), "");
+            }
+        }
+
+    // a copy that goes elsewhere and takes most of the time
+    reset();
+    fake_moves = 1 << 16;
+    gpumb *g = open_after_reset(settings());
+    gpumb_buffer *x = gpumb_alloc(g, 20 << 20), *y = gpumb_alloc(g, 20 << 20);
+    GPUMB_MEASURE(g, "copy") {
+        gpumb_memcpy(g, gpumb_data(y), gpumb_data(x), 20000000); // 40 us
+        known_run(5e-6);
+    }
+    CHECK_STR(heard.c_str(), "");
+    close(g, 0);
+    check_way(0, "batch", "interval", 45e-6, 0);
+}
+
+static void test_ways_in_turn()
+{
+    for (int warm = 0; warm < 2; warm++) {
+        gpumb_settings s = settings();
+        s.warmup_s = warm ? 0.5 : -1;
+        gpumb *g = open(s);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "short") {
+                known_run(5e-6);
+            }
+            GPUMB_MEASURE(g, "event") {
+                known_run(1e-3);
+            }
+            GPUMB_MEASURE(g, "unknown") {
+                fake_run(20e-6);
+            }
+            GPUMB_MEASURE(g, "broken") {
+                known_run(fake_capturing ? 1e-6 : 30e-6);
+            }
+            GPUMB_MEASURE(g, "longer") {
+                known_run(100e-6);
+            }
+            gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+            GPUMB_MEASURE(g, "interval") {
+                known_run(10e-6);
+            }
+        }
+        // what may choose takes what all can have; what asked for a graph has it, and no ratio
+        CHECK(times_in(heard,
+                       "interval is not compared with short: the one is a time by graph "
+                       "(interval), the other by batch (interval); let gpumb_set_timing()") == 1);
+        CHECK_INT(times_in(heard, "\n"), 1);
+        close(g, 0);
+        CHECK_INT(rows(), 6);
+        const double seconds[] = {5e-6, 1e-3, 20e-6, 30e-6, 100e-6};
+        for (int i = 0; i < 5; i++) {
+            check_way(i, "batch", "interval", seconds[i], 0);
+            CHECK_STR(column("compared_with", i).c_str(), i ? "short" : "");
+        }
+        check_way(5, "graph", "interval", 10e-6 + gap, 0);
+        CHECK_STR(column("compared_with", 5).c_str(), "");
+    }
+
+    // all alike: they keep the way that is best; one that has to be reset each time: event pairs
+    for (int reset_one = 0; reset_one < 2; reset_one++) {
+        gpumb *g = open(settings());
+        const double seconds = reset_one ? 1e-3 : 20e-6;
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "short") {
+                known_run(seconds);
+            }
+            if (reset_one)
+                gpumb_set_reset(
+                    g, [](gpumb *, void *) {}, NULL);
+            GPUMB_MEASURE(g, "longer") {
+                known_run(2 * seconds);
+            }
+        }
+        CHECK_STR(heard.c_str(), "");
+        close(g, 0);
+        for (int i = 0; i < 2; i++)
+            check_way(i, reset_one ? "event" : "graph", "span", (i + 1) * seconds,
+                      reset_one ? 0 : gap);
+        CHECK_STR(column("compared_with", 1).c_str(), "short");
+    }
+}
+
+// ---- launch-bound ----
+
+static bool launch_bound(double seconds, uint64_t grid, uint64_t block, double block_launch_s,
+                         gpumb_timing timing = GPUMB_TIMING_AUTO,
+                         gpumb_cache cache = GPUMB_CACHE_HOT)
+{
+    gpumb *g = open(settings());
+    device(g)->block_launch_s = block_launch_s;
+    device(g)->interval_s = 2.5e-6;
+    gpumb_buffer *x = gpumb_alloc(g, 256);
+    gpumb_set_timing(g, timing);
+    gpumb_set_cache(g, cache);
+    GPUMB_MEASURE(g, "bound") {
+        if (grid) {
+            known_run(seconds, grid, block);
+        } else {
+            gpumb_memcpy(g, gpumb_data(x), GPUMB_PTR(char, x) + 128, 64);
+            fake_run(seconds);
+        }
+    }
+    close(g, 0);
+    return flagged("launch-bound");
+}
+
+static void test_launch_bound()
+{
+    // a single block: the gap is known to 0.1 us, so that 4 gaps are 5 % and more
+    CHECK(launch_bound(1.5e-6, 1, 32, 1e-9));
+    CHECK(launch_bound(2.4e-6, 1, 32, 1e-9));
+    CHECK(!launch_bound(2.6e-6, 1, 32, 1e-9));
+    CHECK(!launch_bound(20e-6, 1, 32, 1e-9));
+    // 600 blocks of 256 threads are resident on the fake (occupancy 0.75): 0.6 us to launch them
+    CHECK(launch_bound(5e-6, 600, 256, 1e-9));
+    CHECK(launch_bound(11e-6, 600, 256, 1e-9));
+    CHECK(!launch_bound(13e-6, 600, 256, 1e-9));
+    CHECK(launch_bound(11e-6, 75, 256, 8e-9));
+    CHECK(!launch_bound(13e-6, 75, 256, 8e-9));
+    CHECK(!launch_bound(5e-6, 75, 256, 1e-9));
+    CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9));
+    // many waves hide it, and so much more of the gap the more there are: 3, 10, 16 and 100
+    CHECK(launch_bound(4.2e-6, 1800, 256, 1e-9));
+    CHECK(!launch_bound(4.6e-6, 1800, 256, 1e-9));
+    CHECK(launch_bound(8.6e-6, 6000, 256, 1e-9));
+    CHECK(!launch_bound(9.0e-6, 6000, 256, 1e-9));
+    for (uint64_t waves : {16, 100}) {
+        CHECK(launch_bound(12.0e-6, waves * 600, 256, 1e-9));
+        CHECK(!launch_bound(13.0e-6, waves * 600, 256, 1e-9));
+    }
+    // a copy of the vendor's is not timed by graphs, but in a full queue
+    CHECK(!launch_bound(400e-6, 0, 0, 0.5e-9));
+    CHECK(!launch_bound(100e-6, 0, 0, 0.5e-9));
+    CHECK(launch_bound(1.5e-6, 0, 0, 0.5e-9));
+    // small blocks: a multiprocessor holds 32 of them, 3200 are all that is resident
+    CHECK(launch_bound(20e-6, 3200, 32, 0.5e-9));
+    CHECK(launch_bound(20e-6, 6300, 32, 0.5e-9));
+    CHECK(!launch_bound(20e-6, 6500, 32, 0.5e-9));
+    // a large block starts and ends more slowly, by 0.03 us at 512 threads and 0.08 at 1024
+    CHECK(launch_bound(2.9e-6, 1, 512, 0.1e-9));
+    CHECK(!launch_bound(3.1e-6, 1, 512, 0.1e-9));
+    CHECK(launch_bound(3.9e-6, 1, 1024, 0.1e-9));
+    CHECK(!launch_bound(4.1e-6, 1, 1024, 0.1e-9));
+    // cold: an event pair, of which as much was subtracted
+    CHECK(launch_bound(11e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    CHECK(!launch_bound(13e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
+    // whose empty kernel takes 3 us and the fake's floor, 3.6: as much again is left at least
+    for (double seconds : {3e-6, 6.8e-6, 7.6e-6}) {
+        reset();
+        empty_s = 3e-6;
+        block_s = 0;
+        gpumb *g = open_after_reset(settings());
+        device(g)->graph_interval_s = 0.5e-6;
+        gpumb_set_cache(g, GPUMB_CACHE_COLD);
+        GPUMB_MEASURE(g, "cold") {
+            known_run(3e-6 + seconds);
+        }
+        close(g, 0);
+        CHECK_INT(flagged("launch-bound"), seconds < 7.2e-6);
+    }
+    // a graph that takes longer than the stream did is not believed
+    {
+        reset();
+        gpumb *g = open_after_reset(settings());
+        GPUMB_MEASURE(g, "slower") {
+            known_run(fake_capturing ? 80e-6 : 50e-6);
+        }
+        close(g, 0);
+        CHECK_STR(column("timing", 0).c_str(), "batch");
+    }
+    // what includes the gap is no better: 2.5 us in a full queue
+    CHECK(launch_bound(40e-6, 1, 32, 1e-9, GPUMB_TIMING_BATCH));
+    CHECK(!launch_bound(60e-6, 1, 32, 1e-9, GPUMB_TIMING_BATCH));
+    // events, and graphs whose gap is wanted
+    CHECK(!launch_bound(1e-3, 600, 256, 1e-9));
+    CHECK(!launch_bound(1.5e-6, 1, 32, 1e-9, GPUMB_TIMING_GRAPH));
+}
+
+// ---- cold caches ----
+
+// In a trace of evictions, events and bodies, each timed body follows an eviction, which is not
+// between its events. Returns how many are timed.
+static int check_evictions(const std::string &seen)
+{
+    int timed = 0;
+    for (size_t at = 1; at + 1 < seen.size(); at++)
+        if (seen[at] == 'b' && seen[at - 1] == 'r') {
+            timed++;
+            CHECK_CASE(seen[at + 1] == 'r' && at >= 2 && seen[at - 2] == 'E', "at %d of %s",
+                       (int)at, seen.c_str());
+        }
+    return timed;
+}
+
+static void test_cold()
+{
+    for (int warm = 0; warm < 2; warm++)
+        for (int all = 0; all < 2; all++) {
+            gpumb_settings s = brief();
+            s.cold = all;
+            s.warmup_s = warm ? 0.05 : -1;
+            gpumb *g = open(s);
+            int bodies = 0;
+            for (int i = 0; i < 2; i++) {
+                trace.clear();
+                bodies = 0;
+                gpumb_set_bytes(g, 1e6);
+                gpumb_set_footprint(g, 1 << 20);
+                if (!all)
+                    gpumb_set_cache(g, GPUMB_CACHE_COLD);
+                GPUMB_MEASURE(g, i ? "again" : "cold") {
+                    trace += 'b';
+                    bodies++;
+                    known_run(50e-6);
+                }
+                CHECK_INT(check_evictions(trace), bodies - 1); // but for the first launch
+                CHECK(bodies >= 11);
+            }
+            gpumb_set_bytes(g, 1e6);
+            gpumb_set_footprint(g, 1 << 20);
+            const int evictions = times_in(trace, "E");
+            GPUMB_MEASURE(g, "forgotten") {
+                known_run(50e-6);
+            }
+            CHECK((times_in(trace, "E") > evictions) == (all == 1));
+            CHECK_STR(heard.c_str(), "");
+            close(g, 0);
+            for (int row = 0; row < 3; row++) {
+                const bool cold = row < 2 || all;
+                CHECK_STR(column("cache", row).c_str(), cold ? "cold" : "L2");
+                CHECK_INT(flagged("cached", row), !cold);
+                if (!cold) {
+                    check_way(row, "graph", "span", 50e-6, gap);
+                    continue;
+                }
+                CHECK_STR(column("timing", row).c_str(), "event");
+                CHECK_STR(column("meaning", row).c_str(), "span");
+                CHECK_STR(column("batch", row).c_str(), "1");
+                CHECK_STR(column("samples", row).c_str(), "10");
+                // the pair's cost, as behind an eviction
+                if (!(CHECK_NEAR(number("overhead_s", row), fake_floor, 40e-9) &
+                      CHECK_NEAR(number("median_s", row), 50e-6, 80e-9)))
+                    printf("    row %d, warm-up %d, all cold %d\n", row, warm, all);
+            }
+        }
+
+    // by the command line
+    const char *option[] = {"watched", "--cold"};
+    reset();
+    gpumb *opened = gpumb_open(2, (char **)option);
+    CHECK_INT(gpumb_get_settings(opened)->cold, 1);
+    CHECK_INT(gpumb_get_settings(opened)->shuffle, 0);
+    close(opened, GPUMB_EXIT_FAILED); // it measures nothing
+
+    // without events; a wish; in turn
+    gpumb *g = open(brief());
+    gpumb_set_cache(g, GPUMB_CACHE_COLD);
+    gpumb_set_timing(g, GPUMB_TIMING_HOST);
+    GPUMB_MEASURE(g, "host") {
+        trace += 'b';
+        fake_run(50e-6);
+    }
+    CHECK(times_in(trace, "E") >= 10);
+    GPUMB_INTERLEAVE(g) {
+        gpumb_set_cache(g, GPUMB_CACHE_COLD);
+        GPUMB_MEASURE(g, "cold") {
+            trace += 'c';
+            known_run(50e-6);
+        }
+        GPUMB_MEASURE(g, "hot") {
+            trace += 'h';
+            fake_run(1e-3);
+        }
+    }
+    CHECK_INT(times_in(trace, "Erc"), 10);
+    CHECK_INT(times_in(trace, "Erh"), 0);
+    gpumb_set_cache(g, GPUMB_CACHE_COLD);
+    gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
+    GPUMB_MEASURE(g, "graph") { // a graph of many would be hot
+        known_run(50e-6);
+    }
+    close(g, 0);
+    CHECK_NEAR(number("median_s", 0), 51e-6, 0.5e-6); // the eviction takes 300 us
+    CHECK_STR(column("cache", 0).c_str(), "cold");
+    CHECK_STR(column("cache", 1).c_str(), "cold");
+    CHECK_NEAR(number("median_s", 1), 50e-6, 0.1e-6);
+    CHECK_STR(column("cache", 2).c_str(), "");
+    CHECK_NEAR(number("median_s", 2), 1e-3, 2e-6);
+    CHECK_STR(column("timing", 3).c_str(), "event");
+    CHECK_STR(column("batch", 3).c_str(), "1");
+    CHECK_STR(column("cache", 3).c_str(), "cold");
+
+    // the flag needs a rate of memory, and a cache that is large enough
+    g = open(brief());
+    static const struct {
+        double bytes;
+        uint64_t footprint;
+        const char *cache;
+        bool cached;
+    } cases[] = {{1e6, 1 << 20, "L2", true}, // moved once: no kernel finds it in the L1
+                 {3e6, 1 << 20, "L1", true},
+                 {2.0 * (1 << 20), 1 << 20, "L1", true}, // again: each byte twice, at least
+                 {2.0 * (1 << 20) - 1, 1 << 20, "L2", true},
+                 {1e6, (uint64_t)20 << 20, "L2", true},
+                 {1e6, (uint64_t)40 << 20, "memory", false},
+                 {0, 1 << 20, "L1", false},
+                 {1e6, 0, "L2", true}, // each byte is moved once, where nothing is said
+                 {100e6, 0, "memory", false},
+                 {0, 0, "", false}};
+    for (const auto &c : cases) {
+        gpumb_set_bytes(g, c.bytes);
+        gpumb_set_footprint(g, c.footprint);
+        GPUMB_MEASURE(g, "hot") {
+            fake_run(1e-3);
+        }
+    }
+    close(g, 0);
+    for (int row = 0; row < (int)(sizeof cases / sizeof cases[0]); row++) {
+        CHECK_STR(column("cache", row).c_str(), cases[row].cache);
+        CHECK_INT(flagged("cached", row), cases[row].cached);
+    }
+}
+
+// A sweep whose first configuration leaves no room for the buffer that is read to evict.
+static void test_cold_memory()
+{
+    gpumb_settings s = brief();
+    s.cold = 1;
+    gpumb *g = open(s);
+    GPUMB_SWEEP_LIST(g, mib, 480, 1, 500, 2) {
+        gpumb_alloc(g, (uint64_t)mib << 20);
+        GPUMB_MEASURE(g, "cold") {
+            fake_run(1e-3);
+        }
+    }
+    GPUMB_MEASURE(g, "behind") {
+        fake_run(1e-3);
+    }
+    close(g, 0);
+    CHECK_INT(rows(), 5);
+    static const char *const status[] = {"skipped", "ok", "skipped", "ok", "ok"};
+    for (int row = 0; row < 5; row++) {
+        CHECK_STR(column("status", row).c_str(), status[row]);
+        if (row % 2 || row == 4)
+            CHECK_STR(column("reason", row).c_str(), "");
+        else
+            CHECK(column("reason", row).find("memory") != std::string::npos);
+    }
+
+    // the buffers of a pass go with it, also where one outlives them
+    g = open(s);
+    int live[3] = {0, 0, 0};
+    GPUMB_SWEEP_RANGE(g, pass, 0, 2, 1) {
+        live[pass] = fake_live_blocks;
+        gpumb_alloc(g, (uint64_t)100 << 20);
+        GPUMB_MEASURE(g, "cold") {
+            fake_run(1e-3);
+        }
+    }
+    CHECK_INT(live[0], 0);
+    CHECK_INT(live[1], 1); // the one to evict with
+    CHECK_INT(live[2], 1);
+    CHECK_INT(fake_live_blocks, 1);
+    close(g, 0);
+    CHECK_INT(rows(), 3);
+}
+
+int main()
+{
+    test_way();
+    test_overhead();
+    test_calibration_without_graphs();
+    test_automatic_way();
+    test_calibration();
+    test_fall_back();
+    test_ways_in_turn();
+    test_launch_bound();
+    test_cold();
+    test_cold_memory();
+    remove_file(csv_path);
+    return CHECK_SUMMARY();
+}
