@@ -11,6 +11,7 @@
 #include "check.h"
 #include "random.h"
 #include "read_file.h"
+#include "texts.h"
 #include <algorithm>
 #include <fcntl.h>
 #include <math.h>
@@ -1091,11 +1092,6 @@ static std::string line_with(const std::string &text, const char *part)
         return "(no line has " + std::string(part) + ")";
     const size_t start = text.rfind('\n', at) + 1;
     return text.substr(start, text.find('\n', at) - start);
-}
-
-static bool has(const std::string &text, const char *part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 // The base with the figures of one row multiplied, in CSV: columns 14 to 16 (median, interval).

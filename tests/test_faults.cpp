@@ -12,6 +12,7 @@ static void log_line(const char *text);
 
 #include "check.h"
 #include "read_file.h"
+#include "texts.h"
 #define gpumbi_dev_capture_begin fake_verb_capture_begin /* the tests look on, see below */
 #define gpumbi_dev_capture_end fake_verb_capture_end
 #include "fake.h"
@@ -201,12 +202,6 @@ static int one_off(void)
 }
 
 /* ---- reading what they left ----------------------------------------------------------------- */
-
-static bool exists(const char *name)
-{
-    struct stat s;
-    return lstat(name, &s) == 0;
-}
 
 typedef std::map<std::string, std::string> row;
 

@@ -105,6 +105,7 @@ static std::vector<std::string> lines; // what was said, without "gpumb: "
 #include "fake.h"
 #include "printed.h"
 #include "read_file.h"
+#include "texts.h"
 
 // ---- runs ---------------------------------------------------------------------------------------
 
@@ -189,17 +190,6 @@ static outcome run(const std::function<int()> &body)
 static outcome run(const gpumb_settings &s, const std::function<void(gpumb *)> &hook = nothing)
 {
     return run([&] { return measure(s, hook); });
-}
-
-static bool has(const std::string &text, const std::string &part)
-{
-    return text.find(part) != std::string::npos;
-}
-
-static bool exists(const std::string &name)
-{
-    struct stat about;
-    return !lstat(name.c_str(), &about);
 }
 
 static void store(const std::string &name, const char *text)

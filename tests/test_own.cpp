@@ -10,6 +10,7 @@
 #include "check.h"
 #include "random.h"
 #include "read_file.h"
+#include "texts.h"
 #include <vector>
 
 static gpumb_settings settings()
@@ -32,11 +33,6 @@ static void close(gpumb *g, int code)
 {
     CHECK_INT(gpumb_close(g), code);
     CHECK(fake_clean());
-}
-
-static bool has(const std::string &text, const std::string &part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 // Times of a normal distribution around `median`, the same for each `seed`.

@@ -65,6 +65,7 @@ static std::string lines;
 #include "check.h"
 #include "fake.h"
 #include "read_file.h"
+#include "texts.h"
 
 // ---- a program with all that rows can hold ------------------------------------------------------
 
@@ -214,17 +215,6 @@ static outcome run(
     return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
             text.empty() ? -1 : atoi(text.c_str()),
             blank == std::string::npos ? "" : text.substr(blank + 1)};
-}
-
-static bool has(const std::string &text, const std::string &part)
-{
-    return text.find(part) != std::string::npos;
-}
-
-static bool exists(const char *name)
-{
-    struct stat about;
-    return !lstat(name, &about);
 }
 
 static void clean()

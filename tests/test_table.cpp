@@ -8,6 +8,7 @@
 #include "fake.h"
 
 #include "check.h"
+#include "texts.h"
 #include <vector>
 
 static std::vector<std::string> lines; // of the table
@@ -40,11 +41,6 @@ static void close(gpumb *g, int code)
     while (fgets(line, sizeof line, file))
         lines.push_back(line);
     fclose(file);
-}
-
-static bool has(const std::string &text, const std::string &part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 static bool says(const char *part)

@@ -33,6 +33,7 @@ static int launched(const char *launch, uint64_t blocks);
 #include "check.h"
 #include "random.h"
 #include "read_file.h"
+#include "texts.h"
 #include <functional>
 
 // ---- what the tests see and do behind the library's back ----
@@ -188,14 +189,6 @@ static inline bool flagged(const char *flag, int row = 0)
 {
     return (";" + column("flags", row) + ";").find(std::string(";") + flag + ";") !=
            std::string::npos;
-}
-
-static inline int times_in(const std::string &text, const std::string &part)
-{
-    int times = 0;
-    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
-        times++;
-    return times;
 }
 
 // ---- times that are not the same ----
