@@ -7,7 +7,7 @@
 
 static uint64_t random_state = 1;
 
-static double random_uniform() // in (0, 1)
+static inline double random_uniform() // in (0, 1)
 {
     random_state ^= random_state >> 12;
     random_state ^= random_state << 25;
@@ -15,7 +15,7 @@ static double random_uniform() // in (0, 1)
     return ((double)((random_state * 2685821657736338717u) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-static double random_normal() // Box & Muller 1958
+static inline double random_normal() // Box & Muller 1958
 {
     const double radius = sqrt(-2 * log(random_uniform()));
     return radius * cos(6.283185307179586 * random_uniform());

@@ -1,7 +1,8 @@
-/* read_file.h - what a file holds, for tests in C++; "" without one. */
+/* read_file.h - what a file holds ("" without one), and what it is to hold, for tests in C++. */
 #ifndef READ_FILE_H
 #define READ_FILE_H
 
+#include "check.h"
 #include <stdio.h>
 #include <string>
 #include <unistd.h>
@@ -16,6 +17,13 @@ static inline std::string read_file(const char *name)
     if (f)
         fclose(f);
     return text;
+}
+
+static inline void write_file(const std::string &name, const std::string &text)
+{
+    FILE *f = fopen(name.c_str(), "wb");
+    CHECK(f && fwrite(text.data(), 1, text.size(), f) == text.size());
+    CHECK(f && fclose(f) == 0);
 }
 
 /* Removes a file, its .part and what was kept of that. */

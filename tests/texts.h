@@ -3,7 +3,9 @@
 #define TEXTS_H
 
 #include <string>
+#ifndef _WIN32
 #include <sys/stat.h>
+#endif
 
 static inline bool has(const std::string &text, const std::string &part)
 {
@@ -18,11 +20,13 @@ static inline int times_in(const std::string &text, const std::string &part)
     return times;
 }
 
+#ifndef _WIN32
 /* A link, too, wherever it leads. */
 static inline bool exists(const std::string &name)
 {
     struct stat about;
     return !lstat(name.c_str(), &about);
 }
+#endif
 
 #endif
