@@ -1,5 +1,5 @@
-// test_clock.cpp - by which clock a region is timed, on a scripted one: event pairs, batches, graphs
-// and the host; what is subtracted, what is launch-bound, and samples with cold caches.
+// test_clock.cpp - by which clock a region is timed, on a scripted one: event pairs, batches,
+// graphs and the host; what is subtracted, what is launch-bound, and samples with cold caches.
 #include "watched.h"
 #include <math.h>
 

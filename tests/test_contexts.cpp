@@ -1,4 +1,5 @@
-/* Several contexts: a call that names one works there, a launch goes to the one used last. */
+/* test_contexts.cpp - several contexts: a call that names one works there, a launch goes to the
+ * one used last. */
 #define GPUMB_IMPLEMENTATION
 #define GPUMB_BACKEND_CPU
 #include "gpumb.h"

@@ -1,4 +1,4 @@
-/* bench/fit.h: a line and its intervals. */
+/* test_fit.c - bench/fit.h: a line and its intervals. */
 #include "bench/fit.h"
 #include "check.h"
 

@@ -1,5 +1,5 @@
-// test_graphs.cpp - regions timed by graphs: the time of a run, checks before and behind, where there
-// are none, bodies that are left, interrupts, errors and faults.
+// test_graphs.cpp - regions timed by graphs: the time of a run, checks before and behind, where
+// there are none, bodies that are left, interrupts, errors and faults.
 #include "counted.h"
 #include "json.h"
 #include "printed.h"

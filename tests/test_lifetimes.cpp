@@ -1,4 +1,5 @@
-/* What outlives what: buffers, results, descriptions and files, in programs that are careless. */
+/* test_lifetimes.cpp - what outlives what: buffers, results, descriptions and files, in programs
+ * that are careless. */
 #include "hear.h"
 #define GPUMB_IMPLEMENTATION
 #define GPUMB_BACKEND_CPU

@@ -1,4 +1,5 @@
-// test_progress.cpp - the line that shows how far a sweep is: on a terminal, in its width, in a pipe.
+// test_progress.cpp - the line that shows how far a sweep is: on a terminal, in its width, in a
+// pipe.
 #include "watched.h"
 #include <algorithm>
 #include <fcntl.h>

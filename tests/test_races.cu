@@ -1,5 +1,6 @@
-/* Blocks that hand values to each other, for ThreadSanitizer, which knows atomics but no fences:
- * every way of joining blocks, each launch several times on the same workspace. */
+/* test_races.cu - blocks that hand values to each other, for ThreadSanitizer, which knows
+ * atomics but no fences: every way of joining blocks, each launch several times on the same
+ * workspace. */
 #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX) X(U32, SUM)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -1,5 +1,5 @@
-// test_records.cpp - the readers of rows, in CSV and JSON: what is written is read, and what is wrong
-// is said; rows of other processes; keys that rows are found by.
+// test_records.cpp - the readers of rows, in CSV and JSON: what is written is read, and what is
+// wrong is said; rows of other processes; keys that rows are found by.
 #include "hear.h"
 #include "allocations.h"
 #define GPUMB_BACKEND_CPU

@@ -1,5 +1,5 @@
-// test_sampling.cpp - warm-up, pace, the stopping rule, bad clocks and failing launches, on a scripted
-// clock.
+// test_sampling.cpp - warm-up, pace, the stopping rule, bad clocks and failing launches, on a
+// scripted clock.
 #include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_null.sh - calls every public function of gpumb.h, as the header declares them, with all
-# combinations of NULL and of pointers to zeros, in every state that a context can be in: nothing
-# crashes, and what launches says why it did not.
+# test_null_arguments.sh - calls every public function of gpumb.h, as the header declares them,
+# with all combinations of NULL and of pointers to zeros, in every state that a context can be in:
+# nothing crashes, and what launches says why it did not.
 # shellcheck disable=SC2086  # words in $CXXFLAGS are meant to split
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh

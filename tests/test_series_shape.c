@@ -1,6 +1,6 @@
-/* test_series.c - the interval of series that hang together, their classes, and comparisons round
- * by round: against figures worked out by hand and a naive reference. How often all this is right
- * of noisy series is in bench/coverage.c. */
+/* test_series_shape.c - series of samples that depend on each other: their interval, the classes of
+ * their shape, comparisons round by round, and pace; against figures worked out by hand and a naive
+ * reference. How often all this is right of noisy series is in bench/coverage.c. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION

@@ -1,4 +1,5 @@
-/* bench/chase.h: chains that are one cycle, drawn evenly; plateaus of awkward series. */
+/* test_chase.c - bench/chase.h: chains that are one cycle, drawn evenly; plateaus of awkward
+ * series. */
 #include "bench/chase.h"
 #include "check.h"
 

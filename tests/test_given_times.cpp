@@ -1,5 +1,6 @@
-// test_own.cpp - what comes from the program rather than from a clock of the library: times that
-// were taken elsewhere, own values that are compared, raw samples, entries for other tools.
+// test_given_times.cpp - rows of times that the program gives (gpumb_add_times), for they were
+// taken elsewhere; and what is made of such rows: comparisons, of values of one's own, too, raw
+// samples, entries for other tools.
 #include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE

@@ -1,4 +1,4 @@
-// test_profile.cpp - --profile: what a profiler is shown, and what it is not.
+// test_profile_option.cpp - --profile: what a profiler is shown, and what it is not.
 #include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE

@@ -1,5 +1,5 @@
-// test_scale.cpp - what rows, configurations and names cost, by the thousands: bytes and
-// comparisons are counted, not seconds. And how long a row is valid.
+// test_row_costs.cpp - what rows, configurations and names cost, by the thousands: bytes and
+// comparisons are counted, not seconds. And that a row stays where it is meanwhile.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ static gpumb *open()
     s.min_samples = s.max_samples = 6;
     fake_reset();
     heard = "";
-    return gpumb_open_settings("test_scale", &s);
+    return gpumb_open_settings("test_row_costs", &s);
 }
 
 static void row(gpumb *g, const char *name)
@@ -117,7 +117,7 @@ static long compared_names(size_t count)
 // Runs a body with standard output in a string.
 template <class Body> static std::string printed(Body body)
 {
-    char name[] = "/tmp/test_scale.XXXXXX", line[400];
+    char name[] = "/tmp/test_row_costs.XXXXXX", line[400];
     std::string text;
     fflush(stdout);
     const int out = dup(1), file = mkstemp(name);
@@ -138,7 +138,7 @@ template <class Body> static std::string printed(Body body)
 // Text texts_compared for --list over so many configurations of 100 kernels.
 static long compared_list(int64_t count, std::string *list)
 {
-    const char *const arguments[] = {"test_scale", "--list", NULL};
+    const char *const arguments[] = {"test_row_costs", "--list", NULL};
     long compared = 0;
     fake_reset();
     *list = printed([&] {
