@@ -104,6 +104,7 @@ static inline void known_run(double seconds, uint64_t grid = 1, uint64_t block =
 
 // ---- contexts ----
 
+// Of this process alone.
 static const std::string csv_path = "/tmp/gpumb-watched." + std::to_string((long)getpid()) + ".csv";
 
 static gpumb_settings settings()
