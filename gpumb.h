@@ -168,10 +168,12 @@ A context belongs to one thread.
 #define GPUMBI_PER_THREAD __declspec(thread)
 #endif
 
-#ifdef GPUMB_STATIC
-#define GPUMB_API GPUMBI_UNUSED static
+#if defined(GPUMB_STATIC) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+#define GPUMB_API static inline
+#define GPUMBI_API_NOINLINE GPUMBI_NOINLINE GPUMBI_UNUSED static
 #else
 #define GPUMB_API extern
+#define GPUMBI_API_NOINLINE GPUMBI_NOINLINE extern
 #endif
 
 /* What macros leave in the user's source has to pass the user's warnings. */
@@ -591,7 +593,7 @@ typedef enum gpumb_series {
 } gpumb_series;
 
 /* Classifies values in the order in which they were measured. Fewer than 30 can't tell a shape from
- * noise, and count as steady. bench/coverage.c shows how often it is right, for which lengths and
+ * noise, and count as steady. tests/coverage.c shows how often it is right, for which lengths and
  * amplitudes. O(n), at most a million multiplications. */
 GPUMB_API gpumb_series gpumb_classify(const double *values, uint64_t count, double precision);
 
@@ -781,21 +783,21 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r);
 /* ---- regions --------------------------------------------------------------------------------- */
 
 GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result);
+GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name);
 GPUMB_API int gpumbi_region_next(gpumb *g);
 GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
  * runs once, so that `break` and `continue` alike end one run of the body. */
-#define GPUMB_MEASURE(g, name) GPUMBI_REGION(g, name, GPUMBI_NULL)
+#define GPUMB_MEASURE(g, name) GPUMBI_REGION(gpumbi_measure_begin((g), (name)))
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written.
  * GPUMB_TIME_IN(g, &result): the same in a context of one's choice. */
 #define GPUMB_TIME(result) GPUMB_TIME_IN(GPUMBI_NULL, result)
-#define GPUMB_TIME_IN(g, result) GPUMBI_REGION(g, GPUMBI_NULL, result)
+#define GPUMB_TIME_IN(g, result) GPUMBI_REGION(gpumbi_region_begin((g), GPUMBI_NULL, (result)))
 
-#define GPUMBI_REGION(g, name, result)                                                             \
-    for (gpumb *gpumbi_region = gpumbi_region_begin((g), (name), (result));                        \
-         gpumbi_region_next(gpumbi_region);)                                                       \
+#define GPUMBI_REGION(begin)                                                                       \
+    for (gpumb *gpumbi_region = (begin); gpumbi_region_next(gpumbi_region);)                       \
         for (; gpumbi_region_body(gpumbi_region);)
 
 /* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that is
@@ -990,12 +992,30 @@ typedef enum gpumb_mode { GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ } gpumb_mode
 
 #if !defined(GPUMB_STATIC) || (defined(__cplusplus) && !defined(GPUMB_NO_KERNELS))
 
-/* These launch on the context's stream and return 0, or -1 with the row skipped and the reason in
+/* Does nothing. 0, or -1 with the row skipped and the reason in it. */
+GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block);
+
+/* Checks for gpumb_set_verify(); of GPUMB_WRITE and GPUMB_READ with GPUMB_COPY alone. */
+typedef struct gpumb_copy_check {
+    const gpumb_buffer *in, *out;
+    uint64_t bytes;
+    gpumb_mode mode;
+} gpumb_copy_check;
+
+GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
+
+/* What GPUMB_WRITE writes to the 4-byte word w of the output. */
+GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w);
+
+#endif
+
+/* Copies: #define GPUMB_COPY before the implementation.
+ *
+ * These launch on the context's stream and return 0, or -1 with the row skipped and the reason in
  * it. `elem` is the element's size, `n` a count of elements, buffers are aligned to an element.
  * gpumb_copy() and gpumb_zcopy() choose a block of threads where it is 0. */
 
-/* Does nothing. */
-GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block);
+#if !defined(GPUMB_STATIC) || defined(GPUMB_COPY)
 
 /* out[i] = in[i], one element per thread. `elem` 1, 2, 4, 8, 16 or 32. Bytes: 2 * n * elem. The
  * naive form launches ceil(n / block) blocks. The fastest form moves the same bytes in 16-byte
@@ -1012,17 +1032,9 @@ GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int bl
 GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
                           uint64_t blocks, int block, const void *in, void *out);
 
-/* What GPUMB_WRITE writes to the 4-byte word w of the output. */
-GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w);
+#endif
 
-/* Checks for gpumb_set_verify(). */
-typedef struct gpumb_copy_check {
-    const gpumb_buffer *in, *out;
-    uint64_t bytes;
-    gpumb_mode mode;
-} gpumb_copy_check;
-
-GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
+#if !defined(GPUMB_STATIC) || defined(GPUMB_STRIDED)
 
 /* The next three are compiled with GPUMB_STRIDED defined before the implementation.
  *
@@ -1051,6 +1063,8 @@ typedef struct gpumb_stride_check {
 } gpumb_stride_check;
 
 GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check);
+
+#endif
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -1098,6 +1112,8 @@ typedef struct gpumb_reduction {
     int per_thread;  /* elements that a thread takes per turn */
 } gpumb_reduction;
 
+#if !defined(GPUMB_STATIC) || defined(GPUMB_REDUCTIONS)
+
 GPUMB_API gpumb_reduction gpumb_reduction_default(void); /* fp32 sum, fastest form */
 
 /* What gpumb_reduce() needs besides input and output: a buffer, allocated and set up, for
@@ -1122,6 +1138,8 @@ typedef struct gpumb_reduction_check {
 } gpumb_reduction_check;
 
 GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check);
+
+#endif
 
 /* ---- n-body ---------------------------------------------------------------------------------- */
 
@@ -1154,6 +1172,8 @@ typedef struct gpumb_nbody {
     int splits; /* 1 ... 64; 0: as many as fill the device */
     float softening; /* at least 1e-12: a body meets itself */
 } gpumb_nbody;
+
+#if !defined(GPUMB_STATIC) || defined(GPUMB_NBODY_FORMS) || defined(GPUMB_NBODY_PAIRS)
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the form listed last, softening 0.01 */
 
@@ -1605,14 +1625,14 @@ typedef struct gpumbi_shape {
 
 /* Not inlined: on the CPU a kernel becomes one flat function with all that it calls, and one that
  * launches another would pull in the whole library. */
-GPUMBI_NOINLINE GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape,
-                                                  const void *function); /* 1: go on */
-GPUMBI_NOINLINE GPUMB_API void gpumbi_launch_end(void);
+GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape,
+                                            const void *function); /* 1: go on */
+GPUMBI_API_NOINLINE void gpumbi_launch_end(void);
 
 #if defined(GPUMB_BACKEND_CPU)
 /* run() executes every thread of the current block or, in a barrier launch, the current thread. */
-GPUMBI_NOINLINE GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch,
-                                                void (*run)(void *closure), void *closure);
+GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *closure),
+                                          void *closure);
 #else
 GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, const uint64_t grid[3],
                                     const uint64_t block[3], uint64_t shared_bytes,
@@ -1778,7 +1798,7 @@ GPUMBI_OPTIMIZED
 
 /* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest
  * from it saves compile time. */
-#if (defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)) && !defined(GPUMB_STATIC)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define GPUMBI_DEVICE_PASS
 #endif
 #if !defined(GPUMBI_DEVICE_PASS)
@@ -1855,7 +1875,7 @@ typedef void (*gpumbi_handler)(int);
 GPUMBI_UNOPTIMIZED
 
 /* Says in errno why Windows has refused. */
-static int gpumbi_refused(void)
+static inline int gpumbi_refused(void)
 {
     static const struct {
         DWORD error;
@@ -1872,13 +1892,13 @@ static int gpumbi_refused(void)
     return -1;
 }
 
-static HANDLE gpumbi_handle(int fd)
+static inline HANDLE gpumbi_handle(int fd)
 {
     return (HANDLE)_get_osfhandle(fd); /* NOLINT */
 }
 
 /* A file that is open can be renamed, replaced and removed, as elsewhere. */
-static int gpumbi_open(const char *path, int flags, int mode)
+static inline int gpumbi_open(const char *path, int flags, int mode)
 {
     const int writes = flags & (O_WRONLY | O_RDWR);
     HANDLE file =
@@ -1890,23 +1910,23 @@ static int gpumbi_open(const char *path, int flags, int mode)
                                         : _open_osfhandle((intptr_t)file, O_BINARY | writes);
 }
 
-static int64_t gpumbi_read(int fd, char *to, size_t size)
+static inline int64_t gpumbi_read(int fd, char *to, size_t size)
 {
     return _read(fd, to, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
-static int64_t gpumbi_write(int fd, const char *from, size_t size)
+static inline int64_t gpumbi_write(int fd, const char *from, size_t size)
 {
     return _write(fd, from, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
-static int gpumbi_cut(int fd, int64_t size)
+static inline int gpumbi_cut(int fd, int64_t size)
 {
     return _chsize_s(fd, size);
 }
 
 /* With slashes, as the sinks take paths apart. */
-static void gpumbi_full_path(char *to, size_t size, const char *path)
+static inline void gpumbi_full_path(char *to, size_t size, const char *path)
 {
     const DWORD length = GetFullPathNameA(path, (DWORD)size, to, NULL);
     if (!length || length >= size)
@@ -1915,7 +1935,7 @@ static void gpumbi_full_path(char *to, size_t size, const char *path)
         *to = *to == '\\' ? '/' : *to;
 }
 
-static char *gpumbi_realpath(const char *folder)
+static inline char *gpumbi_realpath(const char *folder)
 {
     char path[MAX_PATH + 2];
     snprintf(path, sizeof path, "%s/", folder);
@@ -1926,7 +1946,7 @@ static char *gpumbi_realpath(const char *folder)
     return _strdup(folder);
 }
 
-static int64_t gpumbi_readlink(const char *path, char *to, size_t size)
+static inline int64_t gpumbi_readlink(const char *path, char *to, size_t size)
 {
     (void)path;
     (void)to;
@@ -1934,7 +1954,7 @@ static int64_t gpumbi_readlink(const char *path, char *to, size_t size)
     return -1;
 }
 
-static int gpumbi_stat(const char *path, gpumbi_file_state *about)
+static inline int gpumbi_stat(const char *path, gpumbi_file_state *about)
 {
     int failed = _stat64(path, about);
     const int fd = failed ? gpumbi_open(path, O_RDONLY, 0) : -1;
@@ -1945,7 +1965,7 @@ static int gpumbi_stat(const char *path, gpumbi_file_state *about)
     return failed;
 }
 
-static int gpumbi_is_at(int fd, const char *path, int behind_links)
+static inline int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
     BY_HANDLE_FILE_INFORMATION ours, named;
     HANDLE file = CreateFileA(path, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
@@ -1963,7 +1983,7 @@ static int gpumbi_is_at(int fd, const char *path, int behind_links)
 
 /* Takes the place of another, which may be in use: then that makes room first, under a name that is
  * gone when it is closed. */
-static int gpumbi_rename(const char *from, const char *to)
+static inline int gpumbi_rename(const char *from, const char *to)
 {
     char old[MAX_PATH + 8];
     if (MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
@@ -1975,14 +1995,14 @@ static int gpumbi_rename(const char *from, const char *to)
     return 0;
 }
 
-static void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
+static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
 {
     (void)fd;
     (void)of;
 }
 
 /* Locks keep others from reading what is locked, so that this lies behind any end of a file. */
-static int gpumbi_lock(int fd)
+static inline int gpumbi_lock(int fd)
 {
     OVERLAPPED behind;
     memset(&behind, 0, sizeof behind);
@@ -1995,7 +2015,7 @@ static int gpumbi_lock(int fd)
 }
 
 /* tmpfile() of the older C runtime wants to write into C:\. */
-static FILE *gpumbi_temporary(void)
+static inline FILE *gpumbi_temporary(void)
 {
     char folder[MAX_PATH + 1], path[MAX_PATH + 1];
     HANDLE file = INVALID_HANDLE_VALUE;
@@ -2007,7 +2027,7 @@ static FILE *gpumbi_temporary(void)
                : _fdopen(_open_osfhandle((intptr_t)file, O_BINARY | O_RDWR), "w+b");
 }
 
-static int gpumbi_memory_close(FILE *file, char **text, size_t *length)
+static inline int gpumbi_memory_close(FILE *file, char **text, size_t *length)
 {
     *length = fflush(file) ? 0 : (size_t)ftell(file);
     rewind(file);
@@ -2016,7 +2036,7 @@ static int gpumbi_memory_close(FILE *file, char **text, size_t *length)
     return fclose(file) || !right;
 }
 
-static int gpumbi_poll(int fd, int milliseconds)
+static inline int gpumbi_poll(int fd, int milliseconds)
 {
     HANDLE pipe = fd < 0 ? NULL : gpumbi_handle(fd);
     DWORD bytes = 0;
@@ -2031,7 +2051,7 @@ static int gpumbi_poll(int fd, int milliseconds)
 }
 
 /* A terminal that has been told to understand escapes. */
-static int gpumbi_terminal(int fd)
+static inline int gpumbi_terminal(int fd)
 {
     DWORD mode;
     return GetConsoleMode(gpumbi_handle(fd), &mode) &&
@@ -2039,20 +2059,20 @@ static int gpumbi_terminal(int fd)
 }
 
 /* Lines end as elsewhere. */
-static void gpumbi_streams_prepare(void)
+static inline void gpumbi_streams_prepare(void)
 {
     _setmode(1, O_BINARY);
     _setmode(2, O_BINARY);
 }
 
-static const char *gpumbi_base_name(const char *path)
+static inline const char *gpumbi_base_name(const char *path)
 {
     static char name[_MAX_FNAME];
     _splitpath(path, NULL, NULL, name, NULL);
     return name;
 }
 
-static double gpumbi_now(void)
+static inline double gpumbi_now(void)
 {
     LARGE_INTEGER ticks, rate;
     QueryPerformanceCounter(&ticks);
@@ -2062,13 +2082,13 @@ static double gpumbi_now(void)
 
 /* The C runtime forgets a handler when it calls it, on a thread of its own for Ctrl-C. */
 static gpumbi_handler gpumbi_caught;
-static void gpumbi_catch_again(int number)
+static inline void gpumbi_catch_again(int number)
 {
     signal(number, gpumbi_catch_again);
     gpumbi_caught(number);
 }
 
-static void gpumbi_catch(int number, gpumbi_handler handler, gpumbi_handler *before)
+static inline void gpumbi_catch(int number, gpumbi_handler handler, gpumbi_handler *before)
 {
     gpumbi_caught = handler;
     *before = signal(number, gpumbi_catch_again);
@@ -2076,21 +2096,21 @@ static void gpumbi_catch(int number, gpumbi_handler handler, gpumbi_handler *bef
         signal(number, SIG_IGN);
 }
 
-static void gpumbi_uncatch(int number, const gpumbi_handler *before)
+static inline void gpumbi_uncatch(int number, const gpumbi_handler *before)
 {
     if (*before != SIG_ERR)
         signal(number, *before);
 }
 
 /* Two events of a process, by which it waits here until it is told to go on. */
-static HANDLE gpumbi_process_event(HANDLE process, const char *what)
+static inline HANDLE gpumbi_process_event(HANDLE process, const char *what)
 {
     char name[48];
     snprintf(name, sizeof name, "Local\\gpumb.%lu.%s", (unsigned long)GetProcessId(process), what);
     return CreateEventA(NULL, FALSE, FALSE, name);
 }
 
-static void gpumbi_process_pause(void)
+static inline void gpumbi_process_pause(void)
 {
     static HANDLE here, on;
     if (!here) {
@@ -2102,12 +2122,12 @@ static void gpumbi_process_pause(void)
 
 /* A handle has 32 bits that count, also in a process of 64 (Interprocess Communication Between
  * 32-bit and 64-bit Applications). */
-static HANDLE gpumbi_process_handle(int child)
+static inline HANDLE gpumbi_process_handle(int child)
 {
     return (HANDLE)(intptr_t)child; /* NOLINT */
 }
 
-static void gpumbi_process_resume(int child)
+static inline void gpumbi_process_resume(int child)
 {
     HANDLE on = gpumbi_process_event(gpumbi_process_handle(child), "on");
     SetEvent(on);
@@ -2118,7 +2138,7 @@ static void gpumbi_process_resume(int child)
 #define gpumbi_process_ended(status) "was ended by exception 0x%08X", (unsigned)(status)
 #define gpumbi_process_parent() 1 /* it takes its processes along, and the token is proof enough */
 
-static int gpumbi_process_is_ours(const char *where, int *rows, int token)
+static inline int gpumbi_process_is_ours(const char *where, int *rows, int token)
 {
     HANDLE from = gpumbi_process_handle(token), to = gpumbi_process_handle(*rows);
     char text[64] = "";
@@ -2133,7 +2153,7 @@ static int gpumbi_process_is_ours(const char *where, int *rows, int token)
 }
 
 /* The command line, in one piece. */
-static FILE *gpumbi_process_arguments(void)
+static inline FILE *gpumbi_process_arguments(void)
 {
     const char *const line = GetCommandLineA();
     FILE *file = gpumbi_temporary();
@@ -2145,7 +2165,7 @@ static FILE *gpumbi_process_arguments(void)
 }
 
 /* A job ends what is in it when its last handle is closed, as by the end of this process. */
-static int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
+static inline int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
 {
     static HANDLE job;
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
@@ -2200,7 +2220,7 @@ static int gpumbi_process_start(char **arguments, int device, int in_step, int *
     return child.hProcess ? (int)(intptr_t)child.hProcess : -1;
 }
 
-static int gpumbi_process_look(int child, int *status)
+static inline int gpumbi_process_look(int child, int *status)
 {
     HANDLE process = gpumbi_process_handle(child), here = gpumbi_process_event(process, "here");
     DWORD code = 0;
@@ -2215,14 +2235,14 @@ static int gpumbi_process_look(int child, int *status)
 }
 
 #define gpumbi_aligned_free _aligned_free
-static int gpumbi_aligned(void **p, size_t alignment, size_t bytes)
+static inline int gpumbi_aligned(void **p, size_t alignment, size_t bytes)
 {
     *p = _aligned_malloc(bytes, alignment);
     return *p == NULL;
 }
 
 #if !defined(GPUMB_BACKEND_FAKE)
-static uint64_t gpumbi_host_memory(void)
+static inline uint64_t gpumbi_host_memory(void)
 {
     MEMORYSTATUSEX memory;
     memory.dwLength = sizeof memory;
@@ -2235,14 +2255,14 @@ enum { GPUMBI_SIGNAL_STACK = 1 };
 #define gpumbi_pages_free(p, bytes) VirtualFree(p, 0, MEM_RELEASE)
 #define gpumbi_at_fork(child) ((void)(child), 1) /* there are none */
 
-static int gpumbi_cores(void)
+static inline int gpumbi_cores(void)
 {
     DWORD_PTR ours = 0, all;
     GetProcessAffinityMask(GetCurrentProcess(), &ours, &all);
     return ours ? __builtin_popcountll(ours) : 1;
 }
 
-static void *gpumbi_pages(size_t bytes)
+static inline void *gpumbi_pages(size_t bytes)
 {
     return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
@@ -2250,13 +2270,13 @@ static void *gpumbi_pages(size_t bytes)
 #define gpumbi_signal_stack_set(stack) (void)(stack)
 static void (*gpumbi_crash_report)(const char *meaning);
 
-static void gpumbi_aborted(int number)
+static inline void gpumbi_aborted(int number)
 {
     (void)number;
     gpumbi_crash_report("SIGABRT: abort(), or a failed assertion");
 }
 
-static LONG CALLBACK gpumbi_crashed(EXCEPTION_POINTERS *what)
+static inline LONG CALLBACK gpumbi_crashed(EXCEPTION_POINTERS *what)
 {
     static const struct {
         DWORD code;
@@ -2274,7 +2294,7 @@ static LONG CALLBACK gpumbi_crashed(EXCEPTION_POINTERS *what)
 
 /* A fiber's stack has no bottom at which an unhandled exception would be met: so it is looked at
  * first. */
-static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
+static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 {
     static gpumbi_handler before;
     static void *watching;
@@ -2290,7 +2310,7 @@ static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 }
 
 #if !defined(GPUMB_BACKEND_FAKE)
-static void gpumbi_cpu_about(gpumb_device *d)
+static inline void gpumbi_cpu_about(gpumb_device *d)
 {
     DWORD size = sizeof d->name, bytes = 0;
     MEMORYSTATUSEX memory;
@@ -2324,7 +2344,7 @@ static void gpumbi_cpu_about(gpumb_device *d)
  * CUDA 13.5 on (cuda-pathfinder's release notes). Sources: NVIDIA/cuda-python #1288 (the driver's),
  * "NVML API Reference" (its two places), pytorch/builder's windows/internal/copy.bat (folders of
  * CUPTI and of nvToolsExt), JuliaPackaging/Yggdrasil #6430 (nvperf_host). */
-static void *gpumbi_library_open(const char *name)
+static inline void *gpumbi_library_open(const char *name)
 {
 #define GPUMBI_BESIDE_CUPTI "%CUDA_PATH%\\extras\\CUPTI\\lib64\\"
     static const char *const table[][2] = {
@@ -2353,7 +2373,7 @@ static void *gpumbi_library_open(const char *name)
     return (void *)opened;
 }
 
-static void gpumbi_library_find(void *library, const char *name, void *to)
+static inline void gpumbi_library_find(void *library, const char *name, void *to)
 {
     FARPROC const found = GetProcAddress((HMODULE)library, name);
     memcpy(to, &found, sizeof found);
@@ -2411,7 +2431,7 @@ typedef struct stat gpumbi_file_state;
 typedef struct sigaction gpumbi_handler;
 
 /* _FORTIFY_SOURCE makes open() a macro that has to be compiled with optimisation. */
-static int gpumbi_open(const char *path, int flags, mode_t mode)
+static inline int gpumbi_open(const char *path, int flags, mode_t mode)
 {
     return open(path, flags | O_CLOEXEC, mode);
 }
@@ -2426,7 +2446,7 @@ static char *(*gpumbi_fgets)(char *, int, FILE *) = fgets;
 #endif
 
 /* Waits until there is something to read; without a file (-1) for that time. */
-static int gpumbi_poll(int fd, int milliseconds)
+static inline int gpumbi_poll(int fd, int milliseconds)
 {
     struct pollfd ready = {fd, POLLIN, 0};
     return poll(&ready, 1, milliseconds);
@@ -2434,7 +2454,7 @@ static int gpumbi_poll(int fd, int milliseconds)
 
 GPUMBI_UNOPTIMIZED
 
-static int gpumbi_is_at(int fd, const char *path, int behind_links)
+static inline int gpumbi_is_at(int fd, const char *path, int behind_links)
 {
     struct stat ours, named;
     return !fstat(fd, &ours) && !(behind_links ? stat(path, &named) : lstat(path, &named)) &&
@@ -2442,25 +2462,25 @@ static int gpumbi_is_at(int fd, const char *path, int behind_links)
 }
 
 /* Gives a file mode and owner of another; where the group can't be kept, its permissions go. */
-static void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
+static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
 {
     const int lost = fchown(fd, of->st_uid, of->st_gid) && fchown(fd, (uid_t)-1, of->st_gid);
     fchmod(fd, of->st_mode & (lost ? 0707 : 0777));
 }
 
 /* Returns why not, EWOULDBLOCK if somebody else has it. */
-static int gpumbi_lock(int fd)
+static inline int gpumbi_lock(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
 }
 
-static const char *gpumbi_base_name(const char *path)
+static inline const char *gpumbi_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static double gpumbi_now(void)
+static inline double gpumbi_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -2468,7 +2488,7 @@ static double gpumbi_now(void)
 }
 
 /* Signals that are ignored stay so, as in the background of a script or under nohup. */
-static void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *before)
+static inline void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *before)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -2480,7 +2500,7 @@ static void gpumbi_catch(int number, void (*handler)(int), gpumbi_handler *befor
 
 /* 1 if `rows` is a pipe to write to and the parent has left a text in the pipe `token`; -1: one of
  * them is closed. */
-static int gpumbi_process_is_ours(const char *where, const int *rows, int token)
+static inline int gpumbi_process_is_ours(const char *where, const int *rows, int token)
 {
     struct stat about, of_token;
     char text[64] = "";
@@ -2498,7 +2518,7 @@ static int gpumbi_process_is_ours(const char *where, const int *rows, int token)
 /* Starts the program once more. Returns its process, or -1; `fd`: where its rows come from. The
  * child ends with its parent, however that ends: Linux kills it, elsewhere it looks for its parent
  * now and then. */
-static int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
+static inline int gpumbi_process_start(char **arguments, int device, int in_step, int *fd)
 {
     char where[64];
     int ends[2], token[2] = {-1, -1};
@@ -2543,7 +2563,7 @@ static int gpumbi_process_start(char **arguments, int device, int in_step, int *
 }
 
 /* 0: it runs; 1: it has ended, with this exit code or, negative, by this signal; 2: it waits. */
-static int gpumbi_process_look(int child, int *status)
+static inline int gpumbi_process_look(int child, int *status)
 {
     int state = 0;
     const int seen = (int)waitpid(child, &state, WNOHANG | WUNTRACED);
@@ -2553,7 +2573,7 @@ static int gpumbi_process_look(int child, int *status)
 
 #if !defined(GPUMB_BACKEND_FAKE)
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
-static int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
+static inline int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[256];
     FILE *file = fopen(path, "r");
@@ -2572,7 +2592,7 @@ static int gpumbi_proc_value(const char *path, const char *key, char *value, siz
 }
 
 /* What the host could still give; where that is unknown, the allocation decides. */
-static uint64_t gpumbi_host_memory(void)
+static inline uint64_t gpumbi_host_memory(void)
 {
     char text[64];
     return gpumbi_proc_value("/proc/meminfo", "MemAvailable", text, sizeof text)
@@ -2587,7 +2607,7 @@ enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
 #define gpumbi_pages_free(p, bytes) munmap(p, bytes)
 #define gpumbi_at_fork(child) !pthread_atfork(NULL, NULL, child)
 
-static int gpumbi_cores(void)
+static inline int gpumbi_cores(void)
 {
     long n;
 #ifdef CPU_COUNT
@@ -2599,7 +2619,7 @@ static int gpumbi_cores(void)
     return n > 0 ? (int)n : 1;
 }
 
-static void *gpumbi_pages(size_t bytes)
+static inline void *gpumbi_pages(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
@@ -2619,7 +2639,7 @@ static gpumbi_handler gpumbi_before_crash[GPUMBI_CRASHES];
 static void (*gpumbi_crash_report)(const char *meaning);
 
 /* After the report what was to happen without us happens. */
-static void gpumbi_crashed(int signal, siginfo_t *info, void *context)
+static inline void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 {
     int i;
     (void)context;
@@ -2632,7 +2652,7 @@ static void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 }
 
 /* For a kernel that has used up its stack. */
-static void gpumbi_signal_stack_set(char *stack)
+static inline void gpumbi_signal_stack_set(char *stack)
 {
     stack_t s;
     if (sigaltstack(NULL, &s) || !(s.ss_flags & SS_DISABLE))
@@ -2643,7 +2663,7 @@ static void gpumbi_signal_stack_set(char *stack)
     sigaltstack(&s, NULL);
 }
 
-static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
+static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 {
     struct sigaction ours, now;
     int i;
@@ -2667,13 +2687,13 @@ static void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 #if !defined(GPUMB_BACKEND_FAKE)
 #if defined(__APPLE__)
 /* What sysctl -n NAME prints; 0 or "" if there is none. */
-static void gpumbi_sysctl(const char *name, void *to, size_t size)
+static inline void gpumbi_sysctl(const char *name, void *to, size_t size)
 {
     memset(to, 0, size);
     sysctlbyname(name, to, &size, NULL, 0);
 }
 
-static void gpumbi_cpu_about(gpumb_device *d)
+static inline void gpumbi_cpu_about(gpumb_device *d)
 {
     gpumbi_sysctl("machdep.cpu.brand_string", d->name, sizeof d->name - 1);
     gpumbi_sysctl("hw.memsize", &d->memory_bytes, sizeof d->memory_bytes);
@@ -2684,7 +2704,7 @@ static void gpumbi_cpu_about(gpumb_device *d)
 }
 #else
 /* The first line of a file that describes cache `index` of the first core; "" if there is none. */
-static void gpumbi_cache_line(int index, const char *name, char text[32])
+static inline void gpumbi_cache_line(int index, const char *name, char text[32])
 {
     char path[96];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
@@ -2696,7 +2716,7 @@ static void gpumbi_cache_line(int index, const char *name, char text[32])
 }
 
 /* The size of the data cache of a level, written like "512K"; 0 if there is none. */
-static uint64_t gpumbi_cache_bytes(int level)
+static inline uint64_t gpumbi_cache_bytes(int level)
 {
     for (int index = 0; index < 8; index++) {
         char found[32], type[32], size[32];
@@ -2709,7 +2729,7 @@ static uint64_t gpumbi_cache_bytes(int level)
     return 0;
 }
 
-static void gpumbi_cpu_about(gpumb_device *d)
+static inline void gpumbi_cpu_about(gpumb_device *d)
 {
     gpumbi_proc_value("/proc/cpuinfo", "model name", d->name, sizeof d->name);
     d->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -2724,7 +2744,7 @@ static void gpumbi_cpu_about(gpumb_device *d)
 /* What gpumbi_load() opens. */
 #define gpumbi_library_open(name) dlopen(name, RTLD_NOW | RTLD_LOCAL)
 
-static void gpumbi_library_find(void *library, const char *name, void *to)
+static inline void gpumbi_library_find(void *library, const char *name, void *to)
 {
     void *const found = dlsym(library, name);
     memcpy(to, &found, sizeof found);
@@ -2765,7 +2785,7 @@ extern "C" {
  */
 
 GPUMBI_PRINTF(3, 4)
-static void gpumbi_format(char *to, size_t size, const char *format, ...)
+static inline void gpumbi_format(char *to, size_t size, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -2774,7 +2794,7 @@ static void gpumbi_format(char *to, size_t size, const char *format, ...)
 }
 
 GPUMBI_PRINTF(3, 4)
-static void gpumbi_append(char *to, size_t size, const char *format, ...)
+static inline void gpumbi_append(char *to, size_t size, const char *format, ...)
 {
     const size_t length = strlen(to);
     va_list arguments;
@@ -2784,13 +2804,13 @@ static void gpumbi_append(char *to, size_t size, const char *format, ...)
 }
 
 /* Adds a name to a list that semicolons separate. */
-static void gpumbi_list(char *list, size_t size, const char *name)
+static inline void gpumbi_list(char *list, size_t size, const char *name)
 {
     gpumbi_append(list, size, "%s%s", list[0] ? ";" : "", name);
 }
 
 /* Takes the first text off a list. Returns what is left of the list; NULL: it was empty. */
-static const char *gpumbi_split(const char *list, char separator, char *first, size_t size)
+static inline const char *gpumbi_split(const char *list, char separator, char *first, size_t size)
 {
     size_t length = 0;
     if (!*list)
@@ -2813,13 +2833,13 @@ static const char *gpumbi_split(const char *list, char separator, char *first, s
 #endif
 
 /* A count as a number: where this is not optimised, a conversion takes ten instructions. */
-static double gpumbi_real(uint64_t count)
+static inline double gpumbi_real(uint64_t count)
 {
     return (double)count;
 }
 
 /* A text that is too long is cut, but never inside a UTF-8 character. */
-static void gpumbi_copy_text(char *to, size_t size, const char *from)
+static inline void gpumbi_copy_text(char *to, size_t size, const char *from)
 {
     from = from ? from : "";
     size_t length = strlen(from);
@@ -2834,7 +2854,7 @@ static void gpumbi_copy_text(char *to, size_t size, const char *from)
 
 /* The length of the UTF-8 character at `text`, and its code point (RFC 3629); for a byte that
  * belongs to none, 1 and GPUMBI_NO_CHARACTER. */
-static size_t gpumbi_character(const char *text, uint32_t *code)
+static inline size_t gpumbi_character(const char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const uint32_t first = (unsigned char)*text;
@@ -2851,7 +2871,7 @@ static size_t gpumbi_character(const char *text, uint32_t *code)
 
 /* Makes a text fit for a terminal, in place: without line breaks, control characters (C0, DEL, and
  * C1 in both spellings), what turns the direction of the text around it, and what is no UTF-8. */
-static void gpumbi_plain(char *text)
+static inline void gpumbi_plain(char *text)
 {
     char *to = text;
     uint32_t code;
@@ -2869,7 +2889,7 @@ static void gpumbi_plain(char *text)
     *to = 0;
 }
 
-static void gpumbi_copy_line(char *to, size_t size, const char *from)
+static inline void gpumbi_copy_line(char *to, size_t size, const char *from)
 {
     gpumbi_copy_text(to, size, from);
     gpumbi_plain(to);
@@ -2878,7 +2898,7 @@ static void gpumbi_copy_line(char *to, size_t size, const char *from)
 /* How many columns of a terminal a text takes: none for what joins the character before it, two for
  * what is wide (Unicode 15: EastAsianWidth.txt, W and F; categories Mn, Me and Cf, of the scripts
  * that are most used). */
-static int gpumbi_width(const char *text)
+static inline int gpumbi_width(const char *text)
 {
     static const uint32_t none[][2] = {
         /* the first of a range, and how many follow */
@@ -2923,7 +2943,7 @@ static int gpumbi_width(const char *text)
 }
 
 /* What is left of `width` columns, or 0. */
-static int gpumbi_blank(int width, const char *text)
+static inline int gpumbi_blank(int width, const char *text)
 {
     const int wide = gpumbi_width(text);
     return width > wide ? width - wide : 0;
@@ -2934,7 +2954,7 @@ enum { GPUMBI_LINE = 5000 }; /* holds a path and some words */
 /* Everything that people read is written here, except for messages, which gpumbi_say() filters in
  * the same way, and for constants. Line breaks are those at the ends of `format`. */
 GPUMBI_PRINTF(2, 3)
-static void gpumbi_print(FILE *file, const char *format, ...)
+static inline void gpumbi_print(FILE *file, const char *format, ...)
 {
     char text[GPUMBI_LINE];
     for (; *format == '\n'; format++)
@@ -2955,7 +2975,7 @@ static void gpumbi_print(FILE *file, const char *format, ...)
 }
 
 /* FNV-1a over a text and its 0, mixed, since keys are sums. */
-static uint64_t gpumbi_hash(uint64_t hash, const char *text)
+static inline uint64_t gpumbi_hash(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -2966,15 +2986,24 @@ static uint64_t gpumbi_hash(uint64_t hash, const char *text)
 
 static GPUMBI_PER_THREAD int gpumbi_progress_length; /* of the progress line */
 
-static void gpumbi_progress_clear(void)
+static inline void gpumbi_progress_clear(void)
 {
     if (gpumbi_progress_length)
         fprintf(stderr, "\r%*s\r", gpumbi_progress_length, "");
     gpumbi_progress_length = 0;
 }
 
+static inline void gpumbi_show_progress(char *text)
+{
+    gpumbi_progress_clear();
+    gpumbi_plain(text);
+    fputs(text, stderr);
+    fflush(stderr);
+    gpumbi_progress_length = (int)strlen(text);
+}
+
 GPUMBI_PRINTF(1, 2)
-static void gpumbi_say(const char *format, ...)
+static inline void gpumbi_say(const char *format, ...)
 {
     char text[GPUMBI_LINE] = "gpumb: ";
     va_list arguments;
@@ -2991,7 +3020,7 @@ typedef struct gpumbi_number {
 } gpumbi_number;
 
 /* `digits` significant ones, or with `fixed` that many after the point. */
-static gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
+static inline gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
 {
     gpumbi_number n;
     gpumbi_format(n.text, sizeof n.text, fixed ? "%.*f" : "%.*g", digits, value);
@@ -3002,7 +3031,7 @@ static gpumbi_number gpumbi_write_number(double value, int digits, int fixed)
 }
 
 /* So many digits after the point, but at least two significant ones: 0.04 is not 0.0. */
-static gpumbi_number gpumbi_write_short(double value, int places)
+static inline gpumbi_number gpumbi_write_short(double value, int places)
 {
     static const double least[] = {9.95, 0.995, 0.0995, 0.00995, 0.000995};
     const int tiny = value > 0 && value < least[places];
@@ -3010,7 +3039,7 @@ static gpumbi_number gpumbi_write_short(double value, int places)
 }
 
 /* "1 row", "2 rows", "0 processes" */
-static gpumbi_number gpumbi_count(uint64_t n, const char *noun)
+static inline gpumbi_number gpumbi_count(uint64_t n, const char *noun)
 {
     gpumbi_number text;
     const char *plural = noun[strlen(noun) - 1] == 's' ? "es" : "s";
@@ -3020,7 +3049,7 @@ static gpumbi_number gpumbi_count(uint64_t n, const char *noun)
 }
 
 /* 1.234 ms: four significant digits and a unit. */
-static gpumbi_number gpumbi_write_time(double seconds)
+static inline gpumbi_number gpumbi_write_time(double seconds)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     double value = seconds * 1e9;
@@ -3037,7 +3066,7 @@ static gpumbi_number gpumbi_write_time(double seconds)
 }
 
 /* 1.5 GiB */
-static gpumbi_number gpumbi_write_size(uint64_t bytes)
+static inline gpumbi_number gpumbi_write_size(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = gpumbi_real(bytes);
@@ -3053,7 +3082,7 @@ static gpumbi_number gpumbi_write_size(uint64_t bytes)
 
 /* A decimal number that takes up the whole text. Returns 1, or 0 if it is none or overflows. The
  * locale's point is tried in place of a plain one. */
-static int gpumbi_read_number(const char *text, double *value)
+static inline int gpumbi_read_number(const char *text, double *value)
 {
     char local[64], *end;
     gpumbi_copy_text(local, sizeof local, text);
@@ -3069,7 +3098,7 @@ static int gpumbi_read_number(const char *text, double *value)
 }
 
 /* A number in units of 10^exponent. */
-static int gpumbi_read_scaled(const char *text, int exponent, double *value)
+static inline int gpumbi_read_scaled(const char *text, int exponent, double *value)
 {
     char shifted[100];
     const int digits = (int)strcspn(text, "eE");
@@ -3083,7 +3112,7 @@ static int gpumbi_read_scaled(const char *text, int exponent, double *value)
 }
 
 /* In the fewest digits that read as the same. */
-static gpumbi_number gpumbi_write_scaled(double value, int exponent)
+static inline gpumbi_number gpumbi_write_scaled(double value, int exponent)
 {
     gpumbi_number n;
     double back = 0;
@@ -3098,7 +3127,7 @@ static gpumbi_number gpumbi_write_scaled(double value, int exponent)
 
 /* An integer with an optional suffix k M G Ki Mi Gi, or 2^k. Stops at the first character that does
  * not belong to it and returns a pointer there; NULL if there is no number or it overflows. */
-static const char *gpumbi_read_integer(const char *text, int64_t *value)
+static inline const char *gpumbi_read_integer(const char *text, int64_t *value)
 {
     static const struct {
         const char *name;
@@ -3136,1561 +3165,537 @@ static const char *gpumbi_read_integer(const char *text, int64_t *value)
 }
 
 /* ================================================================================================
- * BACKEND
+ * STATISTICS
  *
- * The only section that names vendor functions. The rest of the header knows the device through
- * these verbs. Each returns 0, or an error number that gpumbi_dev_error() explains. Streams and
- * events are pointers. Tests define GPUMB_BACKEND_FAKE (with the CPU backend) and bring their own
- * verbs, with a scripted clock and faults on demand.
+ * Owns nothing: pure functions on arrays. Series are in the order of measurement. The constants
+ * without a source come from simulation: tests/coverage.c shows what they achieve.
  */
 
-/* What an error means for the work at hand. */
-typedef enum gpumbi_severity {
-    GPUMBI_REFUSED, /* this launch can't run here: skip the row */
-    GPUMBI_MEMORY,  /* not enough memory: skip the row */
-    GPUMBI_FATAL    /* the device is lost or unusable: end of the context */
-} gpumbi_severity;
+enum {
+    GPUMBI_WINDOW = 64,     /* runs of a window of the pace */
+    GPUMBI_WINDOWS = 100,   /* of these that are looked at */
+    GPUMBI_BLOCKS = 1024,   /* most blocks of a series: keeps correlations below a millisecond */
+    GPUMBI_SEGMENTS = 9,    /* of a series that is classified */
+    GPUMBI_NEAR = 120,      /* newest values that are searched for jumps */
+    GPUMBI_PHASES = 6,      /* levels that a series may take turns between */
+    GPUMBI_CLASSIFIED = 30, /* fewer values than this can't tell a shape from noise */
+    GPUMBI_FEW = 8          /* the first look at a slow region's samples */
+};
 
-/* What the device's sensors say right now. Where it is partitioned (MIG, compute partitions),
- * power, energy and processes would be those of the whole device, and stay unknown. */
-typedef struct gpumbi_state {
-    double sm_clock_hz, memory_clock_hz, temperature_c; /* 0: unknown */
-    int throttle; /* GPUMB_THROTTLE_..., now or since the previous reading; -1: unknown */
-    int others;   /* other processes that compute on the device, at least; -1: unknown */
-} gpumbi_state;
-static const gpumbi_state gpumbi_state_unknown = {0, 0, 0, -1, -1};
+/* A series as sums of neighbouring values, each value clipped so that outliers don't dominate. */
+typedef struct gpumbi_block_sums {
+    double sum[GPUMBI_BLOCKS]; /* less their mean */
+    int count;
+    double size;     /* values in a block */
+    double variance; /* of a single clipped value */
+} gpumbi_block_sums;
 
-/* Hardware counters of what runs between start and stop, in one pass or more. `why` says what went
- * wrong, or what one of them is. */
-typedef struct gpumbi_counting {
-    const char *name[16];
-    double value[16];
-    int names;
-    char why[200];
-} gpumbi_counting;
-
-/* All verbs. Those that are not the tests' are defined below, before anything uses them, as
- * functions or macros: gcc takes 0.24 million instructions for each that is declared first. */
-#if defined(GPUMB_BACKEND_FAKE)
-static int gpumbi_dev_count(int *count);
-static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
-static int gpumbi_dev_open(int ordinal, gpumb_device *device);    /* fills what the runtime knows */
-static void gpumbi_dev_bus_id(int ordinal, char *text, int size); /* "": unknown */
-static int gpumbi_dev_last_error(void);                           /* of a launch; clears it */
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
-static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
-static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
-
-/* Advice is a number of both vendors' enums; it and a prefetch are of managed memory, to or for a
- * device, or -1: the host. */
-static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
-static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
-static void gpumbi_dev_free(void *p, gpumb_memory kind);
-static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
-static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
-static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
-static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
-static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
-
-static int gpumbi_dev_stream_create(void **stream);
-static void gpumbi_dev_stream_destroy(void *stream);
-static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
-static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
-static int gpumbi_dev_event_create(void **event);
-static void gpumbi_dev_event_destroy(void *event);
-static int gpumbi_dev_record(void *event, void *stream);
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
-static int gpumbi_dev_capture_begin(void *stream);
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
-static int gpumbi_dev_graph_launch(void *graph, void *stream);
-static void gpumbi_dev_graph_destroy(void *graph);
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy);
-
-/* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
- * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
- * nothing here reads, up to 18 ms, to say what the sum of the power readings says. */
-static void *gpumbi_dev_sensors_open(int ordinal);
-static void gpumbi_dev_sensors_close(void *sensors);
-static void gpumbi_dev_state(void *sensors, gpumbi_state *state);
-static double gpumbi_dev_power(void *sensors); /* watts, newest reading; 0: unknown */
-static void gpumbi_dev_link(void *sensors, gpumb_device *device); /* fills what is known of it */
-
-/* The profiler stays attached until it has been detached as often; 1: there is none. A look says
- * how many kernels, copies and fills have ended since the last one, and the seconds from the start
- * of the first to the end of the last. On an H200 attaching takes 15 ms, detaching 3 ms, a look 40
- * us. */
-static int gpumbi_dev_profiler_attach(void);
-static void gpumbi_dev_profiler_detach(void);
-static uint64_t gpumbi_dev_profiler_look(double *seconds);
-
-/* Open returns 1 where there are counters; stop 1 while more passes are to come, then 0 with the
- * values, NaN where unknown. Opened, they are closed. */
-static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal);
-static void gpumbi_dev_counters_start(void);
-static int gpumbi_dev_counters_stop(gpumbi_counting *c);
-static void gpumbi_dev_counters_close(void);
-
-/* Between these two, profilers other than that one are asked to record, and see nested ranges of
- * these names. */
-static void gpumbi_dev_mark(char (*name)[200], int names);
-static void gpumbi_dev_unmark(int names);
-#else
-#define gpumbi_dev_clock gpumbi_now
-#endif
-
-#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
-/* What a device reaches by its clocks, which runtimes report without these two factors.
- *
- * fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
- * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; packed fp32 doubles
- * them from gfx90a on, from gfx10 on the runtime counts work-group processors of two compute units,
- * from gfx11 on each lane issues twice.
- *
- * Transfers a pin per memory clock: CUDA reports a clock of which two make the rate. ROCm reports
- * the controller's: HBM2 2, HBM3 of gfx942 4 (1300 MHz x 4 x 8192 bit = 5.3 TB/s, data sheet of the
- * MI300X), GDDR6 16 (RX 6900 XT: 1000 MHz, 16 Gbit/s). Unknown are gfx8 (GDDR5 or HBM), gfx950 and
- * what shares the host's memory. */
-static void gpumbi_peaks(gpumb_device *d, int integrated)
+static inline int gpumbi_compare_doubles(const void *a, const void *b)
 {
-    static const struct {
-        const char *arch; /* begins with this; the first match counts */
-        int lanes, transfers;
-    } table[] = {{"sm_3", 192, 2},   {"sm_5", 128, 2},   {"sm_60", 64, 2},  {"sm_6", 128, 2},
-                 {"sm_7", 64, 2},    {"sm_80", 64, 2},   {"sm_", 128, 2},   {"gfx90a", 128, 2},
-                 {"gfx94", 128, 4},  {"gfx95", 128, 0},  {"gfx9", 64, 2},   {"gfx8", 64, 0},
-                 {"gfx10", 128, 16}, {"gfx11", 256, 16}, {"gfx12", 256, 16}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (!strncmp(d->arch, table[i].arch, strlen(table[i].arch))) {
-            const int amd = d->arch[0] == 'g';
-            d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * table[i].lanes;
-            d->peak_bytes_per_s =
-                amd && integrated ? 0
-                                  : d->memory_clock_hz * table[i].transfers * d->bus_width_bits / 8;
-            return;
-        }
-}
-#endif
-
-#if defined(GPUMB_BACKEND_FAKE)
-/* defined by the test */
-
-#else
-
-/* Huge pages where the kernel has them. Returns 0 when there is none. */
-static int gpumbi_host_alloc(void **p, uint64_t bytes)
-{
-    const size_t huge_page = (size_t)1 << 21;
-    const int failed = gpumbi_aligned(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
-    /* The compiler must assume that others see the memory, or it drops stores to it. */
-    gpumbi_compiler_barrier(*p);
-    return !failed;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-#if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
-
-/* The two runtimes differ only in their prefix, except for what is spelled out below. */
-#if defined(GPUMB_BACKEND_CUDA)
-#define GPUMBI_RT(name) cuda##name
-typedef cudaError_t gpumbi_rt_error;
-typedef cudaStream_t gpumbi_stream;
-typedef cudaEvent_t gpumbi_event;
-typedef struct cudaPointerAttributes gpumbi_rt_pointer;
-typedef enum cudaMemoryAdvise gpumbi_rt_advice;
-typedef enum cudaDeviceAttr gpumbi_rt_attribute;
-typedef struct cudaDeviceProp gpumbi_rt_properties;
-#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(cudaDevAttr##name, ordinal)
-#define GPUMBI_RT_NO_MEMORY cudaErrorMemoryAllocation
-#define GPUMBI_RT_PIN cudaHostAlloc
-#define GPUMBI_RT_UNPIN cudaFreeHost
-#else
-#define GPUMBI_RT(name) hip##name
-typedef hipError_t gpumbi_rt_error;
-typedef hipStream_t gpumbi_stream;
-typedef hipEvent_t gpumbi_event;
-typedef hipPointerAttribute_t gpumbi_rt_pointer;
-typedef hipMemoryAdvise gpumbi_rt_advice;
-typedef hipDeviceAttribute_t gpumbi_rt_attribute;
-typedef hipDeviceProp_t gpumbi_rt_properties;
-#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(hipDeviceAttribute##name, ordinal)
-#define GPUMBI_RT_NO_MEMORY hipErrorOutOfMemory
-#define GPUMBI_RT_PIN hipHostMalloc
-#define GPUMBI_RT_UNPIN hipHostFree
-#endif
-#if defined(GPUMB_BACKEND_CUDA) || defined(__HIP_PLATFORM_NVIDIA__) ||                             \
-    defined(__HIP_PLATFORM_NVCC__)
-#define GPUMBI_NVIDIA
-#endif
-
-/* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
- * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
- * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do is their
- * own business. */
-#define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
-#define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
-#define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
-#define gpumbi_dev_count(count) ((int)GPUMBI_RT(GetDeviceCount)(count))
-#define gpumbi_dev_select(ordinal) ((void)GPUMBI_RT(SetDevice)(ordinal))
-#define gpumbi_dev_last_error() ((int)GPUMBI_RT(GetLastError)())
-#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
-    ((int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)(bytes), GPUMBI_RT(MemcpyDefault),              \
-                                 GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
-    ((int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)(bytes), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
-    ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
-                                      GPUMBI_RT_STREAM(stream)))
-#define GPUMBI_RT_ADVICE(advice)                                                                   \
-    ((gpumbi_rt_advice)((advice)-1 + (int)GPUMBI_RT(MemAdviseSetReadMostly)))
-#define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
-    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), GPUMBI_RT_ADVICE(advice),                       \
-                               GPUMBI_RT_PLACE(ordinal)))
-#define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
-#define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
-#define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
-#define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
-#define gpumbi_dev_record(event, stream)                                                           \
-    ((int)GPUMBI_RT(EventRecord)(GPUMBI_RT_EVENT(event), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_capture_begin(stream)                                                           \
-    ((int)GPUMBI_RT(StreamBeginCapture)(GPUMBI_RT_STREAM(stream),                                  \
-                                        GPUMBI_RT(StreamCaptureModeRelaxed)))
-#define gpumbi_dev_graph_launch(graph, stream)                                                     \
-    ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
-#define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
-
-static int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
+/* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
+ * range between two of them until both are one: some log2 n times, at most 1100. */
+static inline double gpumbi_select_of(const double *values, uint64_t count, uint64_t step,
+                                      uint64_t rank)
 {
-    int value = 0;
-    if (GPUMBI_RT(DeviceGetAttribute)(&value, attribute, ordinal)) {
-        (void)GPUMBI_RT(GetLastError)();
-        return 0;
+    double lo = values[0], hi = values[0];
+    for (uint64_t i = step; i < count; i += step) {
+        lo = values[i] < lo ? values[i] : lo;
+        hi = values[i] > hi ? values[i] : hi;
     }
-    return value;
+    while (lo < hi) {
+        const double halfway = lo / 2 + hi / 2;
+        const double middle = halfway > lo && halfway < hi ? halfway : lo;
+        double below = lo, above = hi;
+        uint64_t up_to = 0;
+        for (uint64_t i = 0; i < count; i += step)
+            if (values[i] > middle) {
+                above = values[i] < above ? values[i] : above;
+            } else {
+                below = values[i] > below ? values[i] : below;
+                up_to++;
+            }
+        hi = up_to > rank ? below : hi;
+        lo = up_to > rank ? lo : above;
+    }
+    return hi;
 }
 
-static int gpumbi_dev_open(int ordinal, gpumb_device *d)
-{
-    static gpumbi_rt_properties properties; /* large */
-    gpumbi_rt_error error = GPUMBI_RT(SetDevice)(ordinal);
-    if (!error)
-        error = GPUMBI_RT(Free)(NULL); /* creates the context, or says why not */
-    if (!error)
-        error = GPUMBI_RT(GetDeviceProperties)(&properties, ordinal);
-    if (error)
-        return (int)error;
-    gpumbi_copy_text(d->name, sizeof d->name, properties.name);
-    d->multiprocessors = properties.multiProcessorCount;
-    d->warp_size = properties.warpSize;
-    d->max_block = properties.maxThreadsPerBlock;
-    d->memory_bytes = (uint64_t)properties.totalGlobalMem;
-    d->max_threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    d->sm_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(ClockRate, ordinal);
-    d->memory_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(MemoryClockRate, ordinal);
-    d->l2_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(L2CacheSize, ordinal);
-    d->ecc = GPUMBI_RT_ATTRIBUTE(EccEnabled, ordinal);
-#if defined(GPUMB_BACKEND_CUDA)
-    gpumbi_copy_text(d->backend, sizeof d->backend, "cuda");
-    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(GlobalMemoryBusWidth, ordinal);
-    /* L1 and shared memory are one array: its size is the most that can be carved out of it. */
-    d->l1_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, ordinal);
-#else
-    gpumbi_copy_text(d->backend, sizeof d->backend, "hip");
-    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(MemoryBusWidth, ordinal);
-#endif
-#if defined(GPUMBI_NVIDIA)
-    gpumbi_format(d->arch, sizeof d->arch, "sm_%d%d", properties.major, properties.minor);
-#else
-    gpumbi_copy_text(d->arch, sizeof d->arch, properties.gcnArchName);
-    d->arch[strcspn(d->arch, ":")] = 0; /* "gfx90a:sramecc+:xnack-" */
-#endif
-    gpumbi_peaks(d, properties.integrated);
-    return 0;
-}
+#define gpumbi_select(values, count, rank) gpumbi_select_of(values, count, 1, rank)
 
-static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
+/* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least `level`;
+ * 0 if there is none. The number of values below the median is binomial with p = 1/2: sums its
+ * probabilities from l to n - l, from the middle outwards (David & Nagaraja, Order Statistics,
+ * 2003, 7.1). */
+static inline uint64_t gpumbi_median_rank(uint64_t count, double level)
 {
-    size_t free_now = 0, total = 0;
-    gpumbi_rt_error error = (gpumbi_rt_error)0;
-    if (kind == GPUMB_MEMORY_PINNED || kind == GPUMB_MEMORY_HOST)
-        *free_bytes = gpumbi_host_memory();
-    else if ((error = GPUMBI_RT(MemGetInfo)(&free_now, &total)) == (gpumbi_rt_error)0)
-        *free_bytes = free_now;
-    return (int)error;
-}
-
-/* Pinned memory has the same address on the device. */
-static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
-{
-    gpumbi_rt_error error = (gpumbi_rt_error)0;
-    if (kind == GPUMB_MEMORY_DEVICE)
-        error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
-    else if (kind == GPUMB_MEMORY_MANAGED)
-        error = GPUMBI_RT(MallocManaged)(p, (size_t)bytes, GPUMBI_RT(MemAttachGlobal));
-    else if (kind == GPUMB_MEMORY_PINNED)
-        error = GPUMBI_RT_PIN(p, (size_t)bytes, 0);
-    else if (!gpumbi_host_alloc(p, bytes))
-        error = GPUMBI_RT_NO_MEMORY;
-    if (error)
-        (void)GPUMBI_RT(GetLastError)();
-    return (int)error;
-}
-
-static void gpumbi_dev_free(void *p, gpumb_memory kind)
-{
-    if (kind == GPUMB_MEMORY_HOST)
-        free(p);
+    const double n = gpumbi_real(count);
+    double l = floor(n / 2), p = 1; /* of l: lgamma() would be simpler, but writes to a global */
+    if (l < 100)
+        for (double i = 1; i <= l; i++)
+            p *= (2 * i - 1) / (2 * i);
     else
-        (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
-}
-
-/* What the runtime does not know is pageable memory, for HIP with an error. The member was called
- * memoryType in HIP before 6, isManaged told the rest; HIP 5.7 on NVIDIA never sets the latter. */
-static gpumb_memory gpumbi_dev_kind(const void *p)
-{
-    gpumbi_rt_pointer is;
-    memset(&is, 0, sizeof is);
-    if (GPUMBI_RT(PointerGetAttributes)(&is, p)) {
-        (void)GPUMBI_RT(GetLastError)();
-        return GPUMB_MEMORY_HOST;
+        p = (1 - (1 - (1 + 5 / (8 * l)) / (16 * l)) / (8 * l)) / sqrt(3.14159265358979 * l);
+    p *= count % 2 ? n / (n + 1) : 1;
+    double covered = count % 2 ? 2 * p : p;
+    for (; covered < level && l > 0; l--) {
+        p *= l / (n - l + 1);
+        covered += 2 * p;
     }
-#if defined(GPUMB_BACKEND_HIP) && HIP_VERSION_MAJOR < 6 && !defined(__CUDACC__)
-    return is.isManaged                           ? GPUMB_MEMORY_MANAGED
-           : is.memoryType == hipMemoryTypeDevice ? GPUMB_MEMORY_DEVICE
-                                                  : GPUMB_MEMORY_PINNED;
-#else
-    return is.type == GPUMBI_RT(MemoryTypeDevice)    ? GPUMB_MEMORY_DEVICE
-           : is.type == GPUMBI_RT(MemoryTypeManaged) ? GPUMB_MEMORY_MANAGED
-           : is.type == GPUMBI_RT(MemoryTypeHost)    ? GPUMB_MEMORY_PINNED
-                                                     : GPUMB_MEMORY_HOST;
-#endif
+    return (uint64_t)l;
 }
 
-/* From CUDA 13 on a place is a struct, and a prefetch has flags. */
-#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 13000
-static struct cudaMemLocation gpumbi_rt_place(int ordinal)
+/* Clips to -1 ... 1 at `scale` from the centre; without a scale only the sign counts. Values take
+ * turns between `phases` centres and scales, and blocks are less the mean of their phase. */
+static inline void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint64_t count,
+                                      int phases, const double *center, const double *scale)
 {
-    struct cudaMemLocation place;
-    memset(&place, 0, sizeof place);
-    place.type = ordinal < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-    place.id = ordinal < 0 ? 0 : ordinal;
-    return place;
-}
-#define GPUMBI_RT_PLACE(ordinal) gpumbi_rt_place(ordinal)
-#define GPUMBI_RT_PREFETCH(ordinal) gpumbi_rt_place(ordinal), 0
-#else
-#define GPUMBI_RT_PLACE(ordinal) ordinal /* cudaCpuDeviceId, hipCpuDeviceId: -1 */
-#define GPUMBI_RT_PREFETCH(ordinal) ordinal
-#endif
-
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
-{
-    float milliseconds = 0;
-    gpumbi_rt_error error = GPUMBI_RT(EventSynchronize)((gpumbi_event)stop);
-    if (!error)
-        error = GPUMBI_RT(EventElapsedTime)(&milliseconds, (gpumbi_event)start, (gpumbi_event)stop);
-    *seconds = (double)milliseconds * 1e-3;
-    return (int)error;
-}
-
-static int gpumbi_dev_capture_end(void *stream, void **graph)
-{
-    GPUMBI_RT(Graph_t) captured = NULL;
-    GPUMBI_RT(GraphExec_t) ready = NULL;
-    size_t nodes = 0;
-    gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
-    if (!error)
-        error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &nodes);
-    if (!error && nodes)
-        error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
-    if (captured)
-        (void)GPUMBI_RT(GraphDestroy)(captured);
-    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
-    *graph = ready;
-    return (int)error;
-}
-
-static int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function, void **parameters,
-                             void *stream)
-{
-    const dim3 grid((unsigned)shape->grid[0], (unsigned)shape->grid[1], (unsigned)shape->grid[2]);
-    const dim3 block((unsigned)shape->block[0], (unsigned)shape->block[1],
-                     (unsigned)shape->block[2]);
-    const size_t bytes = (size_t)shape->shared_bytes;
-    gpumbi_rt_error error =
-        GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes, (gpumbi_stream)stream);
-    /* More than 48 KiB, with what the kernel declares itself, has to be asked for, once. */
-    if (error && bytes &&
-        !GPUMBI_RT(FuncSetAttribute)(function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
-                                     (int)bytes)) {
-        (void)GPUMBI_RT(GetLastError)();
-        error = GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes,
-                                        (gpumbi_stream)stream);
-    }
-    return (int)error;
-}
-
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy)
-{
-    int blocks = 0, ordinal = 0;
-    GPUMBI_RT(FuncAttributes) attributes;
-    gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
-    if (!error)
-        error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
-                                                                     (size_t)shared_bytes);
-    if (!error)
-        error = GPUMBI_RT(GetDevice)(&ordinal);
-    if (error) {
-        (void)GPUMBI_RT(GetLastError)();
-        return (int)error;
-    }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *registers = attributes.numRegs;
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
-    return 0;
-}
-
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
-{
-    const gpumbi_rt_error e = (gpumbi_rt_error)error;
-#if defined(GPUMB_BACKEND_CUDA)
-    const gpumbi_rt_error no_image = cudaErrorNoKernelImageForDevice;
-    const char *remedy = "no kernel image for this device: compile with -arch=native, or name its "
-                         "architecture, for example -arch=sm_90";
-    const char *look = "no CUDA device or driver: see nvidia-smi, or build for the CPU";
-#else
-    const gpumbi_rt_error no_image = hipErrorNoBinaryForGpu;
-    const char *remedy = "no kernel image for this device: compile with --offload-arch=native, or "
-                         "name its architecture, for example --offload-arch=gfx90a";
-    const char *look = "no HIP device or driver: see rocminfo, or build for the CPU";
-#endif
-    const int refused =
-        (e >= GPUMBI_RT(ErrorStreamCaptureUnsupported) &&
-         e <= GPUMBI_RT(ErrorStreamCaptureWrongThread)) ||
-        e == GPUMBI_RT(ErrorInvalidConfiguration) || e == GPUMBI_RT(ErrorInvalidValue) ||
-        e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction) ||
-        e == GPUMBI_RT(ErrorInvalidDevice) || e == GPUMBI_RT(ErrorNotSupported);
-    *severity = e == GPUMBI_RT_NO_MEMORY ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
-    if (e == no_image)
-        return remedy;
-    if (e == GPUMBI_RT(ErrorNoDevice) || e == GPUMBI_RT(ErrorInsufficientDriver))
-        return look;
-    return GPUMBI_RT(GetErrorString)(e);
-}
-
-/* ---- libraries ---------------------------------------------------------------------------------
- * The vendors' own, opened where they are installed, and never closed. Their functions are declared
- * here by the types of the vendor's header, enums as int; all return 0 when they succeed. */
-
-typedef struct gpumbi_symbol {
-    const char *name;
-    size_t at; /* offset of the pointer to it */
-} gpumbi_symbol;
-
-#define GPUMBI_SYMBOL_MEMBER(member, types, symbol) int(*member) types;
-
-/* A call that succeeded, of a function that is there. */
-#define GPUMBI_CALL(from, member, arguments) ((from)->member && !(from)->member arguments)
-
-/* Opens the first of the libraries that is there. What it lacks becomes NULL. Both lists end with
- * NULL. */
-static int gpumbi_load(void *into, const char *const *library, const gpumbi_symbol *symbol)
-{
-    void *opened = NULL;
-    for (; *library && !opened; library++)
-        opened = gpumbi_library_open(*library);
-    for (; symbol->name && opened; symbol++)
-        gpumbi_library_find(opened, symbol->name, (char *)into + symbol->at);
-    return opened != NULL;
-}
-
-/* ---- sensors -----------------------------------------------------------------------------------
- * Owns a gpumbi_sensors. What the vendor's management library lacks is unknown. */
-
-#if defined(GPUMBI_NVIDIA)
-
-/* nvmlFieldValue_t and nvmlProcessInfo_v2_t (nvml.h of CUDA 11.1 and later). */
-typedef struct gpumbi_nvml_field {
-    unsigned id, scope;
-    long long time_us, latency_us;
-    int type, error;
-    unsigned long long value; /* a union; what is read here is unsigned and little-endian */
-} gpumbi_nvml_field;
-
-typedef struct gpumbi_process {
-    unsigned pid;
-    unsigned long long bytes;
-    unsigned instance[2];
-} gpumbi_process;
-
-#define GPUMBI_SENSOR_LIBRARIES "libnvidia-ml.so.1"
-#define GPUMBI_SENSOR_FUNCTIONS(X)                                                                 \
-    X(init, (void), "nvmlInit_v2")                                                                 \
-    X(shut_down, (void), "nvmlShutdown")                                                           \
-    X(find, (const char *bus_id, void **device), "nvmlDeviceGetHandleByPciBusId_v2")               \
-    X(divided, (void *device, unsigned *now, unsigned *later), "nvmlDeviceGetMigMode")             \
-    X(clock, (void *device, int domain, unsigned *mhz), "nvmlDeviceGetClockInfo")                  \
-    X(temperature, (void *device, int sensor, unsigned *c), "nvmlDeviceGetTemperature")            \
-    X(fields, (void *device, int count, gpumbi_nvml_field *list), "nvmlDeviceGetFieldValues")      \
-    X(generation, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkGeneration")                \
-    X(width, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkWidth")                          \
-    X(reasons, (void *device, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons")     \
-    X(reasons_old, (void *device, unsigned long long *),                                           \
-      "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
-    X(processes, (void *device, unsigned *count, gpumbi_process *list),                            \
-      "nvmlDeviceGetComputeRunningProcesses_v3")                                                   \
-    X(processes_old, (void *device, unsigned *count, gpumbi_process *list),                        \
-      "nvmlDeviceGetComputeRunningProcesses_v2")
-
-#else
-
-/* rsmi_process_info_t (rocm_smi.h of ROCm 5 ... 7). */
-typedef struct gpumbi_process {
-    uint32_t pid, pasid;
-    uint64_t memory, sdma;
-    uint32_t occupancy;
-} gpumbi_process;
-
-#define GPUMBI_SENSOR_LIBRARIES                                                                    \
-    "librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",        \
-        "librocm_smi64.so", "/opt/rocm/lib/librocm_smi64.so"
-#define GPUMBI_SENSOR_FUNCTIONS(X)                                                                 \
-    X(init, (uint64_t flags), "rsmi_init")                                                         \
-    X(shut_down, (void), "rsmi_shut_down")                                                         \
-    X(count, (uint32_t *), "rsmi_num_monitor_devices")                                             \
-    X(bus_id, (uint32_t device, uint64_t *), "rsmi_dev_pci_id_get")                                \
-    X(clock, (uint32_t device, int domain, void *table), "rsmi_dev_gpu_clk_freq_get")              \
-    X(link, (uint32_t device, void *table), "rsmi_dev_pci_bandwidth_get")                          \
-    X(temperature, (uint32_t device, uint32_t sensor, int metric, int64_t *),                      \
-      "rsmi_dev_temp_metric_get")                                                                  \
-    X(power, (uint32_t device, uint64_t *, int *kind), "rsmi_dev_power_get")                       \
-    X(power_old, (uint32_t device, uint32_t sensor, uint64_t *), "rsmi_dev_power_ave_get")         \
-    X(processes, (gpumbi_process *, uint32_t *), "rsmi_compute_process_info_get")                  \
-    X(devices, (uint32_t pid, uint32_t *, uint32_t *), "rsmi_compute_process_gpus_get")
-
-#endif
-
-typedef struct gpumbi_sensors {
-    GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
-    int is_divided;
-#if defined(GPUMBI_NVIDIA)
-    void *device;
-    unsigned long long throttled_ns[2]; /* by power, by heat; as last read */
-#else
-    uint32_t device;
-#endif
-} gpumbi_sensors;
-
-#define GPUMBI_SENSOR_SYMBOL(member, types, symbol) {symbol, offsetof(gpumbi_sensors, member)},
-static const gpumbi_symbol gpumbi_sensor_symbol[] = {
-    GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SENSOR_SYMBOL){NULL, 0}};
-
-/* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits,
- * from the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
- * Specification 6.0). */
-static void gpumbi_pcie(gpumb_device *d, unsigned generation, unsigned lanes)
-{
-    static const double rate[] = {2.5 * 8 / 10,     5.0 * 8 / 10,     8.0 * 128 / 130,
-                                  16.0 * 128 / 130, 32.0 * 128 / 130, 64.0 * 242 / 256,
-                                  128.0 * 242 / 256};
-    if (generation < 1 || generation > sizeof rate / sizeof rate[0] || !lanes)
-        return;
-    d->link_bytes_per_s = rate[generation - 1] * lanes * 1e9 / 8;
-    gpumbi_format(d->link, sizeof d->link, "PCIe %u.0 x%u", generation, lanes);
-}
-
-/* How many processes other than this one are in a list. In a container, this process may be in the
- * list under a number of the host that it does not know itself: then one of the list is it. An
- * empty list tells nothing, since this process computes on the device. Processes of other
- * containers may be missing: os_find_ns_pid() in NVIDIA's open kernel modules leaves them out. A
- * process that is in the list twice counts once. */
-static int gpumbi_count_others(const gpumbi_process *list, unsigned count)
-{
-    const unsigned self = (unsigned)getpid();
-    int others = 0, found = 0;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned first = 0;
-        while (list[first].pid != list[i].pid)
-            first++;
-        found |= list[i].pid == self;
-        others += list[i].pid != self && first == i;
-    }
-    return found ? others : others - 1;
-}
-
-#if defined(GPUMBI_NVIDIA)
-
-static int gpumbi_nvml_read(const gpumbi_sensors *s, unsigned id, unsigned scope,
-                            unsigned long long *value)
-{
-    gpumbi_nvml_field field;
-    memset(&field, 0, sizeof field);
-    field.id = id;
-    field.scope = scope;
-    if (!GPUMBI_CALL(s, fields, (s->device, 1, &field)) || field.error)
-        return 0;
-    *value = field.type == 1 ? (unsigned)field.value : field.value; /* 1: an unsigned int */
-    return 1;
-}
-
-/* NVML_FI_DEV_POWER_INSTANT, from CUDA 12 on. Not nvmlDeviceGetPowerUsage(): from Ampere on that is
- * the mean over a second (nvml.h). */
-static double gpumbi_dev_power(void *sensors)
-{
-    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
-    unsigned long long mw = 0;
-    return s && !s->is_divided && gpumbi_nvml_read(s, 186, 0, &mw) ? 1e-3 * (double)mw : 0;
-}
-
-/* The reasons at this moment (nvmlClocksEventReasons), and those under which the driver has counted
- * more time since the last call: throttling ends with the work that causes it. Not throttling: idle
- * (1), clocks that were asked for (2, 0x100), a sync boost group (0x10). */
-static int gpumbi_nvml_throttle(gpumbi_sensors *s)
-{
-    static const struct {
-        unsigned long long reasons;
-        int throttle;
-    } table[] = {{0x4, GPUMB_THROTTLE_POWER},
-                 {0x20, GPUMB_THROTTLE_THERMAL},
-                 {0x40, GPUMB_THROTTLE_THERMAL | GPUMB_THROTTLE_HARDWARE},
-                 {0x80, GPUMB_THROTTLE_POWER | GPUMB_THROTTLE_HARDWARE},
-                 {0x8, GPUMB_THROTTLE_HARDWARE},
-                 {~0x1ffull, GPUMB_THROTTLE_OTHER}};
-    unsigned long long now = 0, ns = 0;
-    int throttle = GPUMBI_CALL(s, reasons, (s->device, &now)) ? 0 : -1;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (now & table[i].reasons)
-            throttle |= table[i].throttle;
-    for (unsigned i = 0; i < 2 && throttle >= 0; i++)
-        if (gpumbi_nvml_read(s, 74 + i, 0, &ns)) { /* NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL */
-            if (ns > s->throttled_ns[i])
-                throttle |= table[i].throttle;
-            s->throttled_ns[i] = ns;
+    const uint64_t size = (count + GPUMBI_BLOCKS - 1) / GPUMBI_BLOCKS;
+    double squares = 0;
+    b->count = (int)(count / size);
+    b->size = (double)size;
+    for (int i = 0; i < b->count; i++) {
+        b->sum[i] = 0;
+        for (uint64_t j = 0; j < size; j++) {
+            const uint64_t at = (uint64_t)i * size + j, phase = at % (uint64_t)phases;
+            const double d = values[at] - center[phase];
+            const double y = scale[phase] > 0 ? gpumbi_max(-1, gpumbi_min(d / scale[phase], 1))
+                                              : (d > 0) - (d < 0);
+            b->sum[i] += y;
+            squares += y * y;
         }
-    return throttle;
-}
-
-/* What device and board can do: an idle link runs slower. NVML_FI_DEV_C2C_LINK_COUNT, _GET_STATUS
- * and _GET_MAX_BW, of each link in MB/s. */
-static void gpumbi_dev_link(void *sensors, gpumb_device *d)
-{
-    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
-    unsigned generation = 0, lanes = 0;
-    unsigned long long links = 0, active = 0, mb = 0;
-    if (!s)
-        return;
-    if (GPUMBI_CALL(s, generation, (s->device, &generation)) &&
-        GPUMBI_CALL(s, width, (s->device, &lanes)))
-        gpumbi_pcie(d, generation, lanes);
-    double sum = 0;
-    if (gpumbi_nvml_read(s, 170, 0, &links))
-        for (unsigned i = 0; i < (unsigned)links && i < 64; i++)
-            if (gpumbi_nvml_read(s, 171, i, &active) && (unsigned)active == 1 &&
-                gpumbi_nvml_read(s, 172, i, &mb))
-                sum += 1e6 * (unsigned)mb;
-    if (sum > 0) {
-        d->link_bytes_per_s = sum;
-        gpumbi_copy_text(d->link, sizeof d->link, "NVLink-C2C");
     }
-}
-
-static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
-{
-    unsigned divided = 0, later = 0;
-    if (!GPUMBI_CALL(s, init, ()))
-        return 0;
-    if (!GPUMBI_CALL(s, find, (bus_id, &s->device))) {
-        if (s->shut_down)
-            s->shut_down();
-        return 0;
+    for (int phase = 0; phase < phases; phase++) {
+        double sum = 0, members = 0;
+        for (int i = phase; i < b->count; i += phases, members++)
+            sum += b->sum[i];
+        for (int i = phase; i < b->count; i += phases)
+            b->sum[i] -= sum / members;
+        squares -= sum * sum / (members * b->size);
     }
-    s->is_divided = GPUMBI_CALL(s, divided, (s->device, &divided, &later)) && divided;
-    if (!s->reasons)
-        s->reasons = s->reasons_old; /* before driver 535 */
-    if (!s->processes)
-        s->processes = s->processes_old; /* before driver 510 */
-    memset(s->throttled_ns, 0xff, sizeof s->throttled_ns);
-    gpumbi_nvml_throttle(s); /* notes the times so far */
-    return 1;
+    b->variance = squares / (b->size * b->count);
 }
 
-static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
+/* Integrated autocorrelation time of y, of mean 0: the factor by which the variance of its mean
+ * exceeds that of independent values, judging by lags that are multiples of `step`. Sums pairs of
+ * lags while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992:
+ * initial positive sequence). Also the correlation at the first lag; and, where wanted, by how much
+ * correlations rise again behind their lowest. */
+static inline double gpumbi_correlation(const double *y, int count, int step, double *first,
+                                        double *rise)
 {
-    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
-    gpumbi_process list[64];
-    unsigned mhz, celsius, count = sizeof list / sizeof list[0];
-    *state = gpumbi_state_unknown;
-    if (!s)
-        return;
-    if (GPUMBI_CALL(s, clock, (s->device, 1, &mhz))) /* NVML_CLOCK_SM */
-        state->sm_clock_hz = 1e6 * mhz;
-    if (GPUMBI_CALL(s, clock, (s->device, 2, &mhz))) /* NVML_CLOCK_MEM */
-        state->memory_clock_hz = 1e6 * mhz;
-    if (GPUMBI_CALL(s, temperature, (s->device, 0, &celsius))) /* NVML_TEMPERATURE_GPU */
-        state->temperature_c = celsius;
-    state->throttle = gpumbi_nvml_throttle(s);
-    const int error = s->processes ? s->processes(s->device, &count, list) : 1;
-    if (!s->is_divided && !error)
-        state->others = gpumbi_count_others(list, count);
-    if (!s->is_divided && error == 7) /* NVML_ERROR_INSUFFICIENT_SIZE: count is what it takes */
-        state->others = (int)count - 1;
-}
-
-#else
-
-/* rsmi_dev_pci_id_get() gives domain << 32 | bus << 8 | device << 3 | function; the number of a
- * partition is in bits 28 ... 31 or in the function. */
-static int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
-{
-    unsigned domain, bus, device;
-    uint32_t count = 0, found = 0;
-    const uint64_t only_threads = 0x400000000000000; /* RSMI_INIT_FLAG_THRAD_ONLY_MUTEX: else a
-                                                        process killed in a call blocks all */
-    if (sscanf(bus_id, "%x:%x:%x", &domain, &bus, &device) != 3 ||
-        !GPUMBI_CALL(s, init, (only_threads)))
-        return 0;
-    const uint64_t wanted = (uint64_t)domain << 32 | bus << 8 | device << 3;
-    if (!GPUMBI_CALL(s, count, (&count)))
-        count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t id = 0;
-        if (GPUMBI_CALL(s, bus_id, (i, &id)) && (id & 0xffffffff0000fff8) == wanted && !found++)
-            s->device = i;
+    double time = 0, variance = 0, least = 0, most = 0;
+    int positive = 1;
+    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2 * step) {
+        double even = 0, odd = 0;
+        for (int i = lag; i < count; i++) {
+            even += y[i] * y[i - lag];
+            odd += i < lag + step ? 0 : y[i] * y[i - lag - step];
+        }
+        if (lag == 0) {
+            variance = least = even;
+            *first = variance > 0 ? odd / variance : 0;
+        }
+        least = gpumbi_min(least, even);
+        most = gpumbi_max(most, even - least);
+        least = gpumbi_min(least, odd);
+        most = gpumbi_max(most, odd - least);
+        positive = positive && even + odd > 0;
+        time += positive ? 2 * (even + odd) : 0;
     }
-    s->is_divided = found > 1;
-    if (!found && s->shut_down)
-        s->shut_down();
-    return found > 0;
+    if (rise)
+        *rise = variance > 0 ? most / variance : 0;
+    return variance > 0 ? time / variance - 1 : 1;
 }
 
-static double gpumbi_dev_power(void *sensors)
+/* Change from value to value along a straight line (least squares), and its standard error, which
+ * takes what is left as correlated as it looks; at most GPUMBI_WINDOWS values. */
+static inline double gpumbi_slope(const double *y, int count, double *error)
 {
-    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
-    uint64_t uw = 0;
-    int kind = 0;
-    if (!s || s->is_divided ||
-        (!GPUMBI_CALL(s, power, (s->device, &uw, &kind)) && /* from ROCm 6 on */
-         !GPUMBI_CALL(s, power_old, (s->device, 0, &uw))))
-        return 0;
-    return 1e-6 * (double)uw;
-}
-
-/* rsmi_frequencies_t is {uint32_t levels, current; uint64_t hz[32]} in ROCm 5; ROCm 6 puts a bool
- * in front (1: there is a level of deep sleep) and has one level more. What is in front says which:
- * a bool is 0, or 1 with at least one level behind it, and a table of one level is at level 0.
- * Returns where the first of `levels` is; 0: it makes no sense. */
-static size_t gpumbi_rsmi_table(const uint64_t table[64], uint32_t *levels, uint32_t *current)
-{
-    uint32_t head[4];
-    memcpy(head, table, sizeof head);
-    const uint32_t has_bool = head[0] == 0 || (head[0] == 1 && head[1] != 0);
-    *levels = head[has_bool];
-    *current = head[has_bool + 1];
-    return *levels <= 33 && *current < *levels ? 1 + has_bool : 0;
-}
-
-static double gpumbi_rsmi_clock(const gpumbi_sensors *s, int domain)
-{
-    uint64_t table[64];
-    uint32_t levels, current;
-    memset(table, 0, sizeof table);
-    if (!GPUMBI_CALL(s, clock, (s->device, domain, table)))
-        return 0;
-    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
-    return first ? (double)table[first + current] : 0;
-}
-
-/* rsmi_pcie_bandwidth_t: such a table of transfers a second, and behind it the lanes of each. */
-static void gpumbi_dev_link(void *sensors, gpumb_device *d)
-{
-    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
-    uint64_t table[64];
-    uint32_t levels, current, lanes[32];
-    memset(table, 0, sizeof table);
-    if (!s || !GPUMBI_CALL(s, link, (s->device, table)))
-        return;
-    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
-    memcpy(lanes, table + first + (first > 1 ? 33 : 32), sizeof lanes);
-    for (uint32_t i = 0; first && i < levels && i < 32; i++) {
-        unsigned generation = 1; /* 2.5, 5, 8, 16, 32 ... */
-        for (double rate = 2.5e9; rate * 1.2 < (double)table[first + i] && generation < 9;
-             generation++)
-            rate *= generation == 2 ? 1.6 : 2;
-        gpumb_device level = *d;
-        gpumbi_pcie(&level, generation, lanes[i]);
-        if (level.link_bytes_per_s > d->link_bytes_per_s)
-            *d = level;
+    double rest[GPUMBI_WINDOWS] = {0}, mean = 0, slope = 0, left = 0, first;
+    const double n = count, middle = (n - 1) / 2, squares = n * (n * n - 1) / 12;
+    for (int i = 0; i < count; i++)
+        mean += y[i] / n;
+    for (int i = 0; i < count; i++)
+        slope += (i - middle) * (y[i] - mean) / squares;
+    for (int i = 0; i < count; i++) {
+        rest[i] = y[i] - mean - (i - middle) * slope;
+        left += rest[i] * rest[i];
     }
+    left *= gpumbi_max(1, gpumbi_correlation(rest, count, 1, &first, NULL));
+    *error = sqrt(left / (n - 2) / squares);
+    return slope;
 }
 
-static int gpumbi_rsmi_others(const gpumbi_sensors *s)
+/* The same for the median of a series whose values take turns between `phases` levels. Deviations
+ * from the median of their phase count up to a quarter of its quartiles' distance: the median feels
+ * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
+ * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
+ * rest; the values in between count as correlated as those are, which they are at most. Few values
+ * have too few of these lags: there, all lags of what is left of the phases tell more. */
+static inline double gpumbi_phased_time(const double *series, uint64_t count, int phases)
 {
-    gpumbi_process list[64];
-    uint32_t device[64], count = 64, kept = 0;
-    if (!s->devices || !GPUMBI_CALL(s, processes, (list, &count)))
-        return -1;
-    for (uint32_t i = 0; i < count && i < 64; i++) {
-        uint32_t devices = 64, here = list[i].pid == (uint32_t)getpid();
-        if (!here && GPUMBI_CALL(s, devices, (list[i].pid, device, &devices)))
-            for (uint32_t d = 0; d < devices && d < 64; d++)
-                here |= device[d] == s->device;
-        if (here)
-            list[kept++] = list[i];
+    gpumbi_block_sums b;
+    double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
+    double first = 0, time = 1, squares = 0, pairs = 0;
+    const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
+    for (int i = 0; i < phases; i++) {
+        const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
+        const uint64_t quarter = (last + 1) / 4;
+        const double *from = series + i;
+        center[i] = (gpumbi_select_of(from, rest, step, last / 2) +
+                     gpumbi_select_of(from, rest, step, (last + 1) / 2)) /
+                    2;
+        scale[i] = (gpumbi_select_of(from, rest, step, last - quarter) -
+                    gpumbi_select_of(from, rest, step, quarter)) /
+                   4;
     }
-    return gpumbi_count_others(list, kept);
-}
-
-static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
-{
-    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
-    int64_t mc = 0;
-    *state = gpumbi_state_unknown;
-    if (!s)
-        return;
-    state->sm_clock_hz = gpumbi_rsmi_clock(s, 0);     /* RSMI_CLK_TYPE_SYS */
-    state->memory_clock_hz = gpumbi_rsmi_clock(s, 4); /* RSMI_CLK_TYPE_MEM */
-    /* RSMI_TEMP_TYPE_JUNCTION, the hottest spot; else RSMI_TEMP_TYPE_EDGE. */
-    if (GPUMBI_CALL(s, temperature, (s->device, 1, 0, &mc)) ||
-        GPUMBI_CALL(s, temperature, (s->device, 0, 0, &mc)))
-        state->temperature_c = 1e-3 * (double)mc;
-    if (!s->is_divided)
-        state->others = gpumbi_rsmi_others(s);
-}
-
-#endif
-
-static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
-{
-    if (GPUMBI_RT(DeviceGetPCIBusId)(text, size, ordinal)) {
-        (void)GPUMBI_RT(GetLastError)();
-        text[0] = 0;
+    gpumbi_make_blocks(&b, series, count, phases, center, scale);
+    for (int i = 0; i < b.count; i++) {
+        const double pair = i % 2 ? b.sum[i] + b.sum[i - 1] : 0;
+        squares += b.sum[i] * b.sum[i];
+        pairs += pair * pair;
     }
+    /* Most independent series pass as such, by the first correlation in standard errors. And where
+     * neighbours mirror each other, the median stays. */
+    for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
+        const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
+            time = gpumbi_max(time, t);
+    }
+    if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
+        return 1;
+    return time * squares / b.count / (b.size * b.variance);
 }
 
-static void *gpumbi_dev_sensors_open(int ordinal)
+/* The value at a 1-based, fractional rank. Beyond the ends it goes on with the mean spacing: a
+ * short part of a correlated series need not have come near the median at all. */
+static inline double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
 {
-    static const char *const library[] = {GPUMBI_SENSOR_LIBRARIES, NULL};
-    char bus_id[32];
-    gpumbi_dev_bus_id(ordinal, bus_id, (int)sizeof bus_id);
-    gpumbi_sensors *s = bus_id[0] ? (gpumbi_sensors *)GPUMB_MALLOC(sizeof *s) : NULL;
-    if (!s)
-        return NULL;
-    memset(s, 0, sizeof *s);
-    if (gpumbi_load(s, library, gpumbi_sensor_symbol) && gpumbi_sensors_find(s, bus_id))
+    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
+    if (rank < 1)
+        return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
+    if (rank > n)
+        return most + (rank - n) * (most - least) / (n - 1);
+    const uint64_t below = (uint64_t)rank - 1;
+    const double part = rank - floor(rank);
+    return part > 0 ? sorted[below] + part * (sorted[below + 1] - sorted[below]) : sorted[below];
+}
+
+/* Order statistic at fraction p. */
+static inline double gpumbi_quantile(const double *sorted, uint64_t count, double p)
+{
+    return gpumbi_at_rank(sorted, count, 1 + p * gpumbi_real(count - 1));
+}
+
+/* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
+ * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
+ * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
+ * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
+ * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
+ * range beyond the ends: else few samples would have intervals many times as wide as all that they
+ * saw (tests/coverage.c). */
+static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level,
+                                           int stopped)
+{
+    gpumb_stats s;
+    memset(&s, 0, sizeof s);
+    s.count = count;
+    s.effective = gpumbi_real(count);
+    if (!count)
         return s;
-    GPUMB_FREE(s);
-    return NULL;
-}
-
-static void gpumbi_dev_sensors_close(void *sensors)
-{
-    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
-    if (s && s->shut_down)
-        s->shut_down();
-    GPUMB_FREE(s);
-}
-
-/* ---- profiler ----------------------------------------------------------------------------------
- * Owns gpumbi_profiler, one for the process, as CUPTI is. Attached, CUPTI adds 0.4 us to a kernel
- * in a graph even when it records nothing (H200, CUDA 13.0): it is detached as soon as nobody needs
- * it. AMD's has to be there before the runtime starts (rocprofiler-sdk, "Tool registration"), which
- * is before a region asks for it. */
-
-#if defined(GPUMBI_NVIDIA)
-
-#define GPUMBI_PROFILER_FUNCTIONS(X)                                                               \
-    X(attach,                                                                                      \
-      (void (*need)(uint8_t **, size_t *, size_t *),                                               \
-       void (*full)(void *, uint32_t, uint8_t *, size_t, size_t)),                                 \
-      "cuptiActivityRegisterCallbacks")                                                            \
-    X(enable, (int kind), "cuptiActivityEnable")                                                   \
-    X(flush, (uint32_t flags), "cuptiActivityFlushAll")                                            \
-    X(next, (uint8_t * buffer, size_t bytes, void **record), "cuptiActivityGetNextRecord")         \
-    X(detach, (void), "cuptiFinalize")
-
-static struct gpumbi_profiler {
-    GPUMBI_PROFILER_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
-    int users, locked;
-    int attached, counted;             /* in this process: not both, see below */
-    uint64_t count, first_ns, last_ns; /* of what has ended since the last look */
-} gpumbi_profiler;
-
-/* CUPTI delivers full buffers on a thread of its own. */
-static void gpumbi_profiler_lock(void)
-{
-    while (gpumbi_exchange(&gpumbi_profiler.locked, 1)) {
+    const uint64_t rank = gpumbi_median_rank(count, level);
+    /* How many times as many samples the median needs as if they were independent; at least 1. A
+     * component of period 2 ... 6 does not hide the rest. Needs the order. */
+    double time = 1;
+    for (int phases = 1; rank && phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
+        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases));
+    qsort(values, (size_t)count, sizeof *values, gpumbi_compare_doubles);
+    s.min = values[0];
+    s.max = values[count - 1];
+    s.q1 = gpumbi_quantile(values, count, 0.25);
+    s.median = gpumbi_quantile(values, count, 0.5);
+    s.q3 = gpumbi_quantile(values, count, 0.75);
+    if (rank) {
+        const double n = gpumbi_real(count), middle = (n + 1) / 2;
+        const double k = stopped ? 15 : gpumbi_min(15, 2 + 400 / n);
+        const double short_of = k * (time - 1) * sqrt(time) / n;
+        const double reach =
+            gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);
+        s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
+        s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
+        s.effective = n / time;
     }
-}
-
-static void gpumbi_profiler_unlock(void)
-{
-    (void)gpumbi_exchange(&gpumbi_profiler.locked, 0);
-}
-
-/* Without room, records are dropped, and the next look misses them. */
-static void gpumbi_profiler_need(uint8_t **buffer, size_t *bytes, size_t *records)
-{
-    *bytes = (size_t)1 << 16;
-    *records = 0; /* as many as fit */
-    *buffer = (uint8_t *)malloc(*bytes);
-    if (!*buffer)
-        *bytes = 0;
-}
-
-/* Records of the kinds asked for hold their start at byte 16 and their end at byte 24, in
- * nanoseconds (cupti_activity.h of CUDA 8 ... 13). Zeros are unknown times. */
-static void gpumbi_profiler_full(void *context, uint32_t stream, uint8_t *buffer, size_t room,
-                                 size_t bytes)
-{
-    struct gpumbi_profiler *const p = &gpumbi_profiler;
-    void *record = NULL;
-    (void)context, (void)stream, (void)room;
-    gpumbi_profiler_lock();
-    while (!p->next(buffer, bytes, &record)) {
-        uint64_t at[2];
-        memcpy(at, (char *)record + 16, sizeof at);
-        if (!at[0] || at[1] < at[0])
-            continue;
-        p->first_ns = p->count && p->first_ns < at[0] ? p->first_ns : at[0];
-        p->last_ns = p->count && p->last_ns > at[1] ? p->last_ns : at[1];
-        p->count++;
+    /* Of four values none can be that far out. */
+    const double beyond = count > 4 ? 3 * (s.q3 - s.q1) : HUGE_VAL;
+    double squares = 0; /* mean and variance by Welford's update */
+    for (uint64_t i = 0; i < count; i++) {
+        const double delta = values[i] - s.mean;
+        s.mean += delta / gpumbi_real(i + 1);
+        squares += delta * (values[i] - s.mean);
+        s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
     }
-    gpumbi_profiler_unlock();
-    free(buffer);
-}
-
-static const char *const gpumbi_profiler_library[] = {
-    "libcupti.so.13",
-    "libcupti.so.12",
-    "libcupti.so",
-    "/usr/local/cuda/lib64/libcupti.so",
-    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-    NULL};
-#define GPUMBI_PROFILER_SYMBOL(member, types, symbol)                                              \
-    {symbol, offsetof(struct gpumbi_profiler, member)},
-static const gpumbi_symbol gpumbi_profiler_symbol[] = {
-    GPUMBI_PROFILER_FUNCTIONS(GPUMBI_PROFILER_SYMBOL){NULL, 0}};
-
-static int gpumbi_dev_profiler_attach(void)
-{
-    /* MEMCPY, MEMSET, MEMCPY2 and KERNEL, which runs kernels one after the other. Not
-     * CONCURRENT_KERNEL: under it a full wave of blocks is not resident at once, and kernels that
-     * spin take up to twice as long as without (H200, CUDA 13.0, driver 580). */
-    static const int kind[] = {1, 2, 22, 3};
-    struct gpumbi_profiler *const p = &gpumbi_profiler;
-    int failed = 0;
-    if (p->counted)
-        return 1;
-    if (!p->users) {
-        p->attached = 1;
-        if (!p->attach)
-            gpumbi_load(p, gpumbi_profiler_library, gpumbi_profiler_symbol);
-        if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
-            return 1;
-        failed = p->attach(gpumbi_profiler_need, gpumbi_profiler_full);
-        for (size_t i = 0; i < sizeof kind / sizeof kind[0] && !failed; i++)
-            failed = p->enable(kind[i]); /* another profiler may be attached */
-        if (failed)
-            p->detach();
+    s.sd = count > 1 ? sqrt(squares / gpumbi_real(count - 1)) : 0;
+    /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
+     * middle one or two. */
+    uint64_t right = 0;
+    while (right < count && values[right] < s.median)
+        right++;
+    uint64_t left = right;
+    double last = 0, previous = 0;
+    for (uint64_t i = 0; i <= count / 2; i++) {
+        previous = last;
+        if (left > 0 && (right >= count || s.median - values[left - 1] <= values[right] - s.median))
+            last = s.median - values[--left];
+        else
+            last = values[right++] - s.median;
     }
-    p->users += !failed;
-    return failed;
+    s.mad = count % 2 ? last : (previous + last) / 2;
+    return s;
 }
 
-static void gpumbi_dev_profiler_detach(void)
+GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    if (!--gpumbi_profiler.users)
-        gpumbi_profiler.detach();
+    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
 }
 
-static uint64_t gpumbi_dev_profiler_look(double *seconds)
+/* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
+ * of a correlated series look narrow, and below some 20 values no less independent than others.
+ * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9,
+ * in place of 59 ... 95 (tests/coverage.c). */
+static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
 {
-    struct gpumbi_profiler *const p = &gpumbi_profiler;
-    (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
-    gpumbi_profiler_lock();
-    const uint64_t count = p->count;
-    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
-    p->count = 0;
-    gpumbi_profiler_unlock();
-    return count;
-}
-
-#endif
-
-/* ---- counters ----------------------------------------------------------------------------------
- * Owns gpumbi_counters, one for the process. CUPTI's range profiler and its host side: one range of
- * the user's, which the caller replays. All calls take a struct, as cupti_target.h,
- * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0 declare it. After
- * one that failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0).
- * Nothing but cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of
- * 0.84 (H200). After it the chip's name can't be asked for, and time stamps hang (13.0): a process
- * has either these or counters. */
-
-#if defined(GPUMBI_NVIDIA)
-
-/* What the struct of each call begins with. */
-typedef struct gpumbi_counter_head {
-    int (*call)(void *);
-    size_t bytes; /* CUPTI's struct: from here on */
-    void *priv, *object;
-} gpumbi_counter_head;
-
-/* member, function, bytes of its struct, what its object is, what follows that */
-#define GPUMBI_COUNTER_CALLS(X)                                                                    \
-    X(initialize, "cuptiProfilerInitialize", 16, none, char none;)                                 \
-    X(chip, "cuptiDeviceGetChipName", 32, device, const char *name;)                               \
-    X(host, "cuptiProfilerHostInitialize", 48, none, const char *chip; void *available, *made;)    \
-    X(add, "cuptiProfilerHostConfigAddMetrics", 40, host.made, const char **names; size_t count;)  \
-    X(room, "cuptiProfilerHostGetConfigImageSize", 32, host.made, size_t bytes;)                   \
-    X(config, "cuptiProfilerHostGetConfigImage", 40, host.made, size_t bytes; void *image;)        \
-    X(enable, "cuptiRangeProfilerEnable", 32, context, void *made;)                                \
-    X(data_room, "cuptiRangeProfilerGetCounterDataSize", 64, enable.made, const char **names;      \
-      size_t count, ranges; uint32_t nodes; size_t bytes;)                                         \
-    X(data, "cuptiRangeProfilerCounterDataImageInitialize", 40, enable.made, size_t bytes;         \
-      void *image;)                                                                                \
-    X(set, "cuptiRangeProfilerSetConfig", 90, enable.made, size_t config_bytes; void *config;      \
-      size_t data_bytes; void *data; int range, replay; size_t ranges; uint16_t levels, least;     \
-      size_t pass; uint16_t level;)                                                                \
-    X(start, "cuptiRangeProfilerStart", 24, enable.made, char none;)                               \
-    X(push, "cuptiRangeProfilerPushRange", 32, enable.made, const char *name;)                     \
-    X(pop, "cuptiRangeProfilerPopRange", 24, enable.made, char none;)                              \
-    X(stop, "cuptiRangeProfilerStop", 41, enable.made, size_t pass, level; uint8_t all;)           \
-    X(decode, "cuptiRangeProfilerDecodeData", 32, enable.made, size_t dropped;)                    \
-    X(evaluate, "cuptiProfilerHostEvaluateToGpuValues", 72, host.made, void *data;                 \
-      size_t bytes, range; const char **names; size_t count; double *values;)                      \
-    X(disable, "cuptiRangeProfilerDisable", 24, enable.made, char none;)                           \
-    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)
-
-#define GPUMBI_COUNTER_MEMBER(member, symbol, bytes, object, ...)                                  \
-    struct {                                                                                       \
-        gpumbi_counter_head head;                                                                  \
-        __VA_ARGS__                                                                                \
-    } member;
-static struct gpumbi_counters {
-    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_MEMBER)
-    void *none, *context;
-    int (*current)(void **context);
-    size_t device;
-    char chip_name[32];
-    int sought, error, counts;
-    const char *failed;
-    const char *metric[16]; /* of those that the device has ... */
-    double scale[16];
-    int place[16]; /* ... and where their values go */
-} gpumbi_counters;
-
-#define GPUMBI_COUNTER_NUMBER(member, symbol, bytes, object, ...) GPUMBI_COUNTER_##member,
-enum { GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_NUMBER) GPUMBI_COUNTER_COUNT };
-
-#define GPUMBI_COUNTER_SYMBOL(member, symbol, bytes, object, ...)                                  \
-    {symbol, offsetof(struct gpumbi_counters, member)},
-static const gpumbi_symbol gpumbi_counter_symbol[] = {
-    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_SYMBOL){NULL, 0}};
-static const gpumbi_symbol gpumbi_counter_context[] = {
-    {"cuCtxGetCurrent", offsetof(struct gpumbi_counters, current)}, {NULL, 0}};
-
-#define GPUMBI_COUNTER_ABOUT(member, symbol, bytes, object, ...)                                   \
-    {bytes, offsetof(struct gpumbi_counters, object)},
-static const struct {
-    size_t bytes, object_at;
-} gpumbi_counter_about[] = {GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_ABOUT){0, 0}};
-
-/* The names of gpumb_set_counters(), in the vendor's terms; a device may know the second of two. */
-static const struct {
-    const char *name, *metric;
-    double scale;
-} gpumbi_counter_names[] = {
-    {"dram_read_bytes", "dram__bytes_read.sum", 1},
-    {"dram_read_bytes", "dram__bytes_op_read.sum", 1},
-    {"dram_write_bytes", "dram__bytes_write.sum", 1},
-    {"dram_write_bytes", "dram__bytes_op_write.sum", 1},
-    {"l2_read_bytes", "lts__t_sectors_srcunit_tex_op_read.sum", 32},
-    {"l2_write_bytes", "lts__t_sectors_srcunit_tex_op_write.sum", 32},
-    {"l1_hit_rate", "l1tex__t_sector_hit_rate.pct", 0.01},
-    {"l2_hit_rate", "lts__t_sector_hit_rate.pct", 0.01},
-    {"load_sectors_per_request",
-     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 1},
-    {"store_sectors_per_request",
-     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 1},
-    {"shared_bank_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1},
-    {"instructions", "smsp__inst_executed.sum", 1},
-    {"fp32_ops", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum", 1},
-    {"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01}};
-
-/* Returns CUPTI's error, of this call or of the first since open. */
-static int gpumbi_counters_call(int which)
-{
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    const gpumbi_symbol *symbol = &gpumbi_counter_symbol[which];
-    gpumbi_counter_head *head = (gpumbi_counter_head *)(void *)((char *)c + symbol->at);
-    if (c->error)
-        return c->error;
-    head->bytes = gpumbi_counter_about[which].bytes;
-    memcpy(&head->object, (char *)c + gpumbi_counter_about[which].object_at, sizeof(void *));
-    c->error = head->call ? head->call(&head->bytes) : -1;
-    c->failed = symbol->name;
-    return c->error;
-}
-#define GPUMBI_CUPTI(member) gpumbi_counters_call(GPUMBI_COUNTER_##member)
-
-/* Frees the host object, whatever has failed before. */
-static void gpumbi_counters_end(void)
-{
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    c->error = 0;
-    if (c->host.made)
-        GPUMBI_CUPTI(end);
-    c->host.made = NULL;
-}
-
-/* What CUPTI calls the i-th name on this device. One that it does not know spoils a host object. */
-static void gpumbi_counters_find(gpumbi_counting *counting, int i)
-{
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    const size_t names = sizeof gpumbi_counter_names / sizeof gpumbi_counter_names[0];
-    const int n = c->counts;
-    for (size_t k = 0; k <= names && !c->error; k++) {
-        const int own = k == names;
-        if (!own && strcmp(counting->name[i], gpumbi_counter_names[k].name))
-            continue;
-        c->metric[n] = own ? counting->name[i] : gpumbi_counter_names[k].metric;
-        c->scale[n] = own ? 1 : gpumbi_counter_names[k].scale;
-        c->place[n] = i;
-        c->add.names = &c->metric[n];
-        c->add.count = 1;
-        if (GPUMBI_CUPTI(host))
-            return;
-        c->counts = n + !GPUMBI_CUPTI(add);
-        gpumbi_counters_end();
-        if (c->counts > n)
-            return;
-    }
-    gpumbi_format(counting->why, sizeof counting->why, "%s has no counter %s", c->chip_name,
-                  counting->name[i]);
-}
-
-static void gpumbi_counters_why(gpumbi_counting *counting)
-{
-    const struct gpumbi_counters *c = &gpumbi_counters;
-    const char *why = "";
-    if (c->error < 0)
-        why = "they need libcupti.so and libnvperf_host.so of CUDA 12.6 Update 2 or later; ";
-    else if (c->error == 35 || c->error == 40) /* CUPTI_ERROR_..._INSUFFICIENT_PRIVILEGES */
-        why = "root alone is permitted to count, or all where the driver's module has "
-              "NVreg_RestrictProfilingToAdminUsers=0; ";
-    else if (c->error == 26 || c->error == 39) /* _HARDWARE_BUSY, _MULTIPLE_SUBSCRIBERS_... */
-        why = "another profiler has them; ";
-    gpumbi_format(counting->why, sizeof counting->why, "no hardware counters: %s%s returns %d", why,
-                  c->failed, c->error);
-}
-
-static void gpumbi_dev_counters_close(void)
-{
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    c->error = 0;
-    if (c->enable.made)
-        GPUMBI_CUPTI(disable);
-    c->enable.made = NULL;
-    gpumbi_counters_end();
-    if (gpumbi_profiler.detach)
-        gpumbi_profiler.detach();
-    free(c->config.image);
-    free(c->data.image);
-    c->config.image = c->data.image = NULL;
-}
-
-static void *gpumbi_counters_image(size_t bytes)
-{
-    void *image = gpumbi_counters.error ? NULL : calloc(1, bytes);
-    if (!image && !gpumbi_counters.error)
-        gpumbi_counters.error = 8; /* CUPTI_ERROR_OUT_OF_MEMORY */
-    return image;
-}
-
-static int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
-{
-    /* CUPTI opens it by its name alone. */
-    static const char *const host[] = {
-        "libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
-        "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
-    static const char *const driver[] = {"libcuda.so.1", NULL};
-    static const gpumbi_symbol nothing = {NULL, 0};
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    if (gpumbi_profiler.attached) {
-        gpumbi_format(counting->why, sizeof counting->why,
-                      "no hardware counters: the profiler has timed a region of this process");
-        return 0;
-    }
-    gpumbi_profiler.counted = 1;
-    if (!c->sought++) {
-        gpumbi_load(c, host, &nothing);
-        gpumbi_load(c, driver, gpumbi_counter_context);
-        gpumbi_load(c, gpumbi_profiler_library, gpumbi_counter_symbol);
-        gpumbi_load(&gpumbi_profiler, gpumbi_profiler_library, gpumbi_profiler_symbol);
-    }
-    c->error = c->counts = 0;
-    c->device = (size_t)ordinal;
-    if (GPUMBI_CUPTI(initialize) == 15) /* CUPTI_ERROR_NOT_INITIALIZED, after cuptiFinalize() */
-        c->error = 0;                   /* all works nevertheless (13.0) */
-    if (!c->error && !(GPUMBI_CALL(c, current, (&c->context)) && c->context)) {
-        c->failed = "cuCtxGetCurrent";
-        c->error = 3; /* CUPTI_ERROR_INVALID_CONTEXT */
-    }
-    if (!c->chip_name[0] && !GPUMBI_CUPTI(chip))
-        gpumbi_format(c->chip_name, sizeof c->chip_name, "%s", c->chip.name);
-    GPUMBI_CUPTI(enable);
-    c->host.chip = c->chip_name;
-    for (int i = 0; i < counting->names; i++)
-        gpumbi_counters_find(counting, i);
-    if (!c->error && !c->counts) {
-        gpumbi_dev_counters_close();
-        return 0;
-    }
-    GPUMBI_CUPTI(host);
-    c->add.names = c->data_room.names = c->evaluate.names = c->metric;
-    c->add.count = c->data_room.count = c->evaluate.count = (size_t)c->counts;
-    GPUMBI_CUPTI(add);
-    GPUMBI_CUPTI(room);
-    c->set.config_bytes = c->config.bytes = c->room.bytes;
-    c->set.config = c->config.image = gpumbi_counters_image(c->room.bytes);
-    GPUMBI_CUPTI(config);
-    c->data_room.ranges = c->set.ranges = 1;
-    c->data_room.nodes = 1;
-    GPUMBI_CUPTI(data_room);
-    c->set.data_bytes = c->data.bytes = c->evaluate.bytes = c->data_room.bytes;
-    c->set.data = c->evaluate.data = c->data.image = gpumbi_counters_image(c->data_room.bytes);
-    GPUMBI_CUPTI(data);
-    c->set.range = 2;  /* CUPTI_UserRange */
-    c->set.replay = 3; /* CUPTI_UserReplay */
-    c->set.levels = c->set.least = c->set.level = 1;
-    GPUMBI_CUPTI(set);
-    if (!c->error)
-        return 1;
-    gpumbi_counters_why(counting);
-    gpumbi_dev_counters_close();
-    return 0;
-}
-
-static void gpumbi_dev_counters_start(void)
-{
-    gpumbi_counters.push.name = "region";
-    GPUMBI_CUPTI(start);
-    GPUMBI_CUPTI(push);
-}
-
-static int gpumbi_dev_counters_stop(gpumbi_counting *counting)
-{
-    struct gpumbi_counters *const c = &gpumbi_counters;
-    double value[16];
-    GPUMBI_CUPTI(pop);
-    if (!GPUMBI_CUPTI(stop) && !c->stop.all)
-        return 1;
-    GPUMBI_CUPTI(decode);
-    c->evaluate.values = value;
-    GPUMBI_CUPTI(evaluate);
-    for (int i = 0; i < counting->names; i++)
-        counting->value[i] = NAN;
-    for (int i = 0; i < c->counts && !c->error; i++)
-        counting->value[c->place[i]] = value[i] * c->scale[i];
-    if (c->error)
-        gpumbi_counters_why(counting);
-    return 0;
-}
-
-#endif
-
-/* ---- ranges ------------------------------------------------------------------------------------
- * NVTX's headers would add a sixth to the host code of this one (33 KB, 0.4 s; CUDA 13.0); the same
- * functions are in a library for languages without them, which finds the tool that is there. */
-
-#if defined(GPUMBI_NVIDIA)
-#include <cuda_profiler_api.h>
-#define GPUMBI_RANGE_LIBRARIES                                                                     \
-    "libnvtx3interop.so.1", "/usr/local/cuda/lib64/libnvtx3interop.so.1", "libnvToolsExt.so.1"
-#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
-    X(push, (const char *name), "nvtxRangePushA")                                                  \
-    X(pop, (void), "nvtxRangePop")
-#else
-#define GPUMBI_RANGE_LIBRARIES "librocprofiler-sdk-roctx.so.1", "libroctx64.so.4", "libroctx64.so"
-#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
-    X(push, (const char *name), "roctxRangePushA")                                                 \
-    X(pop, (void), "roctxRangePop")                                                                \
-    X(start, (uint64_t thread), "roctxProfilerResume")                                             \
-    X(stop, (uint64_t thread), "roctxProfilerPause")
-#endif
-
-static struct gpumbi_ranges {
-    GPUMBI_RANGE_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
-    int sought;
-} gpumbi_ranges;
-
-static void gpumbi_dev_mark(char (*name)[200], int names)
-{
-    static const char *const library[] = {GPUMBI_RANGE_LIBRARIES, NULL};
-#define GPUMBI_RANGE_SYMBOL(member, types, symbol) {symbol, offsetof(struct gpumbi_ranges, member)},
-    static const gpumbi_symbol table[] = {GPUMBI_RANGE_FUNCTIONS(GPUMBI_RANGE_SYMBOL){NULL, 0}};
-    struct gpumbi_ranges *const r = &gpumbi_ranges;
-    if (!r->sought++ && !gpumbi_load(r, library, table))
-        gpumbi_say("no ranges, only the profiler's start and stop: %s is not there", library[0]);
-#if defined(GPUMBI_NVIDIA)
-    (void)cudaProfilerStart();
-#else
-    (void)GPUMBI_CALL(r, start, (0));
-#endif
-    for (int i = 0; i < names && r->push; i++)
-        r->push(name[i]);
-}
-
-static void gpumbi_dev_unmark(int names)
-{
-    struct gpumbi_ranges *const r = &gpumbi_ranges;
-    for (int i = 0; i < names && r->pop; i++)
-        r->pop();
-#if defined(GPUMBI_NVIDIA)
-    (void)cudaProfilerStop();
-#else
-    (void)GPUMBI_CALL(r, stop, (0));
-#endif
-}
-
-#else /* the CPU: launches are complete when they return, an event is a time stamp */
-
-enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
-
-static char gpumbi_cpu_fault_text[256];
-
-#ifndef GPUMB_CPU_DEVICES
-#define GPUMB_CPU_DEVICES 1
-#endif
-
-/* No graphs; host code is timed by the clock, whatever is asked for. */
-#define gpumbi_dev_count(count) (*(count) = GPUMB_CPU_DEVICES, 0)
-#define gpumbi_dev_select(ordinal) ((void)(ordinal))
-#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
-    ((void)(stream), gpumbi_move((char *)(to), (const char *)(from), 0, bytes))
-#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
-    ((void)(stream), gpumbi_move((char *)(p), NULL, byte, bytes))
-#define gpumbi_dev_prefetch(p, bytes, ordinal, stream) ((void)(ordinal), 0)
-#define gpumbi_dev_advise(p, bytes, advice, ordinal) ((void)(ordinal), 0)
-#define gpumbi_dev_stream_create(stream) (*(stream) = NULL, 0)
-#define gpumbi_dev_stream_destroy(stream) ((void)(stream))
-#define gpumbi_dev_wait(stream) ((void)(stream), 0)
-#define gpumbi_dev_wait_all() 0
-#define gpumbi_dev_event_create(event)                                                             \
-    (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
-#define gpumbi_dev_event_destroy(event) free(event)
-#define gpumbi_dev_record(event, stream) (*(double *)(event) = gpumbi_dev_clock(), 0)
-#define gpumbi_dev_capture_begin(stream) ((void)(stream), 1)
-#define gpumbi_dev_graph_launch(graph, stream) ((void)(graph), (int)GPUMBI_CPU_FAULT)
-#define gpumbi_dev_graph_destroy(graph) ((void)(graph))
-
-static void gpumbi_dev_bus_id(int ordinal, char *text, int size)
-{
-    (void)ordinal;
-    (void)size;
-    text[0] = 0;
-}
-
-static int gpumbi_dev_open(int ordinal, gpumb_device *d)
-{
-    (void)ordinal;
-    gpumbi_cpu_about(d);
-    if (!d->name[0])
-        gpumbi_copy_text(d->name, sizeof d->name, "CPU");
-    gpumbi_copy_text(d->backend, sizeof d->backend, "cpu");
-#if defined(__x86_64__)
-    gpumbi_copy_text(d->arch, sizeof d->arch, "x86-64");
-#elif defined(__aarch64__)
-    gpumbi_copy_text(d->arch, sizeof d->arch, "aarch64");
-#else
-    gpumbi_copy_text(d->arch, sizeof d->arch, "unknown");
-#endif
-    d->multiprocessors = gpumb_cpu_workers();
-    d->warp_size = gpumbi_warp_size;
-    d->max_block = 1024;
-    d->max_threads = 1024;
-    d->ecc = -1;
-    return 0;
-}
-
-static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
-{
-    (void)kind;
-    *free_bytes = gpumbi_host_memory();
-    return 0;
-}
-
-static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
-{
-    (void)kind;
-    return gpumbi_host_alloc(p, bytes) ? 0 : GPUMBI_CPU_NO_MEMORY;
-}
-
-static void gpumbi_dev_free(void *p, gpumb_memory kind)
-{
-    (void)kind;
-    free(p);
-}
-
-static gpumb_memory gpumbi_dev_kind(const void *p)
-{
-    (void)p;
-    return GPUMB_MEMORY_DEVICE; /* as far as there is one */
-}
-
-/* Copies or sets memory on all workers, a stretch of whole cache lines each. */
-typedef struct gpumbi_stretch {
-    char *to;
-    const char *from; /* NULL: set to `byte` */
-    int byte;
-    uint64_t bytes;
-} gpumbi_stretch;
-
-static void gpumbi_move_stretch(void *stretch)
-{
-    const gpumbi_stretch *s = (const gpumbi_stretch *)stretch;
-    const uint64_t each = (s->bytes / gpumbi_self.grid_dim.x + 64) & ~(uint64_t)63;
-    const uint64_t first = each * gpumbi_self.block_idx.x;
-    if (first >= s->bytes)
+    const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
+    const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
+    if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
-    const size_t size = (size_t)(s->bytes - first < each ? s->bytes - first : each);
-    if (s->from)
-        memcpy(s->to + first, s->from + first, size);
-    else
-        memset(s->to + first, s->byte, size);
+    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
+    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
 }
 
-static int gpumbi_move(char *to, const char *from, int byte, uint64_t bytes)
+/* Half the interval's width over the median; huge without an interval. */
+static inline double gpumbi_half_width(const gpumb_stats *s)
 {
-    gpumbi_stretch stretch = {to, from, byte, bytes};
-    const uint64_t parts = bytes < (1 << 16) ? 1 : (uint64_t)gpumb_cpu_workers();
-    const gpumbi_shape shape = {"memcpy", {parts, 1, 1}, {1, 1, 1}, 0, 0};
-    return gpumbi_cpu_launch(&shape, gpumbi_move_stretch, &stretch) ? GPUMBI_CPU_FAULT : 0;
+    return s->count < 6 || s->median <= 0 ? HUGE_VAL : (s->ci_hi - s->ci_lo) / 2 / s->median;
 }
 
-static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
+/* The next count of samples to look at: half as much again, so that there are few looks. */
+static inline uint64_t gpumbi_next_look(uint64_t look)
 {
-    *seconds = *(double *)stop - *(double *)start;
+    return look + look / 2 + 1;
+}
+
+/* ---- the shape of a series ------------------------------------------------------------------- */
+
+/* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
+ * the values, narrow beside their distance (which a heavy tail is not), and visited again and
+ * again. */
+static inline int gpumbi_two_levels(const double *series, uint64_t count, double least,
+                                    double quantum)
+{
+    double mean[2] = {gpumbi_select(series, count, count / 10),
+                      gpumbi_select(series, count, count - 1 - count / 10)};
+    double n[2] = {0, 0}, squares = 0, valley = 0, switches = 0;
+    for (int pass = 0; pass < 10; pass++) { /* 2-means (Lloyd 1982); the last pass also counts */
+        const double border = (mean[0] + mean[1]) / 2, width = (mean[1] - mean[0]) / 8;
+        double sum[2] = {0, 0}, wide[2] = {0, 0};
+        int level = series[0] > border;
+        n[0] = n[1] = valley = switches = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            const int side = series[i] > border;
+            /* what is far beyond the levels doesn't count: spikes */
+            const int beyond = fabs(series[i] - border) > 12 * width;
+            const double off = beyond ? 0 : series[i] - mean[side];
+            sum[side] += beyond ? 0 : series[i];
+            n[side] += !beyond;
+            wide[side] += off * off;
+            valley += fabs(series[i] - border) < width;
+            if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
+                switches++;
+                level = side;
+            }
+        }
+        if (n[0] < 1 || n[1] < 1)
+            return 0;
+        mean[0] = sum[0] / n[0];
+        mean[1] = sum[1] / n[1];
+        squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
+    }
+    const double apart = mean[1] - mean[0], all = gpumbi_real(count);
+    const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
+    const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
+    const int persistent = switches < drawn - 4 * drawn / sqrt(all);
+    return apart >= least && sqrt(squares) < narrow * apart && gpumbi_min(n[0], n[1]) >= all / 10 &&
+           valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
+}
+
+/* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
+ * three quarters of all neighbours differ by at most. Of independent normal noise that is 5
+ * standard deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
+static inline int gpumbi_jumps(const double *v, uint64_t count, double least)
+{
+    double step[GPUMBI_NEAR];
+    for (uint64_t i = 1; i < count; i++)
+        step[i - 1] = fabs(v[i] - v[i - 1]);
+    const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
+    const double gap = gpumbi_max(least, 3 * usual);
+    for (uint64_t i = 3; i + 3 <= count; i++) {
+        double lo[2], hi[2];
+        for (int after = 0; after < 2; after++) {
+            const double *three = v + i - 3 * !after;
+            lo[after] = gpumbi_min(three[0], gpumbi_min(three[1], three[2]));
+            hi[after] = gpumbi_max(three[0], gpumbi_max(three[1], three[2]));
+        }
+        if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
+            return 1;
+    }
     return 0;
 }
 
-static int gpumbi_dev_last_error(void)
+/* Compares the means of nine segments with what the rest of the series, its autocorrelation
+ * included, lets one expect of them (one-way analysis of variance, the error variance being
+ * Geyer's; the limit, from 9 on, is far above the F quantile: short segments hide part of the
+ * correlation), and looks for jumps, and for lags at which values are opposite before others at
+ * which they are alike: AR(1) noise hardly has those, a cycle has. */
+GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
-    const char *fault = gpumbi_cpu_take_fault();
-    if (fault)
-        gpumbi_copy_text(gpumbi_cpu_fault_text, sizeof gpumbi_cpu_fault_text, fault);
-    return fault ? GPUMBI_CPU_FAULT : 0;
+    const int last = GPUMBI_SEGMENTS - 1;
+    gpumbi_block_sums b;
+    double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
+    double first, again, again_near, between = 0, within = 0, rise = 0, fall = 0;
+    if (!series || count < GPUMBI_CLASSIFIED)
+        return GPUMB_SERIES_STEADY;
+    const double median = gpumbi_select(series, count, count / 2);
+    const double least = precision * fabs(median);
+    double scale = 3 * (gpumbi_select(series, count, count - 1 - count / 4) -
+                        gpumbi_select(series, count, count / 4));
+    if (scale <= 0) /* more than half are one value: nothing is an outlier */
+        scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
+    if (scale <= 0)
+        return GPUMB_SERIES_STEADY;
+    double quantum = HUGE_VAL; /* neighbours differ by it at least: what the clock shows, at most */
+    for (uint64_t i = 1; i < count; i++) {
+        const double step = fabs(series[i] - series[i - 1]);
+        quantum = step > 0 && step < quantum ? step : quantum;
+    }
+    const double coarse = gpumbi_max(least, 4 * quantum); /* less may be the clock's own beat */
+    if (gpumbi_two_levels(series, count, least, quantum))
+        return GPUMB_SERIES_TWO_LEVELS;
+
+    /* fast cycles in the newest values, slow ones in all of them */
+    const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
+    const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
+    gpumbi_make_blocks(&b, series + (count - newest), newest, 1, &median, &scale);
+    gpumbi_correlation(b.sum, b.count, 1, &first, &again_near);
+    gpumbi_make_blocks(&b, series, count, 1, &median, &scale);
+    gpumbi_correlation(b.sum, b.count, 1, &first, &again);
+    again = gpumbi_max(again, again_near);
+    const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
+
+    for (int i = 0; i < b.count; i++) {
+        level[i * GPUMBI_SEGMENTS / b.count] += b.sum[i];
+        members[i * GPUMBI_SEGMENTS / b.count]++;
+    }
+    for (int k = 0; k <= last; k++) {
+        level[k] /= members[k];
+        between += members[k] * level[k] * level[k] / last;
+        for (int j = 0; j < k; j++) {
+            rise = gpumbi_max(rise, level[k] - level[j]);
+            fall = gpumbi_max(fall, level[j] - level[k]);
+        }
+    }
+    for (int i = 0; i < b.count; i++) {
+        b.sum[i] -= level[i * GPUMBI_SEGMENTS / b.count];
+        within += b.sum[i] * b.sum[i] / (b.count - GPUMBI_SEGMENTS);
+    }
+    within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
+
+    const double range = gpumbi_max(rise, fall);
+    if ((between <= (9 + 50 / gpumbi_real(count)) * within || range * scale / b.size < least) &&
+        !gpumbi_jumps(series + (count - few), few, coarse))
+        return again > 0.65 + 2.5 / sqrt(gpumbi_real(newest)) && swing >= coarse
+                   ? GPUMB_SERIES_UNSTEADY
+                   : GPUMB_SERIES_STEADY;
+    const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
+    if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
+        return GPUMB_SERIES_UNSTEADY;
+    return fall > rise ? GPUMB_SERIES_WARMING_UP : GPUMB_SERIES_SLOWING_DOWN;
 }
 
-static int gpumbi_dev_capture_end(void *stream, void **graph)
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static inline gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
 {
-    (void)stream, (void)graph;
-    return GPUMBI_CPU_FAULT;
+    const double most = 1 + delta, least = 1 / most;
+    if (!(lo > 0))
+        return GPUMB_VERDICT_UNDECIDED;
+    return lo > most                   ? GPUMB_VERDICT_SLOWER
+           : hi < least                ? GPUMB_VERDICT_FASTER
+           : lo >= least && hi <= most ? GPUMB_VERDICT_SAME
+                                       : GPUMB_VERDICT_UNDECIDED;
 }
 
-static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy)
+/* Ratios of two rounds each, where neighbours lie on different sides of the median in by far more
+ * than half of the pairs (two standard errors of a sign test): being first helps, or hurts, and
+ * over two rounds that cancels. Returns how many there are now. */
+static inline uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
 {
-    (void)function, (void)block, (void)shared_bytes, (void)registers, (void)occupancy;
-    return GPUMBI_CPU_FAULT; /* unknown here */
+    const uint64_t pairs = rounds / 2;
+    double opposite = 0;
+    if (pairs < 30) /* from fewer, correlation does not show */
+        return rounds;
+    const double median = gpumbi_select(ratios, rounds, rounds / 2);
+    for (uint64_t i = 0; i < pairs; i++)
+        opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
+    if (opposite <= gpumbi_real(pairs) / 2 + sqrt(gpumbi_real(pairs)))
+        return rounds;
+    for (uint64_t i = 0; i < pairs; i++)
+        ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
+    return pairs;
 }
 
-static void *gpumbi_dev_sensors_open(int ordinal)
+/* From the ratios of all rounds, in order; sorts them. Several comparisons share the 5 %
+ * (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop before the
+ * others. */
+static inline gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
+                                                     int comparisons)
 {
-    (void)ordinal;
-    return NULL;
+    const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
+    const gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, 1);
+    gpumb_comparison c;
+    c.rounds = rounds;
+    c.ratio = s.median;
+    c.lo = s.ci_lo;
+    c.hi = s.ci_hi;
+    c.verdict = gpumbi_verdict(c.lo, c.hi, delta);
+    return c;
 }
 
-static void gpumbi_dev_sensors_close(void *sensors)
+GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
+                                                uint64_t rounds, double delta, int comparisons)
 {
-    (void)sensors;
+    const int some = rounds && base && other;
+    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    for (uint64_t i = 0; ratios && i < rounds; i++)
+        ratios[i] = other[i] / base[i];
+    const gpumb_comparison c =
+        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons);
+    GPUMB_FREE(ratios);
+    return c;
 }
 
-static double gpumbi_dev_power(void *sensors)
+/* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so
+ * that it is close to a limit and would take very many more. A verdict counts only once the
+ * interval reaches no further than delta to either side: from wider ones, the false alarms of early
+ * looks would add up. */
+static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
 {
-    (void)sensors;
-    return 0;
+    const double width = c->lo > 0 ? c->hi - c->lo : HUGE_VAL;
+    return width <= (c->verdict == GPUMB_VERDICT_UNDECIDED ? delta / 2 : 2 * delta);
 }
-
-static void gpumbi_dev_link(void *sensors, gpumb_device *device)
-{
-    (void)sensors, (void)device;
-}
-
-static void gpumbi_dev_state(void *sensors, gpumbi_state *state)
-{
-    (void)sensors;
-    *state = gpumbi_state_unknown;
-}
-
-static void gpumbi_dev_mark(char (*name)[200], int names)
-{
-    (void)name, (void)names;
-}
-
-static void gpumbi_dev_unmark(int names)
-{
-    (void)names;
-}
-
-static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
-{
-    *severity = error == GPUMBI_CPU_NO_MEMORY ? GPUMBI_MEMORY : GPUMBI_REFUSED;
-    return error == GPUMBI_CPU_NO_MEMORY ? "out of memory" : gpumbi_cpu_fault_text;
-}
-
-#endif
-#endif
-
-#if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
-static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal)
-{
-    (void)ordinal;
-    gpumbi_copy_text(c->why, sizeof c->why, "no hardware counters: only NVIDIA's are supported");
-    return 0;
-}
-
-static void gpumbi_dev_counters_start(void)
-{
-}
-
-static int gpumbi_dev_counters_stop(gpumbi_counting *c)
-{
-    (void)c;
-    return 0;
-}
-
-static void gpumbi_dev_counters_close(void)
-{
-}
-
-static int gpumbi_dev_profiler_attach(void)
-{
-    return 1;
-}
-
-static void gpumbi_dev_profiler_detach(void)
-{
-}
-
-static uint64_t gpumbi_dev_profiler_look(double *seconds)
-{
-    *seconds = 0;
-    return 0;
-}
-#endif
-
-#if !defined(GPUMB_BACKEND_FAKE)
-static void gpumbi_dev_date(char text[32])
-{
-    const time_t now = time(NULL);
-    struct tm utc;
-    gpumbi_utc(&now, &utc);
-    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-#endif
 
 /* ================================================================================================
  * CPU EMULATION
@@ -4718,7 +3723,7 @@ static int gpumbi_noted;                           /* 1: to be said, 2: said; on
 static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
 static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
 
-GPUMBI_PRINTF(1, 2) static int gpumbi_cpu_fault(const char *format, ...)
+GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -4844,8 +3849,8 @@ __asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
                           "    popq %rbp\n"
                           "    ret\n"));
 
-static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                  void (*entry)(void))
+static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
+                                         void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)(void *)(low + size) - 38; /* on top are 32 bytes of the callee's */
     unsigned *control = (unsigned *)(void *)(sp + 20);
@@ -4881,8 +3886,8 @@ __asm__(GPUMBI_SWITCH("@", "    pushq %rbp\n"
                            "    popq %rbp\n"
                            "    ret\n"));
 
-static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                  void (*entry)(void))
+static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
+                                         void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)(void *)(low + size) - 9;
     unsigned *control = (unsigned *)(void *)sp;
@@ -4919,8 +3924,8 @@ __asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n"
                            "    ldp x19, x20, [sp], #160\n"
                            "    ret\n"));
 
-static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                  void (*entry)(void))
+static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
+                                         void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)(void *)(low + size) - 20;
     memset(sp, 0, 20 * sizeof *sp);
@@ -4934,8 +3939,8 @@ static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t s
 #include <ucontext.h>
 typedef ucontext_t gpumbi_registers[1]; /* an array: on riscv64 it ends with one of no elements */
 
-static void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
-                                  void (*entry)(void))
+static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
+                                         void (*entry)(void))
 {
     getcontext(*context);
     (*context)->uc_stack.ss_sp = low;
@@ -5029,22 +4034,22 @@ static struct {
     void *closure;
 } gpumbi_job; /* the one launch that is under way */
 
-static unsigned gpumbi_lowest(uint64_t bits)
+static inline unsigned gpumbi_lowest(uint64_t bits)
 {
     return (unsigned)__builtin_ctzll(bits);
 }
 
-static unsigned gpumbi_warp_of(const gpumbi_worker *w, unsigned thread)
+static inline unsigned gpumbi_warp_of(const gpumbi_worker *w, unsigned thread)
 {
     return thread >> w->shift;
 }
 
-static uint64_t gpumbi_lane_bit(const gpumbi_worker *w, unsigned thread)
+static inline uint64_t gpumbi_lane_bit(const gpumbi_worker *w, unsigned thread)
 {
     return (uint64_t)1 << (thread & ((1u << w->shift) - 1));
 }
 
-static char *gpumbi_stack_of(const gpumbi_worker *w, unsigned thread)
+static inline char *gpumbi_stack_of(const gpumbi_worker *w, unsigned thread)
 {
     return w->stacks + (size_t)thread * GPUMBI_STACK_STEP;
 }
@@ -5065,7 +4070,7 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
                      text);
 }
 
-static const char *gpumbi_file_of(const gpumbi_place *p)
+static inline const char *gpumbi_file_of(const gpumbi_place *p)
 {
     const char *slash = strrchr(p->file, '/');
     return slash ? slash + 1 : p->file;
@@ -5137,7 +4142,7 @@ GPUMBI_NOINLINE static void gpumbi_note_ended(const gpumbi_worker *w)
 }
 
 /* The next ready thread, round robin; lanes of the same warp first, while their stacks are hot. */
-static unsigned gpumbi_take_ready(gpumbi_worker *w)
+static inline unsigned gpumbi_take_ready(gpumbi_worker *w)
 {
     unsigned warps = gpumbi_warp_of(w, w->threads - 1) + 1, warp = gpumbi_warp_of(w, w->current);
     uint64_t from_here = ~(gpumbi_lane_bit(w, w->current) - 1), set;
@@ -5156,7 +4161,7 @@ static unsigned gpumbi_take_ready(gpumbi_worker *w)
 }
 
 /* Leaves the fiber `from` for the next one. */
-static void gpumbi_switch(gpumbi_worker *w, unsigned from, int ended)
+static inline void gpumbi_switch(gpumbi_worker *w, unsigned from, int ended)
 {
     unsigned next = w->abandoned ? (unsigned)GPUMBI_HOME : gpumbi_take_ready(w);
     gpumbi_fiber *a = &w->fiber[from], *b = &w->fiber[next];
@@ -5176,7 +4181,7 @@ static void gpumbi_switch(gpumbi_worker *w, unsigned from, int ended)
 #endif
 }
 
-static void gpumbi_wait(gpumbi_worker *w, const gpumbi_place *place)
+static inline void gpumbi_wait(gpumbi_worker *w, const gpumbi_place *place)
 {
     /* Past the canary already? Then the neighbours' stacks may be spoilt: resume none of them. */
     if ((char *)__builtin_frame_address(0) < gpumbi_stack_of(w, w->current) + GPUMBI_SPILL)
@@ -5186,7 +4191,7 @@ static void gpumbi_wait(gpumbi_worker *w, const gpumbi_place *place)
 }
 
 /* NULL where nothing can wait: on the host or, by mistake, in a plain launch. */
-static gpumbi_worker *gpumbi_waiting_worker(int wait)
+static inline gpumbi_worker *gpumbi_waiting_worker(int wait)
 {
     gpumbi_worker *w = gpumbi_here;
     if (w && !gpumbi_job.launch->barrier) {
@@ -5198,7 +4203,7 @@ static gpumbi_worker *gpumbi_waiting_worker(int wait)
     return w;
 }
 
-static void gpumbi_barrier_complete(gpumbi_worker *w)
+static inline void gpumbi_barrier_complete(gpumbi_worker *w)
 {
     const int wait = w->barrier->wait;
     w->outcome = wait == GPUMBI_SYNCTHREADS_COUNT ? (int)w->tally
@@ -5236,7 +4241,7 @@ GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 
 /* The last lane to arrive carries out the exchange for the whole group. So no lane ever reads a
  * slot that a faster one is filling for its next operation, whatever masks they use. */
-static void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group *g)
+static inline void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group *g)
 {
     gpumbi_fiber *lane = &w->fiber[warp << w->shift];
     uint64_t rest, votes = 0;
@@ -5260,7 +4265,7 @@ static void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group 
 
 /* CUDA's rules: what would come from outside the segment of `width` lanes is the lane's own value,
  * except that an xor may reach into lower segments. */
-static unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, unsigned width)
+static inline unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, unsigned width)
 {
     unsigned at = lane & (width - 1), base = lane - at;
     switch (wait) {
@@ -5340,7 +4345,7 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void)
 }
 
 /* A finished thread counts as arrived everywhere: others may have waited for just that. */
-static void gpumbi_thread_ends(gpumbi_worker *w)
+static inline void gpumbi_thread_ends(gpumbi_worker *w)
 {
     const char *canary = gpumbi_stack_of(w, w->current) + GPUMBI_SPILL;
     unsigned warp = gpumbi_warp_of(w, w->current), i;
@@ -5361,7 +4366,7 @@ static void gpumbi_thread_ends(gpumbi_worker *w)
     }
 }
 
-static void gpumbi_fiber_main(void)
+static inline void gpumbi_fiber_main(void)
 {
     gpumbi_worker *w = gpumbi_here;
 #ifdef GPUMBI_ASAN
@@ -5375,20 +4380,20 @@ static void gpumbi_fiber_main(void)
     }
 }
 
-static gpumbi_uint3 gpumbi_extent_of(const uint64_t n[3])
+static inline gpumbi_uint3 gpumbi_extent_of(const uint64_t n[3])
 {
     const gpumbi_uint3 extent = {(unsigned)n[0], (unsigned)n[1], (unsigned)n[2]};
     return extent;
 }
 
 /* The i-th place, x first, in such an extent. */
-static gpumbi_uint3 gpumbi_index_in(const uint64_t n[3], uint64_t i)
+static inline gpumbi_uint3 gpumbi_index_in(const uint64_t n[3], uint64_t i)
 {
     const uint64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
     return gpumbi_extent_of(at);
 }
 
-static int gpumbi_fibers_make(gpumbi_worker *w)
+static inline int gpumbi_fibers_make(gpumbi_worker *w)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
     unsigned i;
@@ -5425,7 +4430,7 @@ static int gpumbi_fibers_make(gpumbi_worker *w)
 }
 
 /* What sanitizers would remember of fibers that are never resumed. */
-static void gpumbi_fibers_forget(gpumbi_worker *w)
+static inline void gpumbi_fibers_forget(gpumbi_worker *w)
 {
 #ifdef GPUMBI_ASAN
     if (w->abandoned)
@@ -5438,7 +4443,7 @@ static void gpumbi_fibers_forget(gpumbi_worker *w)
     (void)w;
 }
 
-static void gpumbi_block_run(gpumbi_worker *w)
+static inline void gpumbi_block_run(gpumbi_worker *w)
 {
     if (gpumbi_job.launch->barrier) {
         memcpy(w->alive, w->present, sizeof w->alive);
@@ -5458,7 +4463,7 @@ static void gpumbi_block_run(gpumbi_worker *w)
 static char gpumbi_signal_stack[GPUMBI_SIGNAL_STACK]; /* of the thread that starts the workers */
 
 /* What snprintf() does, but safe in a signal handler: appends a text and up to three numbers. */
-static void gpumbi_crash_add(char text[2048], const char *what, const gpumbi_uint3 *numbers)
+static inline void gpumbi_crash_add(char text[2048], const char *what, const gpumbi_uint3 *numbers)
 {
     const size_t length = strlen(text), more = strlen(what);
     const unsigned number[3] = {numbers ? numbers->x : 0, numbers ? numbers->y : 0,
@@ -5482,7 +4487,7 @@ static void gpumbi_crash_add(char text[2048], const char *what, const gpumbi_uin
 
 /* In a plain launch the compiler may store a thread's index late, where it works on several threads
  * at a time, but never early. */
-static void gpumbi_report_crash(const char *meaning)
+static inline void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
     char text[2048] = "gpumb: kernel ";
@@ -5523,7 +4528,7 @@ GPUMB_API int gpumb_cpu_workers(void)
 
 /* Waits until *word is `value` (or no longer is): spins first, since a hand-off through the
  * operating system takes longer than many kernels, but not when workers share cores. */
-static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
+static inline uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 {
     uint64_t now;
     unsigned i;
@@ -5549,7 +4554,7 @@ static uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 /* After a change of a word. One side counts itself, then looks at the word; the other changes the
  * word, then looks at the count; all in one total order, so that they cannot miss each other. Words
  * are changed by read-modify-write: qemu (7.2) lets a load pass a store of that order. */
-static void gpumbi_wake(void)
+static inline void gpumbi_wake(void)
 {
     if (__atomic_load_n(&gpumbi_sleepers, __ATOMIC_SEQ_CST)) {
         pthread_mutex_lock(&gpumbi_pool_lock);
@@ -5559,7 +4564,7 @@ static void gpumbi_wake(void)
 }
 
 /* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. */
-static int gpumbi_shared_make(gpumbi_worker *w)
+static inline int gpumbi_shared_make(gpumbi_worker *w)
 {
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
     if (size > w->shared_size) {
@@ -5580,7 +4585,7 @@ static int gpumbi_shared_make(gpumbi_worker *w)
 }
 
 /* One worker's share of the launch. */
-static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
+static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
     const uint64_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -5612,7 +4617,7 @@ static void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
         gpumbi_fibers_forget(w);
 }
 
-static void *gpumbi_worker_main(void *argument)
+static inline void *gpumbi_worker_main(void *argument)
 {
     gpumbi_worker *w = (gpumbi_worker *)argument;
     uint64_t ticket = 0, workers;
@@ -5630,7 +4635,7 @@ static void *gpumbi_worker_main(void *argument)
     }
 }
 
-static void gpumbi_ticket_issue(uint64_t workers)
+static inline void gpumbi_ticket_issue(uint64_t workers)
 {
     __atomic_exchange_n(&gpumbi_ticket, ((gpumbi_ticket >> 16) + 1) << 16 | workers,
                         __ATOMIC_SEQ_CST);
@@ -5638,7 +4643,7 @@ static void gpumbi_ticket_issue(uint64_t workers)
 }
 
 /* A forked child has the launching thread only; it starts over (and leaks the parent's stacks). */
-static void gpumbi_pool_forget(void)
+static inline void gpumbi_pool_forget(void)
 {
     pthread_mutex_init(&gpumbi_fault_lock, NULL);
     pthread_mutex_init(&gpumbi_launch_lock, NULL);
@@ -5651,7 +4656,7 @@ static void gpumbi_pool_forget(void)
 }
 
 /* Call with the launch lock held. */
-static void gpumbi_pool_stop(void)
+static inline void gpumbi_pool_stop(void)
 {
     unsigned i;
     if (gpumbi_pool_size > 1)
@@ -5674,7 +4679,7 @@ static void gpumbi_pool_stop(void)
 }
 
 /* Fewer workers than wanted is fine; none is not. */
-static int gpumbi_pool_start(void)
+static inline int gpumbi_pool_start(void)
 {
     static int watching_forks;
     int wanted, i;
@@ -5730,7 +4735,8 @@ GPUMB_API void gpumbi_cpu_shutdown(void)
     }
 }
 
-GPUMB_API int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *), void *closure)
+GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run)(void *),
+                                          void *closure)
 {
     const char *name = launch->name;
     const uint64_t *grid = launch->grid;
@@ -5792,21 +4798,1583 @@ GPUMB_API int gpumb_cpu_set_warp_size(int warp_size)
 #endif
 
 /* ================================================================================================
+ * BACKEND
+ *
+ * The only section that names vendor functions. The rest of the header knows the device through
+ * these verbs. Each returns 0, or an error number that gpumbi_dev_error() explains. Streams and
+ * events are pointers. Tests define GPUMB_BACKEND_FAKE (with the CPU backend) and bring their own
+ * verbs, with a scripted clock and faults on demand.
+ */
+
+/* What an error means for the work at hand. */
+typedef enum gpumbi_severity {
+    GPUMBI_REFUSED, /* this launch can't run here: skip the row */
+    GPUMBI_MEMORY,  /* not enough memory: skip the row */
+    GPUMBI_FATAL    /* the device is lost or unusable: end of the context */
+} gpumbi_severity;
+
+/* What the device's sensors say right now. Where it is partitioned (MIG, compute partitions),
+ * power, energy and processes would be those of the whole device, and stay unknown. */
+typedef struct gpumbi_state {
+    double sm_clock_hz, memory_clock_hz, temperature_c; /* 0: unknown */
+    int throttle; /* GPUMB_THROTTLE_..., now or since the previous reading; -1: unknown */
+    int others;   /* other processes that compute on the device, at least; -1: unknown */
+} gpumbi_state;
+static const gpumbi_state gpumbi_state_unknown = {0, 0, 0, -1, -1};
+
+/* Hardware counters of what runs between start and stop, in one pass or more. `why` says what went
+ * wrong, or what one of them is. */
+typedef struct gpumbi_counting {
+    const char *name[16];
+    double value[16];
+    int names;
+    char why[200];
+} gpumbi_counting;
+
+/* All verbs. Those that are not the tests' are defined below, before anything uses them, as
+ * functions or macros: gcc takes 0.24 million instructions for each that is declared first. */
+#if defined(GPUMB_BACKEND_FAKE)
+static int gpumbi_dev_count(int *count);
+static void gpumbi_dev_select(int ordinal); /* what follows in this thread is for this device */
+static int gpumbi_dev_open(int ordinal, gpumb_device *device);    /* fills what the runtime knows */
+static void gpumbi_dev_bus_id(int ordinal, char *text, int size); /* "": unknown */
+static int gpumbi_dev_last_error(void);                           /* of a launch; clears it */
+static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
+static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
+static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
+
+/* Advice is a number of both vendors' enums; it and a prefetch are of managed memory, to or for a
+ * device, or -1: the host. */
+static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
+static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
+static void gpumbi_dev_free(void *p, gpumb_memory kind);
+static gpumb_memory gpumbi_dev_kind(const void *p); /* of memory that need not be the library's */
+static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *stream);
+static int gpumbi_dev_set(void *p, int byte, uint64_t bytes, void *stream);
+static int gpumbi_dev_prefetch(void *p, uint64_t bytes, int ordinal, void *stream);
+static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
+
+static int gpumbi_dev_stream_create(void **stream);
+static void gpumbi_dev_stream_destroy(void *stream);
+static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
+static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
+static int gpumbi_dev_event_create(void **event);
+static void gpumbi_dev_event_destroy(void *event);
+static int gpumbi_dev_record(void *event, void *stream);
+static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
+static int gpumbi_dev_capture_begin(void *stream);
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_graph_launch(void *graph, void *stream);
+static void gpumbi_dev_graph_destroy(void *graph);
+static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy);
+
+/* Sensors are a pointer; NULL: there are none, and all is unknown. Nothing is ever set. On an H200
+ * (driver 580) open takes 10 ... 20 ms, power 0.3 us, state about 15 us; the energy counter, which
+ * nothing here reads, up to 18 ms, to say what the sum of the power readings says. */
+static void *gpumbi_dev_sensors_open(int ordinal);
+static void gpumbi_dev_sensors_close(void *sensors);
+static void gpumbi_dev_state(void *sensors, gpumbi_state *state);
+static double gpumbi_dev_power(void *sensors); /* watts, newest reading; 0: unknown */
+static void gpumbi_dev_link(void *sensors, gpumb_device *device); /* fills what is known of it */
+
+/* The profiler stays attached until it has been detached as often; 1: there is none. A look says
+ * how many kernels, copies and fills have ended since the last one, and the seconds from the start
+ * of the first to the end of the last. On an H200 attaching takes 15 ms, detaching 3 ms, a look 40
+ * us. */
+static int gpumbi_dev_profiler_attach(void);
+static void gpumbi_dev_profiler_detach(void);
+static uint64_t gpumbi_dev_profiler_look(double *seconds);
+
+/* Open returns 1 where there are counters; stop 1 while more passes are to come, then 0 with the
+ * values, NaN where unknown. Opened, they are closed. */
+static int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal);
+static void gpumbi_dev_counters_start(void);
+static int gpumbi_dev_counters_stop(gpumbi_counting *c);
+static void gpumbi_dev_counters_close(void);
+
+/* Between these two, profilers other than that one are asked to record, and see nested ranges of
+ * these names. */
+static void gpumbi_dev_mark(char (*name)[200], int names);
+static void gpumbi_dev_unmark(int names);
+#else
+#define gpumbi_dev_clock gpumbi_now
+#endif
+
+#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
+/* What a device reaches by its clocks, which runtimes report without these two factors.
+ *
+ * fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
+ * a clock and multiprocessor. AMD: "RDNA" and "CDNA" instruction set guides; packed fp32 doubles
+ * them from gfx90a on, from gfx10 on the runtime counts work-group processors of two compute units,
+ * from gfx11 on each lane issues twice.
+ *
+ * Transfers a pin per memory clock: CUDA reports a clock of which two make the rate. ROCm reports
+ * the controller's: HBM2 2, HBM3 of gfx942 4 (1300 MHz x 4 x 8192 bit = 5.3 TB/s, data sheet of the
+ * MI300X), GDDR6 16 (RX 6900 XT: 1000 MHz, 16 Gbit/s). Unknown are gfx8 (GDDR5 or HBM), gfx950 and
+ * what shares the host's memory. */
+static inline void gpumbi_peaks(gpumb_device *d, int integrated)
+{
+    static const struct {
+        const char *arch; /* begins with this; the first match counts */
+        int lanes, transfers;
+    } table[] = {{"sm_3", 192, 2},   {"sm_5", 128, 2},   {"sm_60", 64, 2},  {"sm_6", 128, 2},
+                 {"sm_7", 64, 2},    {"sm_80", 64, 2},   {"sm_", 128, 2},   {"gfx90a", 128, 2},
+                 {"gfx94", 128, 4},  {"gfx95", 128, 0},  {"gfx9", 64, 2},   {"gfx8", 64, 0},
+                 {"gfx10", 128, 16}, {"gfx11", 256, 16}, {"gfx12", 256, 16}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!strncmp(d->arch, table[i].arch, strlen(table[i].arch))) {
+            const int amd = d->arch[0] == 'g';
+            d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * table[i].lanes;
+            d->peak_bytes_per_s =
+                amd && integrated ? 0
+                                  : d->memory_clock_hz * table[i].transfers * d->bus_width_bits / 8;
+            return;
+        }
+}
+#endif
+
+#if defined(GPUMB_BACKEND_FAKE)
+/* defined by the test */
+
+#else
+
+/* Huge pages where the kernel has them. Returns 0 when there is none. */
+static inline int gpumbi_host_alloc(void **p, uint64_t bytes)
+{
+    const size_t huge_page = (size_t)1 << 21;
+    const int failed = gpumbi_aligned(p, bytes >= huge_page ? huge_page : 256, (size_t)bytes);
+    /* The compiler must assume that others see the memory, or it drops stores to it. */
+    gpumbi_compiler_barrier(*p);
+    return !failed;
+}
+
+#if defined(GPUMB_BACKEND_CUDA) || defined(GPUMB_BACKEND_HIP)
+
+/* The two runtimes differ only in their prefix, except for what is spelled out below. */
+#if defined(GPUMB_BACKEND_CUDA)
+#define GPUMBI_RT(name) cuda##name
+typedef cudaError_t gpumbi_rt_error;
+typedef cudaStream_t gpumbi_stream;
+typedef cudaEvent_t gpumbi_event;
+typedef struct cudaPointerAttributes gpumbi_rt_pointer;
+typedef enum cudaMemoryAdvise gpumbi_rt_advice;
+typedef enum cudaDeviceAttr gpumbi_rt_attribute;
+typedef struct cudaDeviceProp gpumbi_rt_properties;
+#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(cudaDevAttr##name, ordinal)
+#define GPUMBI_RT_NO_MEMORY cudaErrorMemoryAllocation
+#define GPUMBI_RT_PIN cudaHostAlloc
+#define GPUMBI_RT_UNPIN cudaFreeHost
+#else
+#define GPUMBI_RT(name) hip##name
+typedef hipError_t gpumbi_rt_error;
+typedef hipStream_t gpumbi_stream;
+typedef hipEvent_t gpumbi_event;
+typedef hipPointerAttribute_t gpumbi_rt_pointer;
+typedef hipMemoryAdvise gpumbi_rt_advice;
+typedef hipDeviceAttribute_t gpumbi_rt_attribute;
+typedef hipDeviceProp_t gpumbi_rt_properties;
+#define GPUMBI_RT_ATTRIBUTE(name, ordinal) gpumbi_rt_value(hipDeviceAttribute##name, ordinal)
+#define GPUMBI_RT_NO_MEMORY hipErrorOutOfMemory
+#define GPUMBI_RT_PIN hipHostMalloc
+#define GPUMBI_RT_UNPIN hipHostFree
+#endif
+#if defined(GPUMB_BACKEND_CUDA) || defined(__HIP_PLATFORM_NVIDIA__) ||                             \
+    defined(__HIP_PLATFORM_NVCC__)
+#define GPUMBI_NVIDIA
+#endif
+
+/* Verbs that are one call of the runtime. A stream of one's own can be captured; created without
+ * the non-blocking flag it still keeps order with the legacy default stream, on which a plain
+ * kernel<<<grid, block>>> runs. A capture is relaxed: what other threads of the program do is their
+ * own business. */
+#define GPUMBI_RT_GRAPH(graph) ((GPUMBI_RT(GraphExec_t))(graph))
+#define GPUMBI_RT_STREAM(stream) ((gpumbi_stream)(stream))
+#define GPUMBI_RT_EVENT(event) ((gpumbi_event)(event))
+#define gpumbi_dev_count(count) ((int)GPUMBI_RT(GetDeviceCount)(count))
+#define gpumbi_dev_select(ordinal) ((void)GPUMBI_RT(SetDevice)(ordinal))
+#define gpumbi_dev_last_error() ((int)GPUMBI_RT(GetLastError)())
+#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
+    ((int)GPUMBI_RT(MemcpyAsync)(to, from, (size_t)(bytes), GPUMBI_RT(MemcpyDefault),              \
+                                 GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
+    ((int)GPUMBI_RT(MemsetAsync)(p, byte, (size_t)(bytes), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_prefetch(p, bytes, ordinal, stream)                                             \
+    ((int)GPUMBI_RT(MemPrefetchAsync)(p, (size_t)(bytes), GPUMBI_RT_PREFETCH(ordinal),             \
+                                      GPUMBI_RT_STREAM(stream)))
+#define GPUMBI_RT_ADVICE(advice)                                                                   \
+    ((gpumbi_rt_advice)((advice)-1 + (int)GPUMBI_RT(MemAdviseSetReadMostly)))
+#define gpumbi_dev_advise(p, bytes, advice, ordinal)                                               \
+    ((int)GPUMBI_RT(MemAdvise)(p, (size_t)(bytes), GPUMBI_RT_ADVICE(advice),                       \
+                               GPUMBI_RT_PLACE(ordinal)))
+#define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
+#define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
+#define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
+#define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
+#define gpumbi_dev_record(event, stream)                                                           \
+    ((int)GPUMBI_RT(EventRecord)(GPUMBI_RT_EVENT(event), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_capture_begin(stream)                                                           \
+    ((int)GPUMBI_RT(StreamBeginCapture)(GPUMBI_RT_STREAM(stream),                                  \
+                                        GPUMBI_RT(StreamCaptureModeRelaxed)))
+#define gpumbi_dev_graph_launch(graph, stream)                                                     \
+    ((int)GPUMBI_RT(GraphLaunch)(GPUMBI_RT_GRAPH(graph), GPUMBI_RT_STREAM(stream)))
+#define gpumbi_dev_graph_destroy(graph) ((void)GPUMBI_RT(GraphExecDestroy)(GPUMBI_RT_GRAPH(graph)))
+
+static inline int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
+{
+    int value = 0;
+    if (GPUMBI_RT(DeviceGetAttribute)(&value, attribute, ordinal)) {
+        (void)GPUMBI_RT(GetLastError)();
+        return 0;
+    }
+    return value;
+}
+
+static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
+{
+    static gpumbi_rt_properties properties; /* large */
+    gpumbi_rt_error error = GPUMBI_RT(SetDevice)(ordinal);
+    if (!error)
+        error = GPUMBI_RT(Free)(NULL); /* creates the context, or says why not */
+    if (!error)
+        error = GPUMBI_RT(GetDeviceProperties)(&properties, ordinal);
+    if (error)
+        return (int)error;
+    gpumbi_copy_text(d->name, sizeof d->name, properties.name);
+    d->multiprocessors = properties.multiProcessorCount;
+    d->warp_size = properties.warpSize;
+    d->max_block = properties.maxThreadsPerBlock;
+    d->memory_bytes = (uint64_t)properties.totalGlobalMem;
+    d->max_threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    d->sm_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(ClockRate, ordinal);
+    d->memory_clock_hz = 1e3 * GPUMBI_RT_ATTRIBUTE(MemoryClockRate, ordinal);
+    d->l2_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(L2CacheSize, ordinal);
+    d->ecc = GPUMBI_RT_ATTRIBUTE(EccEnabled, ordinal);
+#if defined(GPUMB_BACKEND_CUDA)
+    gpumbi_copy_text(d->backend, sizeof d->backend, "cuda");
+    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(GlobalMemoryBusWidth, ordinal);
+    /* L1 and shared memory are one array: its size is the most that can be carved out of it. */
+    d->l1_bytes = (uint64_t)GPUMBI_RT_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, ordinal);
+#else
+    gpumbi_copy_text(d->backend, sizeof d->backend, "hip");
+    d->bus_width_bits = GPUMBI_RT_ATTRIBUTE(MemoryBusWidth, ordinal);
+#endif
+#if defined(GPUMBI_NVIDIA)
+    gpumbi_format(d->arch, sizeof d->arch, "sm_%d%d", properties.major, properties.minor);
+#else
+    gpumbi_copy_text(d->arch, sizeof d->arch, properties.gcnArchName);
+    d->arch[strcspn(d->arch, ":")] = 0; /* "gfx90a:sramecc+:xnack-" */
+#endif
+    gpumbi_peaks(d, properties.integrated);
+    return 0;
+}
+
+static inline int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
+{
+    size_t free_now = 0, total = 0;
+    gpumbi_rt_error error = (gpumbi_rt_error)0;
+    if (kind == GPUMB_MEMORY_PINNED || kind == GPUMB_MEMORY_HOST)
+        *free_bytes = gpumbi_host_memory();
+    else if ((error = GPUMBI_RT(MemGetInfo)(&free_now, &total)) == (gpumbi_rt_error)0)
+        *free_bytes = free_now;
+    return (int)error;
+}
+
+/* Pinned memory has the same address on the device. */
+static inline int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
+{
+    gpumbi_rt_error error = (gpumbi_rt_error)0;
+    if (kind == GPUMB_MEMORY_DEVICE)
+        error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
+    else if (kind == GPUMB_MEMORY_MANAGED)
+        error = GPUMBI_RT(MallocManaged)(p, (size_t)bytes, GPUMBI_RT(MemAttachGlobal));
+    else if (kind == GPUMB_MEMORY_PINNED)
+        error = GPUMBI_RT_PIN(p, (size_t)bytes, 0);
+    else if (!gpumbi_host_alloc(p, bytes))
+        error = GPUMBI_RT_NO_MEMORY;
+    if (error)
+        (void)GPUMBI_RT(GetLastError)();
+    return (int)error;
+}
+
+static inline void gpumbi_dev_free(void *p, gpumb_memory kind)
+{
+    if (kind == GPUMB_MEMORY_HOST)
+        free(p);
+    else
+        (void)(kind == GPUMB_MEMORY_PINNED ? GPUMBI_RT_UNPIN(p) : GPUMBI_RT(Free)(p));
+}
+
+/* What the runtime does not know is pageable memory, for HIP with an error. The member was called
+ * memoryType in HIP before 6, isManaged told the rest; HIP 5.7 on NVIDIA never sets the latter. */
+static inline gpumb_memory gpumbi_dev_kind(const void *p)
+{
+    gpumbi_rt_pointer is;
+    memset(&is, 0, sizeof is);
+    if (GPUMBI_RT(PointerGetAttributes)(&is, p)) {
+        (void)GPUMBI_RT(GetLastError)();
+        return GPUMB_MEMORY_HOST;
+    }
+#if defined(GPUMB_BACKEND_HIP) && HIP_VERSION_MAJOR < 6 && !defined(__CUDACC__)
+    return is.isManaged                           ? GPUMB_MEMORY_MANAGED
+           : is.memoryType == hipMemoryTypeDevice ? GPUMB_MEMORY_DEVICE
+                                                  : GPUMB_MEMORY_PINNED;
+#else
+    return is.type == GPUMBI_RT(MemoryTypeDevice)    ? GPUMB_MEMORY_DEVICE
+           : is.type == GPUMBI_RT(MemoryTypeManaged) ? GPUMB_MEMORY_MANAGED
+           : is.type == GPUMBI_RT(MemoryTypeHost)    ? GPUMB_MEMORY_PINNED
+                                                     : GPUMB_MEMORY_HOST;
+#endif
+}
+
+/* From CUDA 13 on a place is a struct, and a prefetch has flags. */
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 13000
+static struct cudaMemLocation gpumbi_rt_place(int ordinal)
+{
+    struct cudaMemLocation place;
+    memset(&place, 0, sizeof place);
+    place.type = ordinal < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    place.id = ordinal < 0 ? 0 : ordinal;
+    return place;
+}
+#define GPUMBI_RT_PLACE(ordinal) gpumbi_rt_place(ordinal)
+#define GPUMBI_RT_PREFETCH(ordinal) gpumbi_rt_place(ordinal), 0
+#else
+#define GPUMBI_RT_PLACE(ordinal) ordinal /* cudaCpuDeviceId, hipCpuDeviceId: -1 */
+#define GPUMBI_RT_PREFETCH(ordinal) ordinal
+#endif
+
+static inline int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
+{
+    float milliseconds = 0;
+    gpumbi_rt_error error = GPUMBI_RT(EventSynchronize)((gpumbi_event)stop);
+    if (!error)
+        error = GPUMBI_RT(EventElapsedTime)(&milliseconds, (gpumbi_event)start, (gpumbi_event)stop);
+    *seconds = (double)milliseconds * 1e-3;
+    return (int)error;
+}
+
+static inline int gpumbi_dev_capture_end(void *stream, void **graph)
+{
+    GPUMBI_RT(Graph_t) captured = NULL;
+    GPUMBI_RT(GraphExec_t) ready = NULL;
+    size_t nodes = 0;
+    gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
+    if (!error)
+        error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &nodes);
+    if (!error && nodes)
+        error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
+    if (captured)
+        (void)GPUMBI_RT(GraphDestroy)(captured);
+    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
+    *graph = ready;
+    return (int)error;
+}
+
+static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const void *function,
+                                    void **parameters, void *stream)
+{
+    const dim3 grid((unsigned)shape->grid[0], (unsigned)shape->grid[1], (unsigned)shape->grid[2]);
+    const dim3 block((unsigned)shape->block[0], (unsigned)shape->block[1],
+                     (unsigned)shape->block[2]);
+    const size_t bytes = (size_t)shape->shared_bytes;
+    gpumbi_rt_error error =
+        GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes, (gpumbi_stream)stream);
+    /* More than 48 KiB, with what the kernel declares itself, has to be asked for, once. */
+    if (error && bytes &&
+        !GPUMBI_RT(FuncSetAttribute)(function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
+                                     (int)bytes)) {
+        (void)GPUMBI_RT(GetLastError)();
+        error = GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes,
+                                        (gpumbi_stream)stream);
+    }
+    return (int)error;
+}
+
+static inline int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
+                                    int *registers, double *occupancy)
+{
+    int blocks = 0, ordinal = 0;
+    GPUMBI_RT(FuncAttributes) attributes;
+    gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
+    if (!error)
+        error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
+                                                                     (size_t)shared_bytes);
+    if (!error)
+        error = GPUMBI_RT(GetDevice)(&ordinal);
+    if (error) {
+        (void)GPUMBI_RT(GetLastError)();
+        return (int)error;
+    }
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    *registers = attributes.numRegs;
+    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    return 0;
+}
+
+static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
+{
+    const gpumbi_rt_error e = (gpumbi_rt_error)error;
+#if defined(GPUMB_BACKEND_CUDA)
+    const gpumbi_rt_error no_image = cudaErrorNoKernelImageForDevice;
+    const char *remedy = "no kernel image for this device: compile with -arch=native, or name its "
+                         "architecture, for example -arch=sm_90";
+    const char *look = "no CUDA device or driver: see nvidia-smi, or build for the CPU";
+#else
+    const gpumbi_rt_error no_image = hipErrorNoBinaryForGpu;
+    const char *remedy = "no kernel image for this device: compile with --offload-arch=native, or "
+                         "name its architecture, for example --offload-arch=gfx90a";
+    const char *look = "no HIP device or driver: see rocminfo, or build for the CPU";
+#endif
+    const int refused =
+        (e >= GPUMBI_RT(ErrorStreamCaptureUnsupported) &&
+         e <= GPUMBI_RT(ErrorStreamCaptureWrongThread)) ||
+        e == GPUMBI_RT(ErrorInvalidConfiguration) || e == GPUMBI_RT(ErrorInvalidValue) ||
+        e == GPUMBI_RT(ErrorLaunchOutOfResources) || e == GPUMBI_RT(ErrorInvalidDeviceFunction) ||
+        e == GPUMBI_RT(ErrorInvalidDevice) || e == GPUMBI_RT(ErrorNotSupported);
+    *severity = e == GPUMBI_RT_NO_MEMORY ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
+    if (e == no_image)
+        return remedy;
+    if (e == GPUMBI_RT(ErrorNoDevice) || e == GPUMBI_RT(ErrorInsufficientDriver))
+        return look;
+    return GPUMBI_RT(GetErrorString)(e);
+}
+
+/* ---- libraries ---------------------------------------------------------------------------------
+ * The vendors' own, opened where they are installed, and never closed. Their functions are declared
+ * here by the types of the vendor's header, enums as int; all return 0 when they succeed. */
+
+typedef struct gpumbi_symbol {
+    const char *name;
+    size_t at; /* offset of the pointer to it */
+} gpumbi_symbol;
+
+#define GPUMBI_SYMBOL_MEMBER(member, types, symbol) int(*member) types;
+
+/* A call that succeeded, of a function that is there. */
+#define GPUMBI_CALL(from, member, arguments) ((from)->member && !(from)->member arguments)
+
+/* Opens the first of the libraries that is there. What it lacks becomes NULL. Both lists end with
+ * NULL. */
+static inline int gpumbi_load(void *into, const char *const *library, const gpumbi_symbol *symbol)
+{
+    void *opened = NULL;
+    for (; *library && !opened; library++)
+        opened = gpumbi_library_open(*library);
+    for (; symbol->name && opened; symbol++)
+        gpumbi_library_find(opened, symbol->name, (char *)into + symbol->at);
+    return opened != NULL;
+}
+
+/* ---- sensors -----------------------------------------------------------------------------------
+ * Owns a gpumbi_sensors. What the vendor's management library lacks is unknown. */
+
+#if defined(GPUMBI_NVIDIA)
+
+/* nvmlFieldValue_t and nvmlProcessInfo_v2_t (nvml.h of CUDA 11.1 and later). */
+typedef struct gpumbi_nvml_field {
+    unsigned id, scope;
+    long long time_us, latency_us;
+    int type, error;
+    unsigned long long value; /* a union; what is read here is unsigned and little-endian */
+} gpumbi_nvml_field;
+
+typedef struct gpumbi_process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned instance[2];
+} gpumbi_process;
+
+#define GPUMBI_SENSOR_LIBRARIES "libnvidia-ml.so.1"
+#define GPUMBI_SENSOR_FUNCTIONS(X)                                                                 \
+    X(init, (void), "nvmlInit_v2")                                                                 \
+    X(shut_down, (void), "nvmlShutdown")                                                           \
+    X(find, (const char *bus_id, void **device), "nvmlDeviceGetHandleByPciBusId_v2")               \
+    X(divided, (void *device, unsigned *now, unsigned *later), "nvmlDeviceGetMigMode")             \
+    X(clock, (void *device, int domain, unsigned *mhz), "nvmlDeviceGetClockInfo")                  \
+    X(temperature, (void *device, int sensor, unsigned *c), "nvmlDeviceGetTemperature")            \
+    X(fields, (void *device, int count, gpumbi_nvml_field *list), "nvmlDeviceGetFieldValues")      \
+    X(generation, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkGeneration")                \
+    X(width, (void *device, unsigned *), "nvmlDeviceGetMaxPcieLinkWidth")                          \
+    X(reasons, (void *device, unsigned long long *), "nvmlDeviceGetCurrentClocksEventReasons")     \
+    X(reasons_old, (void *device, unsigned long long *),                                           \
+      "nvmlDeviceGetCurrentClocksThrottleReasons")                                                 \
+    X(processes, (void *device, unsigned *count, gpumbi_process *list),                            \
+      "nvmlDeviceGetComputeRunningProcesses_v3")                                                   \
+    X(processes_old, (void *device, unsigned *count, gpumbi_process *list),                        \
+      "nvmlDeviceGetComputeRunningProcesses_v2")
+
+#else
+
+/* rsmi_process_info_t (rocm_smi.h of ROCm 5 ... 7). */
+typedef struct gpumbi_process {
+    uint32_t pid, pasid;
+    uint64_t memory, sdma;
+    uint32_t occupancy;
+} gpumbi_process;
+
+#define GPUMBI_SENSOR_LIBRARIES                                                                    \
+    "librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",        \
+        "librocm_smi64.so", "/opt/rocm/lib/librocm_smi64.so"
+#define GPUMBI_SENSOR_FUNCTIONS(X)                                                                 \
+    X(init, (uint64_t flags), "rsmi_init")                                                         \
+    X(shut_down, (void), "rsmi_shut_down")                                                         \
+    X(count, (uint32_t *), "rsmi_num_monitor_devices")                                             \
+    X(bus_id, (uint32_t device, uint64_t *), "rsmi_dev_pci_id_get")                                \
+    X(clock, (uint32_t device, int domain, void *table), "rsmi_dev_gpu_clk_freq_get")              \
+    X(link, (uint32_t device, void *table), "rsmi_dev_pci_bandwidth_get")                          \
+    X(temperature, (uint32_t device, uint32_t sensor, int metric, int64_t *),                      \
+      "rsmi_dev_temp_metric_get")                                                                  \
+    X(power, (uint32_t device, uint64_t *, int *kind), "rsmi_dev_power_get")                       \
+    X(power_old, (uint32_t device, uint32_t sensor, uint64_t *), "rsmi_dev_power_ave_get")         \
+    X(processes, (gpumbi_process *, uint32_t *), "rsmi_compute_process_info_get")                  \
+    X(devices, (uint32_t pid, uint32_t *, uint32_t *), "rsmi_compute_process_gpus_get")
+
+#endif
+
+typedef struct gpumbi_sensors {
+    GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
+    int is_divided;
+#if defined(GPUMBI_NVIDIA)
+    void *device;
+    unsigned long long throttled_ns[2]; /* by power, by heat; as last read */
+#else
+    uint32_t device;
+#endif
+} gpumbi_sensors;
+
+#define GPUMBI_SENSOR_SYMBOL(member, types, symbol) {symbol, offsetof(gpumbi_sensors, member)},
+static const gpumbi_symbol gpumbi_sensor_symbol[] = {
+    GPUMBI_SENSOR_FUNCTIONS(GPUMBI_SENSOR_SYMBOL){NULL, 0}};
+
+/* The highest of a PCIe link's rates: gigatransfers a second by generation, coded 8 in 10 bits,
+ * from the third on 128 in 130, from the sixth on 242 bytes in flits of 256 (PCI Express Base
+ * Specification 6.0). */
+static inline void gpumbi_pcie(gpumb_device *d, unsigned generation, unsigned lanes)
+{
+    static const double rate[] = {2.5 * 8 / 10,     5.0 * 8 / 10,     8.0 * 128 / 130,
+                                  16.0 * 128 / 130, 32.0 * 128 / 130, 64.0 * 242 / 256,
+                                  128.0 * 242 / 256};
+    if (generation < 1 || generation > sizeof rate / sizeof rate[0] || !lanes)
+        return;
+    d->link_bytes_per_s = rate[generation - 1] * lanes * 1e9 / 8;
+    gpumbi_format(d->link, sizeof d->link, "PCIe %u.0 x%u", generation, lanes);
+}
+
+/* How many processes other than this one are in a list. In a container, this process may be in the
+ * list under a number of the host that it does not know itself: then one of the list is it. An
+ * empty list tells nothing, since this process computes on the device. Processes of other
+ * containers may be missing: os_find_ns_pid() in NVIDIA's open kernel modules leaves them out. A
+ * process that is in the list twice counts once. */
+static inline int gpumbi_count_others(const gpumbi_process *list, unsigned count)
+{
+    const unsigned self = (unsigned)getpid();
+    int others = 0, found = 0;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned first = 0;
+        while (list[first].pid != list[i].pid)
+            first++;
+        found |= list[i].pid == self;
+        others += list[i].pid != self && first == i;
+    }
+    return found ? others : others - 1;
+}
+
+#if defined(GPUMBI_NVIDIA)
+
+static inline int gpumbi_nvml_read(const gpumbi_sensors *s, unsigned id, unsigned scope,
+                                   unsigned long long *value)
+{
+    gpumbi_nvml_field field;
+    memset(&field, 0, sizeof field);
+    field.id = id;
+    field.scope = scope;
+    if (!GPUMBI_CALL(s, fields, (s->device, 1, &field)) || field.error)
+        return 0;
+    *value = field.type == 1 ? (unsigned)field.value : field.value; /* 1: an unsigned int */
+    return 1;
+}
+
+/* NVML_FI_DEV_POWER_INSTANT, from CUDA 12 on. Not nvmlDeviceGetPowerUsage(): from Ampere on that is
+ * the mean over a second (nvml.h). */
+static inline double gpumbi_dev_power(void *sensors)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    unsigned long long mw = 0;
+    return s && !s->is_divided && gpumbi_nvml_read(s, 186, 0, &mw) ? 1e-3 * (double)mw : 0;
+}
+
+/* The reasons at this moment (nvmlClocksEventReasons), and those under which the driver has counted
+ * more time since the last call: throttling ends with the work that causes it. Not throttling: idle
+ * (1), clocks that were asked for (2, 0x100), a sync boost group (0x10). */
+static inline int gpumbi_nvml_throttle(gpumbi_sensors *s)
+{
+    static const struct {
+        unsigned long long reasons;
+        int throttle;
+    } table[] = {{0x4, GPUMB_THROTTLE_POWER},
+                 {0x20, GPUMB_THROTTLE_THERMAL},
+                 {0x40, GPUMB_THROTTLE_THERMAL | GPUMB_THROTTLE_HARDWARE},
+                 {0x80, GPUMB_THROTTLE_POWER | GPUMB_THROTTLE_HARDWARE},
+                 {0x8, GPUMB_THROTTLE_HARDWARE},
+                 {~0x1ffull, GPUMB_THROTTLE_OTHER}};
+    unsigned long long now = 0, ns = 0;
+    int throttle = GPUMBI_CALL(s, reasons, (s->device, &now)) ? 0 : -1;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (now & table[i].reasons)
+            throttle |= table[i].throttle;
+    for (unsigned i = 0; i < 2 && throttle >= 0; i++)
+        if (gpumbi_nvml_read(s, 74 + i, 0, &ns)) { /* NVML_FI_DEV_PERF_POLICY_POWER, _THERMAL */
+            if (ns > s->throttled_ns[i])
+                throttle |= table[i].throttle;
+            s->throttled_ns[i] = ns;
+        }
+    return throttle;
+}
+
+/* What device and board can do: an idle link runs slower. NVML_FI_DEV_C2C_LINK_COUNT, _GET_STATUS
+ * and _GET_MAX_BW, of each link in MB/s. */
+static inline void gpumbi_dev_link(void *sensors, gpumb_device *d)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    unsigned generation = 0, lanes = 0;
+    unsigned long long links = 0, active = 0, mb = 0;
+    if (!s)
+        return;
+    if (GPUMBI_CALL(s, generation, (s->device, &generation)) &&
+        GPUMBI_CALL(s, width, (s->device, &lanes)))
+        gpumbi_pcie(d, generation, lanes);
+    double sum = 0;
+    if (gpumbi_nvml_read(s, 170, 0, &links))
+        for (unsigned i = 0; i < (unsigned)links && i < 64; i++)
+            if (gpumbi_nvml_read(s, 171, i, &active) && (unsigned)active == 1 &&
+                gpumbi_nvml_read(s, 172, i, &mb))
+                sum += 1e6 * (unsigned)mb;
+    if (sum > 0) {
+        d->link_bytes_per_s = sum;
+        gpumbi_copy_text(d->link, sizeof d->link, "NVLink-C2C");
+    }
+}
+
+static inline int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
+{
+    unsigned divided = 0, later = 0;
+    if (!GPUMBI_CALL(s, init, ()))
+        return 0;
+    if (!GPUMBI_CALL(s, find, (bus_id, &s->device))) {
+        if (s->shut_down)
+            s->shut_down();
+        return 0;
+    }
+    s->is_divided = GPUMBI_CALL(s, divided, (s->device, &divided, &later)) && divided;
+    if (!s->reasons)
+        s->reasons = s->reasons_old; /* before driver 535 */
+    if (!s->processes)
+        s->processes = s->processes_old; /* before driver 510 */
+    memset(s->throttled_ns, 0xff, sizeof s->throttled_ns);
+    gpumbi_nvml_throttle(s); /* notes the times so far */
+    return 1;
+}
+
+static inline void gpumbi_dev_state(void *sensors, gpumbi_state *state)
+{
+    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
+    gpumbi_process list[64];
+    unsigned mhz, celsius, count = sizeof list / sizeof list[0];
+    *state = gpumbi_state_unknown;
+    if (!s)
+        return;
+    if (GPUMBI_CALL(s, clock, (s->device, 1, &mhz))) /* NVML_CLOCK_SM */
+        state->sm_clock_hz = 1e6 * mhz;
+    if (GPUMBI_CALL(s, clock, (s->device, 2, &mhz))) /* NVML_CLOCK_MEM */
+        state->memory_clock_hz = 1e6 * mhz;
+    if (GPUMBI_CALL(s, temperature, (s->device, 0, &celsius))) /* NVML_TEMPERATURE_GPU */
+        state->temperature_c = celsius;
+    state->throttle = gpumbi_nvml_throttle(s);
+    const int error = s->processes ? s->processes(s->device, &count, list) : 1;
+    if (!s->is_divided && !error)
+        state->others = gpumbi_count_others(list, count);
+    if (!s->is_divided && error == 7) /* NVML_ERROR_INSUFFICIENT_SIZE: count is what it takes */
+        state->others = (int)count - 1;
+}
+
+#else
+
+/* rsmi_dev_pci_id_get() gives domain << 32 | bus << 8 | device << 3 | function; the number of a
+ * partition is in bits 28 ... 31 or in the function. */
+static inline int gpumbi_sensors_find(gpumbi_sensors *s, const char *bus_id)
+{
+    unsigned domain, bus, device;
+    uint32_t count = 0, found = 0;
+    const uint64_t only_threads = 0x400000000000000; /* RSMI_INIT_FLAG_THRAD_ONLY_MUTEX: else a
+                                                        process killed in a call blocks all */
+    if (sscanf(bus_id, "%x:%x:%x", &domain, &bus, &device) != 3 ||
+        !GPUMBI_CALL(s, init, (only_threads)))
+        return 0;
+    const uint64_t wanted = (uint64_t)domain << 32 | bus << 8 | device << 3;
+    if (!GPUMBI_CALL(s, count, (&count)))
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t id = 0;
+        if (GPUMBI_CALL(s, bus_id, (i, &id)) && (id & 0xffffffff0000fff8) == wanted && !found++)
+            s->device = i;
+    }
+    s->is_divided = found > 1;
+    if (!found && s->shut_down)
+        s->shut_down();
+    return found > 0;
+}
+
+static inline double gpumbi_dev_power(void *sensors)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    uint64_t uw = 0;
+    int kind = 0;
+    if (!s || s->is_divided ||
+        (!GPUMBI_CALL(s, power, (s->device, &uw, &kind)) && /* from ROCm 6 on */
+         !GPUMBI_CALL(s, power_old, (s->device, 0, &uw))))
+        return 0;
+    return 1e-6 * (double)uw;
+}
+
+/* rsmi_frequencies_t is {uint32_t levels, current; uint64_t hz[32]} in ROCm 5; ROCm 6 puts a bool
+ * in front (1: there is a level of deep sleep) and has one level more. What is in front says which:
+ * a bool is 0, or 1 with at least one level behind it, and a table of one level is at level 0.
+ * Returns where the first of `levels` is; 0: it makes no sense. */
+static inline size_t gpumbi_rsmi_table(const uint64_t table[64], uint32_t *levels,
+                                       uint32_t *current)
+{
+    uint32_t head[4];
+    memcpy(head, table, sizeof head);
+    const uint32_t has_bool = head[0] == 0 || (head[0] == 1 && head[1] != 0);
+    *levels = head[has_bool];
+    *current = head[has_bool + 1];
+    return *levels <= 33 && *current < *levels ? 1 + has_bool : 0;
+}
+
+static inline double gpumbi_rsmi_clock(const gpumbi_sensors *s, int domain)
+{
+    uint64_t table[64];
+    uint32_t levels, current;
+    memset(table, 0, sizeof table);
+    if (!GPUMBI_CALL(s, clock, (s->device, domain, table)))
+        return 0;
+    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
+    return first ? (double)table[first + current] : 0;
+}
+
+/* rsmi_pcie_bandwidth_t: such a table of transfers a second, and behind it the lanes of each. */
+static inline void gpumbi_dev_link(void *sensors, gpumb_device *d)
+{
+    const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
+    uint64_t table[64];
+    uint32_t levels, current, lanes[32];
+    memset(table, 0, sizeof table);
+    if (!s || !GPUMBI_CALL(s, link, (s->device, table)))
+        return;
+    const size_t first = gpumbi_rsmi_table(table, &levels, &current);
+    memcpy(lanes, table + first + (first > 1 ? 33 : 32), sizeof lanes);
+    for (uint32_t i = 0; first && i < levels && i < 32; i++) {
+        unsigned generation = 1; /* 2.5, 5, 8, 16, 32 ... */
+        for (double rate = 2.5e9; rate * 1.2 < (double)table[first + i] && generation < 9;
+             generation++)
+            rate *= generation == 2 ? 1.6 : 2;
+        gpumb_device level = *d;
+        gpumbi_pcie(&level, generation, lanes[i]);
+        if (level.link_bytes_per_s > d->link_bytes_per_s)
+            *d = level;
+    }
+}
+
+static inline int gpumbi_rsmi_others(const gpumbi_sensors *s)
+{
+    gpumbi_process list[64];
+    uint32_t device[64], count = 64, kept = 0;
+    if (!s->devices || !GPUMBI_CALL(s, processes, (list, &count)))
+        return -1;
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        uint32_t devices = 64, here = list[i].pid == (uint32_t)getpid();
+        if (!here && GPUMBI_CALL(s, devices, (list[i].pid, device, &devices)))
+            for (uint32_t d = 0; d < devices && d < 64; d++)
+                here |= device[d] == s->device;
+        if (here)
+            list[kept++] = list[i];
+    }
+    return gpumbi_count_others(list, kept);
+}
+
+static inline void gpumbi_dev_state(void *sensors, gpumbi_state *state)
+{
+    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
+    int64_t mc = 0;
+    *state = gpumbi_state_unknown;
+    if (!s)
+        return;
+    state->sm_clock_hz = gpumbi_rsmi_clock(s, 0);     /* RSMI_CLK_TYPE_SYS */
+    state->memory_clock_hz = gpumbi_rsmi_clock(s, 4); /* RSMI_CLK_TYPE_MEM */
+    /* RSMI_TEMP_TYPE_JUNCTION, the hottest spot; else RSMI_TEMP_TYPE_EDGE. */
+    if (GPUMBI_CALL(s, temperature, (s->device, 1, 0, &mc)) ||
+        GPUMBI_CALL(s, temperature, (s->device, 0, 0, &mc)))
+        state->temperature_c = 1e-3 * (double)mc;
+    if (!s->is_divided)
+        state->others = gpumbi_rsmi_others(s);
+}
+
+#endif
+
+static inline void gpumbi_dev_bus_id(int ordinal, char *text, int size)
+{
+    if (GPUMBI_RT(DeviceGetPCIBusId)(text, size, ordinal)) {
+        (void)GPUMBI_RT(GetLastError)();
+        text[0] = 0;
+    }
+}
+
+static inline void *gpumbi_dev_sensors_open(int ordinal)
+{
+    static const char *const library[] = {GPUMBI_SENSOR_LIBRARIES, NULL};
+    char bus_id[32];
+    gpumbi_dev_bus_id(ordinal, bus_id, (int)sizeof bus_id);
+    gpumbi_sensors *s = bus_id[0] ? (gpumbi_sensors *)GPUMB_MALLOC(sizeof *s) : NULL;
+    if (!s)
+        return NULL;
+    memset(s, 0, sizeof *s);
+    if (gpumbi_load(s, library, gpumbi_sensor_symbol) && gpumbi_sensors_find(s, bus_id))
+        return s;
+    GPUMB_FREE(s);
+    return NULL;
+}
+
+static inline void gpumbi_dev_sensors_close(void *sensors)
+{
+    gpumbi_sensors *s = (gpumbi_sensors *)sensors;
+    if (s && s->shut_down)
+        s->shut_down();
+    GPUMB_FREE(s);
+}
+
+/* ---- profiler ----------------------------------------------------------------------------------
+ * Owns gpumbi_profiler, one for the process, as CUPTI is. Attached, CUPTI adds 0.4 us to a kernel
+ * in a graph even when it records nothing (H200, CUDA 13.0): it is detached as soon as nobody needs
+ * it. AMD's has to be there before the runtime starts (rocprofiler-sdk, "Tool registration"), which
+ * is before a region asks for it. */
+
+#if defined(GPUMBI_NVIDIA)
+
+#define GPUMBI_PROFILER_FUNCTIONS(X)                                                               \
+    X(attach,                                                                                      \
+      (void (*need)(uint8_t **, size_t *, size_t *),                                               \
+       void (*full)(void *, uint32_t, uint8_t *, size_t, size_t)),                                 \
+      "cuptiActivityRegisterCallbacks")                                                            \
+    X(enable, (int kind), "cuptiActivityEnable")                                                   \
+    X(flush, (uint32_t flags), "cuptiActivityFlushAll")                                            \
+    X(next, (uint8_t * buffer, size_t bytes, void **record), "cuptiActivityGetNextRecord")         \
+    X(detach, (void), "cuptiFinalize")
+
+static struct gpumbi_profiler {
+    GPUMBI_PROFILER_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
+    int users, locked;
+    int attached, counted;             /* in this process: not both, see below */
+    uint64_t count, first_ns, last_ns; /* of what has ended since the last look */
+} gpumbi_profiler;
+
+/* CUPTI delivers full buffers on a thread of its own. */
+static inline void gpumbi_profiler_lock(void)
+{
+    while (gpumbi_exchange(&gpumbi_profiler.locked, 1)) {
+    }
+}
+
+static inline void gpumbi_profiler_unlock(void)
+{
+    (void)gpumbi_exchange(&gpumbi_profiler.locked, 0);
+}
+
+/* Without room, records are dropped, and the next look misses them. */
+static inline void gpumbi_profiler_need(uint8_t **buffer, size_t *bytes, size_t *records)
+{
+    *bytes = (size_t)1 << 16;
+    *records = 0; /* as many as fit */
+    *buffer = (uint8_t *)malloc(*bytes);
+    if (!*buffer)
+        *bytes = 0;
+}
+
+/* Records of the kinds asked for hold their start at byte 16 and their end at byte 24, in
+ * nanoseconds (cupti_activity.h of CUDA 8 ... 13). Zeros are unknown times. */
+static inline void gpumbi_profiler_full(void *context, uint32_t stream, uint8_t *buffer,
+                                        size_t room, size_t bytes)
+{
+    struct gpumbi_profiler *const p = &gpumbi_profiler;
+    void *record = NULL;
+    (void)context, (void)stream, (void)room;
+    gpumbi_profiler_lock();
+    while (!p->next(buffer, bytes, &record)) {
+        uint64_t at[2];
+        memcpy(at, (char *)record + 16, sizeof at);
+        if (!at[0] || at[1] < at[0])
+            continue;
+        p->first_ns = p->count && p->first_ns < at[0] ? p->first_ns : at[0];
+        p->last_ns = p->count && p->last_ns > at[1] ? p->last_ns : at[1];
+        p->count++;
+    }
+    gpumbi_profiler_unlock();
+    free(buffer);
+}
+
+static const char *const gpumbi_profiler_library[] = {
+    "libcupti.so.13",
+    "libcupti.so.12",
+    "libcupti.so",
+    "/usr/local/cuda/lib64/libcupti.so",
+    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+    NULL};
+#define GPUMBI_PROFILER_SYMBOL(member, types, symbol)                                              \
+    {symbol, offsetof(struct gpumbi_profiler, member)},
+static const gpumbi_symbol gpumbi_profiler_symbol[] = {
+    GPUMBI_PROFILER_FUNCTIONS(GPUMBI_PROFILER_SYMBOL){NULL, 0}};
+
+static inline int gpumbi_dev_profiler_attach(void)
+{
+    /* MEMCPY, MEMSET, MEMCPY2 and KERNEL, which runs kernels one after the other. Not
+     * CONCURRENT_KERNEL: under it a full wave of blocks is not resident at once, and kernels that
+     * spin take up to twice as long as without (H200, CUDA 13.0, driver 580). */
+    static const int kind[] = {1, 2, 22, 3};
+    struct gpumbi_profiler *const p = &gpumbi_profiler;
+    int failed = 0;
+    if (p->counted)
+        return 1;
+    if (!p->users) {
+        p->attached = 1;
+        if (!p->attach)
+            gpumbi_load(p, gpumbi_profiler_library, gpumbi_profiler_symbol);
+        if (!p->attach || !p->enable || !p->flush || !p->next || !p->detach)
+            return 1;
+        failed = p->attach(gpumbi_profiler_need, gpumbi_profiler_full);
+        for (size_t i = 0; i < sizeof kind / sizeof kind[0] && !failed; i++)
+            failed = p->enable(kind[i]); /* another profiler may be attached */
+        if (failed)
+            p->detach();
+    }
+    p->users += !failed;
+    return failed;
+}
+
+static inline void gpumbi_dev_profiler_detach(void)
+{
+    if (!--gpumbi_profiler.users)
+        gpumbi_profiler.detach();
+}
+
+static inline uint64_t gpumbi_dev_profiler_look(double *seconds)
+{
+    struct gpumbi_profiler *const p = &gpumbi_profiler;
+    (void)GPUMBI_CALL(p, flush, (1)); /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
+    gpumbi_profiler_lock();
+    const uint64_t count = p->count;
+    *seconds = count ? 1e-9 * (double)(p->last_ns - p->first_ns) : 0;
+    p->count = 0;
+    gpumbi_profiler_unlock();
+    return count;
+}
+
+#endif
+
+/* ---- counters ----------------------------------------------------------------------------------
+ * Owns gpumbi_counters, one for the process. CUPTI's range profiler and its host side: one range of
+ * the user's, which the caller replays. All calls take a struct, as cupti_target.h,
+ * cupti_profiler_host.h and cupti_range_profiler.h of CUDA 12.6 Update 2 ... 13.0 declare it. After
+ * one that failed no other is made: CUPTI crashes in some, and at a context that is NULL (13.0).
+ * Nothing but cuptiFinalize() leaves a kernel in a graph as fast as it was, 0.50 us in place of
+ * 0.84 (H200). After it the chip's name can't be asked for, and time stamps hang (13.0): a process
+ * has either these or counters. */
+
+#if defined(GPUMBI_NVIDIA)
+
+/* What the struct of each call begins with. */
+typedef struct gpumbi_counter_head {
+    int (*call)(void *);
+    size_t bytes; /* CUPTI's struct: from here on */
+    void *priv, *object;
+} gpumbi_counter_head;
+
+/* member, function, bytes of its struct, what its object is, what follows that */
+#define GPUMBI_COUNTER_CALLS(X)                                                                    \
+    X(initialize, "cuptiProfilerInitialize", 16, none, char none;)                                 \
+    X(chip, "cuptiDeviceGetChipName", 32, device, const char *name;)                               \
+    X(host, "cuptiProfilerHostInitialize", 48, none, const char *chip; void *available, *made;)    \
+    X(add, "cuptiProfilerHostConfigAddMetrics", 40, host.made, const char **names; size_t count;)  \
+    X(room, "cuptiProfilerHostGetConfigImageSize", 32, host.made, size_t bytes;)                   \
+    X(config, "cuptiProfilerHostGetConfigImage", 40, host.made, size_t bytes; void *image;)        \
+    X(enable, "cuptiRangeProfilerEnable", 32, context, void *made;)                                \
+    X(data_room, "cuptiRangeProfilerGetCounterDataSize", 64, enable.made, const char **names;      \
+      size_t count, ranges; uint32_t nodes; size_t bytes;)                                         \
+    X(data, "cuptiRangeProfilerCounterDataImageInitialize", 40, enable.made, size_t bytes;         \
+      void *image;)                                                                                \
+    X(set, "cuptiRangeProfilerSetConfig", 90, enable.made, size_t config_bytes; void *config;      \
+      size_t data_bytes; void *data; int range, replay; size_t ranges; uint16_t levels, least;     \
+      size_t pass; uint16_t level;)                                                                \
+    X(start, "cuptiRangeProfilerStart", 24, enable.made, char none;)                               \
+    X(push, "cuptiRangeProfilerPushRange", 32, enable.made, const char *name;)                     \
+    X(pop, "cuptiRangeProfilerPopRange", 24, enable.made, char none;)                              \
+    X(stop, "cuptiRangeProfilerStop", 41, enable.made, size_t pass, level; uint8_t all;)           \
+    X(decode, "cuptiRangeProfilerDecodeData", 32, enable.made, size_t dropped;)                    \
+    X(evaluate, "cuptiProfilerHostEvaluateToGpuValues", 72, host.made, void *data;                 \
+      size_t bytes, range; const char **names; size_t count; double *values;)                      \
+    X(disable, "cuptiRangeProfilerDisable", 24, enable.made, char none;)                           \
+    X(end, "cuptiProfilerHostDeinitialize", 24, host.made, char none;)
+
+#define GPUMBI_COUNTER_MEMBER(member, symbol, bytes, object, ...)                                  \
+    struct {                                                                                       \
+        gpumbi_counter_head head;                                                                  \
+        __VA_ARGS__                                                                                \
+    } member;
+static struct gpumbi_counters {
+    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_MEMBER)
+    void *none, *context;
+    int (*current)(void **context);
+    size_t device;
+    char chip_name[32];
+    int sought, error, counts;
+    const char *failed;
+    const char *metric[16]; /* of those that the device has ... */
+    double scale[16];
+    int place[16]; /* ... and where their values go */
+} gpumbi_counters;
+
+#define GPUMBI_COUNTER_NUMBER(member, symbol, bytes, object, ...) GPUMBI_COUNTER_##member,
+enum { GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_NUMBER) GPUMBI_COUNTER_COUNT };
+
+#define GPUMBI_COUNTER_SYMBOL(member, symbol, bytes, object, ...)                                  \
+    {symbol, offsetof(struct gpumbi_counters, member)},
+static const gpumbi_symbol gpumbi_counter_symbol[] = {
+    GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_SYMBOL){NULL, 0}};
+static const gpumbi_symbol gpumbi_counter_context[] = {
+    {"cuCtxGetCurrent", offsetof(struct gpumbi_counters, current)}, {NULL, 0}};
+
+#define GPUMBI_COUNTER_ABOUT(member, symbol, bytes, object, ...)                                   \
+    {bytes, offsetof(struct gpumbi_counters, object)},
+static const struct {
+    size_t bytes, object_at;
+} gpumbi_counter_about[] = {GPUMBI_COUNTER_CALLS(GPUMBI_COUNTER_ABOUT){0, 0}};
+
+/* The names of gpumb_set_counters(), in the vendor's terms; a device may know the second of two. */
+static const struct {
+    const char *name, *metric;
+    double scale;
+} gpumbi_counter_names[] = {
+    {"dram_read_bytes", "dram__bytes_read.sum", 1},
+    {"dram_read_bytes", "dram__bytes_op_read.sum", 1},
+    {"dram_write_bytes", "dram__bytes_write.sum", 1},
+    {"dram_write_bytes", "dram__bytes_op_write.sum", 1},
+    {"l2_read_bytes", "lts__t_sectors_srcunit_tex_op_read.sum", 32},
+    {"l2_write_bytes", "lts__t_sectors_srcunit_tex_op_write.sum", 32},
+    {"l1_hit_rate", "l1tex__t_sector_hit_rate.pct", 0.01},
+    {"l2_hit_rate", "lts__t_sector_hit_rate.pct", 0.01},
+    {"load_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 1},
+    {"store_sectors_per_request",
+     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 1},
+    {"shared_bank_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1},
+    {"instructions", "smsp__inst_executed.sum", 1},
+    {"fp32_ops", "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum", 1},
+    {"achieved_occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01}};
+
+/* Returns CUPTI's error, of this call or of the first since open. */
+static inline int gpumbi_counters_call(int which)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    const gpumbi_symbol *symbol = &gpumbi_counter_symbol[which];
+    gpumbi_counter_head *head = (gpumbi_counter_head *)(void *)((char *)c + symbol->at);
+    if (c->error)
+        return c->error;
+    head->bytes = gpumbi_counter_about[which].bytes;
+    memcpy(&head->object, (char *)c + gpumbi_counter_about[which].object_at, sizeof(void *));
+    c->error = head->call ? head->call(&head->bytes) : -1;
+    c->failed = symbol->name;
+    return c->error;
+}
+#define GPUMBI_CUPTI(member) gpumbi_counters_call(GPUMBI_COUNTER_##member)
+
+/* Frees the host object, whatever has failed before. */
+static inline void gpumbi_counters_end(void)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    c->error = 0;
+    if (c->host.made)
+        GPUMBI_CUPTI(end);
+    c->host.made = NULL;
+}
+
+/* What CUPTI calls the i-th name on this device. One that it does not know spoils a host object. */
+static inline void gpumbi_counters_find(gpumbi_counting *counting, int i)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    const size_t names = sizeof gpumbi_counter_names / sizeof gpumbi_counter_names[0];
+    const int n = c->counts;
+    for (size_t k = 0; k <= names && !c->error; k++) {
+        const int own = k == names;
+        if (!own && strcmp(counting->name[i], gpumbi_counter_names[k].name))
+            continue;
+        c->metric[n] = own ? counting->name[i] : gpumbi_counter_names[k].metric;
+        c->scale[n] = own ? 1 : gpumbi_counter_names[k].scale;
+        c->place[n] = i;
+        c->add.names = &c->metric[n];
+        c->add.count = 1;
+        if (GPUMBI_CUPTI(host))
+            return;
+        c->counts = n + !GPUMBI_CUPTI(add);
+        gpumbi_counters_end();
+        if (c->counts > n)
+            return;
+    }
+    gpumbi_format(counting->why, sizeof counting->why, "%s has no counter %s", c->chip_name,
+                  counting->name[i]);
+}
+
+static inline void gpumbi_counters_why(gpumbi_counting *counting)
+{
+    const struct gpumbi_counters *c = &gpumbi_counters;
+    const char *why = "";
+    if (c->error < 0)
+        why = "they need libcupti.so and libnvperf_host.so of CUDA 12.6 Update 2 or later; ";
+    else if (c->error == 35 || c->error == 40) /* CUPTI_ERROR_..._INSUFFICIENT_PRIVILEGES */
+        why = "root alone is permitted to count, or all where the driver's module has "
+              "NVreg_RestrictProfilingToAdminUsers=0; ";
+    else if (c->error == 26 || c->error == 39) /* _HARDWARE_BUSY, _MULTIPLE_SUBSCRIBERS_... */
+        why = "another profiler has them; ";
+    gpumbi_format(counting->why, sizeof counting->why, "no hardware counters: %s%s returns %d", why,
+                  c->failed, c->error);
+}
+
+static inline void gpumbi_dev_counters_close(void)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    c->error = 0;
+    if (c->enable.made)
+        GPUMBI_CUPTI(disable);
+    c->enable.made = NULL;
+    gpumbi_counters_end();
+    if (gpumbi_profiler.detach)
+        gpumbi_profiler.detach();
+    free(c->config.image);
+    free(c->data.image);
+    c->config.image = c->data.image = NULL;
+}
+
+static inline void *gpumbi_counters_image(size_t bytes)
+{
+    void *image = gpumbi_counters.error ? NULL : calloc(1, bytes);
+    if (!image && !gpumbi_counters.error)
+        gpumbi_counters.error = 8; /* CUPTI_ERROR_OUT_OF_MEMORY */
+    return image;
+}
+
+static inline int gpumbi_dev_counters_open(gpumbi_counting *counting, int ordinal)
+{
+    /* CUPTI opens it by its name alone. */
+    static const char *const host[] = {
+        "libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
+        "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
+    static const char *const driver[] = {"libcuda.so.1", NULL};
+    static const gpumbi_symbol nothing = {NULL, 0};
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    if (gpumbi_profiler.attached) {
+        gpumbi_format(counting->why, sizeof counting->why,
+                      "no hardware counters: the profiler has timed a region of this process");
+        return 0;
+    }
+    gpumbi_profiler.counted = 1;
+    if (!c->sought++) {
+        gpumbi_load(c, host, &nothing);
+        gpumbi_load(c, driver, gpumbi_counter_context);
+        gpumbi_load(c, gpumbi_profiler_library, gpumbi_counter_symbol);
+        gpumbi_load(&gpumbi_profiler, gpumbi_profiler_library, gpumbi_profiler_symbol);
+    }
+    c->error = c->counts = 0;
+    c->device = (size_t)ordinal;
+    if (GPUMBI_CUPTI(initialize) == 15) /* CUPTI_ERROR_NOT_INITIALIZED, after cuptiFinalize() */
+        c->error = 0;                   /* all works nevertheless (13.0) */
+    if (!c->error && !(GPUMBI_CALL(c, current, (&c->context)) && c->context)) {
+        c->failed = "cuCtxGetCurrent";
+        c->error = 3; /* CUPTI_ERROR_INVALID_CONTEXT */
+    }
+    if (!c->chip_name[0] && !GPUMBI_CUPTI(chip))
+        gpumbi_format(c->chip_name, sizeof c->chip_name, "%s", c->chip.name);
+    GPUMBI_CUPTI(enable);
+    c->host.chip = c->chip_name;
+    for (int i = 0; i < counting->names; i++)
+        gpumbi_counters_find(counting, i);
+    if (!c->error && !c->counts) {
+        gpumbi_dev_counters_close();
+        return 0;
+    }
+    GPUMBI_CUPTI(host);
+    c->add.names = c->data_room.names = c->evaluate.names = c->metric;
+    c->add.count = c->data_room.count = c->evaluate.count = (size_t)c->counts;
+    GPUMBI_CUPTI(add);
+    GPUMBI_CUPTI(room);
+    c->set.config_bytes = c->config.bytes = c->room.bytes;
+    c->set.config = c->config.image = gpumbi_counters_image(c->room.bytes);
+    GPUMBI_CUPTI(config);
+    c->data_room.ranges = c->set.ranges = 1;
+    c->data_room.nodes = 1;
+    GPUMBI_CUPTI(data_room);
+    c->set.data_bytes = c->data.bytes = c->evaluate.bytes = c->data_room.bytes;
+    c->set.data = c->evaluate.data = c->data.image = gpumbi_counters_image(c->data_room.bytes);
+    GPUMBI_CUPTI(data);
+    c->set.range = 2;  /* CUPTI_UserRange */
+    c->set.replay = 3; /* CUPTI_UserReplay */
+    c->set.levels = c->set.least = c->set.level = 1;
+    GPUMBI_CUPTI(set);
+    if (!c->error)
+        return 1;
+    gpumbi_counters_why(counting);
+    gpumbi_dev_counters_close();
+    return 0;
+}
+
+static inline void gpumbi_dev_counters_start(void)
+{
+    gpumbi_counters.push.name = "region";
+    GPUMBI_CUPTI(start);
+    GPUMBI_CUPTI(push);
+}
+
+static inline int gpumbi_dev_counters_stop(gpumbi_counting *counting)
+{
+    struct gpumbi_counters *const c = &gpumbi_counters;
+    double value[16];
+    GPUMBI_CUPTI(pop);
+    if (!GPUMBI_CUPTI(stop) && !c->stop.all)
+        return 1;
+    GPUMBI_CUPTI(decode);
+    c->evaluate.values = value;
+    GPUMBI_CUPTI(evaluate);
+    for (int i = 0; i < counting->names; i++)
+        counting->value[i] = NAN;
+    for (int i = 0; i < c->counts && !c->error; i++)
+        counting->value[c->place[i]] = value[i] * c->scale[i];
+    if (c->error)
+        gpumbi_counters_why(counting);
+    return 0;
+}
+
+#endif
+
+/* ---- ranges ------------------------------------------------------------------------------------
+ * NVTX's headers would add a sixth to the host code of this one (33 KB, 0.4 s; CUDA 13.0); the same
+ * functions are in a library for languages without them, which finds the tool that is there. */
+
+#if defined(GPUMBI_NVIDIA)
+#include <cuda_profiler_api.h>
+#define GPUMBI_RANGE_LIBRARIES                                                                     \
+    "libnvtx3interop.so.1", "/usr/local/cuda/lib64/libnvtx3interop.so.1", "libnvToolsExt.so.1"
+#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
+    X(push, (const char *name), "nvtxRangePushA")                                                  \
+    X(pop, (void), "nvtxRangePop")
+#else
+#define GPUMBI_RANGE_LIBRARIES "librocprofiler-sdk-roctx.so.1", "libroctx64.so.4", "libroctx64.so"
+#define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
+    X(push, (const char *name), "roctxRangePushA")                                                 \
+    X(pop, (void), "roctxRangePop")                                                                \
+    X(start, (uint64_t thread), "roctxProfilerResume")                                             \
+    X(stop, (uint64_t thread), "roctxProfilerPause")
+#endif
+
+static struct gpumbi_ranges {
+    GPUMBI_RANGE_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
+    int sought;
+} gpumbi_ranges;
+
+static inline void gpumbi_dev_mark(char (*name)[200], int names)
+{
+    static const char *const library[] = {GPUMBI_RANGE_LIBRARIES, NULL};
+#define GPUMBI_RANGE_SYMBOL(member, types, symbol) {symbol, offsetof(struct gpumbi_ranges, member)},
+    static const gpumbi_symbol table[] = {GPUMBI_RANGE_FUNCTIONS(GPUMBI_RANGE_SYMBOL){NULL, 0}};
+    struct gpumbi_ranges *const r = &gpumbi_ranges;
+    if (!r->sought++ && !gpumbi_load(r, library, table))
+        gpumbi_say("no ranges, only the profiler's start and stop: %s is not there", library[0]);
+#if defined(GPUMBI_NVIDIA)
+    (void)cudaProfilerStart();
+#else
+    (void)GPUMBI_CALL(r, start, (0));
+#endif
+    for (int i = 0; i < names && r->push; i++)
+        r->push(name[i]);
+}
+
+static inline void gpumbi_dev_unmark(int names)
+{
+    struct gpumbi_ranges *const r = &gpumbi_ranges;
+    for (int i = 0; i < names && r->pop; i++)
+        r->pop();
+#if defined(GPUMBI_NVIDIA)
+    (void)cudaProfilerStop();
+#else
+    (void)GPUMBI_CALL(r, stop, (0));
+#endif
+}
+
+#else /* the CPU: launches are complete when they return, an event is a time stamp */
+
+enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
+
+static char gpumbi_cpu_fault_text[256];
+
+#ifndef GPUMB_CPU_DEVICES
+#define GPUMB_CPU_DEVICES 1
+#endif
+
+/* No graphs; host code is timed by the clock, whatever is asked for. */
+#define gpumbi_dev_count(count) (*(count) = GPUMB_CPU_DEVICES, 0)
+#define gpumbi_dev_select(ordinal) ((void)(ordinal))
+#define gpumbi_dev_copy(to, from, bytes, stream)                                                   \
+    ((void)(stream), gpumbi_move((char *)(to), (const char *)(from), 0, bytes))
+#define gpumbi_dev_set(p, byte, bytes, stream)                                                     \
+    ((void)(stream), gpumbi_move((char *)(p), NULL, byte, bytes))
+#define gpumbi_dev_prefetch(p, bytes, ordinal, stream) ((void)(ordinal), 0)
+#define gpumbi_dev_advise(p, bytes, advice, ordinal) ((void)(ordinal), 0)
+#define gpumbi_dev_stream_create(stream) (*(stream) = NULL, 0)
+#define gpumbi_dev_stream_destroy(stream) ((void)(stream))
+#define gpumbi_dev_wait(stream) ((void)(stream), 0)
+#define gpumbi_dev_wait_all() 0
+#define gpumbi_dev_event_create(event)                                                             \
+    (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
+#define gpumbi_dev_event_destroy(event) free(event)
+#define gpumbi_dev_record(event, stream) (*(double *)(event) = gpumbi_dev_clock(), 0)
+#define gpumbi_dev_capture_begin(stream) ((void)(stream), 1)
+#define gpumbi_dev_graph_launch(graph, stream) ((void)(graph), (int)GPUMBI_CPU_FAULT)
+#define gpumbi_dev_graph_destroy(graph) ((void)(graph))
+
+static inline void gpumbi_dev_bus_id(int ordinal, char *text, int size)
+{
+    (void)ordinal;
+    (void)size;
+    text[0] = 0;
+}
+
+static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
+{
+    (void)ordinal;
+    gpumbi_cpu_about(d);
+    if (!d->name[0])
+        gpumbi_copy_text(d->name, sizeof d->name, "CPU");
+    gpumbi_copy_text(d->backend, sizeof d->backend, "cpu");
+#if defined(__x86_64__)
+    gpumbi_copy_text(d->arch, sizeof d->arch, "x86-64");
+#elif defined(__aarch64__)
+    gpumbi_copy_text(d->arch, sizeof d->arch, "aarch64");
+#else
+    gpumbi_copy_text(d->arch, sizeof d->arch, "unknown");
+#endif
+    d->multiprocessors = gpumb_cpu_workers();
+    d->warp_size = gpumbi_warp_size;
+    d->max_block = 1024;
+    d->max_threads = 1024;
+    d->ecc = -1;
+    return 0;
+}
+
+static inline int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
+{
+    (void)kind;
+    *free_bytes = gpumbi_host_memory();
+    return 0;
+}
+
+static inline int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
+{
+    (void)kind;
+    return gpumbi_host_alloc(p, bytes) ? 0 : GPUMBI_CPU_NO_MEMORY;
+}
+
+static inline void gpumbi_dev_free(void *p, gpumb_memory kind)
+{
+    (void)kind;
+    free(p);
+}
+
+static inline gpumb_memory gpumbi_dev_kind(const void *p)
+{
+    (void)p;
+    return GPUMB_MEMORY_DEVICE; /* as far as there is one */
+}
+
+/* Copies or sets memory on all workers, a stretch of whole cache lines each. */
+typedef struct gpumbi_stretch {
+    char *to;
+    const char *from; /* NULL: set to `byte` */
+    int byte;
+    uint64_t bytes;
+} gpumbi_stretch;
+
+static inline void gpumbi_move_stretch(void *stretch)
+{
+    const gpumbi_stretch *s = (const gpumbi_stretch *)stretch;
+    const uint64_t each = (s->bytes / gpumbi_self.grid_dim.x + 64) & ~(uint64_t)63;
+    const uint64_t first = each * gpumbi_self.block_idx.x;
+    if (first >= s->bytes)
+        return;
+    const size_t size = (size_t)(s->bytes - first < each ? s->bytes - first : each);
+    if (s->from)
+        memcpy(s->to + first, s->from + first, size);
+    else
+        memset(s->to + first, s->byte, size);
+}
+
+static inline int gpumbi_move(char *to, const char *from, int byte, uint64_t bytes)
+{
+    gpumbi_stretch stretch = {to, from, byte, bytes};
+    const uint64_t parts = bytes < (1 << 16) ? 1 : (uint64_t)gpumb_cpu_workers();
+    const gpumbi_shape shape = {"memcpy", {parts, 1, 1}, {1, 1, 1}, 0, 0};
+    return gpumbi_cpu_launch(&shape, gpumbi_move_stretch, &stretch) ? GPUMBI_CPU_FAULT : 0;
+}
+
+static inline int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
+{
+    *seconds = *(double *)stop - *(double *)start;
+    return 0;
+}
+
+static inline int gpumbi_dev_last_error(void)
+{
+    const char *fault = gpumbi_cpu_take_fault();
+    if (fault)
+        gpumbi_copy_text(gpumbi_cpu_fault_text, sizeof gpumbi_cpu_fault_text, fault);
+    return fault ? GPUMBI_CPU_FAULT : 0;
+}
+
+static inline int gpumbi_dev_capture_end(void *stream, void **graph)
+{
+    (void)stream, (void)graph;
+    return GPUMBI_CPU_FAULT;
+}
+
+static inline int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
+                                    int *registers, double *occupancy)
+{
+    (void)function, (void)block, (void)shared_bytes, (void)registers, (void)occupancy;
+    return GPUMBI_CPU_FAULT; /* unknown here */
+}
+
+static inline void *gpumbi_dev_sensors_open(int ordinal)
+{
+    (void)ordinal;
+    return NULL;
+}
+
+static inline void gpumbi_dev_sensors_close(void *sensors)
+{
+    (void)sensors;
+}
+
+static inline double gpumbi_dev_power(void *sensors)
+{
+    (void)sensors;
+    return 0;
+}
+
+static inline void gpumbi_dev_link(void *sensors, gpumb_device *device)
+{
+    (void)sensors, (void)device;
+}
+
+static inline void gpumbi_dev_state(void *sensors, gpumbi_state *state)
+{
+    (void)sensors;
+    *state = gpumbi_state_unknown;
+}
+
+static inline void gpumbi_dev_mark(char (*name)[200], int names)
+{
+    (void)name, (void)names;
+}
+
+static inline void gpumbi_dev_unmark(int names)
+{
+    (void)names;
+}
+
+static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
+{
+    *severity = error == GPUMBI_CPU_NO_MEMORY ? GPUMBI_MEMORY : GPUMBI_REFUSED;
+    return error == GPUMBI_CPU_NO_MEMORY ? "out of memory" : gpumbi_cpu_fault_text;
+}
+
+#endif
+#endif
+
+#if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
+static inline int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal)
+{
+    (void)ordinal;
+    gpumbi_copy_text(c->why, sizeof c->why, "no hardware counters: only NVIDIA's are supported");
+    return 0;
+}
+
+static inline void gpumbi_dev_counters_start(void)
+{
+}
+
+static inline int gpumbi_dev_counters_stop(gpumbi_counting *c)
+{
+    (void)c;
+    return 0;
+}
+
+static inline void gpumbi_dev_counters_close(void)
+{
+}
+
+static inline int gpumbi_dev_profiler_attach(void)
+{
+    return 1;
+}
+
+static inline void gpumbi_dev_profiler_detach(void)
+{
+}
+
+static inline uint64_t gpumbi_dev_profiler_look(double *seconds)
+{
+    *seconds = 0;
+    return 0;
+}
+#endif
+
+#if !defined(GPUMB_BACKEND_FAKE)
+static inline void gpumbi_dev_date(char text[32])
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    gpumbi_utc(&now, &utc);
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+#endif
+
+/* ================================================================================================
  * CONTEXT
  *
- * Owns the structs of the implementation, the current context, its errors and the interrupt flag.
+ * Owns the structs of the implementation, the current context, its errors, the interrupt flag, and
+ * what is called when a region, a row or the context ends: see gpumbi_tool.
  */
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
-enum {
-    GPUMBI_OPTIONS = 32,
-    GPUMBI_WINDOW = 64,
-    GPUMBI_WINDOWS = 100,
-    GPUMBI_GUARD = 256,
-    GPUMBI_GUARD_BYTE = 0xa5
-};
+enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
+
+/* Finds numbered items by 64-bit keys. Those of one key are found in the order of their numbers, if
+ * they were added from the last to the first. */
+typedef struct gpumbi_index {
+    size_t *slot; /* number + 1 of the first item in it; 0: none */
+    size_t *next; /* the same of the one behind an item */
+    uint64_t *key;
+    size_t slots, count; /* slots: a power of 2, at least as many as items */
+} gpumbi_index;
 
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
@@ -5876,7 +6444,7 @@ static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower
 static const char *const gpumbi_memory_name[] = {"device", "pinned host", "managed", "host"};
 
 /* What a time means, also before its row is finished. */
-static gpumb_meaning gpumbi_meaning(const gpumb_result *r)
+static inline gpumb_meaning gpumbi_meaning(const gpumb_result *r)
 {
     return r->timing == GPUMB_TIMING_GIVEN  ? r->meaning
            : r->timing == GPUMB_TIMING_AUTO ? GPUMB_MEANING_NONE
@@ -5887,7 +6455,7 @@ static gpumb_meaning gpumbi_meaning(const gpumb_result *r)
                : GPUMB_MEANING_SPAN;
 }
 
-static const char *gpumbi_meaning_name(const gpumb_result *r)
+static inline const char *gpumbi_meaning_name(const gpumb_result *r)
 {
     return gpumbi_means_name[gpumbi_meaning(r)];
 }
@@ -6018,14 +6586,35 @@ typedef struct gpumbi_sink {
 
 enum { GPUMBI_CSV, GPUMBI_JSON, GPUMBI_MARKDOWN, GPUMBI_GBENCH, GPUMBI_SINKS };
 
-typedef struct gpumbi_record gpumbi_record; /* see COMPARISON */
+typedef struct gpumbi_record gpumbi_record; /* see RECORDS */
 typedef struct gpumbi_records gpumbi_records;
 typedef struct gpumbi_expectation gpumbi_expectation;
+
+/* The tools, in the order in which they are told of what happens. */
+typedef enum gpumbi_rank {
+    GPUMBI_TOOL_BUFFERS,
+    GPUMBI_TOOL_REGIONS,
+    GPUMBI_TOOL_INTERLEAVE,
+    GPUMBI_TOOL_SWEEPS,
+    GPUMBI_TOOL_KEPT,
+    GPUMBI_TOOL_PROCESSES,
+    GPUMBI_TOOL_INSTRUMENTS,
+    GPUMBI_TOOL_ROWS,
+    GPUMBI_TOOL_PROGRAM,
+    GPUMBI_TOOL_COMPARE,
+    GPUMBI_TOOL_EXPECT,
+    GPUMBI_TOOL_TABLE,
+    GPUMBI_TOOL_FILES,
+    GPUMBI_TOOL_COLUMNS,
+    GPUMBI_TOOLS
+} gpumbi_rank;
 
 /* A context. Each struct in it belongs to the section that is named; others at most read it, and
  * change it through the functions of that section. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
+    const struct gpumbi_tool *tool[GPUMBI_TOOLS];
+    const struct gpumbi_instruments *instruments;
     gpumb_settings settings;
     char program[64], bench[64];
     int done;      /* nothing more happens: after an error, an interrupt, --help */
@@ -6034,6 +6623,8 @@ struct gpumb {
     int process; /* that opened it: in a fork it is dead */
     gpumb_device device;
     void *sensors, *stream, *own_stream;
+    char trouble[200]; /* why the next region has to be skipped */
+    char why[200];     /* from gpumb_reason() */
 
     struct { /* BUFFERS */
         gpumb_buffer *buffers;
@@ -6041,42 +6632,55 @@ struct gpumb {
         int missing_scope;      /* ... this scope ends */
         int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
         char fill[16];
-        uint64_t seed, salts; /* drawn so far */
+        uint64_t seed;
     } memory;
 
     struct {                /* CLOCK */
         void *start, *stop; /* an event pair */
-        int ceiling_tried;
-        gpumb_buffer *evictor;    /* read to make the caches cold */
-        double evicted_launch_s;  /* an empty kernel in an event pair behind that */
-        double profiled_launch_s; /* and by the profiler */
+        int calibrated, ceiling_tried;
+        gpumb_buffer *evictor;   /* read to make the caches cold */
+        double evicted_launch_s; /* an empty kernel in an event pair behind that */
+    } clock;
+
+    struct {                      /* INSTRUMENTS */
+        double profiled_launch_s; /* an empty kernel by the profiler */
         int no_profiler;          /* has been said */
+        uint64_t salts;           /* drawn so far, --strict */
         gpumbi_counting counting; /* of the region under way */
         char counters_said[200];
-    } clock;
+    } instrument;
 
     struct { /* REGIONS */
         gpumbi_description next;
         gpumbi_sampler single, *active;
         int body_due, in_body;
-        int warmed;    /* a region has been timed */
-        int skipped;   /* one of GPUMB_TIME was not ... */
-        int failed;    /* ... or failed */
-        int states;    /* 1: a row of this benchmark has stated its bytes; -1: no more about that */
-        char why[200]; /* from gpumb_reason() */
+        uint64_t met;    /* regions, whatever becomes of them */
+        size_t replayed; /* regions that were, from other processes */
+        int warmed;      /* a region has been timed */
+        int skipped;     /* one of GPUMB_TIME was not ... */
+        int failed;      /* ... or failed */
     } region;
 
     struct { /* REGIONS: the block of a GPUMB_INTERLEAVE */
         int open, collecting;
         int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
-        int met, lanes;                     /* regions met in this pass, and in the first */
+        int place, lanes;                   /* regions met in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
-        int order[GPUMBI_INTERLEAVED];      /* in which lanes take turns, drawn anew ... */
+        size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
         uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
         uint64_t next_look;       /* at the ratios */
         gpumbi_sampler *lane;
     } interleave;
+
+    struct { /* COLUMNS: those behind the fixed ones */
+        char name[GPUMBI_COLUMNS][GPUMBI_COLUMN_NAME];
+        gpumbi_column_kind kind[GPUMBI_COLUMNS];
+        int count;
+        gpumbi_text **text;
+        size_t texts, text_capacity;
+        gpumbi_index index; /* of the texts */
+    } columns;
 
     struct {                           /* SWEEPS */
         int enumerating, dry, listing; /* dry: gpumb_main() walks through all benchmarks */
@@ -6087,19 +6691,20 @@ struct gpumb {
         size_t cell_count, cell_capacity;
         size_t *point; /* where its cells begin; they end where those of the next one do */
         size_t point_count, point_capacity, point_index;
-        size_t *drawn;       /* --shuffle: which point comes when; rows wait until the sweep ends */
-        size_t *slot, slots; /* a hash table of them; a power of 2 */
-        char column[GPUMBI_COLUMNS][GPUMBI_COLUMN_NAME]; /* behind the fixed ones */
-        gpumbi_column_kind column_kind[GPUMBI_COLUMNS];
-        int columns;
-        gpumbi_text **text; /* a hash table of texts */
-        size_t texts, text_slots;
+        size_t *drawn; /* --shuffle: which point comes when; rows wait until the sweep ends */
+        gpumbi_index index;
+        size_t number;                 /* of the point that runs, in the list */
+        char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
+        uint64_t met_before;           /* regions, when it began */
+        double next_s;                 /* when the search for configurations shows how far it is */
+        int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
+        uint64_t expected;             /* rows */
+        int whole_program; /* they are those of the whole program, not of the sweeps so far */
     } sweep;
 
-    struct {                    /* SWEEPS: what --filter lets through, and --list shows */
-        uint64_t met;           /* regions, whatever becomes of them */
-        uint64_t seen, matched; /* of those that make rows: in the enumeration; let through */
-        uint64_t met_before, matched_before; /* the sweep under way */
+    struct {                     /* SWEEPS: what --filter lets through, and --list shows */
+        uint64_t seen, matched;  /* of those that make rows: in the enumeration; let through */
+        uint64_t matched_before; /* the sweep under way */
         const gpumb_benchmark *benchmark;
         int listed;                        /* the number of this benchmark, from 1 */
         int head_listed;                   /* the same, once its name is shown ... */
@@ -6110,13 +6715,13 @@ struct gpumb {
         gpumbi_row **at;
         size_t count, capacity, written, last; /* the last to be finished, not to be written */
         uint64_t ok, skipped;                  /* all others have failed */
+        int states; /* 1: one of this benchmark has stated its bytes; -1: no more about that */
     } rows;
 
     struct { /* SINKS: the files */
         gpumbi_sink sink[GPUMBI_SINKS];
         char settings[1200]; /* see gpumbi_settings_text() */
         int broken;
-        gpumbi_text *notes, *last_note;
     } sinks;
 
     struct { /* SINKS: the table */
@@ -6125,44 +6730,43 @@ struct gpumb {
         uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and behind */
         const char *share;    /* of which it speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
+        gpumbi_text *notes, *last_note;
     } table;
 
     struct { /* SINKS: the line that shows what runs */
         int shown;
-        uint64_t expected; /* rows */
-        int whole_program; /* they are those of the whole program, not of the sweeps so far */
-        double began_s;    /* the first region, on the host's clock */
-        double next_s;     /* when the search for configurations shows how far it is */
+        double began_s; /* the first region, on the host's clock */
     } progress;
 
-    struct {                           /* COMPARISON */
-        gpumbi_records *base, *others; /* of --compare, and a list of those of other processes */
-        gpumbi_text *medians;          /* of rows: room for process_medians_s */
+    struct { /* COMPARE */
+        gpumbi_records *base;
     } comparison;
 
-    struct { /* COMPARISON: rows in place of regions, of --resume or --replay */
+    struct { /* KEPT ROWS: those in place of regions, of --resume or --replay */
         gpumbi_records *rows;
-        size_t left, met; /* of those: that wait for their region, and that have met it */
-        int instead;      /* nothing is measured here: of --replay, or of several devices */
-        size_t missing;   /* regions of a replay without a row, as all of their configuration */
-        uint64_t here;    /* the configuration that had one last */
+        gpumbi_text *medians; /* of rows: room for process_medians_s */
+        size_t left, met;     /* of those: that wait for their region, and that have met it */
+        int instead;          /* nothing is measured here: of --replay, or of several devices */
+        size_t missing;       /* regions of a replay without a row, as all of their configuration */
+        uint64_t here;        /* the configuration that had one last */
     } kept;
 
-    struct { /* COMPARISON: of --expect */
+    struct { /* EXPECT */
         gpumbi_expectation *at;
         int count;
     } expected;
-    struct { /* COMPARISON: the devices of --device 0,2; while they run, other processes */
+
+    struct { /* PROCESSES: the devices of --device 0,2; while they run, other processes */
         struct gpumbi_other *at;
         int count, column;
-        size_t region; /* that is replayed from them */
+        gpumbi_records *rows; /* a list of those of --processes */
     } others;
 
     struct { /* COMMAND LINE */
         int argc;
         char **argv;
         const char *filter[GPUMBI_OPTIONS], *axis[GPUMBI_OPTIONS];
-        int filters, axes, axis_used[GPUMBI_OPTIONS];
+        int filters, axes;
         char arguments[1000]; /* all of these, and the program's own */
     } options;
 
@@ -6192,7 +6796,7 @@ static int gpumbi_catching;                      /* contexts that catch them */
 
 /* A second signal ends the process, unless it comes at once: timeout(1) and many launchers send one
  * to the program and again to its group. */
-static void gpumbi_on_signal(int number)
+static inline void gpumbi_on_signal(int number)
 {
     const double now_s = gpumbi_now();
     if (!gpumbi_interrupted) {
@@ -6204,46 +6808,53 @@ static void gpumbi_on_signal(int number)
     }
 }
 
-/* At exit: completes what the program has left open. The program's exit code is fixed by now:
- * changing it by _exit() would cut off what the program, and other libraries, still have to do. A
- * fork inherits this and the contexts, which are not its own. */
-static void gpumbi_close_all(void)
+static inline void gpumbi_catch_signals(void)
 {
-    while (gpumbi_newest && gpumbi_newest->process == getpid()) {
-        const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
-        gpumbi_newest->benchmarks.running = 0; /* one of them has called exit() */
-        const int exit_code = gpumb_close(gpumbi_newest);
-        if (exit_code)
-            gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
-                       "end main() by return gpumb_close(NULL)",
-                       exit_code);
-        else if (rows)
-            gpumbi_say("the program ends without gpumb_close()");
-    }
+    if (!gpumbi_fetch_add(&gpumbi_catching, 1))
+        for (int i = 0; i < GPUMBI_SIGNALS; i++)
+            gpumbi_catch(gpumbi_signals[i], gpumbi_on_signal, &gpumbi_before[i]);
 }
 
-/* NULL: none is open. */
-static void gpumbi_make_current(gpumb *g)
+static inline void gpumbi_uncatch_signals(void)
 {
-    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.instead) /* is open */
-        gpumbi_dev_select(g->device.ordinal);
-    gpumbi_current = g;
+    if (gpumbi_fetch_add(&gpumbi_catching, -1) != 1)
+        return;
+    for (int i = 0; i < GPUMBI_SIGNALS; i++)
+        gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
+    gpumbi_interrupted = 0;
 }
 
-static gpumb *gpumbi_context(gpumb *g)
+/* ---- tools --------------------------------------------------------------------------------------
+ *
+ * What a one-off of three lines does not need hangs into the core here: a tool says what it does
+ * when something happens in a context, from its first use there on; gpumb_open() uses all of them.
+ * So calls go downwards only, and a program that never names a tool does not compile it.
+ */
+
+typedef struct gpumbi_tool {
+    /* A region is met. 1: it is not to run now, or not as usual. */
+    int (*takes)(gpumb *g, const char *name, gpumb_result *result);
+    void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
+    void (*left)(gpumb *g);                      /* its body was left by return or goto */
+    void (*done)(gpumb *g, gpumbi_sampler *s);   /* it is to become a row */
+    void (*row)(gpumb *g, gpumbi_row *row);      /* it has become one */
+    void (*write)(gpumb *g);                     /* rows are there to be shown and written */
+    void (*foot)(gpumb *g, FILE *json);          /* what stands behind the rows of a JSON file */
+    void (*closing)(gpumb *g);                   /* the context ends: what is still to be said */
+    void (*freeing)(gpumb *g);                   /* and what it holds */
+} gpumbi_tool;
+
+#define GPUMBI_EACH_TOOL(g, event, arguments)                                                      \
+    for (int gpumbi_at = 0; gpumbi_at < GPUMBI_TOOLS; gpumbi_at++)                                 \
+        if ((g)->tool[gpumbi_at] && (g)->tool[gpumbi_at]->event)                                   \
+    (g)->tool[gpumbi_at]->event arguments
+
+static inline void gpumbi_use(gpumb *g, gpumbi_rank rank, const gpumbi_tool *tool)
 {
-    if (g)
-        gpumbi_make_current(g);
-    if (gpumbi_current)
-        return gpumbi_current;
-    gpumb_settings settings;
-    memset(&settings, 0, sizeof settings);
-    settings.quiet = 1;
-    gpumbi_fallback = gpumb_open_settings("gpumb", &settings);
-    return gpumbi_fallback;
+    g->tool[rank] = tool;
 }
 
-static void gpumbi_complete_settings(gpumb_settings *s)
+static inline void gpumbi_complete_settings(gpumb_settings *s)
 {
     s->precision = s->precision > 0 ? s->precision : 0.01;
     s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
@@ -6269,14 +6880,44 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
     return s;
 }
 
+/* NULL: none is open. */
+static inline void gpumbi_make_current(gpumb *g)
+{
+    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.instead) /* is open */
+        gpumbi_dev_select(g->device.ordinal);
+    gpumbi_current = g;
+}
+
+static inline const char *gpumbi_kernel_name(const gpumb_result *r)
+{
+    return r->kernel[0] ? r->kernel : "region";
+}
+
+static inline int gpumbi_is_cpu(const gpumb *g)
+{
+    return !strcmp(g->device.backend, "cpu");
+}
+
+/* Nothing is allocated, launched or measured: regions and axes are only registered. */
+static inline int gpumbi_dry(const gpumb *g)
+{
+    return g->sweep.enumerating || g->sweep.listing;
+}
+
+/* The same without a word of regions and axes: a replay runs nothing either. */
+static inline int gpumbi_idle(const gpumb *g)
+{
+    return gpumbi_dry(g) || g->kept.instead;
+}
+
 /* The exit code of what went wrong but does not end the context; an earlier one stays. */
-static void gpumbi_not_well(gpumb *g)
+static inline void gpumbi_not_well(gpumb *g)
 {
     g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
 }
 
 GPUMBI_PRINTF(3, 4)
-static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
+static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 {
     char text[GPUMBI_LINE];
     va_list arguments;
@@ -6290,7 +6931,13 @@ static void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     g->exit_code = exit_code;
 }
 
-static int gpumbi_working(gpumb *g)
+/* All that was asked for has been said: --help and its like. */
+static inline void gpumbi_said(gpumb *g)
+{
+    g->done = 1;
+}
+
+static inline int gpumbi_working(gpumb *g)
 {
     if (gpumbi_parent &&
         gpumbi_process_parent() != gpumbi_parent) /* it has ended, and nobody reads on */
@@ -6302,100 +6949,14 @@ static int gpumbi_working(gpumb *g)
     return !g->done;
 }
 
-static void gpumbi_free_graphs(gpumbi_sampler *s)
-{
-    for (int i = 0; i < 2; i++) {
-        if (s->graphs.graph[i])
-            gpumbi_dev_graph_destroy(s->graphs.graph[i]);
-        s->graphs.graph[i] = NULL;
-    }
-}
-
-/* Work on other streams is within the ranges, too. */
-static void gpumbi_unmark(gpumbi_sampler *s)
-{
-    if (s->marked) {
-        (void)gpumbi_dev_wait_all(); /* an error comes again with the next wait */
-        gpumbi_dev_unmark(s->marked);
-    }
-    s->marked = 0;
-}
-
-/* What a sampler holds of the device. */
-static void gpumbi_release(gpumbi_sampler *s)
-{
-    gpumbi_free_graphs(s);
-    gpumbi_unmark(s);
-    if (s->profiled)
-        gpumbi_dev_profiler_detach();
-    if (s->counting)
-        gpumbi_dev_counters_close();
-    s->profiled = s->counting = 0;
-}
-
-static void gpumbi_interleave_free(gpumb *g);
-
-/* A body that has not come back to its macro was left by `return` or `goto`. */
-static void gpumbi_leave_body(gpumb *g)
-{
-    if (g->region.in_body) {
-        void *graph = NULL;
-        g->region.in_body = 0;
-        if (g->region.active && g->region.active->phase == GPUMBI_CAPTURE &&
-            !gpumbi_dev_capture_end(g->stream, &graph) && graph)
-            gpumbi_dev_graph_destroy(graph);
-        gpumbi_say(
-            "region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
-            "is dropped",
-            g->region.active ? g->region.active->result.kernel : "");
-        if (g->interleave.open)
-            gpumbi_interleave_free(g);
-        else if (g->region.active)
-            gpumbi_release(g->region.active);
-        g->region.active = NULL;
-        gpumbi_not_well(g);
-    }
-}
-
-static const char *gpumbi_kernel_name(const gpumb_result *r)
-{
-    return r->kernel[0] ? r->kernel : "region";
-}
-
-static int gpumbi_is_cpu(const gpumb *g)
-{
-    return !strcmp(g->device.backend, "cpu");
-}
-
-/* Nothing is allocated, launched or measured: regions and axes are only registered. */
-static int gpumbi_dry(const gpumb *g)
-{
-    return g->sweep.enumerating || g->sweep.listing;
-}
-
-/* The same without a word of regions and axes: a replay runs nothing either. */
-static int gpumbi_idle(const gpumb *g)
-{
-    return gpumbi_dry(g) || g->kept.instead;
-}
-
-/* The start of every function that is not for use in a region. Returns the context, or NULL where
- * there is nothing to do. */
-static gpumb *gpumbi_enter(gpumb *g)
-{
-    g = gpumbi_context(g);
-    gpumbi_leave_body(g);
-    return gpumbi_working(g) ? g : NULL;
-}
-
 /* Why the region under way, or else the next one, has to be skipped; "" if it need not. */
-static char *gpumbi_trouble(gpumb *g)
+static inline char *gpumbi_trouble(gpumb *g)
 {
-    return g->region.active ? g->region.active->about.skip : g->region.next.skip;
+    return g->region.active ? g->region.active->about.skip : g->trouble;
 }
 
 /* Records an error of a verb. Returns 0 for no error. */
-static int gpumbi_try(gpumb *g, int error, const char *what)
+static inline int gpumbi_try(gpumb *g, int error, const char *what)
 {
     gpumbi_severity severity;
     if (!error)
@@ -6405,50 +6966,20 @@ static int gpumbi_try(gpumb *g, int error, const char *what)
     if (severity == GPUMBI_FATAL)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: %s", what, text);
     else
-        gpumbi_format(gpumbi_trouble(g), sizeof g->region.next.skip, "%s: %s", what, text);
+        gpumbi_format(gpumbi_trouble(g), sizeof g->trouble, "%s: %s", what, text);
     return 1;
 }
 
 /* The same for a launch, or for the end of what was launched. */
-static int gpumbi_try_launch(gpumb *g, int error, const char *what)
+static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
     if (error && g->region.active)
         g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
     return gpumbi_try(g, error, what);
 }
 
-GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
-{
-    g = gpumbi_context(g);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->region.next.skip, format ? format : "no reason given",
-              arguments);
-    va_end(arguments);
-}
-
-/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
- * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
-static int gpumbi_null(gpumb *g, const char *function)
-{
-    if (gpumbi_idle(g))
-        return 0;
-    if (!*gpumbi_trouble(g))
-        gpumb_skip(g, "%s: a pointer is NULL", function);
-    return -1;
-}
-
-GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
-{
-    g = gpumbi_context(g);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(g->region.why, sizeof g->region.why, format ? format : "no reason given", arguments);
-    va_end(arguments);
-}
-
 /* Memory of the library; its failure ends the context. */
-static void *gpumbi_allocate(gpumb *g, size_t bytes)
+static inline void *gpumbi_allocate(gpumb *g, size_t bytes)
 {
     void *p = GPUMB_MALLOC(bytes);
     if (p)
@@ -6461,7 +6992,7 @@ static void *gpumbi_allocate(gpumb *g, size_t bytes)
 
 /* Room for one more in an array that doubles; `array` points to the pointer to it. Returns 0 when
  * there is none. */
-static int gpumbi_grow(gpumb *g, void *array, size_t size, size_t count, size_t *capacity)
+static inline int gpumbi_grow(gpumb *g, void *array, size_t size, size_t count, size_t *capacity)
 {
     if (count < *capacity)
         return 1;
@@ -6478,6 +7009,286 @@ static int gpumbi_grow(gpumb *g, void *array, size_t size, size_t count, size_t 
     return 1;
 }
 
+/* Makes room for so many items. Returns 0 when there is none. */
+static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
+{
+    size_t slots = 64;
+    while (slots < count)
+        slots *= 2;
+    if (slots <= x->slots)
+        return 1;
+    gpumbi_index larger;
+    memset(&larger, 0, sizeof larger);
+    larger.slot = (size_t *)gpumbi_allocate(g, 2 * slots * sizeof *larger.slot);
+    larger.key = (uint64_t *)gpumbi_allocate(g, slots * sizeof *larger.key);
+    if (!larger.slot || !larger.key) {
+        GPUMB_FREE(larger.slot);
+        GPUMB_FREE(larger.key);
+        return 0;
+    }
+    larger.next = larger.slot + slots;
+    larger.slots = slots;
+    for (size_t i = x->count; i-- > 0;) {
+        size_t *slot = &larger.slot[x->key[i] & (slots - 1)];
+        larger.key[i] = x->key[i];
+        larger.next[i] = *slot;
+        *slot = i + 1;
+    }
+    larger.count = x->count;
+    GPUMB_FREE(x->slot);
+    GPUMB_FREE(x->key);
+    *x = larger;
+    return 1;
+}
+
+static inline void gpumbi_index_add(gpumbi_index *x, size_t item, uint64_t key)
+{
+    size_t *slot = &x->slot[key & (x->slots - 1)];
+    x->key[item] = key;
+    x->next[item] = *slot;
+    *slot = item + 1;
+    x->count = item < x->count ? x->count : item + 1;
+}
+
+/* The first item of a key behind another one, or from the start (SIZE_MAX); SIZE_MAX: there is
+ * none. */
+static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size_t behind)
+{
+    size_t item = 0;
+    if (x->slots)
+        item = behind == SIZE_MAX ? x->slot[key & (x->slots - 1)] : x->next[behind];
+    while (item && x->key[item - 1] != key)
+        item = x->next[item - 1];
+    return item - 1;
+}
+
+static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
+{
+    size_t *link = &x->slot[x->key[item] & (x->slots - 1)];
+    while (*link != item + 1)
+        link = &x->next[*link - 1];
+    *link = x->next[item];
+}
+
+static inline void gpumbi_index_free(gpumbi_index *x)
+{
+    GPUMB_FREE(x->slot);
+    GPUMB_FREE(x->key);
+    memset(x, 0, sizeof *x);
+}
+
+static inline void gpumbi_free_texts(gpumbi_text *first)
+{
+    while (first) {
+        gpumbi_text *next = first->next;
+        GPUMB_FREE(first);
+        first = next;
+    }
+}
+
+static inline void gpumbi_open_device(gpumb *g)
+{
+    int count = 0;
+    gpumbi_severity severity;
+    const int error = gpumbi_dev_count(&count);
+    if (error || count == 0) {
+        gpumbi_end(g, GPUMB_EXIT_NO_DEVICE, "%s",
+                   error ? gpumbi_dev_error(error, &severity)
+                         : "no device: see the vendor's tool, or build for the CPU");
+        return;
+    }
+    if (g->settings.device < 0 || g->settings.device >= count) {
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--device %d: there are %d, numbered from 0; for example "
+                   "--device 0",
+                   g->settings.device, count);
+        return;
+    }
+    g->device.ordinal = g->settings.device;
+    if (gpumbi_try(g, gpumbi_dev_open(g->settings.device, &g->device), "device") ||
+        gpumbi_try(g, gpumbi_dev_stream_create(&g->own_stream), "stream") ||
+        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.start), "event") ||
+        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.stop), "event")) {
+        gpumbi_end(g, GPUMB_EXIT_ERROR,
+                   "%s; free the device's memory, or choose another by --device", g->trouble);
+        return;
+    }
+    g->stream = g->own_stream;
+    g->sensors = gpumbi_dev_sensors_open(g->settings.device);
+    gpumbi_dev_link(g->sensors, &g->device);
+    if (g->settings.peak_gbps > 0)
+        g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
+}
+
+static gpumb gpumbi_no_memory; /* a context that can do nothing */
+
+static inline gpumb *gpumbi_new(const char *program)
+{
+    gpumb *g = (gpumb *)GPUMB_MALLOC(sizeof *g);
+    if (g) {
+        memset(g, 0, sizeof *g);
+    } else {
+        g = &gpumbi_no_memory;
+        memset(g, 0, sizeof *g);
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some",
+                   gpumbi_write_size(sizeof *g).text);
+    }
+    g->process = getpid();
+    gpumbi_copy_text(g->program, sizeof g->program, program ? gpumbi_base_name(program) : "gpumb");
+    return g;
+}
+
+static inline void gpumbi_leave_body(gpumb *g)
+{
+    if (g->region.in_body)
+        GPUMBI_EACH_TOOL(g, left, (g));
+}
+
+static inline void gpumbi_close_device(gpumb *g)
+{
+    if (g->clock.start)
+        gpumbi_dev_event_destroy(g->clock.start);
+    if (g->clock.stop)
+        gpumbi_dev_event_destroy(g->clock.stop);
+    if (g->own_stream)
+        gpumbi_dev_stream_destroy(g->own_stream);
+    gpumbi_dev_sensors_close(g->sensors);
+}
+
+/* What is known of a device that is not opened here. */
+static inline void gpumbi_device_known(gpumb *g, const gpumb_device *device)
+{
+    g->device = *device;
+}
+
+GPUMB_API int gpumb_close(gpumb *g)
+{
+    if (!g)
+        g = gpumbi_current;
+    if (!g)
+        return GPUMB_EXIT_OK;
+    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
+        if (g == closed)
+            return g->exit_code;
+    gpumbi_make_current(g);
+    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
+    if (g->benchmarks.running) {
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
+                   g->bench);
+        return g->exit_code;
+    }
+    gpumbi_leave_body(g);
+    gpumbi_progress_clear();
+    GPUMBI_EACH_TOOL(g, closing, (g));
+    const int exit_code = g->exit_code;
+    GPUMBI_EACH_TOOL(g, freeing, (g));
+    gpumbi_close_device(g);
+    gpumb **link = &gpumbi_newest;
+    while (*link && *link != g)
+        link = &(*link)->previous;
+    if (*link)
+        *link = g->previous;
+    gpumbi_make_current(gpumbi_newest);
+    if (g == gpumbi_fallback)
+        gpumbi_fallback = NULL;
+    if (within && g != &gpumbi_no_memory) {
+        memset(g, 0, sizeof *g);
+        g->done = 1;
+        g->exit_code = exit_code;
+        g->previous = gpumbi_closed;
+        gpumbi_closed = g;
+    } else if (g != &gpumbi_no_memory) {
+        GPUMB_FREE(g);
+    }
+    return exit_code;
+}
+
+/* At exit: completes what the program has left open. The program's exit code is fixed by now:
+ * changing it by _exit() would cut off what the program, and other libraries, still have to do. A
+ * fork inherits this and the contexts, which are not its own. */
+static inline void gpumbi_close_all(void)
+{
+    while (gpumbi_newest && gpumbi_newest->process == getpid()) {
+        const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
+        gpumbi_newest->benchmarks.running = 0; /* one of them has called exit() */
+        const int exit_code = gpumb_close(gpumbi_newest);
+        if (exit_code)
+            gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
+                       "end main() by return gpumb_close(NULL)",
+                       exit_code);
+        else if (rows)
+            gpumbi_say("the program ends without gpumb_close()");
+    }
+}
+
+/* Makes a new context the current one. */
+static inline void gpumbi_register(gpumb *g)
+{
+    static int registered; /* a fork inherits that too */
+    gpumbi_streams_prepare();
+    if (!gpumbi_exchange(&registered, 1))
+        atexit(gpumbi_close_all);
+    if (g != &gpumbi_no_memory) {
+        g->previous = gpumbi_newest;
+        gpumbi_newest = g;
+    }
+    gpumbi_current = g;
+    gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
+}
+
+/* The context that is meant; NULL: the one used last, or the default one, which has no tools. */
+static inline gpumb *gpumbi_context(gpumb *g)
+{
+    if (g)
+        gpumbi_make_current(g);
+    if (gpumbi_current)
+        return gpumbi_current;
+    g = gpumbi_fallback = gpumbi_new("gpumb");
+    g->settings.quiet = 1;
+    gpumbi_complete_settings(&g->settings);
+    gpumbi_register(g);
+    gpumbi_open_device(g);
+    return g;
+}
+
+/* The start of every function that is not for use in a region. Returns the context, or NULL where
+ * there is nothing to do. */
+static inline gpumb *gpumbi_enter(gpumb *g)
+{
+    g = gpumbi_context(g);
+    gpumbi_leave_body(g);
+    return gpumbi_working(g) ? g : NULL;
+}
+
+GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
+{
+    g = gpumbi_context(g);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(gpumbi_trouble(g), sizeof g->trouble, format ? format : "no reason given", arguments);
+    va_end(arguments);
+}
+
+/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
+ * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
+static inline int gpumbi_null(gpumb *g, const char *function)
+{
+    if (gpumbi_idle(g))
+        return 0;
+    if (!*gpumbi_trouble(g))
+        gpumb_skip(g, "%s: a pointer is NULL", function);
+    return -1;
+}
+
+GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
+{
+    g = gpumbi_context(g);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(g->why, sizeof g->why, format ? format : "no reason given", arguments);
+    va_end(arguments);
+}
+
 GPUMB_API int gpumb_ok(const gpumb *g)
 {
     g = g ? g : gpumbi_current;
@@ -6487,11 +7298,6 @@ GPUMB_API int gpumb_ok(const gpumb *g)
 GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g)
 {
     return &gpumbi_context(g)->settings;
-}
-
-GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
-{
-    return &gpumbi_context(g)->device;
 }
 
 GPUMB_API void *gpumb_stream(gpumb *g)
@@ -6505,14 +7311,13 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
         g->stream = stream;
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ================================================================================================
+ * LAUNCHES
+ *
+ * Owns nothing: checks what GPUMB_LAUNCH is given, and notes the first kernel of a region.
+ */
 
-#ifdef GPUMB_TRACE
-static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
-                                  const gpumbi_point *point, const gpumb *known, char label[200]);
-#endif
-
-GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
+GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
     static const uint64_t blocks[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
@@ -6551,8 +7356,10 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
             gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, shape->name);
     }
 #ifdef GPUMB_TRACE
-    char row[200];
-    gpumbi_region_key(g, g->bench, shape->name, &g->sweep.here, NULL, row);
+    char line[200], row[200];
+    gpumbi_format(line, sizeof line, "%s/%s%s%s", g->bench, shape->name,
+                  g->sweep.label[0] ? " " : "", g->sweep.label);
+    gpumbi_copy_line(row, sizeof row, line);
     gpumbi_trace_launch(shape, row);
     for (const gpumb *owner = gpumbi_newest; owner; owner = owner->previous)
         for (const gpumb_buffer *b = owner->memory.buffers; b; b = b->next)
@@ -6561,7 +7368,7 @@ GPUMB_API int gpumbi_launch_begin(const gpumbi_shape *shape, const void *functio
     return 1;
 }
 
-GPUMB_API void gpumbi_launch_end(void)
+GPUMBI_API_NOINLINE void gpumbi_launch_end(void)
 {
     gpumb *g = gpumbi_context(NULL);
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
@@ -6582,6 +7389,193 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
 }
 #endif
 
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* host pass */
+
+/* ================================================================================================
+ * RANDOM
+ *
+ * Owns nothing: numbers that depend on a seed and an index alone, on the host and in kernels.
+ */
+
+#if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
+GPUMBI_OPTIMIZED
+#endif
+
+#ifdef __cplusplus
+#define GPUMBI_SHARED_CODE __host__ __device__
+#else
+#define GPUMBI_SHARED_CODE
+#endif
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_mix(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Bits of a float in [-1, 1): 23 random bits make one in [1, 2), from which (x - 1.5) * 2. */
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
+{
+    union {
+        uint32_t u;
+        float f;
+    } x;
+    x.u = (random >> 9) | UINT32_C(0x3f800000);
+    x.f = (x.f - 1.5f) * 2.0f;
+    return x.u;
+}
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
+{
+    const uint64_t random = gpumbi_mix(seed, i);
+    if (kind == GPUMB_FILL_F32)
+        return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
+    if (kind == GPUMB_FILL_F64) {
+        union {
+            uint64_t u;
+            double d;
+        } x;
+        x.u = (random >> 12) | UINT64_C(0x3ff0000000000000);
+        x.d = (x.d - 1.5) * 2.0;
+        return x.u;
+    }
+    return random;
+}
+
+#if !defined(GPUMBI_DEVICE_PASS)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
+{
+    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed ^ gpumbi_salt, i);
+}
+
+/* Draws an order of the numbers below `count` from the words of a seed, `first` and those behind it
+ * (Fisher & Yates, as by Durstenfeld, Comm. ACM 7, 1964). */
+static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed, uint64_t first)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, seed, first + i);
+        const size_t other = (size_t)(word % (i + 1));
+        order[i] = order[other];
+        order[other] = i;
+    }
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* host pass */
+
+/* ================================================================================================
+ * BASIC KERNELS
+ *
+ * Own nothing: the kernels that every program has, for filling, comparing, emptying the caches and
+ * calibrating. In C there are none.
+ */
+
+/* What a comparison found, in device memory. */
+typedef struct gpumbi_difference {
+    unsigned long long count, first;
+} gpumbi_difference;
+
+#ifdef __cplusplus
+
+/* Words of 8 bytes, if the address allows them; then what is left, byte by byte. */
+static __device__ void gpumbi_fill_bytes(unsigned char *to, uint64_t bytes, int kind, uint64_t seed)
+{
+    const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;
+    GPUMB_GRID_STRIDE(i, words)
+        ((uint64_t *)to)[i] = gpumbi_word(kind, seed, i);
+    GPUMB_GRID_STRIDE(i, bytes - words * 8) {
+        const uint64_t at = words * 8 + i;
+        to[at] = (unsigned char)(gpumbi_word(kind, seed, at / 8) >> at % 8 * 8);
+    }
+}
+
+/* The same. What differs in a word is folded into the lowest bit of each byte. */
+static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsigned char *b,
+                                            uint64_t bytes, gpumbi_difference *difference)
+{
+    const uint64_t words = ((uintptr_t)a | (uintptr_t)b) % 8 ? 0 : bytes / 8;
+    GPUMB_GRID_STRIDE(i, words) {
+        unsigned long long differs = ((const uint64_t *)a)[i] ^ ((const uint64_t *)b)[i];
+        if (differs) {
+            differs |= differs >> 4;
+            differs |= differs >> 2;
+            differs |= differs >> 1;
+            differs &= 0x0101010101010101ull;
+            const unsigned long long below = (differs & (~differs + 1)) - 1; /* the lowest bit */
+            atomicAdd(&difference->count, (unsigned long long)__popcll(differs));
+            atomicMin(&difference->first, i * 8 + (unsigned long long)__popcll(below) / 8);
+        }
+    }
+    GPUMB_GRID_STRIDE(i, bytes - words * 8)
+        if (a[words * 8 + i] != b[words * 8 + i]) {
+            atomicAdd(&difference->count, 1ull);
+            atomicMin(&difference->first, (unsigned long long)(words * 8 + i));
+        }
+}
+
+/* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
+ * functions here. */
+enum { GPUMBI_COMPARE = -1 }; /* in place of a gpumb_fill_kind */
+
+static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
+                                           int kind, uint64_t seed, gpumbi_difference *difference)
+{
+    if (kind == GPUMBI_COMPARE)
+        gpumbi_compare_bytes(a, b, bytes, difference);
+    else
+        gpumbi_fill_bytes(a, bytes, kind, seed);
+}
+
+static __global__ void gpumbi_empty_kernel(void)
+{
+}
+
+#endif /* __cplusplus */
+
+#if !defined(GPUMBI_DEVICE_PASS)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline void gpumbi_launch_empty(uint64_t blocks, int block)
+{
+#ifdef __cplusplus
+    GPUMB_LAUNCH(gpumbi_empty_kernel, blocks, block, 0);
+#else
+    (void)blocks, (void)block;
+#endif
+}
+
+#ifdef __cplusplus
+/* Enough blocks to fill the device, for loops. */
+static inline uint64_t gpumbi_blocks(const gpumb *g)
+{
+    return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
+}
+
+static inline void gpumbi_launch_bytes(const gpumb *g, void *a, const void *b, uint64_t bytes,
+                                       int kind, uint64_t seed, gpumbi_difference *difference)
+{
+    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, (unsigned char *)a,
+                 (const unsigned char *)b, bytes, kind, seed, difference);
+}
+#endif
+
+#if defined(GPUMB_BACKEND_CPU)
+GPUMBI_UNOPTIMIZED
+#endif
+
 /* ================================================================================================
  * BUFFERS
  *
@@ -6590,8 +7584,8 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
  */
 
 /* Sets a stretch of a buffer, in the order of the stream. */
-static int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte, uint64_t bytes,
-                      const char *what)
+static inline int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte,
+                             uint64_t bytes, const char *what)
 {
     char *const at = (char *)b->data + offset;
     if (b->kind != GPUMB_MEMORY_HOST)
@@ -6608,7 +7602,7 @@ static int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte
 /* Whether there is room. More managed memory than the device has free moves to and fro between it
  * and the host, which has brought down drivers: a quarter keeps well away from that, also when the
  * device's memory fills up later. */
-static int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
+static inline int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     const int on_device = kind == GPUMB_MEMORY_DEVICE || kind == GPUMB_MEMORY_MANAGED;
     const uint64_t managed = gpumbi_fetch_add64(&gpumbi_managed_bytes, 0);
@@ -6629,16 +7623,86 @@ static int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
     return 0;
 }
 
-static void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
+static inline void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
 {
     if (kind == GPUMB_MEMORY_MANAGED)
         (void)gpumbi_fetch_add64(&gpumbi_managed_bytes, bytes);
 }
 
+static inline void gpumbi_forget_output(gpumbi_description *about, const gpumb_buffer *b)
+{
+    for (int i = 0; i < about->outputs; i++)
+        if (about->output[i] == b)
+            about->output[i] = NULL;
+}
+
+GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
+{
+    gpumb_buffer **link = NULL; /* looked up in all contexts: what is not there is not touched */
+    gpumb *owner = gpumbi_newest;
+    (void)g;
+    for (; owner; owner = owner->previous) {
+        for (link = &owner->memory.buffers; *link && *link != b;)
+            link = &(*link)->next;
+        if (*link)
+            break;
+    }
+    if (!b || !owner)
+        return;
+    gpumbi_leave_body(owner);
+    gpumbi_forget_output(&owner->region.next, b);
+    gpumbi_forget_output(&owner->region.single.about, b);
+    for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
+        gpumbi_forget_output(&owner->interleave.lane[i].about, b);
+    *link = b->next;
+    if (!b->wrapped) {
+        gpumbi_dev_free(b->data, b->kind);
+        gpumbi_count_managed(b->kind, ~(b->bytes + GPUMBI_GUARD) + 1);
+    }
+    gpumb_free(owner, b->twin); /* unless it is gone already */
+    GPUMB_FREE(b);
+}
+
+/* Frees what was made in this scope, and in those inside it. */
+static inline void gpumbi_free_scope(gpumb *g, int scope)
+{
+    for (gpumb_buffer *b = g->memory.buffers, *next; b; b = next) {
+        next = b->next;
+        if (b->scope >= scope)
+            gpumb_free(g, b);
+    }
+    if (g->memory.missing[0] && g->memory.missing_scope >= scope)
+        g->memory.missing[0] = g->trouble[0] = 0;
+}
+
+/* What is made from now on belongs to this scope: 0 the context, 1 a benchmark, 2 the pass of a
+ * sweep, which ends in the one around it. */
+static inline void gpumbi_set_scope(gpumb *g, int scope)
+{
+    g->memory.scope = scope;
+    if (scope < 2)
+        g->memory.outer_scope = scope;
+}
+
+static inline void gpumbi_forget_fill(gpumb *g)
+{
+    g->memory.fill[0] = 0;
+    g->memory.seed = 0;
+}
+
+static inline void gpumbi_buffers_free(gpumb *g)
+{
+    gpumbi_free_scope(g, 0);
+}
+
+static const gpumbi_tool gpumbi_buffers_tool = {
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_buffers_free};
+
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
         return NULL;
+    gpumbi_use(g, GPUMBI_TOOL_BUFFERS, &gpumbi_buffers_tool);
     if (!memory)
         gpumbi_null(g, "gpumb_wrap");
     gpumb_buffer *b = memory ? (gpumb_buffer *)gpumbi_allocate(g, sizeof *b) : NULL;
@@ -6655,7 +7719,7 @@ GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
     return b;
 }
 
-static gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
+static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     char what[40];
     const uint64_t padded = bytes + GPUMBI_GUARD;
@@ -6691,60 +7755,24 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
         b = NULL;
     }
     if (!b && !g->region.active && !g->memory.missing[0]) {
-        gpumbi_copy_text(g->memory.missing, sizeof g->memory.missing, g->region.next.skip);
+        gpumbi_copy_text(g->memory.missing, sizeof g->memory.missing, g->trouble);
         g->memory.missing_scope = g->memory.scope;
     }
+    return b;
+}
+
+/* One that lives as long as the context. */
+static inline gpumb_buffer *gpumbi_alloc_for_context(gpumb *g, uint64_t bytes)
+{
+    gpumb_buffer *b = gpumbi_try_alloc(g, GPUMB_MEMORY_DEVICE, bytes);
+    if (b)
+        b->scope = 0;
     return b;
 }
 
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
 {
     return gpumb_alloc_kind(g, GPUMB_MEMORY_DEVICE, bytes);
-}
-
-static void gpumbi_forget_output(gpumbi_description *about, const gpumb_buffer *b)
-{
-    for (int i = 0; i < about->outputs; i++)
-        if (about->output[i] == b)
-            about->output[i] = NULL;
-}
-
-GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
-{
-    gpumb_buffer **link = NULL; /* looked up in all contexts: what is not there is not touched */
-    gpumb *owner = gpumbi_newest;
-    (void)g;
-    for (; owner; owner = owner->previous) {
-        for (link = &owner->memory.buffers; *link && *link != b;)
-            link = &(*link)->next;
-        if (*link)
-            break;
-    }
-    if (!b || !owner)
-        return;
-    gpumbi_leave_body(owner);
-    gpumbi_forget_output(&owner->region.next, b);
-    gpumbi_forget_output(&owner->region.single.about, b);
-    for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
-        gpumbi_forget_output(&owner->interleave.lane[i].about, b);
-    *link = b->next;
-    if (!b->wrapped) {
-        gpumbi_dev_free(b->data, b->kind);
-        gpumbi_count_managed(b->kind, ~(b->bytes + GPUMBI_GUARD) + 1);
-    }
-    gpumb_free(owner, b->twin); /* unless it is gone already */
-    GPUMB_FREE(b);
-}
-
-static void gpumbi_free_scope(gpumb *g, int scope)
-{
-    for (gpumb_buffer *b = g->memory.buffers, *next; b; b = next) {
-        next = b->next;
-        if (b->scope >= scope)
-            gpumb_free(g, b);
-    }
-    if (g->memory.missing[0] && g->memory.missing_scope >= scope)
-        g->memory.missing[0] = g->region.next.skip[0] = 0;
 }
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b)
@@ -6770,15 +7798,16 @@ GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 }
 
 /* Copies, and waits for it; like gpumbi_try() 0 if all is well. */
-static int gpumbi_copy_now(gpumb *g, void *to, const void *from, uint64_t bytes, const char *what)
+static inline int gpumbi_copy_now(gpumb *g, void *to, const void *from, uint64_t bytes,
+                                  const char *what)
 {
     return gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), what) ||
            gpumbi_try(g, gpumbi_dev_wait(g->stream), what);
 }
 
 /* Between a stretch of a buffer and the host. */
-static int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uint64_t bytes,
-                           void *to_host, const void *from_host)
+static inline int gpumbi_transfer(gpumb *g, const gpumb_buffer *b, uint64_t offset, uint64_t bytes,
+                                  void *to_host, const void *from_host)
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return -1;
@@ -6810,7 +7839,7 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
 }
 
 /* What memory a pointer is of; buffers know better than the CPU. */
-static gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
+static inline gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
 {
     for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
         if ((const char *)p >= (const char *)b->data &&
@@ -6844,7 +7873,7 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
 }
 
 /* 1 if a managed buffer is there to be moved or advised on. */
-static int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
+static inline int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
 {
     if (!gpumbi_working(g) || gpumbi_idle(g))
         return 0;
@@ -6892,7 +7921,7 @@ GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice
 }
 
 /* 1 if no guard zone was written to. */
-static int gpumbi_guards_intact(gpumb *g)
+static inline int gpumbi_guards_intact(gpumb *g)
 {
     for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next) {
         unsigned char guard[GPUMBI_GUARD];
@@ -6912,544 +7941,137 @@ static int gpumbi_guards_intact(gpumb *g)
     return 1;
 }
 
-/* ================================================================================================
- * STATISTICS
- *
- * Owns nothing: pure functions on arrays. Series are in the order of measurement. The constants
- * without a source come from simulation: bench/coverage.c shows what they achieve.
- */
-
-enum {
-    GPUMBI_BLOCKS = 1024,   /* most blocks of a series: keeps correlations below a millisecond */
-    GPUMBI_SEGMENTS = 9,    /* of a series that is classified */
-    GPUMBI_NEAR = 120,      /* newest values that are searched for jumps */
-    GPUMBI_PHASES = 6,      /* levels that a series may take turns between */
-    GPUMBI_CLASSIFIED = 30, /* fewer values than this can't tell a shape from noise */
-    GPUMBI_FEW = 8          /* the first look at a slow region's samples */
-};
-
-/* A series as sums of neighbouring values, each value clipped so that outliers don't dominate. */
-typedef struct gpumbi_block_sums {
-    double sum[GPUMBI_BLOCKS]; /* less their mean */
-    int count;
-    double size;     /* values in a block */
-    double variance; /* of a single clipped value */
-} gpumbi_block_sums;
-
-static int gpumbi_compare_doubles(const void *a, const void *b)
+#ifdef __cplusplus
+/* A buffer that kernels can read, or write to, instead of this one: itself, or one on the device,
+ * with the first bytes of it. gpumbi_done() frees that. */
+static inline gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    gpumb_buffer *reachable = (gpumb_buffer *)b;
+    if (b && b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g)) {
+        reachable = gpumb_alloc(g, b->bytes);
+        gpumb_write(g, reachable, 0, b->data, bytes);
+    }
+    return reachable;
 }
 
-/* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
- * range between two of them until both are one: some log2 n times, at most 1100. */
-static double gpumbi_select_of(const double *values, uint64_t count, uint64_t step, uint64_t rank)
+static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *reachable)
 {
-    double lo = values[0], hi = values[0];
-    for (uint64_t i = step; i < count; i += step) {
-        lo = values[i] < lo ? values[i] : lo;
-        hi = values[i] > hi ? values[i] : hi;
-    }
-    while (lo < hi) {
-        const double halfway = lo / 2 + hi / 2;
-        const double middle = halfway > lo && halfway < hi ? halfway : lo;
-        double below = lo, above = hi;
-        uint64_t up_to = 0;
-        for (uint64_t i = 0; i < count; i += step)
-            if (values[i] > middle) {
-                above = values[i] < above ? values[i] : above;
-            } else {
-                below = values[i] > below ? values[i] : below;
-                up_to++;
-            }
-        hi = up_to > rank ? below : hi;
-        lo = up_to > rank ? lo : above;
-    }
-    return hi;
+    if (reachable != b)
+        gpumb_free(g, reachable);
 }
+#endif
 
-#define gpumbi_select(values, count, rank) gpumbi_select_of(values, count, 1, rank)
-
-/* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least `level`;
- * 0 if there is none. The number of values below the median is binomial with p = 1/2: sums its
- * probabilities from l to n - l, from the middle outwards (David & Nagaraja, Order Statistics,
- * 2003, 7.1). */
-static uint64_t gpumbi_median_rank(uint64_t count, double level)
+/* With what it was filled before, by the salt of now. */
+static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 {
-    const double n = gpumbi_real(count);
-    double l = floor(n / 2), p = 1; /* of l: lgamma() would be simpler, but writes to a global */
-    if (l < 100)
-        for (double i = 1; i <= l; i++)
-            p *= (2 * i - 1) / (2 * i);
-    else
-        p = (1 - (1 - (1 + 5 / (8 * l)) / (16 * l)) / (8 * l)) / sqrt(3.14159265358979 * l);
-    p *= count % 2 ? n / (n + 1) : 1;
-    double covered = count % 2 ? 2 * p : p;
-    for (; covered < level && l > 0; l--) {
-        p *= l / (n - l + 1);
-        covered += 2 * p;
-    }
-    return (uint64_t)l;
-}
-
-/* Clips to -1 ... 1 at `scale` from the centre; without a scale only the sign counts. Values take
- * turns between `phases` centres and scales, and blocks are less the mean of their phase. */
-static void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values, uint64_t count,
-                               int phases, const double *center, const double *scale)
-{
-    const uint64_t size = (count + GPUMBI_BLOCKS - 1) / GPUMBI_BLOCKS;
-    double squares = 0;
-    b->count = (int)(count / size);
-    b->size = (double)size;
-    for (int i = 0; i < b->count; i++) {
-        b->sum[i] = 0;
-        for (uint64_t j = 0; j < size; j++) {
-            const uint64_t at = (uint64_t)i * size + j, phase = at % (uint64_t)phases;
-            const double d = values[at] - center[phase];
-            const double y = scale[phase] > 0 ? gpumbi_max(-1, gpumbi_min(d / scale[phase], 1))
-                                              : (d > 0) - (d < 0);
-            b->sum[i] += y;
-            squares += y * y;
-        }
-    }
-    for (int phase = 0; phase < phases; phase++) {
-        double sum = 0, members = 0;
-        for (int i = phase; i < b->count; i += phases, members++)
-            sum += b->sum[i];
-        for (int i = phase; i < b->count; i += phases)
-            b->sum[i] -= sum / members;
-        squares -= sum * sum / (members * b->size);
-    }
-    b->variance = squares / (b->size * b->count);
-}
-
-/* Integrated autocorrelation time of y, of mean 0: the factor by which the variance of its mean
- * exceeds that of independent values, judging by lags that are multiples of `step`. Sums pairs of
- * lags while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992:
- * initial positive sequence). Also the correlation at the first lag; and, where wanted, by how much
- * correlations rise again behind their lowest. */
-static double gpumbi_correlation(const double *y, int count, int step, double *first, double *rise)
-{
-    double time = 0, variance = 0, least = 0, most = 0;
-    int positive = 1;
-    for (int lag = 0; lag < count / 2 && (positive || rise); lag += 2 * step) {
-        double even = 0, odd = 0;
-        for (int i = lag; i < count; i++) {
-            even += y[i] * y[i - lag];
-            odd += i < lag + step ? 0 : y[i] * y[i - lag - step];
-        }
-        if (lag == 0) {
-            variance = least = even;
-            *first = variance > 0 ? odd / variance : 0;
-        }
-        least = gpumbi_min(least, even);
-        most = gpumbi_max(most, even - least);
-        least = gpumbi_min(least, odd);
-        most = gpumbi_max(most, odd - least);
-        positive = positive && even + odd > 0;
-        time += positive ? 2 * (even + odd) : 0;
-    }
-    if (rise)
-        *rise = variance > 0 ? most / variance : 0;
-    return variance > 0 ? time / variance - 1 : 1;
-}
-
-/* Change from value to value along a straight line (least squares), and its standard error, which
- * takes what is left as correlated as it looks; at most GPUMBI_WINDOWS values. */
-static double gpumbi_slope(const double *y, int count, double *error)
-{
-    double rest[GPUMBI_WINDOWS] = {0}, mean = 0, slope = 0, left = 0, first;
-    const double n = count, middle = (n - 1) / 2, squares = n * (n * n - 1) / 12;
-    for (int i = 0; i < count; i++)
-        mean += y[i] / n;
-    for (int i = 0; i < count; i++)
-        slope += (i - middle) * (y[i] - mean) / squares;
-    for (int i = 0; i < count; i++) {
-        rest[i] = y[i] - mean - (i - middle) * slope;
-        left += rest[i] * rest[i];
-    }
-    left *= gpumbi_max(1, gpumbi_correlation(rest, count, 1, &first, NULL));
-    *error = sqrt(left / (n - 2) / squares);
-    return slope;
-}
-
-/* The same for the median of a series whose values take turns between `phases` levels. Deviations
- * from the median of their phase count up to a quarter of its quartiles' distance: the median feels
- * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
- * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
- * rest; the values in between count as correlated as those are, which they are at most. Few values
- * have too few of these lags: there, all lags of what is left of the phases tell more. */
-static double gpumbi_phased_time(const double *series, uint64_t count, int phases)
-{
-    gpumbi_block_sums b;
-    double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
-    double first = 0, time = 1, squares = 0, pairs = 0;
-    const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
-    for (int i = 0; i < phases; i++) {
-        const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
-        const uint64_t quarter = (last + 1) / 4;
-        const double *from = series + i;
-        center[i] = (gpumbi_select_of(from, rest, step, last / 2) +
-                     gpumbi_select_of(from, rest, step, (last + 1) / 2)) /
-                    2;
-        scale[i] = (gpumbi_select_of(from, rest, step, last - quarter) -
-                    gpumbi_select_of(from, rest, step, quarter)) /
-                   4;
-    }
-    gpumbi_make_blocks(&b, series, count, phases, center, scale);
-    for (int i = 0; i < b.count; i++) {
-        const double pair = i % 2 ? b.sum[i] + b.sum[i - 1] : 0;
-        squares += b.sum[i] * b.sum[i];
-        pairs += pair * pair;
-    }
-    /* Most independent series pass as such, by the first correlation in standard errors. And where
-     * neighbours mirror each other, the median stays. */
-    for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
-        const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
-            time = gpumbi_max(time, t);
-    }
-    if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
-        return 1;
-    return time * squares / b.count / (b.size * b.variance);
-}
-
-/* The value at a 1-based, fractional rank. Beyond the ends it goes on with the mean spacing: a
- * short part of a correlated series need not have come near the median at all. */
-static double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
-{
-    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
-    if (rank < 1)
-        return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
-    if (rank > n)
-        return most + (rank - n) * (most - least) / (n - 1);
-    const uint64_t below = (uint64_t)rank - 1;
-    const double part = rank - floor(rank);
-    return part > 0 ? sorted[below] + part * (sorted[below + 1] - sorted[below]) : sorted[below];
-}
-
-/* Order statistic at fraction p. */
-static double gpumbi_quantile(const double *sorted, uint64_t count, double p)
-{
-    return gpumbi_at_rank(sorted, count, 1 + p * gpumbi_real(count - 1));
-}
-
-/* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
- * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
- * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
- * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
- * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
- * range beyond the ends: else few samples would have intervals many times as wide as all that they
- * saw (bench/coverage.c). */
-static gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level, int stopped)
-{
-    gpumb_stats s;
-    memset(&s, 0, sizeof s);
-    s.count = count;
-    s.effective = gpumbi_real(count);
-    if (!count)
-        return s;
-    const uint64_t rank = gpumbi_median_rank(count, level);
-    /* How many times as many samples the median needs as if they were independent; at least 1. A
-     * component of period 2 ... 6 does not hide the rest. Needs the order. */
-    double time = 1;
-    for (int phases = 1; rank && phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
-        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases));
-    qsort(values, (size_t)count, sizeof *values, gpumbi_compare_doubles);
-    s.min = values[0];
-    s.max = values[count - 1];
-    s.q1 = gpumbi_quantile(values, count, 0.25);
-    s.median = gpumbi_quantile(values, count, 0.5);
-    s.q3 = gpumbi_quantile(values, count, 0.75);
-    if (rank) {
-        const double n = gpumbi_real(count), middle = (n + 1) / 2;
-        const double k = stopped ? 15 : gpumbi_min(15, 2 + 400 / n);
-        const double short_of = k * (time - 1) * sqrt(time) / n;
-        const double reach =
-            gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);
-        s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
-        s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
-        s.effective = n / time;
-    }
-    /* Of four values none can be that far out. */
-    const double beyond = count > 4 ? 3 * (s.q3 - s.q1) : HUGE_VAL;
-    double squares = 0; /* mean and variance by Welford's update */
-    for (uint64_t i = 0; i < count; i++) {
-        const double delta = values[i] - s.mean;
-        s.mean += delta / gpumbi_real(i + 1);
-        squares += delta * (values[i] - s.mean);
-        s.outliers += s.q1 - values[i] > beyond || values[i] - s.q3 > beyond;
-    }
-    s.sd = count > 1 ? sqrt(squares / gpumbi_real(count - 1)) : 0;
-    /* The deviations fall towards the median and rise from it: two sorted runs, merged up to the
-     * middle one or two. */
-    uint64_t right = 0;
-    while (right < count && values[right] < s.median)
-        right++;
-    uint64_t left = right;
-    double last = 0, previous = 0;
-    for (uint64_t i = 0; i <= count / 2; i++) {
-        previous = last;
-        if (left > 0 && (right >= count || s.median - values[left - 1] <= values[right] - s.median))
-            last = s.median - values[--left];
-        else
-            last = values[right++] - s.median;
-    }
-    s.mad = count % 2 ? last : (previous + last) / 2;
-    return s;
-}
-
-GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
-{
-    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
-}
-
-/* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
- * of a correlated series look narrow, and below some 20 values no less independent than others.
- * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9,
- * in place of 59 ... 95 (bench/coverage.c). */
-static void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
-{
-    const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
-    const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
-    if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
+    if (b->fill == GPUMB_FILL_ZERO)
         return;
-    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
-    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
+#ifdef __cplusplus
+    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
+    gpumbi_launch_bytes(g, gpumb_data(filled), NULL, b->bytes, (int)b->fill, b->seed ^ gpumbi_salt,
+                        NULL);
+    if (filled && filled != b)
+        gpumb_read(g, filled, 0, b->data, b->bytes);
+    gpumbi_done(g, b, filled);
+#else
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
+    (void)g;
+#endif
 }
 
-/* Half the interval's width over the median; huge without an interval. */
-static double gpumbi_half_width(const gpumb_stats *s)
+GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
 {
-    return s->count < 6 || s->median <= 0 ? HUGE_VAL : (s->ci_hi - s->ci_lo) / 2 / s->median;
+    static const char *const name[] = {"bits", "f32", "f64", "zero"};
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_fill");
+        return;
+    }
+    gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
+    g->memory.seed = b->seed = seed;
+    b->fill = kind;
+    if (kind == GPUMB_FILL_ZERO)
+        gpumbi_set(g, b, 0, 0, b->bytes, "fill");
+    gpumbi_fill_again(g, b);
 }
 
-/* The next count of samples to look at: half as much again, so that there are few looks. */
-static uint64_t gpumbi_next_look(uint64_t look)
+#ifdef __cplusplus
+/* Room on the device for what a comparison finds. NULL: the launch that follows does nothing. */
+static inline gpumb_buffer *gpumbi_difference_begin(gpumb *g)
 {
-    return look + look / 2 + 1;
+    const gpumbi_difference none = {0, ~0ull};
+    gpumb_buffer *difference = gpumb_alloc(g, sizeof none);
+    gpumb_write(g, difference, 0, &none, sizeof none);
+    return difference;
 }
 
-/* ---- the shape of a series ------------------------------------------------------------------- */
-
-/* Two levels: one to the left and one to the right of an almost empty valley, each with a tenth of
- * the values, narrow beside their distance (which a heavy tail is not), and visited again and
- * again. */
-static int gpumbi_two_levels(const double *series, uint64_t count, double least, double quantum)
+static inline int gpumbi_difference_end(gpumb *g, gpumb_buffer *difference,
+                                        gpumbi_difference *found)
 {
-    double mean[2] = {gpumbi_select(series, count, count / 10),
-                      gpumbi_select(series, count, count - 1 - count / 10)};
-    double n[2] = {0, 0}, squares = 0, valley = 0, switches = 0;
-    for (int pass = 0; pass < 10; pass++) { /* 2-means (Lloyd 1982); the last pass also counts */
-        const double border = (mean[0] + mean[1]) / 2, width = (mean[1] - mean[0]) / 8;
-        double sum[2] = {0, 0}, wide[2] = {0, 0};
-        int level = series[0] > border;
-        n[0] = n[1] = valley = switches = 0;
-        for (uint64_t i = 0; i < count; i++) {
-            const int side = series[i] > border;
-            /* what is far beyond the levels doesn't count: spikes */
-            const int beyond = fabs(series[i] - border) > 12 * width;
-            const double off = beyond ? 0 : series[i] - mean[side];
-            sum[side] += beyond ? 0 : series[i];
-            n[side] += !beyond;
-            wide[side] += off * off;
-            valley += fabs(series[i] - border) < width;
-            if (side != level && fabs(series[i] - border) > 2 * width) { /* not just noise */
-                switches++;
-                level = side;
-            }
+    const int failed =
+        !difference || gpumb_read(g, difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
+    gpumb_free(g, difference);
+    return failed;
+}
+#endif
+
+GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
+                                 uint64_t bytes, uint64_t *first)
+{
+    gpumbi_difference found = {0, ~0ull};
+    uint64_t differing = bytes;
+    if (first)
+        *first = 0;
+    if ((g = gpumbi_enter(g)) == NULL)
+        return differing;
+    if (!a || !b) {
+        gpumb_reason(g, "gpumb_compare: a buffer is NULL");
+        return differing;
+    }
+    if (bytes > a->bytes || bytes > b->bytes) {
+        gpumb_reason(g, "gpumb_compare: %s of buffers of %llu and %llu",
+                     gpumbi_count(bytes, "byte").text, (unsigned long long)a->bytes,
+                     (unsigned long long)b->bytes);
+        return differing;
+    }
+#ifdef __cplusplus
+    gpumb_buffer *difference = gpumbi_difference_begin(g);
+    gpumb_buffer *here = gpumbi_reachable(g, a, bytes);
+    gpumb_buffer *there = gpumbi_reachable(g, b, bytes);
+    gpumbi_launch_bytes(g, gpumb_data(here), gpumb_data(there), bytes, (int)GPUMBI_COMPARE, 0,
+                        GPUMB_PTR(gpumbi_difference, difference));
+    gpumbi_done(g, a, here);
+    gpumbi_done(g, b, there);
+    if (!gpumbi_difference_end(g, difference, &found))
+        differing = found.count;
+#else
+    const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
+    for (uint64_t i = bytes; i-- > 0;)
+        if (p[i] != q[i]) {
+            found.count++;
+            found.first = i;
         }
-        if (n[0] < 1 || n[1] < 1)
-            return 0;
-        mean[0] = sum[0] / n[0];
-        mean[1] = sum[1] / n[1];
-        squares = gpumbi_max(wide[0] / n[0], wide[1] / n[1]);
-    }
-    const double apart = mean[1] - mean[0], all = gpumbi_real(count);
-    const double drawn = 2 * n[0] * n[1] / all; /* switches of independent draws; sd (drawn/all) */
-    const double narrow = 0.25 - 2 / all; /* from few values the spread of a tail comes out low */
-    const int persistent = switches < drawn - 4 * drawn / sqrt(all);
-    return apart >= least && sqrt(squares) < narrow * apart && gpumbi_min(n[0], n[1]) >= all / 10 &&
-           valley <= 0.03 * all && switches >= 6 && (apart >= 4 * quantum || persistent);
-}
-
-/* Whether values jump and stay: three in a row all beyond the three before them, by 3 times what
- * three quarters of all neighbours differ by at most. Of independent normal noise that is 5
- * standard deviations; spikes don't stay, and AR(1) 0.9 hardly gets that far at once. */
-static int gpumbi_jumps(const double *v, uint64_t count, double least)
-{
-    double step[GPUMBI_NEAR];
-    for (uint64_t i = 1; i < count; i++)
-        step[i - 1] = fabs(v[i] - v[i - 1]);
-    const double usual = gpumbi_select(step, count - 1, count - 1 - count / 4);
-    const double gap = gpumbi_max(least, 3 * usual);
-    for (uint64_t i = 3; i + 3 <= count; i++) {
-        double lo[2], hi[2];
-        for (int after = 0; after < 2; after++) {
-            const double *three = v + i - 3 * !after;
-            lo[after] = gpumbi_min(three[0], gpumbi_min(three[1], three[2]));
-            hi[after] = gpumbi_max(three[0], gpumbi_max(three[1], three[2]));
-        }
-        if (lo[1] - hi[0] > gap || lo[0] - hi[1] > gap)
-            return 1;
-    }
-    return 0;
-}
-
-/* Compares the means of nine segments with what the rest of the series, its autocorrelation
- * included, lets one expect of them (one-way analysis of variance, the error variance being
- * Geyer's; the limit, from 9 on, is far above the F quantile: short segments hide part of the
- * correlation), and looks for jumps, and for lags at which values are opposite before others at
- * which they are alike: AR(1) noise hardly has those, a cycle has. */
-GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
-{
-    const int last = GPUMBI_SEGMENTS - 1;
-    gpumbi_block_sums b;
-    double level[GPUMBI_SEGMENTS] = {0}, members[GPUMBI_SEGMENTS] = {0};
-    double first, again, again_near, between = 0, within = 0, rise = 0, fall = 0;
-    if (!series || count < GPUMBI_CLASSIFIED)
-        return GPUMB_SERIES_STEADY;
-    const double median = gpumbi_select(series, count, count / 2);
-    const double least = precision * fabs(median);
-    double scale = 3 * (gpumbi_select(series, count, count - 1 - count / 4) -
-                        gpumbi_select(series, count, count / 4));
-    if (scale <= 0) /* more than half are one value: nothing is an outlier */
-        scale = gpumbi_select(series, count, count - 1) - gpumbi_select(series, count, 0);
-    if (scale <= 0)
-        return GPUMB_SERIES_STEADY;
-    double quantum = HUGE_VAL; /* neighbours differ by it at least: what the clock shows, at most */
-    for (uint64_t i = 1; i < count; i++) {
-        const double step = fabs(series[i] - series[i - 1]);
-        quantum = step > 0 && step < quantum ? step : quantum;
-    }
-    const double coarse = gpumbi_max(least, 4 * quantum); /* less may be the clock's own beat */
-    if (gpumbi_two_levels(series, count, least, quantum))
-        return GPUMB_SERIES_TWO_LEVELS;
-
-    /* fast cycles in the newest values, slow ones in all of them */
-    const uint64_t most = GPUMBI_BLOCKS, newest = count < most ? count : most;
-    const uint64_t few = newest < GPUMBI_NEAR ? newest : (uint64_t)GPUMBI_NEAR;
-    gpumbi_make_blocks(&b, series + (count - newest), newest, 1, &median, &scale);
-    gpumbi_correlation(b.sum, b.count, 1, &first, &again_near);
-    gpumbi_make_blocks(&b, series, count, 1, &median, &scale);
-    gpumbi_correlation(b.sum, b.count, 1, &first, &again);
-    again = gpumbi_max(again, again_near);
-    const double swing = sqrt(8 * b.variance) * scale; /* of a sine, peak to peak */
-
-    for (int i = 0; i < b.count; i++) {
-        level[i * GPUMBI_SEGMENTS / b.count] += b.sum[i];
-        members[i * GPUMBI_SEGMENTS / b.count]++;
-    }
-    for (int k = 0; k <= last; k++) {
-        level[k] /= members[k];
-        between += members[k] * level[k] * level[k] / last;
-        for (int j = 0; j < k; j++) {
-            rise = gpumbi_max(rise, level[k] - level[j]);
-            fall = gpumbi_max(fall, level[j] - level[k]);
-        }
-    }
-    for (int i = 0; i < b.count; i++) {
-        b.sum[i] -= level[i * GPUMBI_SEGMENTS / b.count];
-        within += b.sum[i] * b.sum[i] / (b.count - GPUMBI_SEGMENTS);
-    }
-    within *= gpumbi_max(1, gpumbi_correlation(b.sum, b.count, 1, &first, NULL));
-
-    const double range = gpumbi_max(rise, fall);
-    if ((between <= (9 + 50 / gpumbi_real(count)) * within || range * scale / b.size < least) &&
-        !gpumbi_jumps(series + (count - few), few, coarse))
-        return again > 0.65 + 2.5 / sqrt(gpumbi_real(newest)) && swing >= coarse
-                   ? GPUMB_SERIES_UNSTEADY
-                   : GPUMB_SERIES_STEADY;
-    const double late = level[last] + level[last - 1] - level[last - 2] - level[last - 3];
-    if (gpumbi_min(rise, fall) > 0.35 * range || fabs(late) / 2 > 0.125 * range) /* a ramp: 0.25 */
-        return GPUMB_SERIES_UNSTEADY;
-    return fall > rise ? GPUMB_SERIES_WARMING_UP : GPUMB_SERIES_SLOWING_DOWN;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------- */
-
-static gpumb_verdict gpumbi_verdict(double lo, double hi, double delta)
-{
-    const double most = 1 + delta, least = 1 / most;
-    if (!(lo > 0))
-        return GPUMB_VERDICT_UNDECIDED;
-    return lo > most                   ? GPUMB_VERDICT_SLOWER
-           : hi < least                ? GPUMB_VERDICT_FASTER
-           : lo >= least && hi <= most ? GPUMB_VERDICT_SAME
-                                       : GPUMB_VERDICT_UNDECIDED;
-}
-
-/* Ratios of two rounds each, where neighbours lie on different sides of the median in by far more
- * than half of the pairs (two standard errors of a sign test): being first helps, or hurts, and
- * over two rounds that cancels. Returns how many there are now. */
-static uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
-{
-    const uint64_t pairs = rounds / 2;
-    double opposite = 0;
-    if (pairs < 30) /* from fewer, correlation does not show */
-        return rounds;
-    const double median = gpumbi_select(ratios, rounds, rounds / 2);
-    for (uint64_t i = 0; i < pairs; i++)
-        opposite += (ratios[2 * i] - median) * (ratios[2 * i + 1] - median) < 0;
-    if (opposite <= gpumbi_real(pairs) / 2 + sqrt(gpumbi_real(pairs)))
-        return rounds;
-    for (uint64_t i = 0; i < pairs; i++)
-        ratios[i] = sqrt(ratios[2 * i] * ratios[2 * i + 1]);
-    return pairs;
-}
-
-/* From the ratios of all rounds, in order; sorts them. Several comparisons share the 5 %
- * (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop before the
- * others. */
-static gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
-                                              int comparisons)
-{
-    const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    const gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, 1);
-    gpumb_comparison c;
-    c.rounds = rounds;
-    c.ratio = s.median;
-    c.lo = s.ci_lo;
-    c.hi = s.ci_hi;
-    c.verdict = gpumbi_verdict(c.lo, c.hi, delta);
-    return c;
-}
-
-GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
-                                                uint64_t rounds, double delta, int comparisons)
-{
-    const int some = rounds && base && other;
-    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
-    for (uint64_t i = 0; ratios && i < rounds; i++)
-        ratios[i] = other[i] / base[i];
-    const gpumb_comparison c =
-        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons);
-    GPUMB_FREE(ratios);
-    return c;
-}
-
-/* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so
- * that it is close to a limit and would take very many more. A verdict counts only once the
- * interval reaches no further than delta to either side: from wider ones, the false alarms of early
- * looks would add up. */
-static int gpumbi_decided(const gpumb_comparison *c, double delta)
-{
-    const double width = c->lo > 0 ? c->hi - c->lo : HUGE_VAL;
-    return width <= (c->verdict == GPUMB_VERDICT_UNDECIDED ? delta / 2 : 2 * delta);
+    differing = found.count;
+#endif
+    if (first)
+        *first = found.count ? found.first : 0;
+    return differing;
 }
 
 /* ================================================================================================
  * CLOCK
  *
- * Owns the calibration figures in g->device: once per context, about 10 ms on a GPU.
+ * Owns the calibration figures in g->device, taken once per context, in about 10 ms on a GPU, and the
+ * buffer that empties the caches.
  */
-
-static void gpumbi_launch_empty(uint64_t blocks, int block); /* in KERNELS; nothing from C */
 
 /* An event pair around a graph, or without one around `launches` empty kernels. Returns 0 and the
  * seconds, or 1. */
-static int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *seconds)
+static inline int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *seconds)
 {
     if (gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event") ||
         (graph && gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph")))
@@ -7462,7 +8084,7 @@ static int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *sec
 }
 
 /* What one more empty kernel of so many blocks adds to a graph; 0 where there are no graphs. */
-static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
+static inline double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
 {
     enum { rounds = 9, runs = 100 };
     double seconds[2][rounds + 1];
@@ -7485,7 +8107,7 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
     }
     (void)gpumbi_dev_last_error();
     if (tried <= rounds) {
-        g->region.next.skip[0] = 0; /* that there are no graphs is no error */
+        *gpumbi_trouble(g) = 0; /* that there are no graphs is no error */
         return 0;
     }
     return (gpumb_statistics(seconds[1] + 1, rounds).median -
@@ -7493,7 +8115,7 @@ static double gpumbi_empty_slope(gpumb *g, uint64_t blocks, int block)
            (3 * runs);
 }
 
-static void gpumbi_calibrate(gpumb *g)
+static inline void gpumbi_measure_clock(gpumb *g)
 {
     enum { rounds = 64, batches = 15, launches = 100 };
     double pair[rounds], kernel[rounds], batch[batches];
@@ -7529,29 +8151,59 @@ static void gpumbi_calibrate(gpumb *g)
         gpumbi_real(blocks);
 }
 
-static void gpumbi_launch_evict(gpumb *g); /* in KERNELS: reads the buffer */
+/* Before the first region, or when somebody asks for the figures. */
+static inline void gpumbi_calibrate(gpumb *g)
+{
+    char trouble[sizeof g->trouble];
+    if (g->clock.calibrated++ || !g->clock.start || g->done || g->settings.profile)
+        return;
+    gpumbi_copy_text(trouble, sizeof trouble, g->trouble);
+    g->trouble[0] = 0;
+    (void)gpumbi_dev_last_error(); /* of what the program has done before */
+    gpumbi_measure_clock(g);
+    if (!g->done && g->trouble[0])
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->trouble);
+    gpumbi_copy_text(g->trouble, sizeof g->trouble, trouble);
+}
+
+GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
+{
+    g = gpumbi_context(g);
+    gpumbi_calibrate(g);
+    return &g->device;
+}
+
+/* Both halves are zeros: their comparison reads, and writes nothing. */
+static inline void gpumbi_evict(gpumb *g)
+{
+    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
+    const char *first = GPUMB_PTR(const char, g->clock.evictor);
+#ifdef __cplusplus
+    gpumbi_launch_bytes(g, (void *)first, first + size, size, (int)GPUMBI_COMPARE, 0, NULL);
+#else
+    volatile int read = memcmp(first, first + size, (size_t)size); /* else it is left out */
+    (void)read;
+#endif
+}
 
 /* Makes the buffer whose reading empties the caches, of 2.5 times their size, and times an empty
  * kernel behind that. Meanwhile, what regions wrote is written back; and since the device is busy,
  * what follows is queued and starts without launch gaps. */
-static void gpumbi_prepare_eviction(gpumb *g)
+static inline void gpumbi_prepare_eviction(gpumb *g)
 {
     enum { rounds = 15 };
     double seconds[rounds];
     const uint64_t least = (uint64_t)32 << 20;
     const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
-    const int scope = g->memory.scope;
     if (g->clock.evictor)
         return;
-    g->memory.scope = 0;
-    g->clock.evictor = gpumbi_try_alloc(g, GPUMB_MEMORY_DEVICE, bytes);
-    g->memory.scope = scope;
+    g->clock.evictor = gpumbi_alloc_for_context(g, bytes);
     if (!g->clock.evictor ||
         gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
         return;
     const int timed = !gpumbi_is_cpu(g) && !g->settings.profile;
     for (int i = 0; i < rounds && timed; i++) {
-        gpumbi_launch_evict(g);
+        gpumbi_evict(g);
         if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
             return;
         g->clock.evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
@@ -7560,7 +8212,7 @@ static void gpumbi_prepare_eviction(gpumb *g)
 
 /* The rate of the vendor's copy on buffers well above the caches, once per context. On a GPU one
  * event pair encloses several copies: around a single one it would add more than 1 %. */
-static void gpumbi_measure_ceiling(gpumb *g)
+static inline void gpumbi_measure_ceiling(gpumb *g)
 {
     enum { rounds = 7 };
     double seconds[rounds];
@@ -7595,14 +8247,37 @@ static void gpumbi_measure_ceiling(gpumb *g)
         g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
 }
 
+/* It is not measured where a row has it: one for all rows. */
+static inline void gpumbi_ceiling_known(gpumb *g, double bytes_per_s)
+{
+    if (bytes_per_s <= 0 || g->device.ceiling_bytes_per_s > 0)
+        return;
+    g->device.ceiling_bytes_per_s = bytes_per_s;
+    g->clock.ceiling_tried = 1;
+}
+
 /* ================================================================================================
  * SAMPLING
  *
- * Owns a gpumbi_sampler from its first run to its statistics, its graphs, and the profiler while it
- * is attached for one. gpumbi_run_begin() prepares one timed stretch of `left` runs of the body,
- * gpumbi_run_end() evaluates it and chooses the next phase. Graphs are captured in two such
- * stretches; their samples need no body.
+ * Owns a gpumbi_sampler from its first run to its statistics, and its graphs. gpumbi_run_begin()
+ * prepares one timed stretch of `left` runs of the body, gpumbi_run_end() evaluates it and chooses
+ * the next phase. Graphs are captured in two such stretches; their samples need no body.
  */
+
+/* What hangs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
+struct gpumbi_instruments {
+    void (*begin)(gpumb *g, gpumbi_sampler *s);      /* of the region */
+    int (*renew)(gpumb *g, gpumbi_sampler *s);       /* before a run; 1: its buffers were renewed */
+    void (*start)(gpumb *g, gpumbi_sampler *s);      /* right before the body */
+    void (*stop)(gpumbi_sampler *s);                 /* behind it */
+    void (*keep)(gpumb *g, const gpumbi_sampler *s); /* in the stream behind it, if strict.due */
+    double (*seconds)(const gpumbi_sampler *s);      /* that it took, if profiled; 0: unknown */
+    int (*check)(gpumb *g, gpumbi_sampler *s);       /* 1: its result is right */
+    void (*choose)(gpumb *g, gpumbi_sampler *s);     /* the way of timing, if profiled */
+    void (*count)(gpumb *g, gpumbi_sampler *s);      /* the region has been timed */
+    void (*counted)(gpumb *g, gpumbi_sampler *s);    /* it has run in the phase for that */
+    void (*release)(gpumbi_sampler *s);              /* what it holds of the device */
+};
 
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
  * capture into a graph differs. Results of one kernel in one process spread by 0.03 ... 0.09 %
@@ -7616,16 +8291,16 @@ static void gpumbi_measure_ceiling(gpumb *g)
 /* Nor do samples show what a coarse clock hides: the median of readings is a reading, off by up to
  * half a quantum to either side, of which the standard uncertainty is 1/sqrt(12) (ibid., 4.3.7);
  * two of these. With 100 ... 150 quanta to a sample, 92 ... 100 % of the intervals hold then, in
- * place of 78 ... 96 (tests/test_engine.cpp has such clocks). */
+ * place of 78 ... 96 (tests/test_sampling.cpp has such clocks). */
 #define GPUMBI_QUANTA 0.58
 
-static void gpumbi_widen(double at, double by, double *lo, double *hi)
+static inline void gpumbi_widen(double at, double by, double *lo, double *hi)
 {
     *lo = gpumbi_max(at - hypot(at - *lo, by), 0);
     *hi = at + hypot(*hi - at, by);
 }
 
-static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
+static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->samples.scratch, s->samples.values,
            (size_t)s->samples.count * sizeof *s->samples.values);
@@ -7647,12 +8322,12 @@ static gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
  * `since_s`. A reading is the mean of a window of up to 100 ms that ended up to 100 ms ago (seen on
  * an H200), so that the first 0.2 s describe what came before. Every 20 ms is often enough, and a
  * reading of AMD's sensors is not free. */
-static int gpumbi_power_due(const gpumbi_power *p, double since_s, double now_s)
+static inline int gpumbi_power_due(const gpumbi_power *p, double since_s, double now_s)
 {
     return now_s - since_s >= 0.2 && now_s >= p->next_s;
 }
 
-static void gpumbi_power_add(gpumbi_power *p, double now_s, double power_w)
+static inline void gpumbi_power_add(gpumbi_power *p, double now_s, double power_w)
 {
     p->next_s = now_s + 20e-3;
     if (power_w > 0) {
@@ -7664,14 +8339,15 @@ static void gpumbi_power_add(gpumbi_power *p, double now_s, double power_w)
 /* Joules of one run, of `energy_j` in the `seconds` that `runs` runs of `run_s` each took with the
  * gaps between them; 0: can't be told. The gaps count as part of the runs. They draw less than a
  * run, so that the figure is at most as much too high as they are long: 1/9 of the runs. */
-static double gpumbi_energy_per_run(double energy_j, double runs, double run_s, double seconds)
+static inline double gpumbi_energy_per_run(double energy_j, double runs, double run_s,
+                                           double seconds)
 {
     return energy_j > 0 && runs >= 1 && runs * run_s >= 0.9 * seconds ? energy_j / runs : 0;
 }
 
 /* What the sensors say as sampling ends. Power is not read for interleaved regions: it would be
  * that of all of them. */
-static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
+static inline void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     r->sm_clock_hz = state->sm_clock_hz;
@@ -7691,7 +8367,7 @@ static void gpumbi_state_after(const gpumbi_state *state, gpumbi_sampler *s)
     }
 }
 
-static void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const char *reason)
+static inline void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const char *reason)
 {
     s->result.status = status;
     gpumbi_copy_text(s->result.reason, sizeof s->result.reason, reason);
@@ -7699,7 +8375,7 @@ static void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const char *reas
 }
 
 /* Trouble in the body or around it: skip the row, or, the context being lost, drop it. */
-static int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
+static inline int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
 {
     if (g->done)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "device lost");
@@ -7708,149 +8384,40 @@ static int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
     return s->phase == GPUMBI_FINISHED;
 }
 
-/* ---- the profiler's time stamps -------------------------------------------------------------- */
-
-static void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_free_graphs(gpumbi_sampler *s)
 {
-    s->profiled = !g->clock.no_profiler && !gpumbi_dev_profiler_attach();
-    if (s->profiled)
-        return;
-    if (!g->clock.no_profiler++)
-        gpumbi_say("%s: no profiler to time it with: NVIDIA's needs libcupti.so of the CUDA "
-                   "Toolkit, no other attached, and no counters in this process; AMD's is not "
-                   "supported; timed without one",
-                   gpumbi_kernel_name(&s->result));
-    s->about.timing = GPUMB_TIMING_AUTO;
-}
-
-/* What the profiler shows for an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
- * us of the kernel itself. */
-static void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
-{
-    enum { rounds = 31 };
-    double seconds[rounds];
-    s->result.timing = GPUMB_TIMING_PROFILER;
-    s->result.batch = 1;
-    s->quantum_s = 0;
-    if (g->clock.profiled_launch_s <= 0) {
-        for (int i = 0; i < rounds; i++) {
-            gpumbi_launch_empty(1, 32);
-            if (gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait"))
-                return;
-            gpumbi_dev_profiler_look(&seconds[i]);
-        }
-        g->clock.profiled_launch_s = gpumb_statistics(seconds, rounds).median;
-    }
-    s->result.overhead_s = g->clock.profiled_launch_s;
-}
-
-/* ---- --strict: against what is written for the test ------------------------------------------ */
-
-static void gpumbi_fill_again(gpumb *g, gpumb_buffer *b); /* in KERNELS */
-
-static void gpumbi_fill_all(gpumb *g, uint64_t salt)
-{
-    gpumbi_salt = salt;
-    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        if (b->twin)
-            gpumbi_fill_again(g, b);
-}
-
-/* New contents; for the last check other memory, too. About ten samples of thirty are checked, 50
- * of 10000. */
-static void gpumbi_renew(gpumb *g, gpumbi_sampler *s)
-{
-    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        if (b->twin && s->phase == GPUMBI_RECHECK) {
-            void *const from = b->data;
-            b->data = b->twin->data;
-            b->twin->data = from;
-            gpumb_memcpy(g, b->data, from, b->bytes);
-        }
-    gpumbi_fill_all(g, gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, ++g->memory.salts));
-    s->strict.before = s->strict.now;
-    s->strict.now = gpumbi_salt;
-    if (s->phase == GPUMBI_FIRST)
-        s->strict.first = gpumbi_salt;
-    s->strict.due = s->phase == GPUMBI_SAMPLE && s->samples.count >= s->strict.next;
-    if (s->strict.due)
-        s->strict.next = s->samples.count + 1 + gpumbi_salt % (2 + s->samples.count / 4);
-}
-
-/* What a run has written when its time ends, in the order of the stream. */
-static void gpumbi_keep_outputs(gpumb *g, const gpumbi_sampler *s)
-{
-    for (int i = 0; s->strict.due && i < s->about.outputs; i++) {
-        const gpumb_buffer *b = s->about.output[i];
-        if (b)
-            gpumb_memcpy(g, b->twin->data, b->data, b->bytes);
+    for (int i = 0; i < 2; i++) {
+        if (s->graphs.graph[i])
+            gpumbi_dev_graph_destroy(s->graphs.graph[i]);
+        s->graphs.graph[i] = NULL;
     }
 }
 
-/* How many outputs differ from their twins. */
-static int gpumbi_outputs_differ(gpumb *g, const gpumbi_sampler *s)
+/* What a sampler holds of the device. */
+static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
 {
-    int differ = 0;
-    gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
-    for (int i = 0; i < s->about.outputs; i++) {
-        const gpumb_buffer *b = s->about.output[i];
-        differ += b && gpumb_compare(g, b, b->twin, b->bytes, NULL);
-    }
-    return differ;
+    gpumbi_free_graphs(s);
+    if (g->instruments)
+        g->instruments->release(s);
 }
 
-/* Makes the reason of a wrong result the trick that it shows. */
-static void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
+/* Leaves out what is no time. */
+static inline void gpumbi_keep_good(gpumbi_sampler *s)
 {
-    char why[sizeof g->region.why];
-    const uint64_t earlier[] = {s->strict.first, s->strict.before};
-    const char *trick = NULL;
-    gpumbi_copy_text(why, sizeof why, g->region.why[0] ? g->region.why : "wrong result");
-    for (int i = 0; i < s->about.outputs; i++)
-        if (s->about.output[i])
-            gpumb_poison(g, s->about.output[i]->twin);
-    if (gpumbi_outputs_differ(g, s) < s->about.outputs)
-        trick = s->phase == GPUMBI_SAMPLE
-                    ? "writes nothing when timed: it works in the checked runs alone, or relies on "
-                      "what the run before has left"
-                : s->phase == GPUMBI_RECHECK
-                    ? "writes nothing to other memory: a pointer is kept from an earlier run, or "
-                      "taken before the region"
-                    : NULL;
-    for (int i = 0; i < 2 && !trick && s->phase != GPUMBI_FIRST; i++) {
-        gpumbi_fill_all(g, earlier[i]);
-        if (s->about.check(g, s->about.check_user))
-            trick = "its result is right for the inputs of an earlier run: kept by its pointers";
-    }
-    if (trick)
-        gpumb_reason(g, "%s", trick);
-    else
-        gpumb_reason(g, "%s%s",
-                     s->phase == GPUMBI_SAMPLE    ? "in a timed run: "
-                     : s->phase == GPUMBI_RECHECK ? "in other memory, with other inputs: "
-                                                  : "",
-                     why);
-}
-
-/* Whether new inputs take far longer than those of the run before, with which the warm-up goes on:
- * times are honest then, and the kernel is not. */
-static int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
-{
-    const double known_s = s->warm_up.estimate_s;
-    const gpumb_stats now = gpumbi_statistics_now(s);
-    const double new_s = now.median + s->result.overhead_s;
-    if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
-        return 0;
-    gpumb_reason(g,
-                 "takes %s with new inputs and %s with those of the run before: a result is kept "
-                 "by its content, or left in the outputs",
-                 gpumbi_write_time(new_s).text, gpumbi_write_time(known_s).text);
-    return 1;
+    uint64_t kept = 0;
+    for (uint64_t k = 0; k < s->samples.count; k++)
+        if (gpumbi_finite(s->samples.values[k]) && s->samples.values[k] > 0)
+            s->samples.values[kept++] = s->samples.values[k];
+    if (kept < s->samples.count)
+        s->result.flags |= GPUMB_FLAG_BAD_TIME;
+    s->samples.count = kept;
+    if (!kept && s->result.status == GPUMB_STATUS_OK)
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no time of more than zero was given");
 }
 
 /* ---- one run, or one batch ------------------------------------------------------------------- */
 
-static void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room)
+static inline void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room)
 {
     const size_t bytes = (size_t)room * sizeof(double);
     if (s->samples.capacity >= room)
@@ -7862,7 +8429,7 @@ static void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room)
     s->samples.capacity = s->samples.scratch ? room : 0;
 }
 
-static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const int has_events = !gpumbi_is_cpu(g);
@@ -7882,25 +8449,11 @@ static void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->others = -1;
     s->phase = GPUMBI_FIRST;
     gpumbi_sample_room(g, s, room);
-    int renewed = s->about.reset != NULL, twins = s->about.outputs > 0;
-    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
-    for (int i = 0; i < s->about.outputs; i++)
-        twins &= s->about.output[i] && s->about.output[i]->twin;
-    if (!gpumbi_in_trouble(g, s) && g->settings.strict &&
-        (given || !s->about.check || !twins || !renewed))
-        gpumbi_fail(
-            s, GPUMB_STATUS_FAILED,
-            given             ? "--strict: times that are given can't be checked"
-            : !s->about.check ? "--strict: needs a check, by gpumb_set_verify()"
-            : !twins
-                ? "--strict: needs gpumb_set_output(), of gpumb_alloc(), for all outputs"
-                : "--strict: needs inputs of gpumb_alloc(), filled by gpumb_fill(), or a reset");
-    if (s->phase != GPUMBI_FINISHED && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
-        gpumbi_profile(g, s);
+    if (!gpumbi_in_trouble(g, s) && g->instruments)
+        g->instruments->begin(g, s);
 }
 
-static void gpumbi_give_up_graphs(gpumbi_sampler *s)
+static inline void gpumbi_give_up_graphs(gpumbi_sampler *s)
 {
     if (s->about.timing == GPUMB_TIMING_GRAPH)
         gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
@@ -7913,103 +8466,17 @@ static void gpumbi_give_up_graphs(gpumbi_sampler *s)
     s->phase = GPUMBI_SAMPLE;
 }
 
-/* ---- runs for a profiler --------------------------------------------------------------------- */
-
-static void gpumbi_append_axes(char *text, size_t size, const gpumb *g, const gpumbi_point *point,
-                               const char *between, const char *equals);
-
-/* What the ranges are called: benchmark, kernel and, if there are any, axes, without what has a
- * meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns how many. */
-static int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
-{
-    gpumbi_copy_text(name[0], 200, s->result.bench);
-    gpumbi_copy_text(name[1], 200, gpumbi_kernel_name(&s->result));
-    name[2][0] = 0;
-    gpumbi_append_axes(name[2], 200, g, &s->point, " ", "=");
-    for (int i = 0; i < 3; i++) {
-        gpumbi_plain(name[i]);
-        for (char *c = name[i]; *(c += strcspn(c, "/@,[]*+\\\"")); c++)
-            *c = *c == '/' ? '.' : '_';
-    }
-    return 2 + (name[2][0] != 0);
-}
-
 /* Whether something has to happen before each run. */
-static int gpumbi_one_run(const gpumbi_sampler *s)
+static inline int gpumbi_one_run(const gpumbi_sampler *s)
 {
     return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
 }
 
-/* ---- hardware counters ----------------------------------------------------------------------- */
-
-/* Whether a profiler or checker runs the program. The variables are what it sets: Nsight Compute
- * and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
-static int gpumbi_profiler_runs(void)
-{
-    static const char *const sign[] = {
-        "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NV_SANITIZER_INJECTION_PORT_BASE",
-        "NSYS_PROFILING_SESSION_ID", "ROCP_TOOL_LIBRARIES", "NVTX_INJECTION64_PATH"};
-    int found = 0;
-    for (int i = 0; i < 5; i++)
-        found |= getenv(sign[i]) != NULL;
-    return found;
-}
-
-static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                    double value);
-
-/* Gives each of the region's counters its column, and makes them those that are to be counted. */
-static void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
-{
-    char name[GPUMBI_COLUMN_NAME + 1];
-    gpumbi_counting *c = &g->clock.counting;
-    c->names = 0;
-    for (const char *text = s->about.counters; text && !g->done;) {
-        gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
-        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN);
-        if (c->names < GPUMBI_OWN_VALUES)
-            c->name[c->names++] = column;
-        text = strchr(text, ',');
-        text += text != NULL;
-    }
-}
-
-static void gpumbi_say_counting(gpumb *g)
-{
-    gpumbi_counting *c = &g->clock.counting;
-    if (c->why[0] && strcmp(c->why, g->clock.counters_said)) {
-        gpumbi_say("%s", c->why);
-        gpumbi_copy_text(g->clock.counters_said, sizeof g->clock.counters_said, c->why);
-    }
-    c->why[0] = 0;
-}
-
-/* All that is timed of a row that is ok is done: the counters are next, or nothing is. */
-static void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
-{
-    s->phase = GPUMBI_FINISHED;
-    if (!s->about.counters || s->copy_to || gpumbi_parent)
-        return;
-    gpumbi_release(s); /* the profiler, too: it allows one at a time */
-    gpumbi_list_counters(g, s);
-    if (gpumbi_profiler_runs())
-        gpumbi_copy_text(g->clock.counting.why, sizeof g->clock.counting.why,
-                         "no hardware counters: another profiler has them");
-    else
-        s->counting = gpumbi_dev_counters_open(&g->clock.counting, g->device.ordinal);
-    if (s->counting)
-        s->phase = GPUMBI_COUNT;
-    gpumbi_say_counting(g);
-}
-
-static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 {
     const gpumbi_description *about = &s->about;
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
-    const int renewed = g->settings.strict && (checked || s->phase == GPUMBI_SAMPLE);
-    double ignored;
-    if (renewed)
-        gpumbi_renew(g, s);
+    const int renewed = g->instruments && g->instruments->renew(g, s);
     if (checked || renewed)
         for (int i = 0; i < about->outputs; i++)
             if (about->output[i]) /* not freed since */
@@ -8018,37 +8485,33 @@ static void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (about->reset)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked)
-        gpumbi_launch_evict(g);
+        gpumbi_evict(g);
     if (checked || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
-    if (s->profiled)
-        gpumbi_dev_profiler_look(&ignored);
+    if (g->instruments)
+        g->instruments->start(g, s);
     if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
         gpumbi_give_up_graphs(s);
     if (s->phase == GPUMBI_CAPTURE) {
         s->run.left = s->graphs.runs[s->graphs.graph[0] != NULL];
         return;
     }
-    s->run.left = s->phase == GPUMBI_SAMPLE ? s->result.batch : 1;
+    const int all = s->phase == GPUMBI_PROFILE && !gpumbi_one_run(s);
+    s->run.left = all                         ? (uint64_t)g->settings.profile
+                  : s->phase == GPUMBI_SAMPLE ? s->result.batch
+                                              : 1;
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled && !s->counting)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
-    if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE) {
-        char name[3][200]; /* the device is idle: only the body comes before gpumbi_unmark() */
-        s->run.left = gpumbi_one_run(s) ? 1 : (uint64_t)g->settings.profile;
+    if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
         s->samples.count += s->run.left;
-        s->marked = gpumbi_range_names(g, s, name);
-        gpumbi_dev_mark(name, s->marked);
-    }
-    if (s->counting)
-        gpumbi_dev_counters_start();
 }
 
 /* Work on a stream that the region's does not wait for goes on after its end, and an event pair
  * shows little of it. A device-wide wait tells: one that takes 20 us, four times as long as the
  * wait after it, for an idle device, and a tenth of the time before it, three times in a row: an
  * interrupted host looks like that now and then. Returns when the device was idle. */
-static double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
+static inline double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
 {
     double at[3];
     for (int i = 0; i < 3; i++) {
@@ -8070,7 +8533,7 @@ static double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not
  * seen, kernel<<<>>>, may be in the legacy stream, for which a wait for another stream does not
  * wait, or, where no event tells, in any. */
-static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
+static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds = 0, ended_s = 0;
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
@@ -8078,7 +8541,8 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     int failed;
     if (has_events && !checked) {
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
-        gpumbi_keep_outputs(g, s);
+        if (s->strict.due)
+            g->instruments->keep(g, s);
         failed |= gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
                                     "kernel");
     } else {
@@ -8090,40 +8554,32 @@ static double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     if (!failed && has_events && !s->strict.due && (checked || s->run.looks < 3))
         ended_s = gpumbi_look_elsewhere(g, s);
     if (!failed && !checked && s->profiled) {
-        if (gpumbi_dev_profiler_look(&seconds) < s->kernel.launches) /* records are missing */
-            seconds = 0;
+        seconds = g->instruments->seconds(s);
     } else if (!failed && (checked || !has_events)) {
         seconds = (has_events ? ended_s : gpumbi_dev_clock()) - s->run.began_s;
     }
-    if (!has_events)
-        gpumbi_keep_outputs(g, s);
+    if (!has_events && s->strict.due)
+        g->instruments->keep(g, s);
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
     return seconds;
 }
 
-static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 {
-    const int recheck = s->phase == GPUMBI_RECHECK, strict = g->settings.strict;
     int right = 1;
-    g->region.why[0] = 0;
-    if (s->strict.due && gpumbi_outputs_differ(g, s)) {
-        gpumb_reason(g, "writes its outputs behind the end of its time: it works on another stream "
-                        "than gpumb_stream(), or later");
-        right = 0;
-    } else if (s->about.check) {
-        if (strict)
-            gpumbi_fill_all(g, gpumbi_salt); /* the check reads what the kernel was given */
+    g->why[0] = 0;
+    if (g->instruments)
+        right = g->instruments->check(g, s);
+    else if (s->about.check)
         right = s->about.check(g, s->about.check_user) != 0;
-        if (!right && strict)
-            gpumbi_name_trick(g, s);
-    }
-    right = right && gpumbi_guards_intact(g) && !(strict && recheck && gpumbi_remembers(g, s));
+    right = right && gpumbi_guards_intact(g);
     if (s->about.check || !right)
         s->result.verified = right;
+    const int recheck = s->phase == GPUMBI_RECHECK;
     if (gpumbi_in_trouble(g, s) || right)
         return;
-    gpumbi_fail(s, GPUMB_STATUS_FAILED, g->region.why[0] ? g->region.why : "wrong result");
-    if (recheck && !s->about.reset && !strict)
+    gpumbi_fail(s, GPUMB_STATUS_FAILED, g->why[0] ? g->why : "wrong result");
+    if (recheck && !s->about.reset && !g->settings.strict)
         gpumbi_say("%s: right after its first run, wrong after the last: if it changes its own "
                    "input, set gpumb_set_reset()",
                    gpumbi_kernel_name(&s->result));
@@ -8135,7 +8591,8 @@ static void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
  * warm-up: whichever takes long enough for a slow kernel and leaves a few windows. A window's level
  * is the mean of its runs, so that a coarse clock shows what moves by less than its quantum; what
  * is far from the median counts as less far. Returns 1 if the window has ended. */
-static int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double seconds, int ends)
+static inline int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, double seconds,
+                                  int ends)
 {
     double *const run = s->pace.run, *const level = s->pace.level;
     const double length_s = now_s - s->pace.began_s, most_s = gpumbi_max(g->settings.warmup_s, 0);
@@ -8180,7 +8637,7 @@ enum {
  * budget, or half a second: a ramp from which more than the precision is left has at least twice
  * that slope, if it is of 5 % and more with a time constant of up to 2 s, or of 2 % and up to 0.5
  * s. Goes back as far as it takes to tell so little from none. */
-static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
+static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 {
     const double *const end = s->pace.level + s->pace.windows;
     const double ahead_s = gpumbi_max(g->settings.warmup_s, 0.5);
@@ -8214,7 +8671,7 @@ static int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
  * on NVIDIA). */
-static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
+static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted =
         s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
@@ -8237,7 +8694,7 @@ static void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 /* From half a millisecond on, where an event pair adds 1 %, and where one run is a sample, there is
  * no need. Else what the library has seen launched is captured; other code might not survive
  * capture, and has to ask for it. */
-static int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
+static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     if (!s->use_events || gpumbi_one_run(s))
         return 0;
@@ -8247,7 +8704,7 @@ static int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s
 }
 
 /* Also when those taken so far turn out to be part of the warm-up. */
-static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_state state;
     s->samples.count = s->samples.bad = 0;
@@ -8266,7 +8723,7 @@ static void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
  * difference is 4 ... 400 runs, for about a millisecond. */
-static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
+static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
@@ -8275,7 +8732,7 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
-        gpumbi_choose_profiler(g, s);
+        g->instruments->choose(g, s);
     if (gpumbi_captures(g, s, run_s)) {
         const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
         s->graphs.runs[0] = 1 + (uint64_t)more / 4;
@@ -8291,11 +8748,11 @@ static void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
  * steps, between which times hold still. For that the first region of a context warms up for at
  * least 100 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
- * fifth of all steady series has them, and they are not enough for a flag (bench/coverage.c). Where
+ * fifth of all steady series has them, and they are not enough for a flag (tests/coverage.c). Where
  * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
  * graphs follow, without it; what moves they have to show, in 70 ms of their own, while the warm-up
  * lasts: not in interleaved regions, whose samples nothing restarts. */
-static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
+static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
     const double least_s = g->region.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
@@ -8338,7 +8795,7 @@ static void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
  * count is on a fixed schedule, each entry half as much again as the one before. An interleaved
  * region that was precise goes on with the others, and is looked at again. While the warm-up's
  * budget lasts, samples that move are part of it, and those that may move are not the last. */
-static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
+static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const gpumb_settings *wanted = &g->settings;
     gpumb_result *r = &s->result;
@@ -8392,7 +8849,7 @@ static void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds)
 
 /* What the long graph takes more than the short one. Which is first takes turns within two samples,
  * and is drawn anew for each two, so as not to fall in step with what comes at intervals. */
-static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
+static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
     const uint64_t two = s->samples.count / 2;
@@ -8409,7 +8866,7 @@ static double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 /* Both graphs are there. Where they take less than half of what the stream took, launches aside,
  * part of the work went elsewhere and was not captured. Where they take longer, graphs do the work
  * differently (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
-static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
     gpumbi_graph_seconds(g, s); /* the first launch of a graph uploads it */
@@ -8433,7 +8890,7 @@ static void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 
 /* A body that can't be captured, or launches nothing on the stream, is timed another way; so is one
  * whose launches fail: they will fail again where it is noticed. */
-static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = s->graphs.graph[0] != NULL;
@@ -8451,11 +8908,19 @@ static void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
     }
 }
 
-static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
+/* All that is timed of a row that is ok is done: the counters are next, or nothing is. */
+static inline void gpumbi_timed(gpumb *g, gpumbi_sampler *s)
 {
-    gpumbi_counting *c = &g->clock.counting;
+    s->phase = GPUMBI_FINISHED;
+    if (g->instruments)
+        g->instruments->count(g, s);
+}
+
+static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
+{
     const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
-    gpumbi_unmark(s);
+    if (s->marked)
+        g->instruments->stop(s);
     if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
         return;
     switch (s->phase) {
@@ -8483,15 +8948,10 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
     case GPUMBI_RECHECK:
         gpumbi_check_result(g, s);
         if (s->phase == GPUMBI_RECHECK)
-            gpumbi_count_begin(g, s);
+            gpumbi_timed(g, s);
         break;
     case GPUMBI_COUNT:
-        if (gpumbi_dev_counters_stop(c)) /* wants another pass */
-            break;
-        for (int i = 0; i < c->names; i++)
-            gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i]);
-        gpumbi_say_counting(g);
-        s->phase = GPUMBI_FINISHED;
+        g->instruments->counted(g, s);
         break;
     case GPUMBI_PROFILE:
         if (s->samples.count >= (uint64_t)g->settings.profile)
@@ -8503,1340 +8963,9 @@ static void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 }
 
 /* ================================================================================================
- * REGIONS
+ * RESULT
  *
- * Owns g->region and g->interleave. Each call of gpumbi_region_next() means that a run of the body
- * has ended; it says whether another is wanted. `body_due` lets the inner loop of the macro run
- * once; `in_body` is set while the body runs.
- *
- * An interleave runs its block many times. The first time (collecting) each region only leaves its
- * description in a lane; after that, each pass lets one lane proceed by one sample.
- */
-
-static void gpumbi_meet(gpumb *g, const char *kernel);
-static int gpumbi_on_point(const gpumb *g);
-static size_t gpumbi_point_number(const gpumb *g);
-static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s);
-static int gpumbi_matches(const gpumb *g, const char *kernel);
-static int gpumbi_selected(gpumb *g, const char *kernel);
-static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes);
-static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r);
-static void gpumbi_replay_row(gpumb *g, const char *kernel);
-static void gpumbi_finish(gpumb *g, gpumbi_sampler *s); /* derives what a row shows, hands it on */
-
-/* Forgets what described the last region, but not that a buffer is missing. */
-static void gpumbi_next_region(gpumb *g)
-{
-    memset(&g->region.next, 0, sizeof g->region.next);
-    gpumbi_copy_text(g->region.next.skip, sizeof g->region.next.skip, g->memory.missing);
-}
-
-/* What describes the next region; where there is nothing to do, what nobody reads. */
-static gpumbi_description *gpumbi_about(gpumb *g)
-{
-    static GPUMBI_PER_THREAD gpumbi_description nothing;
-    g = gpumbi_enter(g);
-    return g ? &g->region.next : &nothing;
-}
-
-GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
-{
-    gpumbi_about(g)->bytes = bytes;
-}
-
-GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
-{
-    gpumbi_about(g)->flop = flop;
-}
-
-GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
-{
-    gpumbi_about(g)->elements = elements;
-}
-
-GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
-{
-    if ((g = gpumbi_enter(g)) != NULL)
-        gpumbi_put_value(
-            g, g->region.active ? &g->region.active->about.values : &g->region.next.values, name,
-            value);
-}
-
-GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
-{
-    if ((g = gpumbi_enter(g)) != NULL)
-        g->region.next.counters = names;
-}
-
-GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
-{
-    gpumbi_about(g)->footprint = bytes;
-}
-
-GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->to_device = to_device;
-    about->to_host = to_host;
-}
-
-GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->reference = reference;
-    about->expected = share;
-}
-
-GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
-{
-    gpumbi_about(g)->timing = timing;
-}
-
-GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
-{
-    gpumbi_about(g)->cache = cache;
-}
-
-GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
-{
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b)
-        gpumbi_null(g, "gpumb_set_output");
-    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
-        g->region.next.output[g->region.next.outputs++] = b;
-    else
-        gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
-}
-
-GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->check = check;
-    about->check_user = user;
-}
-
-GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
-{
-    gpumbi_description *about = gpumbi_about(g);
-    about->reset = reset;
-    about->reset_user = user;
-}
-
-/* Fails a region that was described by something impossible, and forgets it. No result needs more
- * than 1e30, and rates stay finite. */
-static void gpumbi_judge_description(gpumbi_sampler *s)
-{
-    static const char *const name[] = {"bytes(): bytes",       "flop(): FLOP",
-                                       "elements(): elements", "expected(): a reference",
-                                       "expected(): a share",  "transfer(): bytes",
-                                       "transfer(): bytes"};
-    double *const said[] = {&s->about.bytes,     &s->about.flop,     &s->about.elements,
-                            &s->about.reference, &s->about.expected, &s->about.to_device,
-                            &s->about.to_host};
-    char reason[sizeof s->result.reason];
-    for (int i = 0; i < 7; i++) {
-        if (*said[i] >= 0 && *said[i] <= 1e30)
-            continue;
-        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
-                      gpumbi_write_number(*said[i], 4, 0).text);
-        *said[i] = 0;
-        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
-            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
-    }
-}
-
-static void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name, gpumb_result *result)
-{
-    gpumbi_sampler fresh;
-    if (gpumbi_in_step)
-        gpumbi_process_pause(); /* until those of all devices are here */
-    gpumbi_release(s);
-    memset(&fresh, 0, sizeof fresh);
-    fresh.samples.values = s->samples.values; /* the room is kept */
-    fresh.samples.scratch = s->samples.scratch;
-    fresh.samples.capacity = s->samples.capacity;
-    fresh.copy_to = result;
-    fresh.about = g->region.next;
-    if (g->settings.cold && !fresh.about.meaning)
-        fresh.about.cache = GPUMB_CACHE_COLD;
-    if (!fresh.about.counters)
-        fresh.about.counters = g->settings.counters;
-    fresh.point = g->sweep.here;
-    fresh.order = g->sweep.here.depth ? gpumbi_point_number(g) : 0;
-    *s = fresh;
-    gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
-    gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
-    gpumbi_progress(g, s);
-    if (!result)
-        gpumbi_list_counters(g, s);
-    (void)gpumbi_dev_last_error(); /* of what the program did before the region */
-    gpumbi_sampler_start(g, s);
-    gpumbi_judge_description(s);
-}
-
-GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
-{
-    g = gpumbi_context(g);
-    gpumbi_leave_body(g);
-    g->region.active = NULL;
-    g->selection.met++;
-    if (result) {
-        memset(result, 0, sizeof *result);
-        result->status = GPUMB_STATUS_SKIPPED;
-        gpumbi_copy_text(result->reason, sizeof result->reason,
-                         gpumbi_dry(g)       ? "the sweep enumerates"
-                         : g->kept.instead   ? "--replay and several devices have rows alone"
-                         : gpumbi_working(g) ? "not the configuration of this pass"
-                                             : "the context has ended");
-    }
-    if (!gpumbi_working(g))
-        return g;
-    if (gpumbi_dry(g)) {
-        if (result || gpumbi_selected(g, name))
-            gpumbi_meet(g, name);
-    } else if (g->interleave.open) {
-        const int lane = g->interleave.met, chosen = !result && gpumbi_selected(g, name);
-        if (result)
-            gpumbi_copy_text(result->reason, sizeof result->reason,
-                             "GPUMB_INTERLEAVE takes GPUMB_MEASURE only");
-        g->interleave.met += chosen;
-        if (chosen && lane == GPUMBI_INTERLEAVED)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d regions in GPUMB_INTERLEAVE", lane);
-        else if (chosen && g->interleave.collecting)
-            gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
-        else if (chosen && lane == g->interleave.target) {
-            /* It is described again in every pass, and what its hooks are given may be a local of
-             * a function that is called in each. */
-            g->region.active = &g->interleave.lane[lane];
-            if (g->region.next.check)
-                g->region.active->about.check_user = g->region.next.check_user;
-            if (g->region.next.reset)
-                g->region.active->about.reset_user = g->region.next.reset_user;
-        }
-        g->interleave.target_met |= g->region.active != NULL;
-    } else if (g->kept.instead) {
-        if (gpumbi_on_point(g) && !result && gpumbi_selected(g, name))
-            gpumbi_replay_row(g, name);
-    } else if (gpumbi_on_point(g) && (result || gpumbi_selected(g, name))) {
-        gpumbi_sampler_init(g, &g->region.single, name, result);
-        const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
-        if (kept)
-            gpumbi_keep_row(g, &g->region.single, kept);
-        else
-            g->region.active = &g->region.single;
-    }
-    gpumbi_next_region(g);
-    return g;
-}
-
-GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
-{
-    g = gpumbi_context(g);
-    const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && !g->kept.instead && gpumbi_on_point(g) &&
-                       gpumbi_matches(g, name) &&
-                       (g->interleave.open || !gpumbi_find_kept(g, name, 0));
-    if (!wanted)
-        gpumbi_region_begin(g, name, NULL);
-    return wanted;
-}
-
-/* Leaves out what is no time. */
-static void gpumbi_keep_good(gpumbi_sampler *s)
-{
-    uint64_t kept = 0;
-    for (uint64_t k = 0; k < s->samples.count; k++)
-        if (gpumbi_finite(s->samples.values[k]) && s->samples.values[k] > 0)
-            s->samples.values[kept++] = s->samples.values[k];
-    if (kept < s->samples.count)
-        s->result.flags |= GPUMB_FLAG_BAD_TIME;
-    s->samples.count = kept;
-    if (!kept && s->result.status == GPUMB_STATUS_OK)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, "no time of more than zero was given");
-}
-
-GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
-                               const double *seconds, uint64_t count)
-{
-    g = gpumbi_context(g);
-    const int lane = g->interleave.lanes;
-    const int known = meaning > GPUMB_MEANING_NONE && meaning <= GPUMB_MEANING_LATENCY;
-    g->region.next.timing = GPUMB_TIMING_AUTO;
-    g->region.next.given = seconds ? count : 0;
-    g->region.next.meaning = known ? meaning : GPUMB_MEANING_LATENCY;
-    gpumbi_region_begin(g, name, NULL);
-    if (g->interleave.open && g->interleave.lanes > lane)
-        g->region.active = &g->interleave.lane[lane];
-    gpumbi_sampler *s = g->region.active;
-    if (s && s->phase != GPUMBI_FINISHED && gpumbi_working(g)) { /* neither skipped nor failed */
-        s->samples.count = s->about.given;
-        if (s->samples.count)
-            memcpy(s->samples.values, seconds, (size_t)s->samples.count * sizeof *seconds);
-        s->result.stop = GPUMB_STOP_SAMPLES;
-        gpumbi_check_result(g, s);
-        if (g->settings.profile)
-            gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "its times are given: nothing to profile");
-        if (!known)
-            gpumbi_fail(s, GPUMB_STATUS_FAILED,
-                        "gpumb_add_times(): its times have to be spans, intervals or latencies");
-        s->phase = GPUMBI_FINISHED;
-    }
-    g->region.active = NULL;
-    if (s && !g->interleave.open) {
-        gpumbi_keep_good(s);
-        gpumbi_finish(g, s);
-    }
-}
-
-GPUMB_API int gpumbi_region_next(gpumb *g)
-{
-    gpumbi_sampler *s = g->region.active;
-    g->region.in_body = 0;
-    gpumbi_compiler_barrier(NULL); /* what the body stored counts as used */
-    if (!s)
-        return 0;
-    if (s->run.left > 1) { /* within a batch: nothing to do */
-        s->run.left--;
-        g->region.body_due = 1;
-        return 1;
-    }
-    while (s->run.left == 1 ||
-           (s->phase == GPUMBI_SAMPLE && s->graphs.graph[1] && gpumbi_working(g))) {
-        if (s->run.left == 1) {
-            gpumbi_run_end(g, s);
-        } else { /* a sample that needs no body */
-            s->run.prepared_s = gpumbi_dev_clock();
-            const double seconds = gpumbi_graph_seconds(g, s);
-            if (s->phase != GPUMBI_FINISHED)
-                gpumbi_sample_add(g, s, seconds);
-        }
-        s->run.left = 0;
-        const int sampled = s->phase == GPUMBI_SAMPLE;
-        if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleave.open)
-            s->phase = GPUMBI_RECHECK;
-        if (g->interleave.open && (sampled || s->phase == GPUMBI_FINISHED)) {
-            if (s->phase == GPUMBI_FINISHED)
-                gpumbi_release(s);
-            g->region.active = NULL; /* the next lane's turn */
-            return 0;
-        }
-    }
-    if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
-        gpumbi_count_begin(g, s);
-    /* Where a graph may be chosen, one run has to tell whether it holds all of the work. */
-    const int estimates = s->about.timing == GPUMB_TIMING_AUTO && s->use_events &&
-                          s->kernel.launches && !gpumbi_one_run(s);
-    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0 && !estimates) {
-        gpumbi_sampling_begin(g, s, s->result.first_launch_s);
-        if (g->interleave.open && s->phase == GPUMBI_SAMPLE) { /* not before the others */
-            g->region.active = NULL;
-            return 0;
-        }
-    }
-    if (s->phase != GPUMBI_FINISHED && gpumbi_working(g))
-        gpumbi_run_begin(g, s);
-    if (!gpumbi_working(g) || s->phase == GPUMBI_FINISHED) {
-        g->region.active = NULL;
-        gpumbi_release(s);
-        if (!g->interleave.open && s->phase == GPUMBI_FINISHED && !gpumbi_interrupted)
-            gpumbi_finish(g, s);
-        return 0;
-    }
-    g->region.body_due = 1;
-    return 1;
-}
-
-GPUMB_API int gpumbi_region_body(gpumb *g)
-{
-    if (!g->region.body_due)
-        return 0;
-    g->region.body_due = 0;
-    g->region.in_body = 1;
-    return 1;
-}
-
-static void gpumbi_interleave_free(gpumb *g)
-{
-    gpumbi_sampler *const lane = g->interleave.lane;
-    for (gpumbi_sampler *s = lane; lane && s < lane + GPUMBI_INTERLEAVED; s++) {
-        gpumbi_release(s);
-        GPUMB_FREE(s->samples.values);
-        GPUMB_FREE(s->samples.scratch);
-    }
-    GPUMB_FREE(lane);
-    g->interleave.lane = NULL;
-    g->interleave.open = 0;
-}
-
-static void gpumbi_interleave_left(gpumb *g)
-{
-    if (!g->interleave.open)
-        return;
-    gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
-    gpumbi_interleave_free(g);
-    gpumbi_not_well(g);
-}
-
-GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
-{
-    g = gpumbi_context(g);
-    gpumbi_leave_body(g);
-    gpumbi_interleave_left(g);
-    g->interleave.turn = g->interleave.target = -1;
-    g->interleave.lanes = g->interleave.rounds_suffice = 0;
-    g->interleave.sampling_round = -1;
-    g->interleave.rounds = g->interleave.dropped = 0;
-    g->interleave.draws = (uint64_t)g->rows.count << 32;
-    g->interleave.next_look = g->settings.min_samples;
-    if (gpumbi_working(g) && !gpumbi_idle(g) && gpumbi_on_point(g) && !g->settings.profile) {
-        g->interleave.lane =
-            (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
-        g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
-    }
-    return g;
-}
-
-/* Times that hold different things can't be compared: a span, and an interval with its gap between
- * launches. Where lanes have come to different methods, those that are free to choose leave graphs,
- * and take the profiler's stamps if one of them has those, or batches, or event pairs if one of
- * them can't have batches. Cold ones stay as they are: spans. */
-static void gpumbi_align_lanes(gpumb *g)
-{
-    int differ = 0, single = 0, profiled = 0;
-    const gpumbi_sampler *first = NULL, *const end = g->interleave.lane + g->interleave.lanes;
-    for (const gpumbi_sampler *s = g->interleave.lane; s < end; s++) {
-        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD)
-            continue;
-        first = first ? first : s;
-        differ |= s->result.timing != first->result.timing;
-        single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
-        profiled |= s->profiled;
-    }
-    for (gpumbi_sampler *s = g->interleave.lane; s < end && differ; s++) {
-        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD ||
-            s->about.timing != GPUMB_TIMING_AUTO || !s->use_events)
-            continue;
-        gpumbi_free_graphs(s);
-        s->result.overhead_s = 0;
-        if (profiled) {
-            gpumbi_profile(g, s);
-            gpumbi_choose_profiler(g, s);
-            continue;
-        }
-        gpumbi_choose_batch(g, s, s->warm_up.estimate_s);
-        if (single)
-            s->result.batch = 1;
-        else if (s->result.batch < 2)
-            s->result.batch = 2;
-        s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
-    }
-}
-
-/* Whether two times mean the same. Intervals do only if launched in the same way; spans have no
- * gap. Those that were given have no rounds in common with others. */
-static int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
-{
-    const int given = (a->timing == GPUMB_TIMING_GIVEN) + (b->timing == GPUMB_TIMING_GIVEN);
-    return gpumbi_meaning(a) == gpumbi_meaning(b) && given != 1 &&
-           (a->timing == b->timing || gpumbi_meaning(a) == GPUMB_MEANING_SPAN);
-}
-
-/* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
- * whether all verdicts are as clear as they get. */
-static int gpumbi_compare_lanes(gpumb *g)
-{
-    gpumbi_sampler *const base = g->interleave.lane, *const end = base + g->interleave.lanes;
-    int decided = 1, comparisons = 0;
-    for (const gpumbi_sampler *s = base + 1; s < end; s++)
-        comparisons += s->samples.count > 0;
-    for (gpumbi_sampler *s = base + 1; s < end; s++) {
-        const uint64_t rounds =
-            s->samples.count < base->samples.count ? s->samples.count : base->samples.count;
-        s->result.compared_with[0] = 0;
-        if (!rounds || s->result.status != GPUMB_STATUS_OK ||
-            base->result.status != GPUMB_STATUS_OK || !gpumbi_alike(&s->result, &base->result))
-            continue;
-        for (uint64_t k = 0; k < rounds; k++)
-            s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
-        gpumb_comparison *c = &s->result.comparison;
-        *c = gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
-        if (s->use_events && c->hi > 0) {
-            /* Of what is not reproducible a third remains, and half of that of the gap: what
-             * captures differ by (bench/floor.cu, floor/equal). */
-            const double run_s = gpumbi_select(base->samples.values, rounds, rounds / 2);
-            const double besides = hypot(GPUMBI_REPRODUCIBLE / 3, GPUMBI_REPRODUCIBLE_GAP / 2 *
-                                                                      s->result.overhead_s / run_s);
-            gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
-            c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
-        }
-        gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
-                         base->result.kernel[0] ? base->result.kernel : "the first");
-        decided &= gpumbi_decided(c, g->settings.delta);
-    }
-    return decided;
-}
-
-/* Says what is odd about the rounds, once all are measured. */
-static void gpumbi_judge_rounds(gpumb *g)
-{
-    gpumbi_sampler *first = &g->interleave.lane[0];
-    const gpumb_result *base = &first->result;
-    if (g->interleave.dropped)
-        gpumbi_say("%s: in %llu of %llu rounds a clock showed a time of zero or less; they are "
-                   "left out of all regions of this GPUMB_INTERLEAVE",
-                   base->kernel, (unsigned long long)g->interleave.dropped,
-                   (unsigned long long)(g->interleave.dropped + g->interleave.rounds));
-    for (gpumbi_sampler *s = first + 1; s < first + g->interleave.lanes; s++) {
-        const gpumb_result *r = &s->result;
-        const gpumb_comparison *c = &r->comparison;
-        if (r->compared_with[0] && c->hi > 0) {
-            const gpumb_stats times = gpumbi_statistics_now(first);
-            const gpumb_stats now = gpumbi_statistics_now(s);
-            if (c->lo * times.ci_lo > now.ci_hi || c->hi * times.ci_hi < now.ci_lo)
-                gpumbi_say("%s: round by round it takes %.4f times as long as %s (%.4f ... %.4f), "
-                           "but its median is %.4f times that one's: noise that is skewed does "
-                           "that; look at the quartiles, and report both",
-                           r->kernel, c->ratio, base->kernel, c->lo, c->hi,
-                           now.median / times.median);
-        } else if (!r->compared_with[0] && r->status == GPUMB_STATUS_OK &&
-                   base->status == GPUMB_STATUS_OK && !gpumbi_alike(r, base)) {
-            gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
-                       "(%s); let gpumb_set_timing() say the same for both",
-                       r->kernel, base->kernel, gpumbi_timing_name[r->timing],
-                       gpumbi_meaning_name(r), gpumbi_timing_name[base->timing],
-                       gpumbi_meaning_name(base));
-        }
-    }
-}
-
-/* Whether there have been enough rounds for the ratios, or there can be no more. Looks on the
- * schedule of the samples. At a limit between two looks, a lane may have lost the precision of the
- * last one. */
-static int gpumbi_rounds_end(gpumb *g)
-{
-    gpumb_stop limit = GPUMB_STOP_NONE;
-    uint64_t rounds = g->settings.max_samples;
-    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
-    if (g->interleave.rounds_suffice)
-        return 1;
-    for (const gpumbi_sampler *s = lane; s < end; s++) {
-        if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
-            rounds = s->samples.count;
-        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
-            limit = GPUMB_STOP_BUDGET;
-    }
-    if (rounds >= g->settings.max_samples)
-        limit = GPUMB_STOP_SAMPLES;
-    for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
-        if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
-            const gpumb_stats now = gpumbi_statistics_now(s);
-            if (gpumbi_half_width(&now) > g->settings.precision)
-                s->result.stop = limit;
-        }
-    g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
-    if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
-        g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
-        g->interleave.next_look = gpumbi_next_look(rounds);
-    }
-    return g->interleave.rounds_suffice;
-}
-
-/* Of times that were given, a bad one spoils the round of all. */
-static void gpumbi_given_rounds(gpumb *g)
-{
-    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
-    for (const gpumbi_sampler *from = lane; from < end; from++)
-        for (gpumbi_sampler *to = lane; to < end; to++)
-            for (uint64_t k = 0; k < from->samples.count && k < to->samples.count; k++)
-                if (from->about.meaning && to->about.meaning && !(from->samples.values[k] > 0))
-                    to->samples.values[k] = 0;
-    for (gpumbi_sampler *s = lane; s < end; s++)
-        if (s->about.meaning)
-            gpumbi_keep_good(s);
-}
-
-/* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
- * round. */
-static void gpumbi_round_end(gpumb *g)
-{
-    uint64_t least = UINT64_MAX;
-    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
-    for (const gpumbi_sampler *s = lane; s < end; s++)
-        if (s->phase == GPUMBI_SAMPLE && s->samples.count < least)
-            least = s->samples.count;
-    if (least > g->interleave.rounds) {
-        g->interleave.rounds++;
-        return;
-    }
-    g->interleave.dropped++;
-    for (gpumbi_sampler *s = lane; s < end; s++)
-        if (s->phase == GPUMBI_SAMPLE)
-            s->samples.count = least;
-}
-
-/* Whose turn it is. The order is drawn anew after as many rounds as there are lanes, since a fixed
- * one would fall in step with whatever comes at regular intervals. In between, each round begins
- * with the lane that the last one ended with: so each lane is in each place equally often, and
- * follows each, itself included, almost equally often, in case that one leaves the device in
- * another state (a crossover trial: Williams, Aust. J. Sci. Res. A 2, 1949). */
-static int gpumbi_whose_turn(gpumb *g)
-{
-    const int lanes = g->interleave.lanes, turn = g->interleave.turn - 1;
-    const int since = g->interleave.sampling_round < 0 ? 0 : g->interleave.sampling_round;
-    const int place = turn % lanes, round = (turn / lanes - since) % lanes;
-    for (int i = 0; i < lanes && place == 0 && round == 0; i++) {
-        const uint64_t word =
-            gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, g->interleave.draws++);
-        const int other = (int)(word % ((unsigned)i + 1));
-        g->interleave.order[i] = g->interleave.order[other];
-        g->interleave.order[other] = i;
-    }
-    return g->interleave.order[(place - round + lanes) % lanes];
-}
-
-/* Whether an earlier run has left the rows of all lanes; if not, none is kept, since their rounds
- * belong together. */
-static int gpumbi_keep_lanes(gpumb *g)
-{
-    const gpumbi_record *kept[GPUMBI_INTERLEAVED];
-    const int lanes = g->interleave.lanes;
-    int all = lanes > 0;
-    for (int i = 0; i < lanes; i++) {
-        kept[i] = gpumbi_find_kept(g, g->interleave.lane[i].result.kernel, 1);
-        all &= kept[i] != NULL;
-    }
-    for (int i = 0; i < lanes && all; i++)
-        gpumbi_keep_row(g, &g->interleave.lane[i], kept[i]);
-    return all;
-}
-
-/* A pass for each lane and round, until all lanes have stopped and the ratios between them are
- * known; then one pass each for the last check. No lane samples before all are warm, so that the
- * k-th samples of all are of one round. */
-GPUMB_API int gpumbi_interleave_next(gpumb *g)
-{
-    gpumbi_leave_body(g);
-    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_met)
-        gpumbi_fail(&g->interleave.lane[g->interleave.target], GPUMB_STATUS_FAILED,
-                    "the region was not met again in its GPUMB_INTERLEAVE");
-    g->interleave.met = g->interleave.target_met = 0;
-    g->interleave.target = -1;
-    g->interleave.turn++;
-    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
-        return g->interleave.turn == 0 && gpumbi_working(g) &&
-               (gpumbi_idle(g) || g->settings.profile);
-    if (g->interleave.turn == 0)
-        return 1;
-    if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
-        gpumbi_interleave_free(g);
-        return 0;
-    }
-    g->interleave.collecting = 0;
-    const int lanes = g->interleave.lanes;
-    gpumbi_sampler *const first = g->interleave.lane, *const end = first + lanes;
-    for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
-        const int round = (g->interleave.turn - 1) / lanes;
-        const int begins = (g->interleave.turn - 1) % lanes == 0;
-        int sampling = 0, unfinished = 0, warming = 0;
-        for (const gpumbi_sampler *lane = first; lane < end; lane++) {
-            sampling |= lane->phase <= GPUMBI_SAMPLE && lane->result.stop == GPUMB_STOP_NONE;
-            unfinished |= lane->phase != GPUMBI_FINISHED;
-            warming |= lane->phase < GPUMBI_SAMPLE;
-        }
-        if (!unfinished)
-            break;
-        if (begins && g->interleave.sampling_round >= 0 && round > g->interleave.sampling_round)
-            gpumbi_round_end(g);
-        if (!warming && g->interleave.sampling_round < 0) {
-            g->interleave.sampling_round = round + !begins;
-            gpumbi_align_lanes(g);
-        }
-        gpumbi_sampler *s = first + gpumbi_whose_turn(g);
-        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
-            s->phase = GPUMBI_RECHECK;
-        const int waits =
-            s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
-                                          s->samples.count >= g->settings.max_samples);
-        if (s->phase != GPUMBI_FINISHED && !waits) {
-            g->interleave.target = (int)(s - first);
-            return 1;
-        }
-    }
-    gpumbi_state state;
-    gpumbi_dev_state(g->sensors, &state);
-    gpumbi_given_rounds(g);
-    if (lanes && gpumbi_working(g)) {
-        gpumbi_compare_lanes(g);
-        gpumbi_judge_rounds(g);
-    }
-    for (gpumbi_sampler *s = first; s < end && !gpumbi_interrupted; s++)
-        if (s->phase == GPUMBI_FINISHED) {
-            if (!s->about.meaning)
-                gpumbi_state_after(&state, s);
-            gpumbi_finish(g, s);
-        }
-    gpumbi_interleave_free(g);
-    return 0;
-}
-
-/* ================================================================================================
- * SWEEPS
- *
- * Owns the open axes, the columns behind the fixed ones, and the list of points, one for each
- * configuration that has a region.
- */
-
-static void gpumbi_show_progress(char *text);
-
-/* The one copy of a text that lives as long as the context; NULL: no memory. */
-static gpumbi_text *gpumbi_keep(gpumb *g, const char *text)
-{
-    if (g->sweep.texts == g->sweep.text_slots) {
-        const size_t slots = g->sweep.text_slots ? 2 * g->sweep.text_slots : 64;
-        gpumbi_text **slot = (gpumbi_text **)gpumbi_allocate(g, slots * sizeof *slot);
-        for (size_t i = 0; slot && i < g->sweep.text_slots; i++)
-            for (gpumbi_text *t = g->sweep.text[i], *next; t; t = next) {
-                gpumbi_text **to = &slot[gpumbi_hash(0, t->text) & (slots - 1)];
-                next = t->next;
-                t->next = *to;
-                *to = t;
-            }
-        if (!slot)
-            return NULL;
-        GPUMB_FREE(g->sweep.text);
-        g->sweep.text = slot;
-        g->sweep.text_slots = slots;
-    }
-    gpumbi_text **to = &g->sweep.text[gpumbi_hash(0, text) & (g->sweep.text_slots - 1)], *t = *to;
-    while (t && strcmp(t->text, text))
-        t = t->next;
-    if (!t && (t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text))) != NULL) {
-        memcpy(t->text, text, strlen(text) + 1);
-        t->next = *to;
-        *to = t;
-        g->sweep.texts++;
-    }
-    return t;
-}
-
-/* The first time in a benchmark that --list meets something that is let through. */
-static void gpumbi_list_benchmark(gpumb *g)
-{
-    const gpumb_benchmark *benchmark = g->selection.benchmark;
-    if (!benchmark || g->selection.head_listed == g->selection.listed)
-        return;
-    g->selection.head_listed = g->selection.listed;
-    gpumbi_progress_clear();
-    gpumbi_print(stdout, "%s%*s %s\n", g->bench, gpumbi_blank(20, g->bench), "",
-                 benchmark->description ? benchmark->description : "");
-}
-
-/* Whether --filter lets a region through. */
-static int gpumbi_matches(const gpumb *g, const char *kernel)
-{
-    char name[160];
-    if (!g->options.filters)
-        return 1;
-    gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
-    for (int i = 0; i < g->options.filters; i++)
-        if (strstr(name, g->options.filter[i]))
-            return 1;
-    return 0;
-}
-
-static int gpumbi_selected(gpumb *g, const char *kernel)
-{
-    const int selected = gpumbi_matches(g, kernel);
-    if (gpumbi_dry(g)) {
-        g->selection.seen++;
-        g->selection.matched += (uint64_t)selected;
-    }
-    return selected;
-}
-
-static size_t gpumbi_point_number(const gpumb *g)
-{
-    return g->sweep.drawn ? g->sweep.drawn[g->sweep.point_index] : g->sweep.point_index;
-}
-
-/* The cells of a point in the list, and how many there are. */
-static const gpumbi_coordinate *gpumbi_point_cells(const gpumb *g, size_t number, int *depth)
-{
-    const size_t begin = g->sweep.point[number];
-    const size_t end =
-        number + 1 < g->sweep.point_count ? g->sweep.point[number + 1] : g->sweep.cell_count;
-    *depth = (int)(end - begin);
-    return g->sweep.cell + begin;
-}
-
-static int gpumbi_is_point(const gpumb *g, size_t number, const gpumbi_coordinate *at, int depth)
-{
-    int count;
-    const gpumbi_coordinate *cell = gpumbi_point_cells(g, number, &count);
-    if (count != depth)
-        return 0;
-    for (int i = 0; i < depth; i++)
-        if (cell[i].column != at[i].column || cell[i].value != at[i].value ||
-            cell[i].sibling != at[i].sibling)
-            return 0;
-    return 1;
-}
-
-/* 1 where a region is to run: outside sweeps, or in the pass of its own configuration. */
-static int gpumbi_on_point(const gpumb *g)
-{
-    return !g->sweep.here.depth ||
-           (g->sweep.point_index < g->sweep.point_count &&
-            gpumbi_is_point(g, gpumbi_point_number(g), g->sweep.here.at, g->sweep.here.depth));
-}
-
-/* Where a point stands in the table of slots, or the free slot for it. A slot holds an index +
- * 1. */
-static size_t *gpumbi_point_slot(gpumb *g, const gpumbi_coordinate *at, int depth)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < depth; i++) {
-        hash = (hash ^ (uint64_t)at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash ^ (hash >> 32)) + (uint64_t)at[i].column;
-    }
-    size_t slot = (size_t)hash & (g->sweep.slots - 1);
-    while (g->sweep.slot[slot] && !gpumbi_is_point(g, g->sweep.slot[slot] - 1, at, depth))
-        slot = (slot + 1) & (g->sweep.slots - 1);
-    return &g->sweep.slot[slot];
-}
-
-static void gpumbi_add_point(gpumb *g)
-{
-    const gpumbi_point *here = &g->sweep.here;
-    const size_t count = g->sweep.point_count;
-    if (!gpumbi_grow(g, &g->sweep.point, sizeof *g->sweep.point, count, &g->sweep.point_capacity))
-        return;
-    if (g->sweep.slots < 2 * g->sweep.point_capacity || !count) { /* at most half full, and fresh */
-        GPUMB_FREE(g->sweep.slot);
-        g->sweep.slots = 2 * g->sweep.point_capacity;
-        g->sweep.slot = (size_t *)gpumbi_allocate(g, g->sweep.slots * sizeof *g->sweep.slot);
-        for (size_t i = 0; g->sweep.slot && i < count; i++) {
-            int depth;
-            const gpumbi_coordinate *at = gpumbi_point_cells(g, i, &depth);
-            *gpumbi_point_slot(g, at, depth) = i + 1;
-        }
-    }
-    size_t *slot = g->sweep.slot ? gpumbi_point_slot(g, here->at, here->depth) : NULL;
-    if (!slot || *slot)
-        return;
-    const size_t begin = g->sweep.cell_count;
-    for (int i = 0; i < here->depth; i++) {
-        if (!gpumbi_grow(g, &g->sweep.cell, sizeof *g->sweep.cell, g->sweep.cell_count,
-                         &g->sweep.cell_capacity))
-            return;
-        g->sweep.cell[g->sweep.cell_count++] = here->at[i];
-    }
-    g->sweep.point[g->sweep.point_count++] = begin;
-    *slot = g->sweep.point_count;
-}
-
-/* A region is met while nothing is measured yet: shows how far the search for all configurations
- * has come, four times a second, or, for --list, the region with its benchmark and its axes, what
- * is shown already left out. */
-static void gpumbi_meet(gpumb *g, const char *kernel)
-{
-    char text[80];
-    const double now = g->progress.shown ? gpumbi_dev_clock() : 0;
-    if (g->progress.next_s <= 0)
-        g->progress.next_s = now + 0.25;
-    if (now >= g->progress.next_s && g->progress.shown) {
-        g->progress.next_s = now + 0.25;
-        gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
-                      gpumbi_count(g->selection.met, "region").text, g->bench);
-        gpumbi_show_progress(text);
-    }
-    if (!g->sweep.listing)
-        gpumbi_add_point(g);
-    if (!g->sweep.listing || !gpumbi_matches(g, kernel))
-        return;
-    gpumbi_list_benchmark(g);
-    for (const gpumb_axis *a = g->sweep.axis; a < g->sweep.axis + g->sweep.here.depth; a++) {
-        int *listed = &g->selection.column_listed[a->column];
-        if (*listed == g->selection.listed)
-            continue;
-        *listed = g->selection.listed;
-        gpumbi_progress_clear();
-        gpumbi_print(stdout, "    axis   %s =", g->sweep.column[a->column]);
-        for (size_t i = 0; i < a->count && i < 20; i++)
-            if (a->values[i].text)
-                gpumbi_print(stdout, " %s", a->values[i].text);
-            else
-                printf(" %lld", (long long)a->values[i].value);
-        printf(a->count > 20 ? " ...\n" : "\n");
-    }
-    gpumbi_copy_text(text, 64, kernel);
-    gpumbi_text *kept = text[0] ? gpumbi_keep(g, text) : NULL;
-    if (!kept || kept->listed == g->selection.listed)
-        return;
-    kept->listed = g->selection.listed;
-    gpumbi_progress_clear();
-    gpumbi_print(stdout, "    kernel %s\n", text);
-}
-
-static int gpumbi_is_fixed_column(const char *name);
-
-/* The column of this name behind the fixed ones, a new one if need be. Ends the context, and
- * returns -1, if it can't have one. */
-static int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind)
-{
-    static const char *const what[] = {"axis", "value"};
-    static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
-    int taken = 0, of_kind = 0;
-    name = name ? name : "";
-    for (int i = 0; i < g->sweep.columns; i++) {
-        const int same = !strcmp(g->sweep.column[i], name);
-        if (same && g->sweep.column_kind[i] == kind)
-            return i;
-        taken |= same;
-        of_kind += g->sweep.column_kind[i] == kind;
-    }
-    if (taken || gpumbi_is_fixed_column(name))
-        gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "%s %s: that is the name of a column; take another, my_%s for example",
-                   what[kind], name, name);
-    else if (!name[0] || strlen(name) >= sizeof g->sweep.column[0] || strchr(name, ';'))
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: a name has 1 to %d characters, and no semicolon",
-                   what[kind], name, (int)sizeof g->sweep.column[0] - 1);
-    else if (of_kind == most[kind] || g->sweep.columns == GPUMBI_COLUMNS)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: there are %d of them already", what[kind], name,
-                   of_kind);
-    if (g->done)
-        return -1;
-    gpumbi_copy_text(g->sweep.column[g->sweep.columns], sizeof g->sweep.column[0], name);
-    g->sweep.column_kind[g->sweep.columns] = kind;
-    return g->sweep.columns++;
-}
-
-/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
- * the column's. */
-static const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name, double value)
-{
-    const int column = gpumbi_find_column(g, name, GPUMBI_OWN);
-    int i = 0;
-    while (i < values->count && values->at[i].column != column)
-        i++;
-    if (column < 0 || i == GPUMBI_COLUMNS)
-        return "";
-    values->count += i == values->count;
-    values->at[i].column = column;
-    values->at[i].value = gpumbi_finite(value) ? value : NAN;
-    return g->sweep.column[column];
-}
-
-static double gpumbi_value_of(const gpumb *g, const gpumbi_values *values, const char *name)
-{
-    for (int i = 0; name && i < values->count; i++)
-        if (!strcmp(g->sweep.column[values->at[i].column], name))
-            return values->at[i].value;
-    return NAN;
-}
-
-static void gpumbi_axis_pop(gpumb *g)
-{
-    g->sweep.here.depth--;
-    GPUMB_FREE(g->sweep.axis[g->sweep.here.depth].values);
-    g->sweep.axis[g->sweep.here.depth].values = NULL;
-}
-
-static void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
-{
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
-        return;
-    const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
-    a->values[a->count++] = fresh;
-}
-
-/* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
-static void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
-                              int64_t factor)
-{
-    for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, value, NULL);
-        if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
-            break;
-        value = step ? value + step : value * factor;
-        if (a->count > 1000000)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: more than a million values; for example --axis %s=64:1024:*2",
-                       g->sweep.column[a->column], g->sweep.column[a->column]);
-    }
-}
-
-static void gpumbi_write_waiting(gpumb *g);
-
-/* What tempts one to leave a body in the first pass. */
-static const char *gpumbi_why_left(const gpumb *g)
-{
-    return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
-                                : "";
-}
-
-/* Opens an axis on top of the stack, without values. */
-static gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
-{
-    static GPUMBI_PER_THREAD gpumb_axis none;
-    memset(&none, 0, sizeof none);
-    none.owner = g;
-    gpumbi_leave_body(g);
-    for (int i = 0; i < g->sweep.here.depth; i++)
-        if (!strcmp(g->sweep.column[g->sweep.axis[i].column], name)) {
-            gpumbi_say(
-                "sweep over %s starts inside itself: leave a body by continue, not by return "
-                "or goto%s; nested sweeps need different names",
-                name, gpumbi_why_left(g));
-            gpumbi_not_well(g);
-            while (g->sweep.here.depth > i)
-                gpumbi_axis_pop(g);
-            if (i == 0)
-                gpumbi_write_waiting(g);
-            g->sweep.enumerating = g->sweep.dry;
-        }
-    if (!gpumbi_working(g))
-        return &none;
-    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS);
-    if (g->sweep.here.depth == GPUMBI_DEPTH)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
-    if (g->done)
-        return &none;
-    gpumb_axis *a = &g->sweep.axis[g->sweep.here.depth];
-    memset(a, 0, sizeof *a);
-    a->owner = g;
-    a->column = column;
-    a->depth = g->sweep.here.depth++;
-    a->sibling = a->depth ? g->sweep.siblings[a->depth]++ : 0;
-    if (a->depth == 0) {
-        g->sweep.enumerating = 1;
-        g->sweep.point_count = g->sweep.cell_count = 0;
-        g->selection.met_before = g->selection.met;
-        g->selection.matched_before = g->selection.matched;
-    }
-    return a;
-}
-
-/* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
- * each pass, or none. */
-static gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const void *values, size_t count,
-                                     int is_real)
-{
-    int depth;
-    g = gpumbi_context(g);
-    gpumb_axis *a = gpumbi_axis_open(g, name);
-    a->is_real = is_real;
-    if (count && !values)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
-    a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
-    if (!gpumbi_working(g) || a->wants_values)
-        return a;
-    const gpumbi_coordinate *at = gpumbi_point_cells(g, gpumbi_point_number(g), &depth) + a->depth;
-    if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, at->value, at->text);
-    return a;
-}
-
-/* With its text in the fewest digits that bring it back. */
-static void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
-{
-    int64_t bits;
-    value += 0.0; /* -0 is 0 */
-    memcpy(&bits, &value, sizeof bits);
-    const gpumbi_text *kept = gpumbi_keep(g, gpumbi_write_scaled(value, 0).text);
-    if (kept)
-        gpumbi_axis_add(g, a, bits, kept->text);
-}
-
-/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges, reals
- * are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3 and to 1. */
-static void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
-{
-    const char *name = g->sweep.column[a->column], *text = option + strlen(name);
-    char part[200];
-    int64_t least = 1, whole[3] = {0, 0, 0};
-    for (size_t i = 0; i < a->count; i++)
-        least = a->values[i].value < least ? a->values[i].value : least;
-    for (a->count = 0; *text && !g->done; text += strcspn(text, ",")) {
-        double number[3] = {0, 0, 0}, value;
-        const int length = (int)strcspn(++text, ",");
-        gpumbi_format(part, sizeof part, "%.*s", length, text);
-        char *to = strchr(part, ':'), *each = to ? strchr(to + 1, ':') : NULL;
-        const int product = each && each[1] == '*', range = product || (each && each[1] == '+');
-        int right = range || !to;
-        if (range)
-            *to = *each = 0;
-        const char *const given[] = {part, range ? to + 1 : part, range ? each + 2 : "1"};
-        for (int i = 0; i < 3 && right; i++) {
-            const char *end = a->is_real ? "" : gpumbi_read_integer(given[i], &whole[i]);
-            right = end && !*end && (!a->is_real || gpumbi_read_number(given[i], &number[i]));
-            number[i] = a->is_real ? number[i] : (double)whole[i];
-        }
-        const double lo = number[0], hi = number[1], by = number[2];
-        int fits = right && hi >= lo && (!range || by > product) && (!product || lo > 0) &&
-                   (a->is_real || whole[0] >= least);
-        value = lo;
-        for (int i = 0; fits && a->is_real && !g->done; i++) {
-            gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, value);
-            value = product ? value * by : lo + (i + 1) * by;
-            if (!range || value > hi + 1e-9 * (product ? hi : by))
-                break;
-            fits = i < 1000000;
-        }
-        if (fits && !a->is_real)
-            gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
-                              product ? whole[2] : 0);
-        gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
-        if (!fits && a->is_real)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: '%.*s' is not a list of numbers, lo:hi:+step with a step above "
-                       "0, or lo:hi:*factor with lo above 0 and a factor above 1, of at most a "
-                       "million; for example --axis %s=0.1,1e-3 or %s=0:1:+0.25",
-                       option, length, text, name, name);
-        else if (!fits)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: '%.*s' %s; for example --axis %s=64,128 or %s=64:1024:*2 or "
-                       "%s=1:16:+1",
-                       option, length, text,
-                       !right             ? "is not an integer (up to 2^62; 2^k, k M G Ki Mi Gi "
-                                            "allowed), lo:hi:+step or lo:hi:*factor"
-                       : whole[0] < least ? part
-                       : hi < lo          ? "is an empty range"
-                       : product          ? "needs a start of 1 or more, and a factor of 2 or more"
-                                          : "needs a step of 1 or more",
-                       name, name, name);
-    }
-}
-
-/* The same for named values, which can only be selected. */
-static void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
-{
-    const char *column = g->sweep.column[a->column], *list = option + strlen(column) + 1;
-    gpumbi_coordinate *const all = a->values;
-    const size_t count = a->count;
-    char name[GPUMBI_LINE], what[200] = "";
-    a->count = a->capacity = 0;
-    a->values = NULL;
-    do { /* also of what follows a comma at the end: nothing */
-        size_t i = 0;
-        name[0] = 0;
-        list = gpumbi_split(list, ',', name, sizeof name);
-        while (i < count && strcmp(all[i].text, name))
-            i++;
-        if (i < count && a->count < count)
-            gpumbi_axis_add(g, a, all[i].value, all[i].text);
-        if (i < count)
-            continue;
-        for (i = 0; i < count; i++)
-            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
-                   what, column, count ? all[0].text : "");
-    } while (list && list[-1] == ',' && !g->done);
-    GPUMB_FREE(all);
-}
-
-/* Applies the command line to a new axis. */
-static gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
-{
-    const char *name = g->sweep.column[a->column];
-    const size_t length = strlen(name);
-    for (int i = 0; i < g->options.axes; i++)
-        if (!strncmp(g->options.axis[i], name, length) && g->options.axis[i][length] == '=') {
-            g->options.axis_used[i] = 1;
-            if (named)
-                gpumbi_axis_choose(g, a, g->options.axis[i]);
-            else
-                gpumbi_axis_parse(g, a, g->options.axis[i]);
-        }
-    return a;
-}
-
-GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
-                                         int64_t step, int64_t factor)
-{
-    gpumb_axis *a = gpumbi_axis_begin(g, name, NULL, 0, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    if (step < 1 && (factor < 2 || lo < 1)) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
-                   name);
-        return a;
-    }
-    gpumbi_axis_range(g, a, lo, hi, step, factor);
-    return gpumbi_axis_finish(g, a, 0);
-}
-
-GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
-                                        size_t count)
-{
-    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, values[i], NULL);
-    return gpumbi_axis_finish(g, a, 0);
-}
-
-GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
-                                         size_t count)
-{
-    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 1);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
-        if (gpumbi_finite(values[i]))
-            gpumbi_axis_add_real(g, a, values[i]);
-        else
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its values is NaN or infinite",
-                       name);
-    return gpumbi_axis_finish(g, a, 0);
-}
-
-GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
-                                         size_t count)
-{
-    gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_keep(g, names[i]) : NULL;
-        if (!kept)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
-        else
-            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
-    }
-    return gpumbi_axis_finish(g, a, 1);
-}
-
-/* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
-static int gpumbi_axis_options_known(gpumb *g)
-{
-    for (int i = 0; i < g->options.axes && !g->done; i++)
-        if (!g->options.axis_used[i]) {
-            char axes[300] = "";
-            for (int c = 0; c < g->sweep.columns; c++)
-                if (g->sweep.column_kind[c] == GPUMBI_AXIS)
-                    gpumbi_append(axes, sizeof axes, "%s%s", axes[0] ? ", " : "",
-                                  g->sweep.column[c]);
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s%s; see --list",
-                       g->options.axis[i], axes[0] ? axes : "none",
-                       g->sweep.here.depth ? " (of several sweeps in main() the first decides)"
-                                           : "");
-        }
-    return !g->done;
-}
-
-GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
-{
-    gpumb *g = a->owner;
-    if (!g) /* closed in its body */
-        return 0;
-    gpumbi_leave_body(g);
-    if (a < g->sweep.axis ||
-        a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
-        return 0;
-    if (g->sweep.here.depth <= a->depth) /* closed by one of its own name inside it */
-        return 0;
-    while (g->sweep.here.depth > a->depth + 1) {
-        gpumbi_say("sweep over %s was left by return or goto: use continue%s",
-                   g->sweep.column[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_why_left(g));
-        gpumbi_not_well(g);
-        gpumbi_axis_pop(g);
-    }
-    int more = 0;
-    if (gpumbi_working(g)) {
-        if (g->sweep.enumerating || a->depth > 0) {
-            more = a->index < a->count;
-            if (more)
-                g->sweep.here.at[a->depth] = a->values[a->index++];
-        }
-        if (!more && a->depth == 0) {
-            if (!g->sweep.enumerating) {
-                gpumbi_free_scope(g, 2);
-                gpumbi_next_region(g);
-                g->sweep.point_index++;
-            } else if ((g->sweep.listing || !g->sweep.dry) &&
-                       g->selection.met == g->selection.met_before) {
-                /* A sweep that has nothing to measure is a mistake, in its values or its body. */
-                gpumbi_say("%s: sweep over %s %s", g->bench, g->sweep.column[a->column],
-                           a->count ? "met no region: none of its configurations came to one "
-                                      "(gpumb_alloc() returns NULL while a sweep enumerates: do "
-                                      "not leave the body for that)"
-                                    : "has no values: nothing is measured");
-                gpumbi_not_well(g);
-            }
-            if (g->sweep.enumerating && !g->sweep.listing && !g->sweep.dry) {
-                g->sweep.enumerating = 0;
-                g->memory.scope = 2;
-                g->sweep.point_index = 0;
-                gpumbi_next_region(g);
-                gpumbi_axis_options_known(g);
-                const size_t points = g->sweep.point_count;
-                if (g->settings.shuffle)
-                    g->sweep.drawn =
-                        (size_t *)gpumbi_allocate(g, (points + 1) * sizeof *g->sweep.drawn);
-                for (size_t i = 0; g->sweep.drawn && i < points; i++) { /* Fisher & Yates, ... */
-                    const uint64_t word = gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, i);
-                    const size_t other = (size_t)(word % (i + 1)); /* ... as by Durstenfeld 1964 */
-                    g->sweep.drawn[i] = g->sweep.drawn[other];
-                    g->sweep.drawn[other] = i;
-                }
-                if (!g->progress.whole_program)
-                    g->progress.expected =
-                        g->rows.count + g->selection.matched - g->selection.matched_before;
-            }
-            more = !g->sweep.enumerating && !g->done && g->sweep.point_index < g->sweep.point_count;
-            if (more)
-                g->sweep.here.at[0] = g->sweep.cell[g->sweep.point[gpumbi_point_number(g)]];
-        }
-    }
-    if (more) {
-        g->sweep.siblings[a->depth + 1] = 0;
-    } else {
-        gpumbi_axis_pop(g);
-        if (a->depth == 0) {
-            g->sweep.enumerating = g->sweep.dry;
-            gpumbi_free_scope(g, 2);
-            g->memory.scope = g->memory.outer_scope;
-            gpumbi_write_waiting(g);
-        }
-    }
-    return more;
-}
-
-GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
-{
-    return a->owner->sweep.here.at[a->depth].value;
-}
-
-/* The real that these are the bits of. */
-static double gpumbi_as_real(int64_t bits)
-{
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
-GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
-{
-    return gpumbi_as_real(gpumbi_axis_value(a));
-}
-
-/* ================================================================================================
- * ROWS
- *
- * Owns the finished rows: derives rates, shares and flags from a sampler and hands the row to the
- * sinks.
+ * Owns nothing: derives rates, shares and flags from a sampler, and prints them.
  */
 
 static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
@@ -9845,8 +8974,8 @@ static const char *const gpumbi_flag_name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME)};
 #undef GPUMBI_FLAG_NAME
 
 /* "noisy;cached" */
-static const char *gpumbi_bit_names(unsigned bits, const char *const *name, int names, char *text,
-                                    size_t size)
+static inline const char *gpumbi_bit_names(unsigned bits, const char *const *name, int names,
+                                           char *text, size_t size)
 {
     text[0] = 0;
     for (int i = 0; i < names; i++)
@@ -9861,7 +8990,7 @@ static const char *gpumbi_bit_names(unsigned bits, const char *const *name, int 
  * end at once, which takes as long as launching them; with more waves than two that is hidden by
  * the work, and more and more of what was subtracted as well, with 16 all of it (bench/floor.cu
  * measures all of this). */
-static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
+static inline int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
 {
     const gpumb_result *r = &s->result;
     if (r->timing == GPUMB_TIMING_BATCH)
@@ -9883,7 +9012,7 @@ static int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sampler *s)
 
 /* Whether the region moves data between host and device, as stated or else as gpumb_memcpy() has
  * seen it; then the row has no peak but the link's. */
-static int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
+static inline int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const double copied = s->copied.to_device + s->copied.to_host + s->copied.elsewhere;
@@ -9900,7 +9029,7 @@ static int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
     return 1;
 }
 
-static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
@@ -9986,181 +9115,383 @@ static void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= (unsigned)GPUMB_FLAG_WARMING_UP << (r->series - GPUMB_SERIES_WARMING_UP);
     if (gpumbi_pace_moves(g, s) == GPUMBI_MOVES)
         r->flags |= GPUMB_FLAG_UNSETTLED;
-    const double moved = gpumbi_value_of(g, &s->about.values, "dram_read_bytes") +
-                         gpumbi_value_of(g, &s->about.values, "dram_write_bytes");
-    if (r->bytes > 0 && !transfers && r->reference <= 0 && d->l2_bytes &&
-        r->footprint_bytes >= 20 * d->l2_bytes && fabs(moved - r->bytes) > 0.1 * r->bytes)
-        r->flags |= GPUMB_FLAG_TRAFFIC; /* unknown, it is not */
     if (r->throttle > 0)
         r->flags |= GPUMB_FLAG_THROTTLED;
     if (r->others > 0)
         r->flags |= GPUMB_FLAG_SHARED;
 }
 
-static void gpumbi_add_processes(gpumb *g, gpumbi_row *row);
-static void gpumbi_write_rows(gpumb *g);
+#define GPUMBI_PROFILED "profiled, not timed" /* why a row has no time, --profile */
 
-/* Makes a row of a sampler; `ok`: one with times. */
-static void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
+/* What has come of a region; `ok`: it has run. */
+static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
-    if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
-        return;
-    if (!gpumbi_grow(g, &g->rows.at, sizeof *g->rows.at, g->rows.count, &g->rows.capacity))
-        return;
-    const size_t point_bytes =
-        offsetof(gpumbi_point, at) + (size_t)s->point.depth * sizeof s->point.at[0];
-    const size_t values_bytes =
-        offsetof(gpumbi_values, at) + (size_t)s->about.values.count * sizeof s->about.values.at[0];
-    const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
-    const size_t samples_at = values_at + values_bytes;
-    const size_t samples_bytes = /* of a row that is ok */
-        g->settings.raw ? (size_t)s->result.time.count * sizeof(double) : 0;
-    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, samples_at + samples_bytes);
-    if (!row)
-        return;
-    memcpy(&row->point, &s->point, point_bytes);
-    row->values = (gpumbi_values *)(void *)((char *)row + values_at);
-    memcpy(row->values, &s->about.values, values_bytes);
-    row->samples = g->settings.raw ? (double *)(void *)((char *)row + samples_at) : NULL;
-    if (samples_bytes)
-        memcpy(row->samples, s->samples.values, samples_bytes);
-    row->result = s->result;
-    row->order = s->order;
-    row->region = g->others.region;
-    g->rows.at[g->rows.count++] = row;
-    row->number = g->rows.count;
-    g->rows.last = g->rows.count - 1;
-    g->rows.ok += (uint64_t)ok;
-    g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     g->region.warmed |= ok;
-    gpumbi_add_processes(g, row);
-    const gpumb_result *r = &row->result;
-    if (ok && g->region.states >= 0 && r->bytes > 0) {
-        g->region.states = 1;
-    } else if (ok && g->region.states > 0 && r->bytes <= 0 && r->flop <= 0) { /* once */
-        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
-                   "for the next region alone",
-                   r->bench, r->kernel);
-        g->region.states = -1;
-    }
-    gpumbi_write_rows(g);
+    g->region.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
+    g->region.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
 }
 
-static void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
+/* A region has run, or can't: fills the result that it was given, or makes a row. */
+static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
 {
     if (s->result.status == GPUMB_STATUS_OK && !s->samples.count)
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "no sample");
     const int ok = s->result.status == GPUMB_STATUS_OK;
     if (ok && g->settings.profile)
-        gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "profiled, not timed");
+        gpumbi_fail(s, GPUMB_STATUS_SKIPPED, GPUMBI_PROFILED);
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
     if (s->copy_to) {
-        g->region.warmed |= ok;
-        g->region.skipped |= !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-        g->region.failed |= s->result.status == GPUMB_STATUS_FAILED;
+        gpumbi_region_ran(g, s, ok);
         *s->copy_to = s->result;
         return;
     }
-    const size_t rows = g->rows.count;
-    gpumbi_add_row(g, s, ok);
-    if (!g->settings.profile || g->rows.count == rows)
+    GPUMBI_EACH_TOOL(g, done, (g, s));
+}
+
+GPUMB_API void gpumb_print_result(const gpumb_result *r)
+{
+    char flags[300];
+    if (!r) {
+        printf("no result: the pointer is NULL\n");
         return;
-    /* In place of a row: the name that lets it through a profiler's filter, and what came of it. */
-    char name[3][200];
-    const char *slash = gpumbi_range_names(g, s, name) == 3 ? "/" : "";
-    const uint64_t runs = ok ? s->samples.count : 0;
-    gpumbi_progress_clear();
-    if (g->table.file)
-        gpumbi_print(g->table.file, "%s/%s%s%s: %s%s%s\n", name[0], name[1], slash, name[2],
-                     runs ? gpumbi_count(runs, "run").text : gpumbi_status_name[s->result.status],
-                     runs ? "" : ": ", runs ? "" : s->result.reason);
-    if (g->table.file)
-        fflush(g->table.file);
-}
-
-static int gpumbi_row_order(const void *a, const void *b)
-{
-    const gpumbi_row *x = *(gpumbi_row *const *)a, *y = *(gpumbi_row *const *)b;
-    const size_t i = x->order == y->order ? x->number : x->order;
-    const size_t j = x->order == y->order ? y->number : y->order;
-    return (i > j) - (i < j);
-}
-
-/* At the end of a shuffled sweep: its rows, in their natural order. */
-static void gpumbi_write_waiting(gpumb *g)
-{
-    if (!g->sweep.drawn)
+    }
+    if (r->status != GPUMB_STATUS_OK) {
+        gpumbi_print(stdout, "%s: %s: %s\n", gpumbi_kernel_name(r), gpumbi_status_name[r->status],
+                     r->reason);
         return;
-    GPUMB_FREE(g->sweep.drawn);
-    g->sweep.drawn = NULL;
-    if (g->rows.count > g->rows.written)
-        qsort(g->rows.at + g->rows.written, g->rows.count - g->rows.written, sizeof *g->rows.at,
-              gpumbi_row_order);
-    for (size_t i = g->rows.written; i < g->rows.count; i++)
-        if (g->rows.at[i]->number == g->rows.count)
-            g->rows.last = i;
-    gpumbi_write_rows(g);
-}
-
-GPUMB_API size_t gpumb_row_count(gpumb *g)
-{
-    g = gpumbi_context(g);
-    return gpumbi_dry(g) ? 0 : g->rows.count;
-}
-
-GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
-{
-    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
-}
-
-/* NULL: it has no such axis. */
-static const gpumbi_coordinate *gpumbi_row_coordinate(gpumb *g, size_t row, const char *axis)
-{
-    const gpumbi_point *point = row < gpumb_row_count(g) ? &g->rows.at[row]->point : NULL;
-    for (int i = 0; axis && point && i < point->depth; i++)
-        if (!strcmp(g->sweep.column[point->at[i].column], axis))
-            return &point->at[i];
-    return NULL;
-}
-
-GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
-{
-    g = gpumbi_context(g);
-    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, axis);
-    return at && !at->is_real ? at->value : -1;
-}
-
-GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
-{
-    g = gpumbi_context(g);
-    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
-    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
-           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
-                                      : NAN;
-}
-
-GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
-{
-    g = gpumbi_context(g);
-    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
+    }
+    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
+    if (r->time.count >= 6)
+        gpumbi_print(stdout, ", 95 %% in %s ... %s",
+                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
+                     gpumbi_write_time(r->time.ci_hi).text);
+    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
+    if (r->batch > 1)
+        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
+    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
+    if (r->gbps > 0)
+        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
+    if (r->gflops > 0)
+        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
+    if (r->elements_per_s > 0)
+        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
+    if (r->measured_pct > 0)
+        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
+                     gpumbi_write_short(r->expected_pct, 1).text,
+                     gpumbi_write_short(r->measured_pct, 1).text);
+    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
+    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
 }
 
 /* ================================================================================================
- * SINKS
+ * REGIONS
  *
- * Owns the table, the notes and the files. NAME is resolved first: a link stays, and the file that
- * it leads to is replaced. What is no regular file (standard output, a pipe) is written straight
- * through. A file is written as NAME.part, made anew before the device is opened, exclusively, and
- * locked (flock) as long as the run takes: whoever has locked the file that stands at NAME.part
- * owns the name, another run ends. A part that nobody holds is a dead run's: it is renamed to a
- * free NAME.part.1, .2 ..., or removed if nothing is in it; with --resume it is left as it is until
- * all of its rows are here, then written anew. Each row is one write; what was written in part is
- * cut off again. Where a header widens, or drawn rows get their natural order, a fresh file, locked
- * too, takes the place of the part. When all is done the part is flushed to the disk and renamed to
- * NAME, with mode and owner of the file that it replaces. Where a file system has no locks, any
- * part that is already there ends the run.
+ * Owns g->region. Each call of gpumbi_region_next() means that a run of the body has ended; it says
+ * whether another is wanted. `body_due` lets the inner loop of the macro run once; `in_body` is set
+ * while the body runs.
+ */
+
+/* Forgets what described the last region, but not that a buffer is missing. */
+static inline void gpumbi_next_region(gpumb *g)
+{
+    memset(&g->region.next, 0, sizeof g->region.next);
+    gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
+}
+
+/* What describes the next region; where there is nothing to do, what nobody reads. */
+static inline gpumbi_description *gpumbi_about(gpumb *g)
+{
+    static GPUMBI_PER_THREAD gpumbi_description nothing;
+    g = gpumbi_enter(g);
+    return g ? &g->region.next : &nothing;
+}
+
+GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
+{
+    gpumbi_about(g)->bytes = bytes;
+}
+
+GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
+{
+    gpumbi_about(g)->flop = flop;
+}
+
+GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
+{
+    gpumbi_about(g)->elements = elements;
+}
+
+GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
+{
+    gpumbi_about(g)->footprint = bytes;
+}
+
+GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->to_device = to_device;
+    about->to_host = to_host;
+}
+
+GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->reference = reference;
+    about->expected = share;
+}
+
+GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
+{
+    gpumbi_about(g)->cache = cache;
+}
+
+GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b)
+        gpumbi_null(g, "gpumb_set_output");
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
+        g->region.next.output[g->region.next.outputs++] = b;
+    else
+        gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
+}
+
+GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->check = check;
+    about->check_user = user;
+}
+
+GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    about->reset = reset;
+    about->reset_user = user;
+}
+
+/* The next region is not run: its times are given, so many. */
+static inline void gpumbi_describe_given(gpumb *g, uint64_t count, gpumb_meaning meaning)
+{
+    g->region.next.timing = GPUMB_TIMING_AUTO;
+    g->region.next.given = count;
+    g->region.next.meaning = meaning;
+}
+
+static inline void gpumbi_region_over(gpumb *g)
+{
+    g->region.active = NULL;
+}
+
+/* It is replayed from other processes; their rows of one region have its number. */
+static inline void gpumbi_region_replays(gpumb *g)
+{
+    g->region.replayed++;
+}
+
+/* Fails a region that was described by something impossible, and forgets it. No result needs more
+ * than 1e30, and rates stay finite. */
+static inline void gpumbi_judge_description(gpumbi_sampler *s)
+{
+    static const char *const name[] = {"bytes(): bytes",       "flop(): FLOP",
+                                       "elements(): elements", "expected(): a reference",
+                                       "expected(): a share",  "transfer(): bytes",
+                                       "transfer(): bytes"};
+    double *const said[] = {&s->about.bytes,     &s->about.flop,     &s->about.elements,
+                            &s->about.reference, &s->about.expected, &s->about.to_device,
+                            &s->about.to_host};
+    char reason[sizeof s->result.reason];
+    for (int i = 0; i < 7; i++) {
+        if (*said[i] >= 0 && *said[i] <= 1e30)
+            continue;
+        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
+                      gpumbi_write_number(*said[i], 4, 0).text);
+        *said[i] = 0;
+        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
+            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
+    }
+}
+
+/* Prepares a sampler for the region that comes next, whatever becomes of it. */
+static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *name,
+                                       gpumb_result *result)
+{
+    gpumbi_sampler fresh;
+    gpumbi_release(g, s);
+    memset(&fresh, 0, sizeof fresh);
+    fresh.samples.values = s->samples.values; /* the room is kept */
+    fresh.samples.scratch = s->samples.scratch;
+    fresh.samples.capacity = s->samples.capacity;
+    fresh.copy_to = result;
+    fresh.about = g->region.next;
+    gpumbi_copy_text(fresh.about.skip, sizeof fresh.about.skip, g->trouble);
+    if (g->settings.cold && !fresh.about.meaning)
+        fresh.about.cache = GPUMB_CACHE_COLD;
+    fresh.point = g->sweep.here;
+    fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
+    *s = fresh;
+    gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
+    gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
+    GPUMBI_EACH_TOOL(g, starts, (g, s));
+    (void)gpumbi_dev_last_error(); /* of what the program did before the region */
+    gpumbi_sampler_start(g, s);
+    gpumbi_judge_description(s);
+}
+
+/* A body that has not come back to its macro was left by `return` or `goto`. */
+static inline void gpumbi_region_left(gpumb *g)
+{
+    void *graph = NULL;
+    gpumbi_sampler *s = g->region.active;
+    g->region.in_body = 0;
+    g->region.active = NULL;
+    if (s && s->phase == GPUMBI_CAPTURE && !gpumbi_dev_capture_end(g->stream, &graph) && graph)
+        gpumbi_dev_graph_destroy(graph);
+    gpumbi_say("region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
+               "is dropped",
+               s ? s->result.kernel : "");
+    if (s && !g->interleave.open)
+        gpumbi_release(g, s);
+    gpumbi_not_well(g);
+}
+
+static inline void gpumbi_regions_closing(gpumb *g)
+{
+    if (g->region.failed || (g->region.skipped && !g->region.warmed))
+        gpumbi_not_well(g);
+}
+
+static inline void gpumbi_regions_free(gpumb *g)
+{
+    gpumbi_release(g, &g->region.single);
+    GPUMB_FREE(g->region.single.samples.values);
+    GPUMB_FREE(g->region.single.samples.scratch);
+}
+
+static const gpumbi_tool gpumbi_regions_tool = {NULL,
+                                                NULL,
+                                                gpumbi_region_left,
+                                                NULL,
+                                                NULL,
+                                                NULL,
+                                                NULL,
+                                                gpumbi_regions_closing,
+                                                gpumbi_regions_free};
+
+GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
+{
+    g = gpumbi_context(g);
+    gpumbi_use(g, GPUMBI_TOOL_REGIONS, &gpumbi_regions_tool);
+    gpumbi_leave_body(g);
+    g->region.active = NULL;
+    g->region.met++;
+    if (result) {
+        memset(result, 0, sizeof *result);
+        result->status = GPUMB_STATUS_SKIPPED;
+        gpumbi_copy_text(result->reason, sizeof result->reason, "the context has ended");
+    }
+    if (!gpumbi_working(g))
+        return g;
+    gpumbi_calibrate(g);
+    int taken = 0;
+    for (int i = 0; i < GPUMBI_TOOLS && !taken; i++)
+        taken = g->tool[i] && g->tool[i]->takes && g->tool[i]->takes(g, name, result);
+    if (!taken && !g->done) {
+        gpumbi_sampler_init(g, &g->region.single, name, result);
+        g->region.active = &g->region.single;
+    }
+    gpumbi_next_region(g);
+    return g;
+}
+
+/* Lets a sampler go on with the region that is met. It is described again each time, and what its
+ * hooks are given may be a local of a function that is called each time. */
+static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
+{
+    g->region.active = s;
+    if (g->region.next.check)
+        s->about.check_user = g->region.next.check_user;
+    if (g->region.next.reset)
+        s->about.reset_user = g->region.next.reset_user;
+}
+
+GPUMB_API int gpumbi_region_next(gpumb *g)
+{
+    gpumbi_sampler *s = g->region.active;
+    g->region.in_body = 0;
+    gpumbi_compiler_barrier(NULL); /* what the body stored counts as used */
+    if (!s)
+        return 0;
+    if (s->run.left > 1) { /* within a batch: nothing to do */
+        s->run.left--;
+        g->region.body_due = 1;
+        return 1;
+    }
+    while (s->run.left == 1 ||
+           (s->phase == GPUMBI_SAMPLE && s->graphs.graph[1] && gpumbi_working(g))) {
+        if (s->run.left == 1) {
+            gpumbi_run_end(g, s);
+        } else { /* a sample that needs no body */
+            s->run.prepared_s = gpumbi_dev_clock();
+            const double seconds = gpumbi_graph_seconds(g, s);
+            if (s->phase != GPUMBI_FINISHED)
+                gpumbi_sample_add(g, s, seconds);
+        }
+        s->run.left = 0;
+        const int sampled = s->phase == GPUMBI_SAMPLE;
+        if (sampled && s->result.stop != GPUMB_STOP_NONE && !g->interleave.open)
+            s->phase = GPUMBI_RECHECK;
+        if (g->interleave.open && (sampled || s->phase == GPUMBI_FINISHED)) {
+            if (s->phase == GPUMBI_FINISHED)
+                gpumbi_release(g, s);
+            g->region.active = NULL; /* the next lane's turn */
+            return 0;
+        }
+    }
+    if (s->phase == GPUMBI_RECHECK && !s->about.check && !s->about.outputs)
+        gpumbi_timed(g, s);
+    /* Where a graph may be chosen, one run has to tell whether it holds all of the work. */
+    const int estimates = s->about.timing == GPUMB_TIMING_AUTO && s->use_events &&
+                          s->kernel.launches && !gpumbi_one_run(s);
+    if (s->phase == GPUMBI_WARM_UP && g->settings.warmup_s < 0 && !estimates) {
+        gpumbi_sampling_begin(g, s, s->result.first_launch_s);
+        if (g->interleave.open && s->phase == GPUMBI_SAMPLE) { /* not before the others */
+            g->region.active = NULL;
+            return 0;
+        }
+    }
+    if (s->phase != GPUMBI_FINISHED && gpumbi_working(g))
+        gpumbi_run_begin(g, s);
+    if (!gpumbi_working(g) || s->phase == GPUMBI_FINISHED) {
+        g->region.active = NULL;
+        gpumbi_release(g, s);
+        if (!g->interleave.open && s->phase == GPUMBI_FINISHED && !gpumbi_interrupted)
+            gpumbi_finish(g, s);
+        return 0;
+    }
+    g->region.body_due = 1;
+    return 1;
+}
+
+GPUMB_API int gpumbi_region_body(gpumb *g)
+{
+    if (!g->region.body_due)
+        return 0;
+    g->region.body_due = 0;
+    g->region.in_body = 1;
+    return 1;
+}
+
+/* ---- here ends what a one-off needs: what follows hangs into it by gpumbi_tool --------------- */
+
+/* ================================================================================================
+ * FIELDS
+ *
+ * Owns nothing.
  */
 
 /* ---- fields ------------------------------------------------------------------------------------
@@ -10232,7 +9563,7 @@ typedef struct gpumbi_head {
 } gpumbi_head;
 
 /* Transfers a pin per memory clock behind the theoretical bandwidth; 0: unknown. */
-static int gpumbi_transfers_per_clock(const gpumb_device *d)
+static inline int gpumbi_transfers_per_clock(const gpumb_device *d)
 {
     const double once = d->memory_clock_hz * d->bus_width_bits / 8;
     return once > 0 ? (int)(d->peak_bytes_per_s / once + 0.5) : 0;
@@ -10408,7 +9739,8 @@ enum {
 
 /* Returns `count` for no such field. Fields come in their order: the one behind `last` is tried
  * first. */
-static int gpumbi_find_field(const gpumbi_field *fields, int count, const char *name, int last)
+static inline int gpumbi_find_field(const gpumbi_field *fields, int count, const char *name,
+                                    int last)
 {
     for (int i = 1; i <= count; i++) {
         const int at = (last + i) % count;
@@ -10418,7 +9750,7 @@ static int gpumbi_find_field(const gpumbi_field *fields, int count, const char *
     return count;
 }
 
-static int gpumbi_is_fixed_column(const char *name)
+static inline int gpumbi_is_fixed_column(const char *name)
 {
     return gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
            GPUMBI_COLUMNS_FIXED;
@@ -10426,8 +9758,8 @@ static int gpumbi_is_fixed_column(const char *name)
 
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
  * row, for its conditions. */
-static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, const gpumb_result *r,
-                                     char text[GPUMBI_CELL])
+static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *base,
+                                            const gpumb_result *r, char text[GPUMBI_CELL])
 {
     const char *at = (const char *)base + f->at;
     double value = 0; /* of a text */
@@ -10492,7 +9824,7 @@ static const char *gpumbi_field_text(const gpumbi_field *f, const void *base, co
 }
 
 /* Whether a list that semicolons separate has a name. */
-static int gpumbi_is_listed(const char *list, const char *name)
+static inline int gpumbi_is_listed(const char *list, const char *name)
 {
     char one[GPUMBI_CELL];
     while ((list = gpumbi_split(list, ';', one, sizeof one)) != NULL)
@@ -10503,7 +9835,7 @@ static int gpumbi_is_listed(const char *list, const char *name)
 
 /* The inverse of gpumbi_field_text(). Returns 0 if the text should be a number of 0 or more, and is
  * none. */
-static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text)
+static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text)
 {
     char *at = (char *)base + f->at;
     const int unknown = f->known == GPUMBI_IF_NOT_NEGATIVE ? -1 : 0;
@@ -10556,29 +9888,131 @@ static int gpumbi_read_field(const gpumbi_field *f, void *base, const char *text
     return 1;
 }
 
-static void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line *l)
+/* ================================================================================================
+ * COLUMNS
+ *
+ * Owns the columns behind the fixed ones, those of axes and of own values, and the texts in them.
+ */
+
+/* The one copy of a text that lives as long as the context; NULL: no memory. */
+static inline gpumbi_text *gpumbi_keep_text(gpumb *g, const char *text)
 {
-    l->schema = GPUMBI_SCHEMA;
-    gpumbi_copy_text(l->version, sizeof l->version, GPUMB_VERSION);
-    gpumbi_copy_text(l->backend, sizeof l->backend, g->device.backend);
-    gpumbi_copy_text(l->device, sizeof l->device, g->device.name);
-    gpumbi_copy_text(l->settings, sizeof l->settings, g->sinks.settings);
-    l->gb_per_j = r->energy_j > 0 ? r->bytes / 1e9 / r->energy_j : 0;
-    l->result = *r;
+    const size_t count = g->columns.texts;
+    const uint64_t key = gpumbi_hash(0, text);
+    for (size_t i = SIZE_MAX; (i = gpumbi_index_find(&g->columns.index, key, i)) != SIZE_MAX;)
+        if (!strcmp(g->columns.text[i]->text, text))
+            return g->columns.text[i];
+    if (!gpumbi_grow(g, &g->columns.text, sizeof *g->columns.text, count,
+                     &g->columns.text_capacity) ||
+        !gpumbi_index_reserve(g, &g->columns.index, count + 1))
+        return NULL;
+    gpumbi_text *t = (gpumbi_text *)gpumbi_allocate(g, sizeof *t + strlen(text));
+    if (t) {
+        memcpy(t->text, text, strlen(text) + 1);
+        g->columns.text[g->columns.texts++] = t;
+        gpumbi_index_add(&g->columns.index, count, key);
+    }
+    return t;
 }
 
-/* The line of a row. */
-static void gpumbi_row_line(const gpumb *g, const gpumbi_row *row, gpumbi_line *l)
+/* The real that these are the bits of. */
+static inline double gpumbi_as_real(int64_t bits)
 {
-    gpumbi_fill_line(g, &row->result, l);
-    l->values[0] = 0;
-    for (int i = 0; i < row->values->count; i++)
-        gpumbi_list(l->values, sizeof l->values, g->sweep.column[row->values->at[i].column]);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static inline void gpumbi_columns_free(gpumb *g)
+{
+    for (size_t i = 0; i < g->columns.texts; i++)
+        GPUMB_FREE(g->columns.text[i]);
+    GPUMB_FREE(g->columns.text);
+    gpumbi_index_free(&g->columns.index);
+}
+
+/* Takes back those that came last. */
+static inline void gpumbi_columns_shorten(gpumb *g, int count)
+{
+    g->columns.count = count;
+}
+
+static inline void gpumbi_columns_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_columns_free};
+    gpumbi_use(g, GPUMBI_TOOL_COLUMNS, &tool);
+}
+
+/* The column of this name behind the fixed ones, a new one if need be. Ends the context, and
+ * returns -1, if it can't have one. */
+static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind)
+{
+    static const char *const what[] = {"axis", "value"};
+    static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
+    int taken = 0, of_kind = 0;
+    name = name ? name : "";
+    for (int i = 0; i < g->columns.count; i++) {
+        const int same = !strcmp(g->columns.name[i], name);
+        if (same && g->columns.kind[i] == kind)
+            return i;
+        taken |= same;
+        of_kind += g->columns.kind[i] == kind;
+    }
+    if (taken || gpumbi_is_fixed_column(name))
+        gpumbi_end(g, GPUMB_EXIT_ERROR,
+                   "%s %s: that is the name of a column; take another, my_%s for example",
+                   what[kind], name, name);
+    else if (!name[0] || strlen(name) >= sizeof g->columns.name[0] || strchr(name, ';'))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: a name has 1 to %d characters, and no semicolon",
+                   what[kind], name, (int)sizeof g->columns.name[0] - 1);
+    else if (of_kind == most[kind] || g->columns.count == GPUMBI_COLUMNS)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: there are %d of them already", what[kind], name,
+                   of_kind);
+    if (g->done)
+        return -1;
+    gpumbi_copy_text(g->columns.name[g->columns.count], sizeof g->columns.name[0], name);
+    g->columns.kind[g->columns.count] = kind;
+    return g->columns.count++;
+}
+
+/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
+ * the column's. */
+static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
+                                           double value)
+{
+    const int column = gpumbi_find_column(g, name, GPUMBI_OWN);
+    int i = 0;
+    while (i < values->count && values->at[i].column != column)
+        i++;
+    if (column < 0 || i == GPUMBI_COLUMNS)
+        return "";
+    values->count += i == values->count;
+    values->at[i].column = column;
+    values->at[i].value = gpumbi_finite(value) ? value : NAN;
+    return g->columns.name[column];
+}
+
+static inline double gpumbi_value_of(const gpumb *g, const gpumbi_values *values, const char *name)
+{
+    for (int i = 0; name && i < values->count; i++)
+        if (!strcmp(g->columns.name[values->at[i].column], name))
+            return values->at[i].value;
+    return NAN;
+}
+
+GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
+{
+    if ((g = gpumbi_enter(g)) != NULL)
+        gpumbi_put_value(
+            g, g->region.active ? &g->region.active->about.values : &gpumbi_about(g)->values, name,
+            value);
 }
 
 /* The value of an axis as text, made in `number` if it is none; "" where the row has no such
  * axis. */
-static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumbi_number *number)
+static inline const char *gpumbi_axis_text(const gpumbi_point *point, int column,
+                                           gpumbi_number *number)
 {
     number->text[0] = 0;
     for (int i = 0; i < point->depth; i++)
@@ -10591,20 +10025,21 @@ static const char *gpumbi_axis_text(const gpumbi_point *point, int column, gpumb
 }
 
 /* Adds all axes to a text: n=1024 elem=4. */
-static void gpumbi_append_axes(char *text, size_t size, const gpumb *g, const gpumbi_point *point,
-                               const char *between, const char *equals)
+static inline void gpumbi_append_axes(char *text, size_t size, const gpumb *g,
+                                      const gpumbi_point *point, const char *between,
+                                      const char *equals)
 {
     gpumbi_number number;
     for (int i = 0; i < point->depth; i++) {
         const int column = point->at[i].column;
-        gpumbi_append(text, size, "%s%s%s%s", text[0] ? between : "", g->sweep.column[column],
+        gpumbi_append(text, size, "%s%s%s%s", text[0] ? between : "", g->columns.name[column],
                       equals, gpumbi_axis_text(point, column, &number));
     }
 }
 
 /* The text of any column behind the fixed ones, values in so many digits; 0: in all of them. */
-static const char *gpumbi_column_text(const gpumbi_row *row, int column, int digits,
-                                      gpumbi_number *number)
+static inline const char *gpumbi_column_text(const gpumbi_row *row, int column, int digits,
+                                             gpumbi_number *number)
 {
     const gpumbi_values *values = row->values;
     for (int i = 0; i < values->count; i++)
@@ -10616,289 +10051,1243 @@ static const char *gpumbi_column_text(const gpumbi_row *row, int column, int dig
     return gpumbi_axis_text(&row->point, column, number);
 }
 
-/* ---- CSV (RFC 4180, lines end in LF) --------------------------------------------------------- */
-
-static void gpumbi_csv_field(FILE *file, const char *text, int first)
-{
-    if (!first)
-        fputc(',', file);
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
-
-/* A row, or (NULL) the header. */
-static void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
-{
-    gpumbi_line line;
-    gpumbi_number number;
-    char text[GPUMBI_CELL];
-    if (row)
-        gpumbi_row_line(g, row, &line);
-    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++) {
-        const gpumbi_field *f = &gpumbi_row_fields[i];
-        gpumbi_csv_field(file, row ? gpumbi_field_text(f, &line, &line.result, text) : f->name,
-                         i == 0);
-    }
-    for (int c = 0; c < g->sweep.columns; c++)
-        gpumbi_csv_field(file, row ? gpumbi_column_text(row, c, 0, &number) : g->sweep.column[c],
-                         0);
-    fputc('\n', file);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void gpumbi_json_string(FILE *file, const char *text)
-{
-    uint32_t code;
-    fputc('"', file);
-    for (size_t length; *text; text += length) {
-        length = gpumbi_character(text, &code);
-        if (code == '"' || code == '\\')
-            fprintf(file, "\\%c", *text);
-        else if (code < 0x20 || code == GPUMBI_NO_CHARACTER)
-            fprintf(file, "\\u%04x", code < 0x20 ? (unsigned)code : 0xfffdu);
-        else
-            fwrite(text, 1, length, file);
-    }
-    fputc('"', file);
-}
-
-/* Fields of `base` as members of an object. What has another place in the file is left out. */
-static void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count, const void *base,
-                               const gpumb_result *r)
-{
-    char text[GPUMBI_CELL];
-    for (int i = 0; i < count; i++) {
-        const gpumbi_field *f = &fields[i];
-        const char *value = gpumbi_field_text(f, base, r, text);
-        if (fields == gpumbi_row_fields &&
-            (i == GPUMBI_COLUMN_gpumb || i == GPUMBI_COLUMN_values || i == GPUMBI_COLUMN_settings))
-            continue;
-        fprintf(file, "%s\"%s\": ", i ? ", " : "{", f->name);
-        if (!value[0] && (fields != gpumbi_row_fields || i != GPUMBI_COLUMN_flags))
-            fputs("null", file);
-        else if (f->kind < GPUMBI_IS_INT)
-            gpumbi_json_string(file, value);
-        else
-            fputs(value, file);
-    }
-}
-
-static void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
-{
-    memcpy(&head->device, &g->device, sizeof g->device);
-    memcpy(&head->settings, &g->settings, sizeof g->settings);
-    head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
-    gpumbi_copy_text(head->program, sizeof head->program, g->program);
-    gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
-    head->emulated = gpumbi_is_cpu(g);
-    const int transfers = gpumbi_transfers_per_clock(&g->device);
-    head->peak_source = g->settings.peak_gbps > 0 ? 2
-                        : transfers == 4          ? 3
-                        : transfers == 16         ? 4
-                                                  : transfers > 0;
-}
-
-/* The program and what is not as by default: program=copy;seed=2;arguments=--axis n=1 2. Without
- * commas, for those who cut CSV into columns by them. */
-static void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t size)
-{
-    gpumbi_head usual;
-    char cell[2][GPUMBI_CELL];
-    memset(&usual, 0, sizeof usual);
-    gpumbi_complete_settings(&usual.settings);
-    gpumbi_format(text, size, "program=%s", head->program);
-    for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
-        const gpumbi_field *f = &gpumbi_settings_fields[i];
-        const char *value = gpumbi_field_text(f, head, NULL, cell[0]);
-        if (strcmp(value, gpumbi_field_text(f, &usual, NULL, cell[1])))
-            gpumbi_append(text, size, ";%s=%s", f->name, value);
-    }
-    for (; *text; text++)
-        *text = *text == ',' ? ' ' : *text;
-}
-
-static void gpumbi_json_expected(gpumb *g, FILE *file);
-
-/* What is around the rows. */
-static void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
-{
-    char date[32];
-    gpumbi_head head;
-    if (!begins) {
-        fputs("\n],\n", file);
-        gpumbi_json_expected(g, file);
-        fputs("\"notes\": [", file);
-        for (const gpumbi_text *note = g->sinks.notes; note; note = note->next) {
-            gpumbi_json_string(file, note->text);
-            fputs(note->next ? ",\n" : "", file);
-        }
-        fputs("]}\n", file);
-        return;
-    }
-    gpumbi_head_of(g, &head);
-    gpumbi_dev_date(date);
-    fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
-            (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
-    gpumbi_json_string(file, g->program);
-    if (g->settings.replay) {
-        fputs(",\n\"replayed\": ", file);
-        gpumbi_json_string(file, g->settings.replay);
-    }
-    fputs(",\n\"device\": ", file);
-    gpumbi_json_fields(file, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &head, NULL);
-    fputs("},\n\"settings\": ", file);
-    gpumbi_json_fields(file, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, &head, NULL);
-    fputs("},\n\"units\": \"seconds, bytes read + written, GB/s = 1e9 byte/s\",\n\"rows\": [",
-          file);
-}
-
-/* A column behind the fixed ones, the `place`-th member of its object. */
-static void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int column, int place,
-                               int named)
-{
-    gpumbi_number number;
-    const char *text = gpumbi_column_text(row, column, 0, &number);
-    fputs(place ? ", " : "", file);
-    gpumbi_json_string(file, g->sweep.column[column]);
-    fputs(": ", file);
-    if (named)
-        gpumbi_json_string(file, text);
-    else
-        fputs(text[0] ? text : "null", file);
-}
-
-static void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
-{
-    gpumbi_line line;
-    gpumbi_row_line(g, row, &line);
-    fputs(g->sinks.sink[GPUMBI_JSON].entries++ ? ",\n" : "\n", file);
-    gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
-    for (uint64_t i = 0; row->samples && i < row->result.time.count; i++)
-        fprintf(file, "%s%s", i ? ", " : ", \"samples_s\": [",
-                gpumbi_write_scaled(row->samples[i], 0).text);
-    fputs(row->samples && row->result.time.count ? "], \"axes\": {" : ", \"axes\": {", file);
-    for (int i = 0; i < row->point.depth; i++)
-        gpumbi_json_column(g, file, row, row->point.at[i].column, i,
-                           row->point.at[i].text && !row->point.at[i].is_real);
-    fputs("}, \"values\": {", file);
-    for (int i = 0; i < row->values->count; i++)
-        gpumbi_json_column(g, file, row, row->values->at[i].column, i, 0);
-    fputs("}}", file);
-}
-
-/* ---- Google Benchmark's JSON ------------------------------------------------------------------
+/* ================================================================================================
+ * INSTRUMENTS
  *
- * As its docs/user_guide.md and src/json_reporter.cc (v1.9.5) have it: what compare.py and the
- * actions and services around it read. Counters are members of an entry: own values, here. There is
- * no processor time; the tools want one, and get the time itself.
+ * Owns the profiler and the counters while they are attached for a region, and what --strict does to
+ * its buffers.
  */
 
-static void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
+/* ---- the profiler's time stamps -------------------------------------------------------------- */
+
+static inline void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
 {
-    char date[32];
-    if (!begins) {
-        fputs("\n]}\n", file);
+    s->profiled = !g->instrument.no_profiler && !gpumbi_dev_profiler_attach();
+    if (s->profiled)
         return;
-    }
-    gpumbi_dev_date(date);
-    fprintf(file, "{\"context\": {\"date\": \"%s\", \"executable\": ", date);
-    gpumbi_json_string(file, g->program);
-    fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
-    fputs(", \"device\": ", file);
-    gpumbi_json_string(file, g->device.name);
-    fprintf(file,
-            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
-            "\"json_schema_version\": 1},\n\"benchmarks\": [",
-            g->device.backend, GPUMB_VERSION);
+    if (!g->instrument.no_profiler++)
+        gpumbi_say("%s: no profiler to time it with: NVIDIA's needs libcupti.so of the CUDA "
+                   "Toolkit, no other attached, and no counters in this process; AMD's is not "
+                   "supported; timed without one",
+                   gpumbi_kernel_name(&s->result));
+    s->about.timing = GPUMB_TIMING_AUTO;
 }
 
-/* bench/kernel/axis:value ..., what is not ok left out. */
-static void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
+/* What the profiler shows for an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
+ * us of the kernel itself. */
+static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 {
-    const gpumb_result *r = &row->result;
-    const char *const member[] = {"real_time", "cpu_time", "bytes_per_second", "items_per_second"};
-    const double value[] = {1e9 * r->time.median, 1e9 * r->time.median, 1e9 * r->gbps,
-                            r->elements_per_s};
-    char name[GPUMBI_LINE];
-    if (r->status != GPUMB_STATUS_OK)
-        return;
-    gpumbi_format(name, sizeof name, "%s/%s", r->bench, r->kernel);
-    gpumbi_append_axes(name, sizeof name, g, &row->point, "/", ":");
-    fputs(g->sinks.sink[GPUMBI_GBENCH].entries++ ? ",\n{" : "\n{", file);
-    for (int i = 0; i < row->values->count; i++) /* first: the last of one name counts */
-        if (gpumbi_finite(row->values->at[i].value)) {
-            gpumbi_json_column(g, file, row, row->values->at[i].column, 0, 0);
-            fputs(", ", file);
+    enum { rounds = 31 };
+    double seconds[rounds];
+    s->result.timing = GPUMB_TIMING_PROFILER;
+    s->result.batch = 1;
+    s->quantum_s = 0;
+    if (g->instrument.profiled_launch_s <= 0) {
+        for (int i = 0; i < rounds; i++) {
+            gpumbi_launch_empty(1, 32);
+            if (gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait"))
+                return;
+            gpumbi_dev_profiler_look(&seconds[i]);
         }
-    for (int run = 0; run < 2; run++) {
-        fputs(run ? ", \"run_name\": " : "\"name\": ", file);
-        gpumbi_json_string(file, name);
+        g->instrument.profiled_launch_s = gpumb_statistics(seconds, rounds).median;
     }
-    fprintf(file,
-            ", \"run_type\": \"iteration\", \"repetitions\": 1, \"repetition_index\": 0, "
-            "\"threads\": 1, \"iterations\": %llu, \"time_unit\": \"ns\"",
-            (unsigned long long)(r->time.count * r->batch));
-    for (int i = 0; i < 4; i++)
-        if (value[i] > 0)
-            fprintf(file, ", \"%s\": %s", member[i], gpumbi_write_scaled(value[i], 0).text);
-    fputs("}", file);
+    s->result.overhead_s = g->instrument.profiled_launch_s;
 }
 
-/* ---- Markdown -------------------------------------------------------------------------------- */
+/* ---- --strict: against what is written for the test ------------------------------------------ */
 
-/* A bar would end the cell, and a backslash before it take the bar's escape away. */
-static void gpumbi_markdown_cell(FILE *file, const char *text)
+static inline void gpumbi_fill_all(gpumb *g, uint64_t salt)
 {
-    char plain[GPUMBI_LINE];
-    gpumbi_copy_line(plain, sizeof plain, text);
-    fputc(' ', file);
-    for (const char *c = plain; *c; c++)
-        fprintf(file, *c == '|' || (*c == '\\' && strchr("\\|", c[1])) ? "\\%c" : "%c", *c);
-    fputs(" |", file);
+    gpumbi_salt = salt;
+    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if (b->twin)
+            gpumbi_fill_again(g, b);
 }
 
-/* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
-static void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
+/* New contents; for the last check other memory, too. About ten samples of thirty are checked, 50
+ * of 10000. */
+static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
 {
-    gpumbi_number number;
-    for (int c = 0; c < g->sweep.columns; c++)
-        if ((g->sweep.column_kind[c] == GPUMBI_AXIS) == axes)
-            gpumbi_markdown_cell(file,
-                                 row ? gpumbi_column_text(row, c, 4, &number) : g->sweep.column[c]);
+    if (!g->settings.strict ||
+        (s->phase != GPUMBI_FIRST && s->phase != GPUMBI_SAMPLE && s->phase != GPUMBI_RECHECK))
+        return 0;
+    for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if (b->twin && s->phase == GPUMBI_RECHECK) {
+            void *const from = b->data;
+            b->data = b->twin->data;
+            b->twin->data = from;
+            gpumb_memcpy(g, b->data, from, b->bytes);
+        }
+    gpumbi_fill_all(g, gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, ++g->instrument.salts));
+    s->strict.before = s->strict.now;
+    s->strict.now = gpumbi_salt;
+    if (s->phase == GPUMBI_FIRST)
+        s->strict.first = gpumbi_salt;
+    s->strict.due = s->phase == GPUMBI_SAMPLE && s->samples.count >= s->strict.next;
+    if (s->strict.due)
+        s->strict.next = s->samples.count + 1 + gpumbi_salt % (2 + s->samples.count / 4);
+    return 1;
 }
 
-static void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
+/* What a run has written when its time ends, in the order of the stream. */
+static inline void gpumbi_keep_outputs(gpumb *g, const gpumbi_sampler *s)
 {
-    if (!begins) {
-        fputs(g->sinks.notes ? "\n" : "", file);
-        for (const gpumbi_text *note = g->sinks.notes; note; note = note->next)
-            gpumbi_print(file, "- %s\n", note->text);
+    for (int i = 0; i < s->about.outputs; i++) {
+        const gpumb_buffer *b = s->about.output[i];
+        if (b)
+            gpumb_memcpy(g, b->twin->data, b->data, b->bytes);
+    }
+}
+
+/* How many outputs differ from their twins. */
+static inline int gpumbi_outputs_differ(gpumb *g, const gpumbi_sampler *s)
+{
+    int differ = 0;
+    gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
+    for (int i = 0; i < s->about.outputs; i++) {
+        const gpumb_buffer *b = s->about.output[i];
+        differ += b && gpumb_compare(g, b, b->twin, b->bytes, NULL);
+    }
+    return differ;
+}
+
+/* Makes the reason of a wrong result the trick that it shows. */
+static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
+{
+    char why[sizeof g->why];
+    const uint64_t earlier[] = {s->strict.first, s->strict.before};
+    const char *trick = NULL;
+    gpumbi_copy_text(why, sizeof why, g->why[0] ? g->why : "wrong result");
+    for (int i = 0; i < s->about.outputs; i++)
+        if (s->about.output[i])
+            gpumb_poison(g, s->about.output[i]->twin);
+    if (gpumbi_outputs_differ(g, s) < s->about.outputs)
+        trick = s->phase == GPUMBI_SAMPLE
+                    ? "writes nothing when timed: it works in the checked runs alone, or relies on "
+                      "what the run before has left"
+                : s->phase == GPUMBI_RECHECK
+                    ? "writes nothing to other memory: a pointer is kept from an earlier run, or "
+                      "taken before the region"
+                    : NULL;
+    for (int i = 0; i < 2 && !trick && s->phase != GPUMBI_FIRST; i++) {
+        gpumbi_fill_all(g, earlier[i]);
+        if (s->about.check(g, s->about.check_user))
+            trick = "its result is right for the inputs of an earlier run: kept by its pointers";
+    }
+    if (trick)
+        gpumb_reason(g, "%s", trick);
+    else
+        gpumb_reason(g, "%s%s",
+                     s->phase == GPUMBI_SAMPLE    ? "in a timed run: "
+                     : s->phase == GPUMBI_RECHECK ? "in other memory, with other inputs: "
+                                                  : "",
+                     why);
+}
+
+/* Whether new inputs take far longer than those of the run before, with which the warm-up goes on:
+ * times are honest then, and the kernel is not. */
+static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
+{
+    const double known_s = s->warm_up.estimate_s;
+    const gpumb_stats now = gpumbi_statistics_now(s);
+    const double new_s = now.median + s->result.overhead_s;
+    if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
+        return 0;
+    gpumb_reason(g,
+                 "takes %s with new inputs and %s with those of the run before: a result is kept "
+                 "by its content, or left in the outputs",
+                 gpumbi_write_time(new_s).text, gpumbi_write_time(known_s).text);
+    return 1;
+}
+
+/* What --strict can't do without. */
+static inline void gpumbi_judge_strict(const gpumb *g, gpumbi_sampler *s)
+{
+    int renewed = s->about.reset != NULL, twins = s->about.outputs > 0;
+    const int given = s->about.meaning != GPUMB_MEANING_NONE;
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
+    for (int i = 0; i < s->about.outputs; i++)
+        twins &= s->about.output[i] && s->about.output[i]->twin;
+    if (given || !s->about.check || !twins || !renewed)
+        gpumbi_fail(
+            s, GPUMB_STATUS_FAILED,
+            given             ? "--strict: times that are given can't be checked"
+            : !s->about.check ? "--strict: needs a check, by gpumb_set_verify()"
+            : !twins
+                ? "--strict: needs gpumb_set_output(), of gpumb_alloc(), for all outputs"
+                : "--strict: needs inputs of gpumb_alloc(), filled by gpumb_fill(), or a reset");
+}
+
+static inline int gpumbi_check_strictly(gpumb *g, gpumbi_sampler *s)
+{
+    if (s->strict.due && gpumbi_outputs_differ(g, s)) {
+        gpumb_reason(g, "writes its outputs behind the end of its time: it works on another stream "
+                        "than gpumb_stream(), or later");
+        return 0;
+    }
+    if (!s->about.check)
+        return 1;
+    if (g->settings.strict)
+        gpumbi_fill_all(g, gpumbi_salt); /* the check reads what the kernel was given */
+    const int right = s->about.check(g, s->about.check_user) != 0;
+    if (!g->settings.strict)
+        return right;
+    if (!right)
+        gpumbi_name_trick(g, s);
+    return right && !(s->phase == GPUMBI_RECHECK && gpumbi_remembers(g, s));
+}
+
+/* ---- runs for a profiler --------------------------------------------------------------------- */
+
+/* What the ranges are called: benchmark, kernel and, if there are any, axes, without what has a
+ * meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns how many. */
+static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
+{
+    gpumbi_copy_text(name[0], 200, s->result.bench);
+    gpumbi_copy_text(name[1], 200, gpumbi_kernel_name(&s->result));
+    name[2][0] = 0;
+    gpumbi_append_axes(name[2], 200, g, &s->point, " ", "=");
+    for (int i = 0; i < 3; i++) {
+        gpumbi_plain(name[i]);
+        for (char *c = name[i]; *(c += strcspn(c, "/@,[]*+\\\"")); c++)
+            *c = *c == '/' ? '.' : '_';
+    }
+    return 2 + (name[2][0] != 0);
+}
+
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+/* Opens the ranges; the device is idle. */
+static inline void gpumbi_mark(const gpumb *g, gpumbi_sampler *s)
+{
+    char name[3][200];
+    s->marked = gpumbi_range_names(g, s, name);
+    gpumbi_dev_mark(name, s->marked);
+}
+
+/* Work on other streams is within the ranges, too. */
+static inline void gpumbi_unmark(gpumbi_sampler *s)
+{
+    if (s->marked) {
+        (void)gpumbi_dev_wait_all(); /* an error comes again with the next wait */
+        gpumbi_dev_unmark(s->marked);
+    }
+    s->marked = 0;
+}
+
+/* Whether a profiler or checker runs the program. The variables are what it sets: Nsight Compute
+ * and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
+static inline int gpumbi_profiler_runs(void)
+{
+    static const char *const sign[] = {
+        "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NV_SANITIZER_INJECTION_PORT_BASE",
+        "NSYS_PROFILING_SESSION_ID", "ROCP_TOOL_LIBRARIES", "NVTX_INJECTION64_PATH"};
+    int found = 0;
+    for (int i = 0; i < 5; i++)
+        found |= getenv(sign[i]) != NULL;
+    return found;
+}
+
+/* Gives each of the region's counters its column, and makes them those that are to be counted. */
+static inline void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
+{
+    char name[GPUMBI_COLUMN_NAME + 1];
+    gpumbi_counting *c = &g->instrument.counting;
+    c->names = 0;
+    for (const char *text = s->about.counters; text && !g->done;) {
+        gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
+        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN);
+        if (c->names < GPUMBI_OWN_VALUES)
+            c->name[c->names++] = column;
+        text = strchr(text, ',');
+        text += text != NULL;
+    }
+}
+
+static inline void gpumbi_say_counting(gpumb *g)
+{
+    gpumbi_counting *c = &g->instrument.counting;
+    if (c->why[0] && strcmp(c->why, g->instrument.counters_said)) {
+        gpumbi_say("%s", c->why);
+        gpumbi_copy_text(g->instrument.counters_said, sizeof g->instrument.counters_said, c->why);
+    }
+    c->why[0] = 0;
+}
+
+/* Opens the counters for a row that is ok. */
+static inline void gpumbi_count_begin(gpumb *g, gpumbi_sampler *s)
+{
+    if (!s->about.counters || s->copy_to || gpumbi_parent)
         return;
-    }
-    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
-            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
-            gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
-    fputs("| bench | kernel |", file);
-    gpumbi_markdown_columns(g, file, NULL, 1);
-    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak | % of link |", file);
-    gpumbi_markdown_columns(g, file, NULL, 0);
-    fputs(" verified | flags |\n|---|---|", file);
-    for (int c = 0; c < g->sweep.columns + 7; c++)
-        fputs("---:|", file);
-    fputs("---|---|\n", file);
+    gpumbi_release(g, s); /* the profiler, too: it allows one at a time */
+    gpumbi_list_counters(g, s);
+    if (gpumbi_profiler_runs())
+        gpumbi_copy_text(g->instrument.counting.why, sizeof g->instrument.counting.why,
+                         "no hardware counters: another profiler has them");
+    else
+        s->counting = gpumbi_dev_counters_open(&g->instrument.counting, g->device.ordinal);
+    if (s->counting)
+        s->phase = GPUMBI_COUNT;
+    gpumbi_say_counting(g);
 }
 
-static gpumbi_number gpumbi_or_empty(double value)
+static inline void gpumbi_count_end(gpumb *g, gpumbi_sampler *s)
+{
+    gpumbi_counting *c = &g->instrument.counting;
+    if (gpumbi_dev_counters_stop(c)) /* wants another pass */
+        return;
+    for (int i = 0; i < c->names; i++)
+        gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i]);
+    gpumbi_say_counting(g);
+    s->phase = GPUMBI_FINISHED;
+}
+
+/* ---- the table of instruments ---------------------------------------------------------------- */
+
+static inline void gpumbi_instruments_begin(gpumb *g, gpumbi_sampler *s)
+{
+    if (g->settings.strict)
+        gpumbi_judge_strict(g, s);
+    if (s->phase != GPUMBI_FINISHED && s->about.timing == GPUMB_TIMING_PROFILER && s->use_events)
+        gpumbi_profile(g, s);
+}
+
+static inline void gpumbi_instruments_start(gpumb *g, gpumbi_sampler *s)
+{
+    double ignored;
+    if (s->profiled)
+        gpumbi_dev_profiler_look(&ignored);
+    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s))
+        gpumbi_mark(g, s);
+    if (s->counting)
+        gpumbi_dev_counters_start();
+}
+
+static inline double gpumbi_profiled_seconds(const gpumbi_sampler *s)
+{
+    double seconds;
+    const uint64_t records = gpumbi_dev_profiler_look(&seconds);
+    return records < s->kernel.launches ? 0 : seconds; /* some are missing */
+}
+
+static inline void gpumbi_instruments_release(gpumbi_sampler *s)
+{
+    gpumbi_unmark(s);
+    if (s->profiled)
+        gpumbi_dev_profiler_detach();
+    if (s->counting)
+        gpumbi_dev_counters_close();
+    s->profiled = s->counting = 0;
+}
+
+/* A region is about to run: its counters get their columns. */
+static inline void gpumbi_instruments_prepare(gpumb *g, gpumbi_sampler *s)
+{
+    if (!s->about.counters)
+        s->about.counters = g->settings.counters;
+    if (!s->copy_to)
+        gpumbi_list_counters(g, s);
+}
+
+static inline void gpumbi_instruments_free(gpumb *g)
+{
+    if (g->settings.strict)
+        gpumbi_salt = 0;
+}
+
+static inline void gpumbi_instruments_use(gpumb *g)
+{
+    static const struct gpumbi_instruments table = {
+        gpumbi_instruments_begin,  gpumbi_renew,
+        gpumbi_instruments_start,  gpumbi_unmark,
+        gpumbi_keep_outputs,       gpumbi_profiled_seconds,
+        gpumbi_check_strictly,     gpumbi_choose_profiler,
+        gpumbi_count_begin,        gpumbi_count_end,
+        gpumbi_instruments_release};
+    static const gpumbi_tool tool = {NULL, gpumbi_instruments_prepare, NULL, NULL, NULL, NULL, NULL,
+                                     NULL, gpumbi_instruments_free};
+    g->instruments = &table;
+    gpumbi_use(g, GPUMBI_TOOL_INSTRUMENTS, &tool);
+}
+
+GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    gpumbi_instruments_use(g);
+    gpumbi_about(g)->counters = names;
+}
+
+GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    gpumbi_instruments_use(g);
+    gpumbi_about(g)->timing = timing;
+}
+
+/* ================================================================================================
+ * ROWS
+ *
+ * Owns the finished rows.
+ */
+
+/* Makes a row of a sampler; `ok`: one with times. */
+static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
+{
+    if (!gpumbi_working(g)) /* the device is lost: the row is dropped */
+        return;
+    if (!gpumbi_grow(g, &g->rows.at, sizeof *g->rows.at, g->rows.count, &g->rows.capacity))
+        return;
+    const size_t point_bytes =
+        offsetof(gpumbi_point, at) + (size_t)s->point.depth * sizeof s->point.at[0];
+    const size_t values_bytes =
+        offsetof(gpumbi_values, at) + (size_t)s->about.values.count * sizeof s->about.values.at[0];
+    const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
+    const size_t samples_at = values_at + values_bytes;
+    const size_t samples_bytes = /* of a row that is ok */
+        g->settings.raw ? (size_t)s->result.time.count * sizeof(double) : 0;
+    gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, samples_at + samples_bytes);
+    if (!row)
+        return;
+    memcpy(&row->point, &s->point, point_bytes);
+    row->values = (gpumbi_values *)(void *)((char *)row + values_at);
+    memcpy(row->values, &s->about.values, values_bytes);
+    row->samples = g->settings.raw ? (double *)(void *)((char *)row + samples_at) : NULL;
+    if (samples_bytes)
+        memcpy(row->samples, s->samples.values, samples_bytes);
+    row->result = s->result;
+    row->order = s->order;
+    row->region = g->region.replayed;
+    g->rows.at[g->rows.count++] = row;
+    row->number = g->rows.count;
+    g->rows.last = g->rows.count - 1;
+    g->rows.ok += (uint64_t)ok;
+    g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
+    gpumbi_region_ran(g, s, ok);
+    GPUMBI_EACH_TOOL(g, row, (g, row));
+    const gpumb_result *r = &row->result;
+    if (ok && g->rows.states >= 0 && r->bytes > 0) {
+        g->rows.states = 1;
+    } else if (ok && g->rows.states > 0 && r->bytes <= 0 && r->flop <= 0) { /* once */
+        gpumbi_say("%s/%s states no bytes, as rows before it do: what gpumb_set_bytes() says holds "
+                   "for the next region alone",
+                   r->bench, r->kernel);
+        g->rows.states = -1;
+    }
+    GPUMBI_EACH_TOOL(g, write, (g));
+}
+
+/* Whether the counters saw the device's memory move as much as is stated. */
+static inline int gpumbi_traffic_differs(const gpumb *g, const gpumbi_sampler *s)
+{
+    const gpumb_result *r = &s->result;
+    const uint64_t l2 = g->device.l2_bytes;
+    const double moved = gpumbi_value_of(g, &s->about.values, "dram_read_bytes") +
+                         gpumbi_value_of(g, &s->about.values, "dram_write_bytes");
+    return r->status == GPUMB_STATUS_OK && r->bytes > 0 && r->link_gbps <= 0 &&
+           r->to_device + r->to_host <= 0 && r->reference <= 0 && l2 &&
+           r->footprint_bytes >= 20 * l2 &&
+           fabs(moved - r->bytes) > 0.1 * r->bytes; /* unknown, it is not */
+}
+
+/* A region becomes a row or, for a profiler, the name that lets it through that one's filter, and
+ * what came of it. */
+static inline void gpumbi_rows_done(gpumb *g, gpumbi_sampler *s)
+{
+    char name[3][200];
+    const size_t rows = g->rows.count;
+    const int profiled = !strcmp(s->result.reason, GPUMBI_PROFILED);
+    if (gpumbi_traffic_differs(g, s))
+        s->result.flags |= GPUMB_FLAG_TRAFFIC;
+    gpumbi_add_row(g, s, profiled || s->result.status == GPUMB_STATUS_OK);
+    if (!g->settings.profile || g->rows.count == rows || !g->table.file)
+        return;
+    const uint64_t runs = profiled ? s->samples.count : 0;
+    const char *slash = gpumbi_range_names(g, s, name) == 3 ? "/" : "";
+    gpumbi_progress_clear();
+    gpumbi_print(g->table.file, "%s/%s%s%s: %s%s%s\n", name[0], name[1], slash, name[2],
+                 runs ? gpumbi_count(runs, "run").text : gpumbi_status_name[s->result.status],
+                 runs ? "" : ": ", runs ? "" : s->result.reason);
+    fflush(g->table.file);
+}
+
+static inline int gpumbi_row_order(const void *a, const void *b)
+{
+    const gpumbi_row *x = *(gpumbi_row *const *)a, *y = *(gpumbi_row *const *)b;
+    const size_t i = x->order == y->order ? x->number : x->order;
+    const size_t j = x->order == y->order ? y->number : y->order;
+    return (i > j) - (i < j);
+}
+
+GPUMB_API size_t gpumb_row_count(gpumb *g)
+{
+    g = gpumbi_context(g);
+    return gpumbi_dry(g) ? 0 : g->rows.count;
+}
+
+GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row)
+{
+    return row < gpumb_row_count(g) ? &gpumbi_context(g)->rows.at[row]->result : NULL;
+}
+
+/* NULL: it has no such axis. */
+static inline const gpumbi_coordinate *gpumbi_row_coordinate(gpumb *g, size_t row, const char *axis)
+{
+    const gpumbi_point *point = row < gpumb_row_count(g) ? &g->rows.at[row]->point : NULL;
+    for (int i = 0; axis && point && i < point->depth; i++)
+        if (!strcmp(g->columns.name[point->at[i].column], axis))
+            return &point->at[i];
+    return NULL;
+}
+
+GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
+{
+    g = gpumbi_context(g);
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, axis);
+    return at && !at->is_real ? at->value : -1;
+}
+
+GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
+{
+    g = gpumbi_context(g);
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
+    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
+           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
+                                      : NAN;
+}
+
+GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
+{
+    g = gpumbi_context(g);
+    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
+}
+
+/* At the end of a shuffled sweep: those that wait, in their natural order. */
+static inline void gpumbi_sort_rows(gpumb *g)
+{
+    if (g->rows.count > g->rows.written)
+        qsort(g->rows.at + g->rows.written, g->rows.count - g->rows.written, sizeof *g->rows.at,
+              gpumbi_row_order);
+    for (size_t i = g->rows.written; i < g->rows.count; i++)
+        if (g->rows.at[i]->number == g->rows.count)
+            g->rows.last = i;
+    GPUMBI_EACH_TOOL(g, write, (g));
+}
+
+/* The next finished row to be shown; NULL: there is none, or it waits for the end of its sweep. */
+static inline const gpumbi_row *gpumbi_next_to_show(gpumb *g)
+{
+    const int waits = g->sweep.drawn != NULL || g->rows.written == g->rows.count;
+    return waits ? NULL : g->rows.at[g->rows.written++];
+}
+
+/* A row's bytes count as stated from here on, as those of another benchmark. */
+static inline void gpumbi_rows_benchmark(gpumb *g)
+{
+    g->rows.states = g->rows.states < 0 ? -1 : 0;
+}
+
+static inline void gpumbi_rows_closing(gpumb *g)
+{
+    if (g->rows.ok + g->rows.skipped < g->rows.count || (g->rows.skipped && !g->rows.ok))
+        gpumbi_not_well(g);
+}
+
+static inline void gpumbi_rows_free(gpumb *g)
+{
+    for (size_t i = 0; i < g->rows.count; i++)
+        GPUMB_FREE(g->rows.at[i]);
+    GPUMB_FREE(g->rows.at);
+}
+
+static inline void gpumbi_rows_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {NULL,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_rows_done,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_rows_closing,
+                                     gpumbi_rows_free};
+    gpumbi_columns_use(g);
+    gpumbi_use(g, GPUMBI_TOOL_ROWS, &tool);
+}
+
+GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
+{
+    g = gpumbi_context(g);
+    gpumbi_rows_use(g);
+    return gpumbi_region_begin(g, name, NULL);
+}
+
+/* ================================================================================================
+ * SWEEPS
+ *
+ * Owns the open axes and the list of points, one for each configuration that has a region.
+ */
+
+/* The first time in a benchmark that --list meets something that is let through. */
+static inline void gpumbi_list_benchmark(gpumb *g)
+{
+    const gpumb_benchmark *benchmark = g->selection.benchmark;
+    if (!benchmark || g->selection.head_listed == g->selection.listed)
+        return;
+    g->selection.head_listed = g->selection.listed;
+    gpumbi_progress_clear();
+    gpumbi_print(stdout, "%s%*s %s\n", g->bench, gpumbi_blank(20, g->bench), "",
+                 benchmark->description ? benchmark->description : "");
+}
+
+/* Whether --filter lets a region through. */
+static inline int gpumbi_matches(const gpumb *g, const char *kernel)
+{
+    char name[160];
+    if (!g->options.filters)
+        return 1;
+    gpumbi_format(name, sizeof name, "%s/%s", g->bench, kernel ? kernel : "");
+    for (int i = 0; i < g->options.filters; i++)
+        if (strstr(name, g->options.filter[i]))
+            return 1;
+    return 0;
+}
+
+static inline int gpumbi_selected(gpumb *g, const char *kernel)
+{
+    const int selected = gpumbi_matches(g, kernel);
+    if (gpumbi_dry(g)) {
+        g->selection.seen++;
+        g->selection.matched += (uint64_t)selected;
+    }
+    return selected;
+}
+
+/* The cells of a point in the list, and how many there are. */
+static inline const gpumbi_coordinate *gpumbi_point_cells(const gpumb *g, size_t number, int *depth)
+{
+    const size_t begin = g->sweep.point[number];
+    const size_t end =
+        number + 1 < g->sweep.point_count ? g->sweep.point[number + 1] : g->sweep.cell_count;
+    *depth = (int)(end - begin);
+    return g->sweep.cell + begin;
+}
+
+static inline int gpumbi_is_point(const gpumb *g, size_t number, const gpumbi_coordinate *at,
+                                  int depth)
+{
+    int count;
+    const gpumbi_coordinate *cell = gpumbi_point_cells(g, number, &count);
+    if (count != depth)
+        return 0;
+    for (int i = 0; i < depth; i++)
+        if (cell[i].column != at[i].column || cell[i].value != at[i].value ||
+            cell[i].sibling != at[i].sibling)
+            return 0;
+    return 1;
+}
+
+/* 1 where a region is to run: outside sweeps, or in the pass of its own configuration. */
+static inline int gpumbi_on_point(const gpumb *g)
+{
+    return !g->sweep.here.depth ||
+           (g->sweep.point_index < g->sweep.point_count &&
+            gpumbi_is_point(g, g->sweep.number, g->sweep.here.at, g->sweep.here.depth));
+}
+
+static inline uint64_t gpumbi_point_key(const gpumbi_coordinate *at, int depth)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < depth; i++) {
+        hash = (hash ^ (uint64_t)at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ (hash >> 32)) + (uint64_t)at[i].column;
+    }
+    return hash;
+}
+
+/* Adds the point of the open axes to the list, unless it is there. */
+static inline void gpumbi_add_point(gpumb *g)
+{
+    const gpumbi_point *here = &g->sweep.here;
+    const size_t count = g->sweep.point_count, begin = g->sweep.cell_count;
+    const uint64_t key = gpumbi_point_key(here->at, here->depth);
+    for (size_t i = SIZE_MAX; (i = gpumbi_index_find(&g->sweep.index, key, i)) != SIZE_MAX;)
+        if (gpumbi_is_point(g, i, here->at, here->depth))
+            return;
+    if (!gpumbi_grow(g, &g->sweep.point, sizeof *g->sweep.point, count, &g->sweep.point_capacity) ||
+        !gpumbi_index_reserve(g, &g->sweep.index, count + 1))
+        return;
+    for (int i = 0; i < here->depth; i++) {
+        if (!gpumbi_grow(g, &g->sweep.cell, sizeof *g->sweep.cell, g->sweep.cell_count,
+                         &g->sweep.cell_capacity))
+            return;
+        g->sweep.cell[g->sweep.cell_count++] = here->at[i];
+    }
+    g->sweep.point[g->sweep.point_count++] = begin;
+    gpumbi_index_add(&g->sweep.index, count, key);
+}
+
+/* A region is met while nothing is measured yet: shows how far the search for all configurations
+ * has come, four times a second, or, for --list, the region with its benchmark and its axes, what
+ * is shown already left out. */
+static inline void gpumbi_meet(gpumb *g, const char *kernel)
+{
+    char text[80];
+    const double now = g->progress.shown ? gpumbi_dev_clock() : 0;
+    if (g->sweep.next_s <= 0)
+        g->sweep.next_s = now + 0.25;
+    if (now >= g->sweep.next_s && g->progress.shown) {
+        g->sweep.next_s = now + 0.25;
+        gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
+                      gpumbi_count(g->region.met, "region").text, g->bench);
+        gpumbi_show_progress(text);
+    }
+    if (!g->sweep.listing)
+        gpumbi_add_point(g);
+    if (!g->sweep.listing || !gpumbi_matches(g, kernel))
+        return;
+    gpumbi_list_benchmark(g);
+    for (const gpumb_axis *a = g->sweep.axis; a < g->sweep.axis + g->sweep.here.depth; a++) {
+        int *listed = &g->selection.column_listed[a->column];
+        if (*listed == g->selection.listed)
+            continue;
+        *listed = g->selection.listed;
+        gpumbi_progress_clear();
+        gpumbi_print(stdout, "    axis   %s =", g->columns.name[a->column]);
+        for (size_t i = 0; i < a->count && i < 20; i++)
+            if (a->values[i].text)
+                gpumbi_print(stdout, " %s", a->values[i].text);
+            else
+                printf(" %lld", (long long)a->values[i].value);
+        printf(a->count > 20 ? " ...\n" : "\n");
+    }
+    gpumbi_copy_text(text, 64, kernel);
+    gpumbi_text *kept = text[0] ? gpumbi_keep_text(g, text) : NULL;
+    if (!kept || kept->listed == g->selection.listed)
+        return;
+    kept->listed = g->selection.listed;
+    gpumbi_progress_clear();
+    gpumbi_print(stdout, "    kernel %s\n", text);
+}
+
+/* A region is met: whether it is to run in this pass. */
+static inline int gpumbi_sweep_takes(gpumb *g, const char *name, gpumb_result *result)
+{
+    const int dry = gpumbi_dry(g);
+    const int runs = !dry && gpumbi_on_point(g) && (result || gpumbi_selected(g, name));
+    if (result && !runs)
+        gpumbi_copy_text(result->reason, sizeof result->reason,
+                         dry ? "the sweep enumerates" : "not the configuration of this pass");
+    if (dry && (result || gpumbi_selected(g, name)))
+        gpumbi_meet(g, name);
+    return !runs;
+}
+
+static inline void gpumbi_axis_pop(gpumb *g)
+{
+    g->sweep.here.depth--;
+    GPUMB_FREE(g->sweep.axis[g->sweep.here.depth].values);
+    g->sweep.axis[g->sweep.here.depth].values = NULL;
+}
+
+static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
+{
+    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
+        return;
+    const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
+    a->values[a->count++] = fresh;
+}
+
+/* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
+static inline void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+                                     int64_t factor)
+{
+    for (int64_t value = lo; value <= hi && !g->done;) {
+        gpumbi_axis_add(g, a, value, NULL);
+        if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
+            break;
+        value = step ? value + step : value * factor;
+        if (a->count > 1000000)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: more than a million values; for example --axis %s=64:1024:*2",
+                       g->columns.name[a->column], g->columns.name[a->column]);
+    }
+}
+
+/* What tempts one to leave a body in the first pass. */
+static inline const char *gpumbi_why_left(const gpumb *g)
+{
+    return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
+                                : "";
+}
+
+/* At the end of a shuffled sweep its rows get their natural order. */
+static inline void gpumbi_write_drawn(gpumb *g)
+{
+    if (!g->sweep.drawn)
+        return;
+    GPUMB_FREE(g->sweep.drawn);
+    g->sweep.drawn = NULL;
+    gpumbi_sort_rows(g);
+}
+
+/* Opens an axis on top of the stack, without values. */
+static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
+{
+    static GPUMBI_PER_THREAD gpumb_axis none;
+    memset(&none, 0, sizeof none);
+    none.owner = g;
+    gpumbi_leave_body(g);
+    for (int i = 0; i < g->sweep.here.depth; i++)
+        if (!strcmp(g->columns.name[g->sweep.axis[i].column], name)) {
+            gpumbi_say(
+                "sweep over %s starts inside itself: leave a body by continue, not by return "
+                "or goto%s; nested sweeps need different names",
+                name, gpumbi_why_left(g));
+            gpumbi_not_well(g);
+            while (g->sweep.here.depth > i)
+                gpumbi_axis_pop(g);
+            if (i == 0)
+                gpumbi_write_drawn(g);
+            g->sweep.enumerating = g->sweep.dry;
+        }
+    if (!gpumbi_working(g))
+        return &none;
+    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS);
+    if (g->sweep.here.depth == GPUMBI_DEPTH)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
+    if (g->done)
+        return &none;
+    gpumb_axis *a = &g->sweep.axis[g->sweep.here.depth];
+    memset(a, 0, sizeof *a);
+    a->owner = g;
+    a->column = column;
+    a->depth = g->sweep.here.depth++;
+    a->sibling = a->depth ? g->sweep.siblings[a->depth]++ : 0;
+    if (a->depth == 0) {
+        g->sweep.enumerating = 1;
+        g->sweep.point_count = g->sweep.cell_count = 0;
+        gpumbi_index_free(&g->sweep.index);
+        g->sweep.met_before = g->region.met;
+        g->selection.matched_before = g->selection.matched;
+    }
+    return a;
+}
+
+/* Sweeps that are still open were left early. */
+static inline void gpumbi_close_sweeps(gpumb *g)
+{
+    if (g->sweep.here.depth && gpumbi_working(g)) {
+        gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
+                   g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_why_left(g));
+        gpumbi_not_well(g);
+    }
+    while (g->sweep.here.depth)
+        gpumbi_axis_pop(g);
+    g->sweep.enumerating = g->sweep.dry;
+    gpumbi_write_drawn(g);
+}
+
+static inline void gpumbi_sweeps_free(gpumb *g)
+{
+    GPUMB_FREE(g->sweep.cell);
+    GPUMB_FREE(g->sweep.point);
+    gpumbi_index_free(&g->sweep.index);
+}
+
+static inline void gpumbi_sweeps_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        gpumbi_sweep_takes, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_close_sweeps,
+        gpumbi_sweeps_free};
+    gpumbi_rows_use(g);
+    g->selection.listed += !g->selection.listed; /* from 1 */
+    gpumbi_use(g, GPUMBI_TOOL_SWEEPS, &tool);
+}
+
+/* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
+ * each pass, or none. */
+static inline gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const void *values,
+                                            size_t count, int is_real)
+{
+    int depth;
+    g = gpumbi_context(g);
+    gpumbi_sweeps_use(g);
+    gpumb_axis *a = gpumbi_axis_open(g, name);
+    a->is_real = is_real;
+    if (count && !values)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: its array is NULL", name);
+    a->wants_values = gpumbi_working(g) && g->sweep.enumerating;
+    if (!gpumbi_working(g) || a->wants_values)
+        return a;
+    const gpumbi_coordinate *at = gpumbi_point_cells(g, g->sweep.number, &depth) + a->depth;
+    if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
+        gpumbi_axis_add(g, a, at->value, at->text);
+    return a;
+}
+
+/* With its text in the fewest digits that bring it back. */
+static inline void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
+{
+    int64_t bits;
+    value += 0.0; /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    const gpumbi_text *kept = gpumbi_keep_text(g, gpumbi_write_scaled(value, 0).text);
+    if (kept)
+        gpumbi_axis_add(g, a, bits, kept->text);
+}
+
+/* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges, reals
+ * are rounded to 15 digits, so that 0:1:+0.1 comes to 0.3 and to 1. */
+static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option)
+{
+    const char *name = g->columns.name[a->column], *text = option + strlen(name);
+    char part[200];
+    int64_t least = 1, whole[3] = {0, 0, 0};
+    for (size_t i = 0; i < a->count; i++)
+        least = a->values[i].value < least ? a->values[i].value : least;
+    for (a->count = 0; *text && !g->done; text += strcspn(text, ",")) {
+        double number[3] = {0, 0, 0}, value;
+        const int length = (int)strcspn(++text, ",");
+        gpumbi_format(part, sizeof part, "%.*s", length, text);
+        char *to = strchr(part, ':'), *each = to ? strchr(to + 1, ':') : NULL;
+        const int product = each && each[1] == '*', range = product || (each && each[1] == '+');
+        int right = range || !to;
+        if (range)
+            *to = *each = 0;
+        const char *const given[] = {part, range ? to + 1 : part, range ? each + 2 : "1"};
+        for (int i = 0; i < 3 && right; i++) {
+            const char *end = a->is_real ? "" : gpumbi_read_integer(given[i], &whole[i]);
+            right = end && !*end && (!a->is_real || gpumbi_read_number(given[i], &number[i]));
+            number[i] = a->is_real ? number[i] : (double)whole[i];
+        }
+        const double lo = number[0], hi = number[1], by = number[2];
+        int fits = right && hi >= lo && (!range || by > product) && (!product || lo > 0) &&
+                   (a->is_real || whole[0] >= least);
+        value = lo;
+        for (int i = 0; fits && a->is_real && !g->done; i++) {
+            gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
+            gpumbi_axis_add_real(g, a, value);
+            value = product ? value * by : lo + (i + 1) * by;
+            if (!range || value > hi + 1e-9 * (product ? hi : by))
+                break;
+            fits = i < 1000000;
+        }
+        if (fits && !a->is_real)
+            gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
+                              product ? whole[2] : 0);
+        gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
+        if (!fits && a->is_real)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: '%.*s' is not a list of numbers, lo:hi:+step with a step above "
+                       "0, or lo:hi:*factor with lo above 0 and a factor above 1, of at most a "
+                       "million; for example --axis %s=0.1,1e-3 or %s=0:1:+0.25",
+                       option, length, text, name, name);
+        else if (!fits)
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: '%.*s' %s; for example --axis %s=64,128 or %s=64:1024:*2 or "
+                       "%s=1:16:+1",
+                       option, length, text,
+                       !right             ? "is not an integer (up to 2^62; 2^k, k M G Ki Mi Gi "
+                                            "allowed), lo:hi:+step or lo:hi:*factor"
+                       : whole[0] < least ? part
+                       : hi < lo          ? "is an empty range"
+                       : product          ? "needs a start of 1 or more, and a factor of 2 or more"
+                                          : "needs a step of 1 or more",
+                       name, name, name);
+    }
+}
+
+/* The same for named values, which can only be selected. */
+static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *option)
+{
+    const char *column = g->columns.name[a->column], *list = option + strlen(column) + 1;
+    gpumbi_coordinate *const all = a->values;
+    const size_t count = a->count;
+    char name[GPUMBI_LINE], what[200] = "";
+    a->count = a->capacity = 0;
+    a->values = NULL;
+    do { /* also of what follows a comma at the end: nothing */
+        size_t i = 0;
+        name[0] = 0;
+        list = gpumbi_split(list, ',', name, sizeof name);
+        while (i < count && strcmp(all[i].text, name))
+            i++;
+        if (i < count && a->count < count)
+            gpumbi_axis_add(g, a, all[i].value, all[i].text);
+        if (i < count)
+            continue;
+        for (i = 0; i < count; i++)
+            gpumbi_append(what, sizeof what, "%s%s", i ? ", " : "", all[i].text);
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
+                   what, column, count ? all[0].text : "");
+    } while (list && list[-1] == ',' && !g->done);
+    GPUMB_FREE(all);
+}
+
+/* Applies the command line to a new axis. */
+static inline gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
+{
+    const char *name = g->columns.name[a->column];
+    const size_t length = strlen(name);
+    for (int i = 0; i < g->options.axes; i++)
+        if (!strncmp(g->options.axis[i], name, length) && g->options.axis[i][length] == '=') {
+            g->sweep.axis_used[i] = 1;
+            if (named)
+                gpumbi_axis_choose(g, a, g->options.axis[i]);
+            else
+                gpumbi_axis_parse(g, a, g->options.axis[i]);
+        }
+    return a;
+}
+
+GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo, int64_t hi,
+                                         int64_t step, int64_t factor)
+{
+    gpumb_axis *a = gpumbi_axis_begin(g, name, NULL, 0, 0);
+    if (!a->wants_values)
+        return a;
+    g = a->owner;
+    if (step < 1 && (factor < 2 || lo < 1)) {
+        gpumbi_end(g, GPUMB_EXIT_ERROR,
+                   "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
+                   name);
+        return a;
+    }
+    gpumbi_axis_range(g, a, lo, hi, step, factor);
+    return gpumbi_axis_finish(g, a, 0);
+}
+
+GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
+                                        size_t count)
+{
+    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 0);
+    if (!a->wants_values)
+        return a;
+    g = a->owner;
+    for (size_t i = 0; i < count && !g->done; i++)
+        gpumbi_axis_add(g, a, values[i], NULL);
+    return gpumbi_axis_finish(g, a, 0);
+}
+
+GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
+                                         size_t count)
+{
+    gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 1);
+    if (!a->wants_values)
+        return a;
+    g = a->owner;
+    for (size_t i = 0; i < count && !g->done; i++)
+        if (gpumbi_finite(values[i]))
+            gpumbi_axis_add_real(g, a, values[i]);
+        else
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its values is NaN or infinite",
+                       name);
+    return gpumbi_axis_finish(g, a, 0);
+}
+
+GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
+                                         size_t count)
+{
+    gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
+    if (!a->wants_values)
+        return a;
+    g = a->owner;
+    for (size_t i = 0; i < count && !g->done; i++) {
+        const gpumbi_text *kept = names[i] ? gpumbi_keep_text(g, names[i]) : NULL;
+        if (!kept)
+            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
+        else
+            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
+    }
+    return gpumbi_axis_finish(g, a, 1);
+}
+
+/* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
+static inline int gpumbi_axis_options_known(gpumb *g)
+{
+    for (int i = 0; i < g->options.axes && !g->done; i++)
+        if (!g->sweep.axis_used[i]) {
+            char axes[300] = "";
+            for (int c = 0; c < g->columns.count; c++)
+                if (g->columns.kind[c] == GPUMBI_AXIS)
+                    gpumbi_append(axes, sizeof axes, "%s%s", axes[0] ? ", " : "",
+                                  g->columns.name[c]);
+            gpumbi_end(g, GPUMB_EXIT_USAGE, "--axis %s: no such axis, there are: %s%s; see --list",
+                       g->options.axis[i], axes[0] ? axes : "none",
+                       g->sweep.here.depth ? " (of several sweeps in main() the first decides)"
+                                           : "");
+        }
+    return !g->done;
+}
+
+/* All configurations are known: the first pass comes. */
+static inline void gpumbi_passes_begin(gpumb *g)
+{
+    const size_t points = g->sweep.point_count;
+    g->sweep.enumerating = 0;
+    g->sweep.point_index = 0;
+    gpumbi_set_scope(g, 2);
+    gpumbi_next_region(g);
+    gpumbi_axis_options_known(g);
+    if (g->settings.shuffle)
+        g->sweep.drawn = (size_t *)gpumbi_allocate(g, (points + 1) * sizeof *g->sweep.drawn);
+    if (g->sweep.drawn)
+        gpumbi_draw_order(g->sweep.drawn, points, g->settings.seed, 0);
+    if (!g->sweep.whole_program)
+        g->sweep.expected = g->rows.count + g->selection.matched - g->selection.matched_before;
+}
+
+static inline void gpumbi_pass_end(gpumb *g)
+{
+    gpumbi_free_scope(g, 2);
+    gpumbi_next_region(g);
+    g->sweep.point_index++;
+}
+
+/* The outermost axis is through with its values, or with a pass. Returns whether a pass comes. */
+static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
+{
+    const int met = g->region.met > g->sweep.met_before;
+    if (!g->sweep.enumerating) {
+        gpumbi_pass_end(g);
+    } else if ((g->sweep.listing || !g->sweep.dry) && !met) {
+        /* A sweep that has nothing to measure is a mistake, in its values or its body. */
+        gpumbi_say("%s: sweep over %s %s", g->bench, g->columns.name[a->column],
+                   a->count ? "met no region: none of its configurations came to one "
+                              "(gpumb_alloc() returns NULL while a sweep enumerates: do "
+                              "not leave the body for that)"
+                            : "has no values: nothing is measured");
+        gpumbi_not_well(g);
+    }
+    if (g->sweep.enumerating && !g->sweep.listing && !g->sweep.dry)
+        gpumbi_passes_begin(g);
+    const size_t next = g->sweep.point_index;
+    if (g->sweep.enumerating || g->done || next >= g->sweep.point_count)
+        return 0;
+    g->sweep.number = g->sweep.drawn ? g->sweep.drawn[next] : next;
+    g->sweep.here.at[0] = g->sweep.cell[g->sweep.point[g->sweep.number]];
+    return 1;
+}
+
+static inline void gpumbi_sweep_end(gpumb *g)
+{
+    g->sweep.enumerating = g->sweep.dry;
+    gpumbi_free_scope(g, 2);
+    gpumbi_set_scope(g, g->memory.outer_scope);
+    gpumbi_write_drawn(g);
+}
+
+GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
+{
+    gpumb *g = a->owner;
+    int more = 0;
+    if (!g) /* closed in its body */
+        return 0;
+    gpumbi_leave_body(g);
+    if (a < g->sweep.axis ||
+        a >= g->sweep.axis + GPUMBI_DEPTH) /* opened when nothing was to be done */
+        return 0;
+    if (g->sweep.here.depth <= a->depth) /* closed by one of its own name inside it */
+        return 0;
+    while (g->sweep.here.depth > a->depth + 1) {
+        gpumbi_say("sweep over %s was left by return or goto: use continue%s",
+                   g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_why_left(g));
+        gpumbi_not_well(g);
+        gpumbi_axis_pop(g);
+    }
+    const int working = gpumbi_working(g);
+    if (working && (g->sweep.enumerating || a->depth > 0)) {
+        more = a->index < a->count;
+        if (more)
+            g->sweep.here.at[a->depth] = a->values[a->index++];
+    }
+    if (working && !more && a->depth == 0)
+        more = gpumbi_next_pass(g, a);
+    if (!more)
+        gpumbi_axis_pop(g);
+#ifdef GPUMB_TRACE
+    g->sweep.label[0] = 0;
+    gpumbi_append_axes(g->sweep.label, sizeof g->sweep.label, g, &g->sweep.here, " ", "=");
+#endif
+    if (more) {
+        g->sweep.siblings[a->depth + 1] = 0;
+        return 1;
+    }
+    if (a->depth == 0)
+        gpumbi_sweep_end(g);
+    return 0;
+}
+
+GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
+{
+    return a->owner->sweep.here.at[a->depth].value;
+}
+
+GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
+{
+    return gpumbi_as_real(gpumbi_axis_value(a));
+}
+
+/* What a program has several benchmarks for is first walked through, with all regions skipped. */
+static inline void gpumbi_walk(gpumb *g, int dry)
+{
+    g->sweep.dry = g->sweep.enumerating = dry;
+    g->sweep.whole_program = !dry;
+    if (!dry)
+        g->sweep.expected = g->selection.matched;
+}
+
+/* What was before the walk through a benchmark. */
+typedef struct gpumbi_walked {
+    int columns, axis_used[GPUMBI_OPTIONS];
+    uint64_t seen, matched;
+} gpumbi_walked;
+
+static inline gpumbi_walked gpumbi_benchmark_begin(gpumb *g, const gpumb_benchmark *benchmark)
+{
+    gpumbi_walked before;
+    before.columns = g->columns.count;
+    memcpy(before.axis_used, g->sweep.axis_used, sizeof before.axis_used);
+    before.seen = g->selection.seen;
+    before.matched = g->selection.matched;
+    g->selection.benchmark = benchmark;
+    g->selection.listed++;
+    return before;
+}
+
+/* Whether --filter lets any of it through; if not, its axes do not count. */
+static inline int gpumbi_benchmark_chosen(gpumb *g, const gpumbi_walked *before)
+{
+    if (g->selection.seen == before->seen) /* has no rows of its own, and counts by its name */
+        gpumbi_selected(g, NULL);
+    const int chosen = g->selection.matched > before->matched;
+    if (g->sweep.listing && chosen)
+        gpumbi_list_benchmark(g);
+    if (!chosen) {
+        gpumbi_columns_shorten(g, before->columns);
+        memcpy(g->sweep.axis_used, before->axis_used, sizeof before->axis_used);
+    }
+    return chosen;
+}
+
+static inline void gpumbi_list_only(gpumb *g)
+{
+    g->sweep.listing = 1;
+}
+
+/* ================================================================================================
+ * TABLE
+ *
+ * Owns what is shown on the terminal: the table, its notes, and the line that says what runs.
+ */
+
+static inline gpumbi_number gpumbi_or_empty(double value)
 {
     gpumbi_number n;
     n.text[0] = 0;
@@ -10906,7 +11295,7 @@ static gpumbi_number gpumbi_or_empty(double value)
 }
 
 /* "+-0.3 %", or "" without an interval. */
-static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
+static inline gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 {
     gpumbi_number n;
     n.text[0] = 0;
@@ -10920,8 +11309,8 @@ static gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 
 /* The flags of a row, as tables show them. On a GPU a time that isn't a span says so before them:
  * launching is in it. On the CPU all are latencies that were not given. */
-static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, char *text,
-                                      size_t size)
+static inline const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, char *text,
+                                             size_t size)
 {
     char flags[300];
     const char *meaning = gpumbi_meaning_name(r);
@@ -10932,39 +11321,8 @@ static const char *gpumbi_table_flags(const gpumb *g, const gpumb_result *r, cha
     return text;
 }
 
-static void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
-{
-    const gpumb_result *r = &row->result;
-    char flags[300];
-    fputs("|", file);
-    gpumbi_markdown_cell(file, r->bench);
-    gpumbi_markdown_cell(file, r->kernel);
-    gpumbi_markdown_columns(g, file, row, 1);
-    if (r->status == GPUMB_STATUS_OK) {
-        gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
-        gpumbi_markdown_cell(file, gpumbi_write_interval(&r->time).text);
-    } else {
-        gpumbi_markdown_cell(file, gpumbi_status_name[r->status]);
-        gpumbi_markdown_cell(file, "");
-    }
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops).text);
-    gpumbi_markdown_cell(
-        file, r->elements_per_s > 0 ? gpumbi_write_number(r->elements_per_s, 4, 0).text : "");
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_link).text);
-    gpumbi_markdown_columns(g, file, row, 0);
-    gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
-    gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
-                                   ? gpumbi_table_flags(g, r, flags, sizeof flags)
-                                   : r->reason);
-    fputc('\n', file);
-}
-
-/* ---- the table ------------------------------------------------------------------------------- */
-
 /* What is known of the device; the rows of CSV know its name alone. */
-static void gpumbi_table_facts(gpumb *g)
+static inline void gpumbi_table_facts(gpumb *g)
 {
     const gpumb_device *d = &g->device;
     FILE *t = g->table.file;
@@ -11002,7 +11360,7 @@ static void gpumbi_table_facts(gpumb *g)
     fputc('\n', t);
 }
 
-static void gpumbi_table_device(gpumb *g)
+static inline void gpumbi_table_device(gpumb *g)
 {
     const gpumb_device *d = &g->device;
     FILE *t = g->table.file;
@@ -11027,7 +11385,7 @@ static void gpumbi_table_device(gpumb *g)
 }
 
 /* The first cell of a line, at the left. */
-static void gpumbi_table_begin(gpumb *g, const char *text)
+static inline void gpumbi_table_begin(gpumb *g, const char *text)
 {
     gpumbi_print(g->table.file, "%s", text);
     g->table.at = gpumbi_width(text);
@@ -11035,7 +11393,7 @@ static void gpumbi_table_begin(gpumb *g, const char *text)
 }
 
 /* The next one, at the right of its column: one that is too wide takes room from those after it. */
-static void gpumbi_table_cell(gpumb *g, int width, const char *text)
+static inline void gpumbi_table_cell(gpumb *g, int width, const char *text)
 {
     g->table.end += 1 + width;
     const int blank = 1 + gpumbi_blank(g->table.end - g->table.at - 1, text);
@@ -11043,8 +11401,8 @@ static void gpumbi_table_cell(gpumb *g, int width, const char *text)
     g->table.at += blank + gpumbi_width(text);
 }
 
-static void gpumbi_table_cells(gpumb *g, const char *median, const char *interval, const char *rate,
-                               const char *share)
+static inline void gpumbi_table_cells(gpumb *g, const char *median, const char *interval,
+                                      const char *rate, const char *share)
 {
     gpumbi_table_cell(g, 10, median);
     gpumbi_table_cell(g, 8, interval);
@@ -11052,18 +11410,18 @@ static void gpumbi_table_cells(gpumb *g, const char *median, const char *interva
     gpumbi_table_cell(g, 8, share);
 }
 
-static const char *gpumbi_shown_name(const gpumb *g, int column)
+static inline const char *gpumbi_shown_name(const gpumb *g, int column)
 {
-    return column < 0 ? "elem/s" : g->sweep.column[column];
+    return column < 0 ? "elem/s" : g->columns.name[column];
 }
 
-static int gpumbi_shown_width(const gpumb *g, int column)
+static inline int gpumbi_shown_width(const gpumb *g, int column)
 {
     const int width = gpumbi_width(gpumbi_shown_name(g, column));
     return width > 10 ? width : 10;
 }
 
-static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_values *shown)
+static inline void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_values *shown)
 {
     const char *unit = row->result.bytes > 0 ? "GB/s" : row->result.flop > 0 ? "GFLOP/s" : "";
     const char *share = row->result.to_device + row->result.to_host > 0 ? "% link"
@@ -11072,7 +11430,7 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
     uint64_t axes = gpumbi_hash(1, row->result.bench);
     uint64_t rates = gpumbi_hash(gpumbi_hash(0, unit), share);
     for (int i = 0; i < row->point.depth; i++)
-        axes = gpumbi_hash(axes, g->sweep.column[row->point.at[i].column]);
+        axes = gpumbi_hash(axes, g->columns.name[row->point.at[i].column]);
     for (int i = 0; i < shown->count; i++)
         rates = gpumbi_hash(rates, gpumbi_shown_name(g, shown->at[i].column));
     if (g->table.axes == axes && (g->table.rates == rates || row->result.status != GPUMB_STATUS_OK))
@@ -11083,7 +11441,7 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
     fputc('\n', g->table.file);
     gpumbi_table_begin(g, row->result.bench);
     for (int i = 0; i < row->point.depth; i++)
-        gpumbi_table_cell(g, 10, g->sweep.column[row->point.at[i].column]);
+        gpumbi_table_cell(g, 10, g->columns.name[row->point.at[i].column]);
     gpumbi_table_cells(g, "median", "+-", unit, share);
     for (int i = 0; i < shown->count; i++)
         gpumbi_table_cell(g, gpumbi_shown_width(g, shown->at[i].column),
@@ -11091,13 +11449,13 @@ static void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const gpumbi_v
     fputc('\n', g->table.file);
 }
 
-static void gpumbi_paint(const gpumb *g, const char *color)
+static inline void gpumbi_paint(const gpumb *g, const char *color)
 {
     if (g->table.color)
         fprintf(g->table.file, "\033[%sm", color);
 }
 
-static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
+static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
@@ -11163,40 +11521,89 @@ static void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     fputc('\n', g->table.file);
 }
 
-GPUMB_API void gpumb_print_result(const gpumb_result *r)
+/* Shows the finished rows that are not shown yet. */
+static inline void gpumbi_table_rows(gpumb *g)
 {
-    char flags[300];
-    if (!r) {
-        printf("no result: the pointer is NULL\n");
-        return;
+    for (const gpumbi_row *row; (row = gpumbi_next_to_show(g)) != NULL;) {
+        if (!g->table.file)
+            continue;
+        if (!g->table.header_printed)
+            gpumbi_table_device(g);
+        g->table.header_printed = 1;
+        gpumbi_table_row(g, row);
+        fflush(g->table.file);
     }
-    if (r->status != GPUMB_STATUS_OK) {
-        gpumbi_print(stdout, "%s: %s: %s\n", gpumbi_kernel_name(r), gpumbi_status_name[r->status],
-                     r->reason);
+}
+
+/* Where the table goes, `out`; NULL: it is not wanted. */
+static inline void gpumbi_table_open(gpumb *g, FILE *out)
+{
+    const char *terminal = getenv("TERM");
+    const int dumb = terminal && !strcmp(terminal, "dumb"); /* knows no escapes, nor \r */
+    g->table.file = out;
+    g->progress.shown = out && !dumb && gpumbi_terminal(2);
+    g->table.color = out && !dumb && !g->settings.no_color && gpumbi_terminal(fileno(out)) &&
+                     (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
+}
+
+/* The last lines of the table. */
+static inline void gpumbi_table_closing(gpumb *g)
+{
+    if (g->table.header_printed)
+        gpumbi_print(g->table.file, "\n%s: %llu ok, %llu skipped, %llu failed\n",
+                     gpumbi_count(g->rows.count, "row").text, (unsigned long long)g->rows.ok,
+                     (unsigned long long)g->rows.skipped,
+                     (unsigned long long)(g->rows.count - g->rows.ok - g->rows.skipped));
+    errno = 0;
+    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
+                   strerror(errno ? errno : EIO));
+    for (int i = 0; i < GPUMBI_SIGNALS; i++)
+        if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
+            gpumbi_say("%s after %s", gpumbi_signal_name[i],
+                       gpumbi_count(g->rows.count, "row").text);
+}
+
+static inline void gpumbi_table_free(gpumb *g)
+{
+    gpumbi_free_texts(g->table.notes);
+}
+
+/* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
+ * overwrites it. */
+static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
+{
+    char text[80];
+    const uint64_t rows = g->rows.count, rest = g->sweep.expected - rows;
+    const uint64_t timed = rows - g->kept.met;
+    if (!g->progress.shown || s->copy_to)
         return;
+    const double now = gpumbi_dev_clock();
+    g->progress.began_s = timed ? g->progress.began_s : now;
+    gpumbi_format(text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
+                  (unsigned long long)(g->sweep.expected > rows ? g->sweep.expected : rows + 1));
+    if (timed && g->sweep.expected > rows) {
+        const int left =
+            (int)((now - g->progress.began_s) / gpumbi_real(timed) * gpumbi_real(rest) + 0.5);
+        gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
-    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
-    if (r->time.count >= 6)
-        gpumbi_print(stdout, ", 95 %% in %s ... %s",
-                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
-                     gpumbi_write_time(r->time.ci_hi).text);
-    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
-    if (r->batch > 1)
-        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
-    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
-    if (r->gbps > 0)
-        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
-    if (r->gflops > 0)
-        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
-    if (r->elements_per_s > 0)
-        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
-    if (r->measured_pct > 0)
-        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
-                     gpumbi_write_short(r->expected_pct, 1).text,
-                     gpumbi_write_short(r->measured_pct, 1).text);
-    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
-    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
-    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
+    gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
+    gpumbi_append_axes(text, sizeof text, g, &s->point, " ", "=");
+    gpumbi_show_progress(text);
+}
+
+static inline void gpumbi_table_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {NULL,
+                                     gpumbi_progress,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_table_closing,
+                                     gpumbi_table_free};
+    gpumbi_use(g, GPUMBI_TOOL_TABLE, &tool);
 }
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
@@ -11204,6 +11611,7 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
     va_list arguments, again;
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
         return;
+    gpumbi_table_use(g);
     va_start(arguments, format);
     va_copy(again, arguments);
     const char *mark = g->settings.replay ? "replayed: " : "";
@@ -11220,46 +11628,348 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
         return;
     for (char *c = note->text; *c; c++)
         *c = *c == '\n' || *c == '\r' ? ' ' : *c;
-    if (g->sinks.last_note)
-        g->sinks.last_note->next = note;
+    if (g->table.last_note)
+        g->table.last_note->next = note;
     else
-        g->sinks.notes = note;
-    g->sinks.last_note = note;
+        g->table.notes = note;
+    g->table.last_note = note;
     if (g->table.file)
         gpumbi_print(g->table.file, "  %s\n", note->text);
 }
 
-static void gpumbi_show_progress(char *text)
+/* ================================================================================================
+ * FILES
+ *
+ * Owns the files.
+ */
+
+static inline void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line *l)
 {
-    gpumbi_progress_clear();
-    gpumbi_plain(text);
-    fputs(text, stderr);
-    fflush(stderr);
-    gpumbi_progress_length = (int)strlen(text);
+    l->schema = GPUMBI_SCHEMA;
+    gpumbi_copy_text(l->version, sizeof l->version, GPUMB_VERSION);
+    gpumbi_copy_text(l->backend, sizeof l->backend, g->device.backend);
+    gpumbi_copy_text(l->device, sizeof l->device, g->device.name);
+    gpumbi_copy_text(l->settings, sizeof l->settings, g->sinks.settings);
+    l->gb_per_j = r->energy_j > 0 ? r->bytes / 1e9 / r->energy_j : 0;
+    l->result = *r;
 }
 
-/* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
- * overwrites it. */
-static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
+/* The line of a row. */
+static inline void gpumbi_row_line(const gpumb *g, const gpumbi_row *row, gpumbi_line *l)
 {
-    char text[80];
-    const uint64_t rows = g->rows.count, rest = g->progress.expected - rows;
-    const uint64_t timed = rows - g->kept.met;
-    if (!g->progress.shown || s->copy_to)
+    gpumbi_fill_line(g, &row->result, l);
+    l->values[0] = 0;
+    for (int i = 0; i < row->values->count; i++)
+        gpumbi_list(l->values, sizeof l->values, g->columns.name[row->values->at[i].column]);
+}
+
+/* ---- CSV (RFC 4180, lines end in LF) --------------------------------------------------------- */
+
+static inline void gpumbi_csv_field(FILE *file, const char *text, int first)
+{
+    if (!first)
+        fputc(',', file);
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, file);
         return;
-    const double now = gpumbi_dev_clock();
-    g->progress.began_s = timed ? g->progress.began_s : now;
-    gpumbi_format(
-        text, sizeof text, "[%llu/%llu", (unsigned long long)rows + 1,
-        (unsigned long long)(g->progress.expected > rows ? g->progress.expected : rows + 1));
-    if (timed && g->progress.expected > rows) {
-        const int left =
-            (int)((now - g->progress.began_s) / gpumbi_real(timed) * gpumbi_real(rest) + 0.5);
-        gpumbi_append(text, sizeof text, ", %d:%02d left", left / 60, left % 60);
     }
-    gpumbi_append(text, sizeof text, "] %s/%s", s->result.bench, s->result.kernel);
-    gpumbi_append_axes(text, sizeof text, g, &s->point, " ", "=");
-    gpumbi_show_progress(text);
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+/* A row, or (NULL) the header. */
+static inline void gpumbi_csv_row(gpumb *g, FILE *file, const gpumbi_row *row)
+{
+    gpumbi_line line;
+    gpumbi_number number;
+    char text[GPUMBI_CELL];
+    if (row)
+        gpumbi_row_line(g, row, &line);
+    for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++) {
+        const gpumbi_field *f = &gpumbi_row_fields[i];
+        gpumbi_csv_field(file, row ? gpumbi_field_text(f, &line, &line.result, text) : f->name,
+                         i == 0);
+    }
+    for (int c = 0; c < g->columns.count; c++)
+        gpumbi_csv_field(file, row ? gpumbi_column_text(row, c, 0, &number) : g->columns.name[c],
+                         0);
+    fputc('\n', file);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static inline void gpumbi_json_string(FILE *file, const char *text)
+{
+    uint32_t code;
+    fputc('"', file);
+    for (size_t length; *text; text += length) {
+        length = gpumbi_character(text, &code);
+        if (code == '"' || code == '\\')
+            fprintf(file, "\\%c", *text);
+        else if (code < 0x20 || code == GPUMBI_NO_CHARACTER)
+            fprintf(file, "\\u%04x", code < 0x20 ? (unsigned)code : 0xfffdu);
+        else
+            fwrite(text, 1, length, file);
+    }
+    fputc('"', file);
+}
+
+/* Fields of `base` as members of an object. What has another place in the file is left out. */
+static inline void gpumbi_json_fields(FILE *file, const gpumbi_field *fields, int count,
+                                      const void *base, const gpumb_result *r)
+{
+    char text[GPUMBI_CELL];
+    for (int i = 0; i < count; i++) {
+        const gpumbi_field *f = &fields[i];
+        const char *value = gpumbi_field_text(f, base, r, text);
+        if (fields == gpumbi_row_fields &&
+            (i == GPUMBI_COLUMN_gpumb || i == GPUMBI_COLUMN_values || i == GPUMBI_COLUMN_settings))
+            continue;
+        fprintf(file, "%s\"%s\": ", i ? ", " : "{", f->name);
+        if (!value[0] && (fields != gpumbi_row_fields || i != GPUMBI_COLUMN_flags))
+            fputs("null", file);
+        else if (f->kind < GPUMBI_IS_INT)
+            gpumbi_json_string(file, value);
+        else
+            fputs(value, file);
+    }
+}
+
+static inline void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
+{
+    memcpy(&head->device, &g->device, sizeof g->device);
+    memcpy(&head->settings, &g->settings, sizeof g->settings);
+    head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
+    gpumbi_copy_text(head->program, sizeof head->program, g->program);
+    gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
+    head->emulated = gpumbi_is_cpu(g);
+    const int transfers = gpumbi_transfers_per_clock(&g->device);
+    head->peak_source = g->settings.peak_gbps > 0 ? 2
+                        : transfers == 4          ? 3
+                        : transfers == 16         ? 4
+                                                  : transfers > 0;
+}
+
+/* The program and what is not as by default: program=copy;seed=2;arguments=--axis n=1 2. Without
+ * commas, for those who cut CSV into columns by them. */
+static inline void gpumbi_settings_text(const gpumbi_head *head, char *text, size_t size)
+{
+    gpumbi_head usual;
+    char cell[2][GPUMBI_CELL];
+    memset(&usual, 0, sizeof usual);
+    gpumbi_complete_settings(&usual.settings);
+    gpumbi_format(text, size, "program=%s", head->program);
+    for (int i = 0; i < GPUMBI_SETTINGS_COUNT; i++) {
+        const gpumbi_field *f = &gpumbi_settings_fields[i];
+        const char *value = gpumbi_field_text(f, head, NULL, cell[0]);
+        if (strcmp(value, gpumbi_field_text(f, &usual, NULL, cell[1])))
+            gpumbi_append(text, size, ";%s=%s", f->name, value);
+    }
+    for (; *text; text++)
+        *text = *text == ',' ? ' ' : *text;
+}
+
+/* What is around the rows. */
+static inline void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
+{
+    char date[32];
+    gpumbi_head head;
+    if (!begins) {
+        fputs("\n],\n", file);
+        GPUMBI_EACH_TOOL(g, foot, (g, file));
+        fputs("\"notes\": [", file);
+        for (const gpumbi_text *note = g->table.notes; note; note = note->next) {
+            gpumbi_json_string(file, note->text);
+            fputs(note->next ? ",\n" : "", file);
+        }
+        fputs("]}\n", file);
+        return;
+    }
+    gpumbi_head_of(g, &head);
+    gpumbi_dev_date(date);
+    fprintf(file, "{\"schema\": %d,\n\"gpumb\": \"%s\",\n\"date\": \"%s\",\n\"program\": ",
+            (int)GPUMBI_SCHEMA, GPUMB_VERSION, date);
+    gpumbi_json_string(file, g->program);
+    if (g->settings.replay) {
+        fputs(",\n\"replayed\": ", file);
+        gpumbi_json_string(file, g->settings.replay);
+    }
+    fputs(",\n\"device\": ", file);
+    gpumbi_json_fields(file, gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &head, NULL);
+    fputs("},\n\"settings\": ", file);
+    gpumbi_json_fields(file, gpumbi_settings_fields, GPUMBI_SETTINGS_COUNT, &head, NULL);
+    fputs("},\n\"units\": \"seconds, bytes read + written, GB/s = 1e9 byte/s\",\n\"rows\": [",
+          file);
+}
+
+/* A column behind the fixed ones, the `place`-th member of its object. */
+static inline void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int column,
+                                      int place, int named)
+{
+    gpumbi_number number;
+    const char *text = gpumbi_column_text(row, column, 0, &number);
+    fputs(place ? ", " : "", file);
+    gpumbi_json_string(file, g->columns.name[column]);
+    fputs(": ", file);
+    if (named)
+        gpumbi_json_string(file, text);
+    else
+        fputs(text[0] ? text : "null", file);
+}
+
+static inline void gpumbi_json_row(gpumb *g, FILE *file, const gpumbi_row *row)
+{
+    gpumbi_line line;
+    gpumbi_row_line(g, row, &line);
+    fputs(g->sinks.sink[GPUMBI_JSON].entries++ ? ",\n" : "\n", file);
+    gpumbi_json_fields(file, gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, &line, &row->result);
+    for (uint64_t i = 0; row->samples && i < row->result.time.count; i++)
+        fprintf(file, "%s%s", i ? ", " : ", \"samples_s\": [",
+                gpumbi_write_scaled(row->samples[i], 0).text);
+    fputs(row->samples && row->result.time.count ? "], \"axes\": {" : ", \"axes\": {", file);
+    for (int i = 0; i < row->point.depth; i++)
+        gpumbi_json_column(g, file, row, row->point.at[i].column, i,
+                           row->point.at[i].text && !row->point.at[i].is_real);
+    fputs("}, \"values\": {", file);
+    for (int i = 0; i < row->values->count; i++)
+        gpumbi_json_column(g, file, row, row->values->at[i].column, i, 0);
+    fputs("}}", file);
+}
+
+/* ---- Google Benchmark's JSON ------------------------------------------------------------------
+ *
+ * As its docs/user_guide.md and src/json_reporter.cc (v1.9.5) have it: what compare.py and the
+ * actions and services around it read. Counters are members of an entry: own values, here. There is
+ * no processor time; the tools want one, and get the time itself.
+ */
+
+static inline void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
+{
+    char date[32];
+    if (!begins) {
+        fputs("\n]}\n", file);
+        return;
+    }
+    gpumbi_dev_date(date);
+    fprintf(file, "{\"context\": {\"date\": \"%s\", \"executable\": ", date);
+    gpumbi_json_string(file, g->program);
+    fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
+    fputs(", \"device\": ", file);
+    gpumbi_json_string(file, g->device.name);
+    fprintf(file,
+            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
+            "\"json_schema_version\": 1},\n\"benchmarks\": [",
+            g->device.backend, GPUMB_VERSION);
+}
+
+/* bench/kernel/axis:value ..., what is not ok left out. */
+static inline void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row)
+{
+    const gpumb_result *r = &row->result;
+    const char *const member[] = {"real_time", "cpu_time", "bytes_per_second", "items_per_second"};
+    const double value[] = {1e9 * r->time.median, 1e9 * r->time.median, 1e9 * r->gbps,
+                            r->elements_per_s};
+    char name[GPUMBI_LINE];
+    if (r->status != GPUMB_STATUS_OK)
+        return;
+    gpumbi_format(name, sizeof name, "%s/%s", r->bench, r->kernel);
+    gpumbi_append_axes(name, sizeof name, g, &row->point, "/", ":");
+    fputs(g->sinks.sink[GPUMBI_GBENCH].entries++ ? ",\n{" : "\n{", file);
+    for (int i = 0; i < row->values->count; i++) /* first: the last of one name counts */
+        if (gpumbi_finite(row->values->at[i].value)) {
+            gpumbi_json_column(g, file, row, row->values->at[i].column, 0, 0);
+            fputs(", ", file);
+        }
+    for (int run = 0; run < 2; run++) {
+        fputs(run ? ", \"run_name\": " : "\"name\": ", file);
+        gpumbi_json_string(file, name);
+    }
+    fprintf(file,
+            ", \"run_type\": \"iteration\", \"repetitions\": 1, \"repetition_index\": 0, "
+            "\"threads\": 1, \"iterations\": %llu, \"time_unit\": \"ns\"",
+            (unsigned long long)(r->time.count * r->batch));
+    for (int i = 0; i < 4; i++)
+        if (value[i] > 0)
+            fprintf(file, ", \"%s\": %s", member[i], gpumbi_write_scaled(value[i], 0).text);
+    fputs("}", file);
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+/* A bar would end the cell, and a backslash before it take the bar's escape away. */
+static inline void gpumbi_markdown_cell(FILE *file, const char *text)
+{
+    char plain[GPUMBI_LINE];
+    gpumbi_copy_line(plain, sizeof plain, text);
+    fputc(' ', file);
+    for (const char *c = plain; *c; c++)
+        fprintf(file, *c == '|' || (*c == '\\' && strchr("\\|", c[1])) ? "\\%c" : "%c", *c);
+    fputs(" |", file);
+}
+
+/* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
+static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
+{
+    gpumbi_number number;
+    for (int c = 0; c < g->columns.count; c++)
+        if ((g->columns.kind[c] == GPUMBI_AXIS) == axes)
+            gpumbi_markdown_cell(file,
+                                 row ? gpumbi_column_text(row, c, 4, &number) : g->columns.name[c]);
+}
+
+static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
+{
+    if (!begins) {
+        fputs(g->table.notes ? "\n" : "", file);
+        for (const gpumbi_text *note = g->table.notes; note; note = note->next)
+            gpumbi_print(file, "- %s\n", note->text);
+        return;
+    }
+    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
+            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
+            gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
+    fputs("| bench | kernel |", file);
+    gpumbi_markdown_columns(g, file, NULL, 1);
+    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak | % of link |", file);
+    gpumbi_markdown_columns(g, file, NULL, 0);
+    fputs(" verified | flags |\n|---|---|", file);
+    for (int c = 0; c < g->columns.count + 7; c++)
+        fputs("---:|", file);
+    fputs("---|---|\n", file);
+}
+
+static inline void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *row)
+{
+    const gpumb_result *r = &row->result;
+    char flags[300];
+    fputs("|", file);
+    gpumbi_markdown_cell(file, r->bench);
+    gpumbi_markdown_cell(file, r->kernel);
+    gpumbi_markdown_columns(g, file, row, 1);
+    if (r->status == GPUMB_STATUS_OK) {
+        gpumbi_markdown_cell(file, gpumbi_write_time(r->time.median).text);
+        gpumbi_markdown_cell(file, gpumbi_write_interval(&r->time).text);
+    } else {
+        gpumbi_markdown_cell(file, gpumbi_status_name[r->status]);
+        gpumbi_markdown_cell(file, "");
+    }
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops).text);
+    gpumbi_markdown_cell(
+        file, r->elements_per_s > 0 ? gpumbi_write_number(r->elements_per_s, 4, 0).text : "");
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
+    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_link).text);
+    gpumbi_markdown_columns(g, file, row, 0);
+    gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
+    gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK
+                                   ? gpumbi_table_flags(g, r, flags, sizeof flags)
+                                   : r->reason);
+    fputc('\n', file);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -11267,7 +11977,7 @@ static void gpumbi_progress(gpumb *g, const gpumbi_sampler *s)
 /* Finds out where a sink writes to: to standard output, by whatever name, straight to what is no
  * regular file, or to a name in a folder without links, since the program may change its own.
  * Returns what is wrong. */
-static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
+static inline const char *gpumbi_sink_resolve(gpumbi_sink *sink)
 {
     char path[GPUMBI_PATH], link[GPUMBI_PATH];
     gpumbi_file_state about;
@@ -11313,14 +12023,14 @@ static const char *gpumbi_sink_resolve(gpumbi_sink *sink)
     return strerror(errno);
 }
 
-static void gpumbi_sink_part(const gpumbi_sink *sink, char part[GPUMBI_PATH])
+static inline void gpumbi_sink_part(const gpumbi_sink *sink, char part[GPUMBI_PATH])
 {
     gpumbi_format(part, GPUMBI_PATH, "%s.part", sink->name);
 }
 
 /* A new file, with mode and owner of the one that it will replace. Returns -1 if there is anything
  * of that name. */
-static int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
+static inline int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
 {
     const int fd = gpumbi_open(path, O_WRONLY | O_CREAT | O_EXCL, sink->replaces ? 0600 : 0666);
     if (fd >= 0 && sink->replaces)
@@ -11329,7 +12039,7 @@ static int gpumbi_new_file(const gpumbi_sink *sink, const char *path)
 }
 
 /* The same of a free name NAME.part.1, .2 ... */
-static int gpumbi_spare_file(const gpumbi_sink *sink, char path[GPUMBI_PATH])
+static inline int gpumbi_spare_file(const gpumbi_sink *sink, char path[GPUMBI_PATH])
 {
     int fd = -1;
     errno = EEXIST;
@@ -11341,7 +12051,7 @@ static int gpumbi_spare_file(const gpumbi_sink *sink, char path[GPUMBI_PATH])
 }
 
 /* Keeps what a dead run has left, which is locked now. Returns 0 if it can't be. */
-static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
+static inline int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
 {
     char kept[GPUMBI_PATH];
     gpumbi_file_state about;
@@ -11363,7 +12073,7 @@ static int gpumbi_set_aside(const gpumbi_sink *sink, int fd, const char *part)
 /* Makes the part and locks it, or takes over what a dead run has left. Returns what is wrong. Two
  * runs that meet here lock the same file, or one finds another file at the path than the one it has
  * locked, and begins again. */
-static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
+static inline const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
 {
     char part[GPUMBI_PATH];
     gpumbi_file_state about;
@@ -11408,7 +12118,7 @@ static const char *gpumbi_make_part(gpumbi_sink *sink, int resumes)
 
 /* Lets a finished file take the place of another, which may have been removed or replaced. Data is
  * on the disk before the name is; a folder is flushed where the file system can. */
-static int gpumbi_take_place(int fd, const char *from, const char *to)
+static inline int gpumbi_take_place(int fd, const char *from, const char *to)
 {
     char folder[GPUMBI_PATH];
     int lost;
@@ -11430,7 +12140,7 @@ static int gpumbi_take_place(int fd, const char *from, const char *to)
 }
 
 /* Whether another sink's file is this one, its part, or what would be kept of that. */
-static int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
+static inline int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
 {
     const size_t length = strlen(sink->name);
     const char *rest = other->name + length;
@@ -11440,7 +12150,7 @@ static int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
 
 /* Opens the files, all or none: the second pass makes them. Returns whether one is standard
  * output. */
-static int gpumbi_sinks_open(gpumb *g)
+static inline int gpumbi_sinks_open(gpumb *g)
 {
     static const char *const option[] = {"--csv", "--json", "--md", "--gbench"};
     const char *const path[] = {g->settings.csv, g->settings.json, g->settings.markdown,
@@ -11491,7 +12201,7 @@ static int gpumbi_sinks_open(gpumb *g)
 }
 
 /* Ends the context: a sink can't be written. */
-static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
+static inline void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
 {
     g->sinks.broken = 1;
     gpumbi_end(g, GPUMB_EXIT_ERROR,
@@ -11501,7 +12211,7 @@ static void gpumbi_sink_failed(gpumb *g, const gpumbi_sink *sink)
 
 /* Writes a row, with the header if it is the first, or the end of the file: all of it or, in a
  * regular file, nothing. Returns 0 if it can't. */
-static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
+static inline int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
 {
     static const struct {
         void (*frame)(gpumb *g, FILE *file, int begins);
@@ -11544,11 +12254,11 @@ static int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
 }
 
 /* Brings a sink up to date. */
-static int gpumbi_sink_write_rows(gpumb *g, int kind)
+static inline int gpumbi_sink_write_rows(gpumb *g, int kind)
 {
     gpumbi_sink *sink = &g->sinks.sink[kind];
     int right = 1;
-    sink->columns = g->sweep.columns;
+    sink->columns = g->columns.count;
     while (right && sink->rows < g->rows.count)
         right = gpumbi_sink_write(g, kind, g->rows.at[sink->rows]);
     return right;
@@ -11556,7 +12266,7 @@ static int gpumbi_sink_write_rows(gpumb *g, int kind)
 
 /* Writes the part anew, with the columns and in the order of now. At any time one of both is there,
  * with all rows that were, and locked. */
-static int gpumbi_sink_renew(gpumb *g, int kind)
+static inline int gpumbi_sink_renew(gpumb *g, int kind)
 {
     char part[GPUMBI_PATH], fresh[GPUMBI_PATH];
     gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -11585,7 +12295,7 @@ static int gpumbi_sink_renew(gpumb *g, int kind)
 
 /* Shows the finished rows in all sinks. While those of a drawn order are to come, only files get
  * them as they are, since they can be written anew when all are there. */
-static void gpumbi_write_rows(gpumb *g)
+static inline void gpumbi_write_rows(gpumb *g)
 {
     const int waiting = g->sweep.drawn != NULL;
     if (g->settings.profile) /* there is nothing in them */
@@ -11596,7 +12306,7 @@ static void gpumbi_write_rows(gpumb *g)
         if (sink->fd < 0 || (waiting && sink->straight) || (sink->stale && g->kept.left))
             continue;
         const int wider = kind != GPUMBI_JSON && kind != GPUMBI_GBENCH && sink->rows &&
-                          sink->columns != g->sweep.columns;
+                          sink->columns != g->columns.count;
         const int drawn = !waiting && sink->rows > g->rows.written, before = sink->rows > 0;
         errno = 0;
         if (wider && sink->straight) {
@@ -11604,7 +12314,7 @@ static void gpumbi_write_rows(gpumb *g)
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "%s %s: column %s came after the header was sent; write to a file, for "
                        "example %s results.%s",
-                       sink->option, sink->path, g->sweep.column[g->sweep.columns - 1],
+                       sink->option, sink->path, g->columns.name[g->columns.count - 1],
                        sink->option, sink->option + 2);
         } else if (!(wider || drawn || sink->stale ? gpumbi_sink_renew(g, kind)
                                                    : gpumbi_sink_write_rows(g, kind))) {
@@ -11618,19 +12328,12 @@ static void gpumbi_write_rows(gpumb *g)
             gpumbi_plain(gpumbi_crash_files);
         }
     }
-    for (; !waiting && !g->sinks.broken && g->rows.written < g->rows.count; g->rows.written++) {
-        if (!g->table.file)
-            continue;
-        if (!g->table.header_printed)
-            gpumbi_table_device(g);
-        g->table.header_printed = 1;
-        gpumbi_table_row(g, g->rows.at[g->rows.written]);
-        fflush(g->table.file);
-    }
+    if (!g->sinks.broken)
+        gpumbi_table_rows(g);
 }
 
 /* Completes a file. It takes its name only if nothing went wrong, and has none without rows. */
-static void gpumbi_sink_close(gpumb *g, int kind)
+static inline void gpumbi_sink_close(gpumb *g, int kind)
 {
     char part[GPUMBI_PATH];
     gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -11658,22 +12361,53 @@ static void gpumbi_sink_close(gpumb *g, int kind)
     sink->fd = -1;
 }
 
+/* Before the first file is opened. */
+static inline void gpumbi_files_begin(gpumb *g)
+{
+    for (int i = 0; i < GPUMBI_SINKS; i++)
+        g->sinks.sink[i].fd = -1;
+}
+
+/* Rows go as JSON to a file that is open, and called `name`, in place of what was asked for. */
+static inline void gpumbi_files_redirect(gpumb *g, int fd, const char *name)
+{
+    gpumb_settings *s = &g->settings;
+    s->csv = s->markdown = s->gbench = NULL;
+    s->json = name;
+    s->raw = s->resume = 0;
+    g->sinks.sink[GPUMBI_JSON].fd = name ? fd : -1;
+    g->sinks.sink[GPUMBI_JSON].straight = name != NULL;
+}
+
+/* What rows say of the settings: `known`, or (NULL) those in force. */
+static inline void gpumbi_files_settings(gpumb *g, const char *known)
+{
+    gpumbi_head head;
+    gpumbi_head_of(g, &head);
+    gpumbi_settings_text(&head, g->sinks.settings, sizeof g->sinks.settings);
+    if (known)
+        gpumbi_copy_text(g->sinks.settings, sizeof g->sinks.settings, known);
+}
+
+static inline void gpumbi_files_closing(gpumb *g)
+{
+    for (int i = 0; i < GPUMBI_SINKS; i++)
+        gpumbi_sink_close(g, i);
+    if (gpumbi_crash_files[0]) /* else not touched: other threads may have contexts, too */
+        gpumbi_crash_files[0] = 0;
+}
+
+static inline void gpumbi_files_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        NULL, NULL, NULL, NULL, NULL, gpumbi_write_rows, NULL, gpumbi_files_closing, NULL};
+    gpumbi_use(g, GPUMBI_TOOL_FILES, &tool);
+}
+
 /* ================================================================================================
- * COMPARISON
+ * RECORDS
  *
- * Owns rows from elsewhere: of the base that --compare names, and of other processes of this
- * program (--processes); and those that take the place of regions: of an interrupted run
- * (--resume), of a file (--replay), of the processes of several devices. Owns also what is expected
- * of rows (--expect). Rows are read in place, by one reader for CSV and one for JSON: the texts of
- * a record point into what was read. It belongs to a row of this run if bench, kernel and all axes
- * that this run has are the same; what has these in common is matched in its order. Unknown columns
- * are part of the record's name only: they are axes of other benchmarks, or notes.
- *
- * Another process is this program once more, with the same arguments. In its environment,
- * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
- * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
- * the one to measure on (-1: as its arguments say), STEP 1 if it waits before each region until
- * those of the other devices are there.
+ * Owns nothing.
  */
 
 enum {
@@ -11695,8 +12429,6 @@ typedef struct gpumbi_estimate {
 } gpumbi_estimate;
 
 struct gpumbi_record {
-    gpumbi_record *next;                    /* in its slot of the hash table */
-    uint64_t key;                           /* see gpumbi_key() */
     size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
     const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
     const char *samples;                    /* the array of JSON, each number ended by a 0 */
@@ -11714,15 +12446,16 @@ struct gpumbi_records {
     gpumbi_line now;                           /* the record that is read ... */
     unsigned char there[GPUMBI_COLUMNS_FIXED]; /* ... its columns: 1 empty, 2 not */
     int last;                                  /* field that was looked for */
-    gpumbi_record *rows, **slot;
+    gpumbi_record *rows;
+    gpumbi_index index; /* of these, by gpumbi_key() */
     gpumbi_cell *axes;
-    size_t count, capacity, slots, axis_count, axis_capacity;
+    size_t count, capacity, axis_count, axis_capacity;
     int several; /* records with the name and axes of another one that is matched */
     int exact;   /* all axes are known to be such, and count */
     char wrong[160];
 };
 
-static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail)
+static inline void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail)
 {
     if (!t->wrong[0])
         gpumbi_format(t->wrong, sizeof t->wrong, "line %llu: %s%.40s", (unsigned long long)t->line,
@@ -11731,7 +12464,7 @@ static void gpumbi_wrong(gpumbi_records *t, const char *what, const char *detail
 
 /* Of all processes that measured a row: the geometric mean of their medians, and the interval of
  * the last around it. */
-static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
+static inline gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
     gpumbi_estimate e = {r->time.median,
                          r->time.ci_lo,
@@ -11760,7 +12493,7 @@ static gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The fields of a record; of one that has none yet, the values that stand for unknown. */
-static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
+static inline void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
 {
     for (int i = 0; i < GPUMBI_COLUMNS_FIXED; i++)
         gpumbi_read_field(&gpumbi_row_fields[i], line, r->text[i] ? r->text[i] : "");
@@ -11769,7 +12502,7 @@ static void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
 }
 
 /* What a record can't do without. */
-static void gpumbi_record_needs(gpumbi_records *t, const char *what)
+static inline void gpumbi_record_needs(gpumbi_records *t, const char *what)
 {
     static const unsigned char needed[] = {GPUMBI_COLUMN_bench,   GPUMBI_COLUMN_kernel,
                                            GPUMBI_COLUMN_status,  GPUMBI_COLUMN_median_s,
@@ -11779,7 +12512,7 @@ static void gpumbi_record_needs(gpumbi_records *t, const char *what)
             gpumbi_wrong(t, what, gpumbi_row_fields[needed[i]].name);
 }
 
-static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
+static inline gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
 {
     if (!gpumbi_grow(g, &t->rows, sizeof *t->rows, t->count, &t->capacity))
         gpumbi_wrong(t, "no memory", "");
@@ -11793,7 +12526,7 @@ static gpumbi_record *gpumbi_record_begin(gpumb *g, gpumbi_records *t)
     return r;
 }
 
-static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_cell cell)
+static inline void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_cell cell)
 {
     if (slot < GPUMBI_READ_AXIS) {
         t->rows[t->count].text[slot] = cell.text;
@@ -11810,7 +12543,7 @@ static void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gpumbi_ce
 }
 
 /* Puts the cells of a record that are values behind its axes, in the order of the list. */
-static void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
+static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
 {
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
     const char *list = t->now.values;
@@ -11830,7 +12563,7 @@ static void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
 }
 
 /* A record counts once it is complete, and makes sense. */
-static void gpumbi_record_end(gpumbi_records *t)
+static inline void gpumbi_record_end(gpumbi_records *t)
 {
     gpumbi_record *r = &t->rows[t->count];
     gpumb_result *now = &t->now.result;
@@ -11861,7 +12594,7 @@ static void gpumbi_record_end(gpumbi_records *t)
 }
 
 /* The next field of a CSV file, and whether the line ends behind it. */
-static const char *gpumbi_csv_next(gpumbi_records *t, int *last)
+static inline const char *gpumbi_csv_next(gpumbi_records *t, int *last)
 {
     char *from = t->at, *to = from, *text = from;
     if (*from == '"') {
@@ -11886,7 +12619,7 @@ static const char *gpumbi_csv_next(gpumbi_records *t, int *last)
     return text;
 }
 
-static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
+static inline void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
 {
     const char *name[GPUMBI_READ_COLUMNS];
     int slot[GPUMBI_READ_COLUMNS], columns = 0, last = 0;
@@ -11924,7 +12657,7 @@ static void gpumbi_read_csv(gpumb *g, gpumbi_records *t)
 }
 
 /* XXXX of \uXXXX; 0 if this is none. */
-static unsigned gpumbi_json_hex(const char *text)
+static inline unsigned gpumbi_json_hex(const char *text)
 {
     char digits[5] = "";
     if (text[0] != '\\' || text[1] != 'u' || strspn(text + 2, "0123456789abcdefABCDEF") < 4)
@@ -11933,7 +12666,7 @@ static unsigned gpumbi_json_hex(const char *text)
     return (unsigned)strtoul(digits, NULL, 16);
 }
 
-static const char *gpumbi_json_text(gpumbi_records *t)
+static inline const char *gpumbi_json_text(gpumbi_records *t)
 {
     static const char letter[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
     char *from = t->at + 1, *to = from, *text = from;
@@ -11967,7 +12700,7 @@ static const char *gpumbi_json_text(gpumbi_records *t)
     return text;
 }
 
-static void gpumbi_json_space(gpumbi_records *t)
+static inline void gpumbi_json_space(gpumbi_records *t)
 {
     for (; *t->at && strchr(" \t\r\n", *t->at); t->at++)
         t->line += *t->at == '\n';
@@ -11985,7 +12718,7 @@ enum {
     GPUMBI_AT_OTHER
 };
 
-static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
+static inline void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
 {
     gpumbi_cell cell = {name, ""};
     if (*t->at == '"') {
@@ -12027,7 +12760,8 @@ static void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *
         gpumbi_record_field(g, t, slot, cell);
 }
 
-static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name, int depth)
+static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *name,
+                                    int depth)
 {
     gpumbi_json_space(t);
     const char open = *t->at, close = open == '{' ? '}' : ']';
@@ -12084,7 +12818,7 @@ static void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const char *na
 /* All of a file or pipe, ended by a 0; NULL after an error, also if it is larger than `limit`, or
  * if nothing has come for so many seconds (0: no matter). Waits in short turns, since an interrupt
  * may come right before. */
-static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int patience_s)
+static inline char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int patience_s)
 {
     char *text = NULL;
     size_t blocks = 0;
@@ -12110,7 +12844,7 @@ static char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t limit, int
     return NULL;
 }
 
-static const char *gpumbi_why_unread(void)
+static inline const char *gpumbi_why_unread(void)
 {
     const int error = errno;
     return error == EFBIG       ? "is more than 1 GiB, or 64 MiB from a pipe"
@@ -12121,7 +12855,8 @@ static const char *gpumbi_why_unread(void)
 
 /* Reads what a sink has written; of a part, what is whole. `wrong` says what is wrong with it.
  * NULL: no memory. */
-static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s, int part)
+static inline gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int patience_s,
+                                                  int part)
 {
     size_t length;
     gpumbi_records *t = (gpumbi_records *)gpumbi_allocate(g, sizeof *t);
@@ -12176,8 +12911,8 @@ static gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit, int p
 /* Reads the file that an option names, of a part what is whole; `example` is one for it. It may be
  * a file or a pipe, and has an end: 1 GiB of a file, 64 MiB of a pipe, which may start 10 s late.
  * NULL: the context has ended. */
-static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
-                                           const char *example, int part)
+static inline gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const char *path,
+                                                  const char *example, int part)
 {
     gpumbi_file_state about;
     gpumbi_records *t = NULL;
@@ -12201,13 +12936,13 @@ static gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, const c
     return t;
 }
 
-static void gpumbi_free_records(gpumbi_records *t)
+static inline void gpumbi_free_records(gpumbi_records *t)
 {
     while (t) {
         gpumbi_records *next = t->next;
         GPUMB_FREE(t->text);
         GPUMB_FREE(t->rows);
-        GPUMB_FREE(t->slot);
+        gpumbi_index_free(&t->index);
         GPUMB_FREE(t->axes);
         GPUMB_FREE(t);
         t = next;
@@ -12218,7 +12953,8 @@ static void gpumbi_free_records(gpumbi_records *t)
 
 /* Stands for bench and axes in any order; with a context, only for those axes that this run has.
  * Two of a million names collide with a probability of 3e-8. */
-static uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis, size_t axes)
+static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis,
+                                  size_t axes)
 {
     uint64_t key = gpumbi_hash(0xcbf29ce484222325u, bench);
     for (size_t i = 0; i < axes; i++) {
@@ -12230,10 +12966,10 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell 
             text = number.text;
         }
         int c = 0;
-        while (g && c < g->sweep.columns &&
-               (g->sweep.column_kind[c] != GPUMBI_AXIS || strcmp(g->sweep.column[c], axis[i].name)))
+        while (g && c < g->columns.count &&
+               (g->columns.kind[c] != GPUMBI_AXIS || strcmp(g->columns.name[c], axis[i].name)))
             c++;
-        if (!g || c < g->sweep.columns)
+        if (!g || c < g->columns.count)
             key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), text);
     }
     return key;
@@ -12241,54 +12977,48 @@ static uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell 
 
 /* A program without benchmarks names its rows after itself, and may have had another name when it
  * wrote the base; NULL: the rows are of this program for sure. */
-static const char *gpumbi_bench(const gpumb *g, const char *bench)
+static inline const char *gpumbi_bench(const gpumb *g, const char *bench)
 {
     return !g || g->benchmarks.listed ? bench : "";
 }
 
-/* Puts the records into a hash table, with those of one key in the order of the file. */
-static void gpumbi_index(gpumb *g, gpumbi_records *t, const gpumb *known)
+/* Makes the records ready to be found, those of one key in the order of the file. */
+static inline void gpumbi_index_records(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
     const gpumb *axes = t->exact ? NULL : known;
-    for (t->slots = 2; t->slots < 2 * t->count;)
-        t->slots *= 2;
-    t->slot = (gpumbi_record **)gpumbi_allocate(g, t->slots * sizeof *t->slot);
-    for (size_t i = t->count; t->slot && i-- > 0;) {
+    for (size_t i = gpumbi_index_reserve(g, &t->index, t->count) ? t->count : 0; i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
-        r->key = gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
-                            t->axes + r->first_axis, r->axes);
-        gpumbi_record **slot = &t->slot[r->key & (t->slots - 1)];
-        r->next = *slot;
-        *slot = r;
+        gpumbi_index_add(&t->index, i,
+                         gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                                    t->axes + r->first_axis, r->axes));
     }
 }
 
-/* The link to the next record of a key, of this kernel or (NULL) of any; to NULL: none is
+/* The next record of a key that is not taken yet, of this kernel or (NULL) of any; NULL: none is
  * left. */
-static gpumbi_record **gpumbi_find(gpumbi_records *t, uint64_t key, const char *kernel)
+static inline gpumbi_record *gpumbi_find(const gpumbi_records *t, uint64_t key, const char *kernel)
 {
-    gpumbi_record **link = &t->slot[key & (t->slots - 1)];
-    while (*link &&
-           ((*link)->key != key || (kernel && strcmp((*link)->text[GPUMBI_COLUMN_kernel], kernel))))
-        link = &(*link)->next;
-    return link;
+    size_t i = gpumbi_index_find(&t->index, key, SIZE_MAX);
+    while (i != SIZE_MAX && kernel && strcmp(t->rows[i].text[GPUMBI_COLUMN_kernel], kernel) != 0)
+        i = gpumbi_index_find(&t->index, key, i);
+    return i == SIZE_MAX ? NULL : &t->rows[i];
 }
 
-/* Takes that out of the table; NULL: none is left. */
-static gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const char *kernel)
+/* Takes that; NULL: none is left. */
+static inline gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const char *kernel)
 {
-    gpumbi_record **link = gpumbi_find(t, key, kernel), *found = *link;
+    gpumbi_record *found = gpumbi_find(t, key, kernel);
     if (!found)
         return NULL;
     found->matched = 1;
-    *link = found->next;
-    t->several |= *gpumbi_find(t, key, kernel) != NULL;
+    gpumbi_index_remove(&t->index, (size_t)(found - t->rows));
+    t->several |= gpumbi_find(t, key, kernel) != NULL;
     return found;
 }
 
 /* bench/kernel axis=value ... in a line */
-static void gpumbi_label(char text[200], const char *bench, const char *kernel,
-                         const gpumbi_cell *axis, size_t axes)
+static inline void gpumbi_label(char text[200], const char *bench, const char *kernel,
+                                const gpumbi_cell *axis, size_t axes)
 {
     char line[200];
     gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
@@ -12298,15 +13028,16 @@ static void gpumbi_label(char text[200], const char *bench, const char *kernel,
 }
 
 /* The key of a region of this run, for a table that was indexed with `known`, and its label. */
-static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
-                                  const gpumbi_point *point, const gpumb *known, char label[200])
+static inline uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char *kernel,
+                                         const gpumbi_point *point, const gpumb *known,
+                                         char label[200])
 {
     gpumbi_cell cell[GPUMBI_DEPTH];
     gpumbi_number number[GPUMBI_DEPTH];
     size_t axes = 0;
     for (int i = 0; i < point->depth && i < GPUMBI_DEPTH; i++) {
         const int column = point->at[i].column;
-        cell[axes].name = g->sweep.column[column];
+        cell[axes].name = g->columns.name[column];
         cell[axes].text = gpumbi_axis_text(point, column, &number[i]);
         axes += cell[axes].text[0] != 0;
     }
@@ -12314,322 +13045,10 @@ static uint64_t gpumbi_region_key(const gpumb *g, const char *bench, const char 
     return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
 }
 
-static uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
-                               char label[200])
+static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
+                                      char label[200])
 {
     return gpumbi_region_key(g, row->result.bench, row->result.kernel, &row->point, known, label);
-}
-
-/* ---- verdicts -------------------------------------------------------------------------------- */
-
-/* How far the estimate of a mean is from it at most, in standard errors, if m such statements are
- * to hold at 95 % together (Bonferroni): the normal quantile of 1 - 0.05 / 2m (Abramowitz & Stegun
- * 26.2.23, error below 4.5e-4). */
-static double gpumbi_family_quantile(uint64_t m)
-{
-    const double t = sqrt(-2 * log(0.025 / gpumbi_max(gpumbi_real(m), 1)));
-    return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
-                   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-}
-
-/* The same where the standard error is estimated, with so many degrees of freedom: Student's t from
- * the normal quantile (Wallace, Ann. Math. Stat. 30, 1959), never too small: by 0.5 % at 4 degrees,
- * by 4 % at 2, by 38 % at 1. */
-static double gpumbi_student(double z, double freedom)
-{
-    const double x = z * (8 * freedom + 3) / (8 * freedom + 1);
-    return sqrt(freedom * (exp(gpumbi_min(x * x / freedom, 700)) - 1));
-}
-
-/* Half the interval that the spread between processes gives to the difference of two logarithms.
- * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
- * few processes that all met one of two levels it would come out as nothing. A side that does not
- * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
- * from a spread: there both have the assumed one at least. Where only the range of k values is
- * known (older files), it is multiplied by so much that like against like is found different in 5 %
- * of the comparisons, for k = 2 ... 100, also where one side does not know its own (from a
- * simulation, which tests/test_compare.cpp repeats). */
-static double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
-                                   double z, double assumed)
-{
-    const gpumbi_estimate *const side[] = {base, now};
-    const double b = base->processes - 1, n = now->processes - 1;
-    double share[2] = {0, 0}, freedom = 1, ranges = 0;
-    for (int i = 0; i < 2; i++) {
-        const gpumbi_estimate *from = side[side[i]->processes < 2 ? 1 - i : i];
-        if (from->variance >= 0) {
-            share[i] = from->variance / side[i]->processes;
-            freedom = from->processes - 1;
-        } else if (from->processes > 1) {
-            const double j = from->processes - 1;
-            ranges = hypot(ranges, z / 1.959964 * (0.42 + 2.4 / j + 4.9 / (j * j * j)) *
-                                       log(from->process_hi / from->process_lo));
-        }
-    }
-    double sum = share[0] + share[1];
-    if (base->variance >= 0 && now->variance >= 0) {
-        const double pooled = (b * base->variance + n * now->variance) / (b + n);
-        freedom = sum > 0 ? sum * sum / (share[0] * share[0] / b + share[1] * share[1] / n) : 1;
-        sum = gpumbi_max(share[0], pooled / base->processes) +
-              gpumbi_max(share[1], pooled / now->processes);
-    }
-    const double few = gpumbi_min(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
-    return gpumbi_max(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
-}
-
-/* The one in the middle of several devices and, of four and more, how the logarithms of their times
- * spread: the root mean square of the three quarters nearest to it, which outliers leave alone.
- * The factor makes it that of normal values, their middle being uncertain, too; from a simulation,
- * which bench/coverage.c repeats. `scratch` has room for `count` numbers. Linear in the count. */
-static gpumbi_estimate gpumbi_middle(const gpumbi_estimate *e, double *scratch, size_t count)
-{
-    const double n = gpumbi_real(count), most = 0.75 * n;
-    gpumbi_estimate middle = {0, 0, 0, 1, -1, 0, 0, count < 4 ? 0 : n};
-    double sum = 0, within = 0;
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = e[i].at;
-    middle.at = middle.lo = middle.hi = gpumbi_select(scratch, count, (count - 1) / 2);
-    for (size_t i = 0; i < count; i++) {
-        scratch[i] = fabs(log(scratch[i] / middle.at));
-        if (count < 4 && e[i].at <= middle.at && e[i].at >= middle.at)
-            middle = e[i];
-    }
-    if (count < 4)
-        return middle;
-    const double last = gpumbi_select(scratch, count, (uint64_t)most);
-    for (size_t i = 0; i < count; i++) {
-        sum += scratch[i] < last ? scratch[i] * scratch[i] : 0;
-        within += scratch[i] < last;
-    }
-    const double scale = 1.65 * (1 - 0.8 / n);
-    middle.variance = scale * scale * (sum + (most - within) * last * last) / most;
-    return middle;
-}
-
-/* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
- * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), narrower where a mean is over
- * several processes, and from the spread between processes; both at the level of `z`. Of many
- * devices that spread is measured, with 0.6 degrees of freedom each, and no part of what they are
- * held against: one is slower that lies beyond it and, as measured, beyond delta. */
-static gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now, double z,
-                                  const gpumb_settings *s, double ratio[3])
-{
-    const double b = log(base->at), n = log(now->at);
-    const double spread = base->devices > 0
-                              ? gpumbi_student(z, 0.6 * base->devices - 0.3) * sqrt(base->variance)
-                              : gpumbi_process_width(base, now, z, s->spread);
-    const double of_base = z / 1.959964 / sqrt(base->variance < 0 ? 1 : base->processes);
-    const double of_now = z / 1.959964 / sqrt(now->variance < 0 ? 1 : now->processes);
-    ratio[0] = now->at / base->at;
-    ratio[1] = ratio[2] = 0;
-    if (base->lo > 0 && now->lo > 0) {
-        const double below = hypot(of_now * (n - log(now->lo)), of_base * (log(base->hi) - b));
-        const double above = hypot(of_now * (log(now->hi) - n), of_base * (b - log(base->lo)));
-        ratio[1] = ratio[0] * exp(-hypot(below, spread));
-        ratio[2] = ratio[0] * exp(hypot(above, spread));
-    }
-    return gpumbi_verdict(ratio[1], ratio[2],
-                          base->devices > 0 && fabs(n - b) > log(1 + s->delta) ? 0 : s->delta);
-}
-
-/* For `m` comparisons of so many devices: from four on only what is slower counts, one-sided. */
-static double gpumbi_devices_quantile(int devices, uint64_t m)
-{
-    return gpumbi_family_quantile(devices > 3 ? (m + 1) / 2 : m);
-}
-
-/* ---- the comparison's table ------------------------------------------------------------------ */
-
-enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
-
-static int gpumbi_cold(const gpumb_result *now)
-{
-    return !strcmp(now->cache, "cold");
-}
-
-/* Whether both have a time, and it means the same: no span against an interval, no cold cache
- * against a hot one. */
-static int gpumbi_comparable(const gpumbi_record *r, const gpumb_result *now)
-{
-    const char *meaning = r ? r->text[GPUMBI_COLUMN_meaning] : NULL;
-    return r && r->ok && now->status == GPUMB_STATUS_OK &&
-           (!meaning || !meaning[0] || !strcmp(meaning, gpumbi_meaning_name(now))) &&
-           r->cold == gpumbi_cold(now);
-}
-
-/* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
-static int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r, double z,
-                              int label_width)
-{
-    const gpumb_result *now = &row->result;
-    const gpumbi_estimate time = gpumbi_estimate_of(now);
-    static const char *const color[] = {"0", "32", "31", "2"};
-    char label[200], interval[40] = "";
-    double ratio[3] = {0, 0, 0};
-    const int timed = gpumbi_comparable(r, now);
-    const int verdict =
-        timed ? (int)gpumbi_judge(&r->time, &time, z, &g->settings, ratio) : GPUMBI_VERDICTS;
-    if (!g->table.file)
-        return verdict;
-    gpumbi_row_key(g, row, g, label);
-    gpumbi_print(g->table.file, "%s%*s ", label, gpumbi_blank(label_width, label), "");
-    if (!timed) {
-        const char *here = gpumbi_status_name[now->status];
-        if (r && r->ok && now->status == GPUMB_STATUS_OK)
-            gpumbi_print(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
-                         gpumbi_cache_name[gpumbi_cold(now)],
-                         r->text[GPUMBI_COLUMN_meaning] ? r->text[GPUMBI_COLUMN_meaning] : "-",
-                         gpumbi_cache_name[r->cold], g->settings.compare);
-        else if (r)
-            gpumbi_print(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_COLUMN_status],
-                         g->settings.compare);
-        else
-            gpumbi_print(g->table.file, "only here%s%s\n", now->status ? ", " : "",
-                         now->status ? here : "");
-        return verdict;
-    }
-    if (ratio[1] > 0)
-        gpumbi_format(interval, sizeof interval, "%7s ... %s", gpumbi_write_short(ratio[1], 3).text,
-                      gpumbi_write_short(ratio[2], 3).text);
-    gpumbi_print(g->table.file, "%10s %10s %7s  %-19s ", gpumbi_write_time(r->time.at).text,
-                 gpumbi_write_time(time.at).text, gpumbi_write_short(ratio[0], 3).text, interval);
-    gpumbi_paint(g, color[verdict]);
-    fputs(gpumbi_verdict_name[(gpumb_verdict)verdict], g->table.file);
-    gpumbi_paint(g, "0");
-    fputc('\n', g->table.file);
-    return verdict;
-}
-
-/* Own values that --compare-values names, of a row and its counterpart; counts the same ones, and
- * those that differ, also since one side does not know them. */
-static void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_record *r,
-                                  int width, uint64_t count[2])
-{
-    char name[2 + GPUMBI_COLUMN_NAME] = "  ";
-    const gpumbi_cell *cell = g->comparison.base->axes + r->first_axis + r->axes;
-    const char *list = g->settings.compare_values ? g->settings.compare_values : "";
-    while ((list = gpumbi_split(list, ',', name + 2, sizeof name - 2)) != NULL) {
-        double base = NAN;
-        const double now = gpumbi_value_of(g, row->values, name + 2);
-        for (size_t i = 0; i < r->values; i++)
-            if (!strcmp(cell[i].name, name + 2) && !gpumbi_read_number(cell[i].text, &base))
-                base = NAN;
-        const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
-        if (!gpumbi_finite(base) && !gpumbi_finite(now))
-            continue;
-        count[differ]++;
-        if (!g->table.file)
-            continue;
-        gpumbi_print(g->table.file, "%s%*s %10s %10s %7s  %-19s %s\n", name,
-                     gpumbi_blank(width, name), "",
-                     gpumbi_finite(base) ? gpumbi_write_number(base, 4, 0).text : "-",
-                     gpumbi_finite(now) ? gpumbi_write_number(now, 4, 0).text : "-",
-                     gpumbi_finite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
-                     differ ? "differs" : "same");
-    }
-}
-
-static void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const uint64_t *values,
-                                   uint64_t rest, uint64_t matched, uint64_t lost, uint64_t assumed)
-{
-    gpumb_note(g,
-               "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %s "
-               "not compared",
-               g->settings.compare, (unsigned long long)count[GPUMB_VERDICT_FASTER],
-               (unsigned long long)count[GPUMB_VERDICT_SLOWER],
-               (unsigned long long)count[GPUMB_VERDICT_SAME],
-               (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
-               gpumbi_count(rest + count[GPUMBI_VERDICTS], "row").text);
-    if (g->settings.compare_values)
-        gpumb_note(g, "own values (%s): %llu same, %llu differ by more than %s %%",
-                   g->settings.compare_values, (unsigned long long)values[0],
-                   (unsigned long long)values[1],
-                   gpumbi_write_number(100 * g->settings.delta, 4, 0).text);
-    if (g->settings.compare_values && !values[0] && !values[1])
-        gpumbi_say("--compare-values %s: no row that has a counterpart has such a value",
-                   g->settings.compare_values);
-    if (g->table.file) {
-        gpumbi_print(g->table.file, "  delta %s %%; 95 %% for %s together (Bonferroni)\n",
-                     gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
-                     gpumbi_count(matched, "ratio").text);
-        if (assumed)
-            gpumbi_print(g->table.file,
-                         "  spread between processes: %s %% assumed (--spread); both sides with "
-                         "--processes 5 measure it\n",
-                         gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
-        else
-            fputs("  spread between processes: measured, in the intervals\n", g->table.file);
-    }
-    if (g->comparison.base->several)
-        gpumbi_say(
-            "--compare %s: several rows have one name and the same axes: they are matched in "
-            "their order",
-            g->settings.compare);
-    if (!matched)
-        gpumbi_say(
-            "--compare %s: no row of it can be compared: one here has to have its name and axes, "
-            "its meaning (span, interval, latency) and its cache (hot, cold), and both to be ok",
-            g->settings.compare);
-    if (!g->settings.fail_on_regression ||
-        (matched && !lost && !count[GPUMB_VERDICT_SLOWER] && !values[1]))
-        return;
-    if (matched || lost)
-        gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok%s",
-                   gpumbi_count(count[GPUMB_VERDICT_SLOWER], "row").text, g->settings.compare,
-                   (unsigned long long)lost, values[1] ? "; own values differ" : "");
-    gpumbi_not_well(g);
-}
-
-static void gpumbi_compare_rows(gpumb *g)
-{
-    gpumbi_records *t = g->comparison.base;
-    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0, assumed = 0;
-    uint64_t values[2] = {0, 0}, rest = 0;
-    int width = 22;
-    char label[200];
-    const gpumbi_record **found =
-        (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
-    gpumbi_index(g, t, g);
-    for (size_t i = 0; i < g->rows.count && !g->done; i++) {
-        const gpumbi_row *row = g->rows.at[i];
-        const gpumb_result *now = &row->result;
-        const gpumbi_record *r = found[i] =
-            gpumbi_take(t, gpumbi_row_key(g, row, g, label), now->kernel);
-        width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
-        lost += r && r->ok && now->status != GPUMB_STATUS_OK;
-        if (gpumbi_comparable(r, now)) {
-            assumed += gpumbi_min(r->time.processes, now->processes) < 5;
-            matched++;
-        }
-    }
-    if (!g->done) {
-        const double z = gpumbi_family_quantile(matched);
-        if (g->table.file) {
-            gpumbi_print(g->table.file, "\ncompared with %s\n", g->settings.compare);
-            gpumbi_print(g->table.file, "%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new",
-                         "ratio", "95 % interval", "verdict");
-        }
-        for (size_t i = 0; i < g->rows.count; i++) {
-            const gpumbi_row *row = g->rows.at[i];
-            const gpumbi_record *r = found[i];
-            count[gpumbi_compare_row(g, row, r, z, width)]++;
-            if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
-                gpumbi_compare_values(g, row, r, width, values);
-        }
-        for (size_t i = 0; i < t->count; i++) { /* what no row has met */
-            const gpumbi_record *r = &t->rows[i];
-            rest += !r->matched;
-            if (!g->table.file || r->matched)
-                continue;
-            gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
-                         t->axes + r->first_axis, r->axes);
-            gpumbi_print(g->table.file, "%s%*s only in %s%s%s\n", label, gpumbi_blank(width, label),
-                         "", g->settings.compare, r->ok ? "" : ", ",
-                         r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
-        }
-        gpumbi_compare_summary(g, count, values, rest, matched, lost, assumed);
-    }
-    GPUMB_FREE(found);
 }
 
 /* What tells rows of this run from those of others. */
@@ -12639,8 +13058,8 @@ static const unsigned char gpumbi_origin[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUM
 
 /* The first record that has another k-th of these than rows of this run have, `here`: what it has.
  * NULL: all are the same, or don't say. */
-static const char *gpumbi_from_elsewhere(const gpumb *g, const gpumbi_records *t, int k,
-                                         char here[GPUMBI_CELL])
+static inline const char *gpumbi_from_elsewhere(const gpumb *g, const gpumbi_records *t, int k,
+                                                char here[GPUMBI_CELL])
 {
     gpumbi_line line;
     const char *there = NULL;
@@ -12657,28 +13076,15 @@ static const char *gpumbi_from_elsewhere(const gpumb *g, const gpumbi_records *t
     return NULL;
 }
 
-/* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
- * they were meant. */
-static void gpumbi_compare_origin(gpumb *g)
-{
-    const gpumbi_records *t = g->comparison.base;
-    char here[GPUMBI_CELL];
-    for (int k = 0; t && k < 4; k++) {
-        const char *there = gpumbi_from_elsewhere(g, t, k, here);
-        if (there && (k > 0 || strtol(there, NULL, 10) > GPUMBI_SCHEMA))
-            gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
-                       "difference too",
-                       g->settings.compare, gpumbi_row_fields[gpumbi_origin[k]].name, there, here);
-    }
-}
-
-/* ---- rows that are kept ------------------------------------------------------------------------
+/* ================================================================================================
+ * KEPT ROWS
  *
- * Those of an earlier run take the place of regions: these are met, and not measured.
+ * Owns
  */
 
 /* What a list has that another doesn't. */
-static const char *gpumbi_unlisted(const char *list, const char *other, char text[GPUMBI_CELL])
+static inline const char *gpumbi_unlisted(const char *list, const char *other,
+                                          char text[GPUMBI_CELL])
 {
     char one[GPUMBI_CELL];
     text[0] = 0;
@@ -12689,7 +13095,7 @@ static const char *gpumbi_unlisted(const char *list, const char *other, char tex
 }
 
 /* Ends the context if rows aren't of a run like this one. */
-static void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi_records *t)
+static inline void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi_records *t)
 {
     char here[GPUMBI_CELL], more[GPUMBI_CELL], less[GPUMBI_CELL];
     char wrong[2 * GPUMBI_CELL], part[GPUMBI_PATH];
@@ -12714,7 +13120,7 @@ static void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi_record
 }
 
 /* Reads the parts of --resume. The one with more rows counts; raw samples are in JSON alone. */
-static void gpumbi_resume_open(gpumb *g)
+static inline void gpumbi_resume_open(gpumb *g)
 {
     for (int kind = GPUMBI_CSV; kind <= GPUMBI_JSON && !g->done; kind++) {
         const gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -12736,45 +13142,45 @@ static void gpumbi_resume_open(gpumb *g)
     else
         gpumbi_say("--resume: %s of an earlier run kept", gpumbi_count(g->kept.left, "row").text);
     if (g->kept.left)
-        gpumbi_index(g, g->kept.rows, NULL);
+        gpumbi_index_records(g, g->kept.rows, NULL);
 }
 
 /* The row of a region in another run's file, which may be taken; NULL: there is none. */
-static gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
+static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
     const gpumb *known = g->kept.instead ? g : NULL;
     gpumbi_records *t = g->kept.rows;
     if (!g->kept.left && !known)
         return NULL;
-    if (!t->slot) /* of a replay: all axes are known by now */
-        gpumbi_index(g, t, known);
+    if (!t->index.slots) /* of a replay: all axes are known by now */
+        gpumbi_index_records(g, t, known);
     gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : "region");
     const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, known, label);
     if (g->done)
         return NULL;
-    if (*gpumbi_find(t, key, NULL))
+    if (gpumbi_find(t, key, NULL))
         g->kept.here = key;
     g->kept.missing += known && key != g->kept.here;
-    if (!takes || !*gpumbi_find(t, key, name))
-        return *gpumbi_find(t, key, name);
+    if (!takes || !gpumbi_find(t, key, name))
+        return gpumbi_find(t, key, name);
     g->kept.left--;
     return gpumbi_take(t, key, name);
 }
 
 /* Room for the medians of processes, which lives as long as the context; NULL: no memory. */
-static double *gpumbi_room_for_medians(gpumb *g, size_t count)
+static inline double *gpumbi_room_for_medians(gpumb *g, size_t count)
 {
     gpumbi_text *room = (gpumbi_text *)gpumbi_allocate(g, sizeof *room + count * sizeof(double));
     if (!room)
         return NULL;
-    room->next = g->comparison.medians;
-    g->comparison.medians = room;
+    room->next = g->kept.medians;
+    g->kept.medians = room;
     return (double *)(void *)(room + 1);
 }
 
 /* Makes a row of such a record. */
-static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
+static inline void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
     gpumbi_line line;
     gpumb_result *now = &line.result;
@@ -12792,7 +13198,7 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
     /* In older files values may be among the axes: what this run has no axis for. */
     for (size_t i = g->settings.replay ? 0 : r->axes; i < r->axes + r->values; i++) {
         int c = 0;
-        while (c < s->point.depth && strcmp(g->sweep.column[s->point.at[c].column], cell[i].name))
+        while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], cell[i].name))
             c++;
         double value;
         if (c == s->point.depth)
@@ -12807,40 +13213,41 @@ static void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
             break;
         sample += strlen(sample) + 1;
     }
-    if (now->ceiling_gbps > 0 && g->device.ceiling_bytes_per_s <= 0) { /* one for all rows */
-        g->device.ceiling_bytes_per_s = now->ceiling_gbps * 1e9;
-        g->clock.ceiling_tried = 1;
-    }
+    gpumbi_ceiling_known(g, now->ceiling_gbps * 1e9);
     g->kept.met++;
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
-/* Another process: of --processes, or the one that measures on a device of --device 0,2. */
-typedef struct gpumbi_other {
-    int device; /* its number; -1: this one's */
-    int fd, waits, status;
-    int child;   /* 0: has ended */
-    FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
-    gpumbi_records *rows;
-    uint64_t compared, slower;
-    char name[48]; /* "2 0000:19:00.0" */
-} gpumbi_other;
+/* Whether an earlier run has left the rows of all lanes; if not, none is kept, since their rounds
+ * belong together. */
+static inline int gpumbi_keep_lanes(gpumb *g)
+{
+    const gpumbi_record *kept[GPUMBI_INTERLEAVED];
+    const int lanes = g->interleave.lanes;
+    int all = lanes > 0;
+    for (int i = 0; i < lanes; i++) {
+        kept[i] = gpumbi_find_kept(g, g->interleave.lane[i].result.kernel, 1);
+        all &= kept[i] != NULL;
+    }
+    for (int i = 0; i < lanes && all; i++)
+        gpumbi_keep_row(g, &g->interleave.lane[i], kept[i]);
+    return all;
+}
 
-/* Replays a region, of a file or (`on`) as a device's process has measured it. What is not there is
- * skipped, or left out where there is nothing of the whole configuration. */
-static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_other *on)
+/* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
+ * the row's in a column of its own. What is not there is skipped, or left out where there is nothing
+ * of the whole configuration. */
+static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_coordinate *on)
 {
     gpumbi_sampler *s = &g->region.single;
     const size_t missing = g->kept.missing;
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
     if (g->kept.missing > missing || g->done)
         return;
-    memset(&g->region.next, 0, sizeof g->region.next);
+    gpumbi_next_region(g); /* its description is in the row */
     gpumbi_sampler_init(g, s, kernel, NULL);
-    if (on && s->point.depth < GPUMBI_DEPTH) {
-        const gpumbi_coordinate device = {g->others.column, 0, 0, on - g->others.at, on->name};
-        s->point.at[s->point.depth++] = device;
-    }
+    if (on && s->point.depth < GPUMBI_DEPTH)
+        s->point.at[s->point.depth++] = *on;
     if (kept) {
         gpumbi_keep_row(g, s, kept);
         return;
@@ -12851,25 +13258,40 @@ static void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_other *
     gpumbi_finish(g, s);
 }
 
-static void gpumbi_replay_row(gpumb *g, const char *kernel)
+/* Nothing is measured here: all rows come from elsewhere. */
+static inline void gpumbi_kept_instead(gpumb *g)
 {
-    if (g->settings.replay)
-        gpumbi_replay_one(g, kernel, NULL);
-    g->others.region++;
-    for (int d = 0; d < g->others.count && !g->done; d++) {
-        g->kept.rows = g->others.at[d].rows;
-        g->kept.left = g->kept.rows->count;
-        gpumbi_replay_one(g, kernel, &g->others.at[d]);
+    g->kept.instead = 1;
+}
+
+/* The rows that a region is looked for in; NULL: none. */
+static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
+{
+    g->kept.rows = rows;
+    g->kept.left = rows ? rows->count : 0;
+}
+
+/* A region is met whose row is there already. */
+static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *result)
+{
+    if (g->kept.instead && result)
+        gpumbi_copy_text(result->reason, sizeof result->reason,
+                         "--replay and several devices have rows alone");
+    if (g->settings.replay && !result)
+        gpumbi_replay_one(g, name, NULL);
+    if (result || g->kept.instead)
+        return result ? g->kept.instead : g->settings.replay != NULL;
+    const gpumbi_record *kept = gpumbi_find_kept(g, name, 1);
+    if (kept) {
+        gpumbi_sampler_init(g, &g->region.single, name, NULL);
+        gpumbi_keep_row(g, &g->region.single, kept);
     }
-    if (g->others.count) {
-        g->kept.rows = NULL;
-        g->kept.left = 0;
-    }
+    return kept != NULL;
 }
 
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
  * of this run's. CSV knows the device's name, the rates in its rows and the profile. */
-static void gpumbi_replay_open(gpumb *g)
+static inline void gpumbi_replay_open(gpumb *g)
 {
     gpumb_settings *s = &g->settings;
     char path[GPUMBI_PATH];
@@ -12926,7 +13348,7 @@ static void gpumbi_replay_open(gpumb *g)
 }
 
 /* At the end: what no region has met. */
-static void gpumbi_resume_end(gpumb *g)
+static inline void gpumbi_resume_end(gpumb *g)
 {
     const char *file = g->settings.replay, *settings = NULL;
     if (!g->kept.rows || !gpumbi_working(g))
@@ -12950,294 +13372,456 @@ static void gpumbi_resume_end(gpumb *g)
     gpumbi_write_rows(g);
 }
 
-/* ---- expectations ------------------------------------------------------------------------------
+static inline void gpumbi_kept_free(gpumb *g)
+{
+    gpumbi_free_records(g->kept.rows);
+    gpumbi_free_texts(g->kept.medians);
+}
+
+static inline void gpumbi_kept_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        gpumbi_kept_takes, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_resume_end, gpumbi_kept_free};
+    gpumbi_use(g, GPUMBI_TOOL_KEPT, &tool);
+}
+
+/* ================================================================================================
+ * INTERLEAVE
  *
- * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
- * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: the row with the
- * largest or least figure. Else all rows have to meet it. LIMIT is a number with a unit, or a
- * factor and other rows, 0.9*zcopy: rates are compared, each row with the one that has the same
- * values of all axes that both have and brackets don't set; of several, with the hardest to beat.
+ * Owns g->interleave. An interleave runs its block many times. The first time (collecting) each region
+ * only leaves its description in a lane; after that, each pass lets one lane proceed by one sample.
  */
 
-/* What a limit is a number of: rates, for which a shorter time is more; then times. */
-static const struct {
-    const char *name;
-    unsigned short at; /* in a result */
-    double scale;      /* of what is there */
-} gpumbi_unit[] = {{"peak", offsetof(gpumb_result, pct_peak), 0.01},
-                   {"ceiling", offsetof(gpumb_result, pct_ceiling), 0.01},
-                   {"GB/s", offsetof(gpumb_result, gbps), 1},
-                   {"GFLOP/s", offsetof(gpumb_result, gflops), 1},
-                   {"elements/s", offsetof(gpumb_result, elements_per_s), 1},
-                   {"s", offsetof(gpumb_result, time.median), 1},
-                   {"ms", offsetof(gpumb_result, time.median), 1e3},
-                   {"us", offsetof(gpumb_result, time.median), 1e6},
-                   {"ns", offsetof(gpumb_result, time.median), 1e9}};
-enum { GPUMBI_UNIT_SECONDS = 5, GPUMBI_UNITS = 9 };
-
-/* In the order of their weight: the worst of several counts. */
-enum { GPUMBI_MET, GPUMBI_UNDECIDED, GPUMBI_NOT_MET };
-static const char *const gpumbi_met_name[] = {"met", "undecided", "not met"};
-
-struct gpumbi_expectation {
-    const char *text;
-    struct {
-        char name[200], axes[200];
-        int extreme; /* 1 max(), -1 min() */
-    } rows[2];       /* what is compared, and with what, unless a unit is given */
-    int at_least, unit, lenient;
-    double limit;
-    int verdict;     /* and why: */
-    double value[3]; /* with its interval, 0 without one */
-    char reason[400];
-};
-
-/* A copy of a part of a text, without the blanks around it. */
-static char *gpumbi_trim(char *to, size_t size, const char *from, size_t length)
+static inline void gpumbi_interleave_free(gpumb *g)
 {
-    while (length && *from == ' ') {
-        from++;
-        length--;
+    gpumbi_sampler *const lane = g->interleave.lane;
+    for (gpumbi_sampler *s = lane; lane && s < lane + GPUMBI_INTERLEAVED; s++) {
+        gpumbi_release(g, s);
+        GPUMB_FREE(s->samples.values);
+        GPUMB_FREE(s->samples.scratch);
     }
-    while (length && from[length - 1] == ' ')
-        length--;
-    gpumbi_format(to, size, "%.*s", (int)length, from);
-    return to;
+    GPUMB_FREE(lane);
+    g->interleave.lane = NULL;
+    g->interleave.open = 0;
 }
 
-/* Reads ROWS. */
-static int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char *text, size_t length)
+/* One of its bodies was left: so was the block. */
+static inline void gpumbi_interleave_abandon(gpumb *g)
 {
-    char part[400];
-    gpumbi_trim(part, sizeof part, text, length);
-    const size_t end = strlen(part);
-    char *begin = part, *axes = strchr(part, '[');
-    const int max = !strncmp(part, "max(", 4);
-    if ((max || !strncmp(part, "min(", 4)) && part[end - 1] == ')') {
-        e->rows[side].extreme = max ? 1 : -1;
-        part[end - 1] = 0;
-        begin += 4;
-    }
-    if (axes) {
-        char *close = strchr(axes, ']');
-        if (!close || close[1])
-            return 0;
-        *axes = *close = 0;
-        gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1));
-    }
-    return *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, strlen(begin)) != 0;
+    if (g->interleave.open)
+        gpumbi_interleave_free(g);
 }
 
-/* Reads an expectation. Returns 0 if it is none. */
-static int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
+static inline void gpumbi_interleave_left(gpumb *g)
 {
-    static const char lenient[] = " or undecided";
-    char limit[400], *rest;
-    e->text = text;
-    const char *at = strstr(text, ">="), *other = strstr(text, "<=");
-    e->at_least = at && (!other || at < other);
-    at = e->at_least ? at : other;
-    if (!at || !gpumbi_expect_rows(e, 0, text, (size_t)(at - text)))
-        return 0;
-    const size_t length = strlen(at + 2), tail = sizeof lenient - 1;
-    e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
-    gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
-    e->limit = strtod(limit, &rest);
-    const size_t digits = (size_t)(rest - limit);
-    const int attached = digits && (!*rest || !strchr(" *", *rest)); /* a unit is to be */
-    rest += strspn(rest, " ");
-    while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
-        e->unit++;
-    if (digits && e->unit < GPUMBI_UNITS)
-        return gpumbi_finite(e->limit) && e->limit > 0;
-    e->unit = GPUMBI_UNITS;
-    if (attached)
-        return 0;
-    if (!digits || *rest != '*') { /* a name may begin with a digit */
-        e->limit = 1;
-        rest = limit;
-    } else {
-        rest++;
-    }
-    return gpumbi_finite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
-}
-
-/* Whether a row is one of ROWS and, unless `left` is NULL, its counterpart. */
-static int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int side,
-                               const gpumbi_row *row, const gpumbi_row *left)
-{
-    char text[200], one[200];
-    const gpumb_result *r = &row->result;
-    const char *name = e->rows[side].name;
-    gpumbi_format(text, sizeof text, "%s/%s", r->bench, r->kernel);
-    size_t axes = e->rows[side].axes[0] != 0;
-    for (const char *c = e->rows[side].axes; *c; c++)
-        axes += *c == ',';
-    if (strcmp(name, r->kernel) && strcmp(name, r->bench) && strcmp(name, text))
-        return 0;
-    for (int i = 0; i < row->point.depth; i++) {
-        const int column = row->point.at[i].column;
-        gpumbi_number here, there;
-        int64_t wanted, is;
-        const char *value = gpumbi_axis_text(&row->point, column, &here);
-        const char *axis = g->sweep.column[column], *list = e->rows[side].axes, *set = NULL;
-        const size_t length = strlen(axis);
-        while (!set && (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
-            if (!strncmp(one, axis, length) && one[length] == '=')
-                set = gpumbi_trim(text, sizeof text, one + length + 1, strlen(one + length + 1));
-        const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
-        axes -= set != NULL;
-        if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
-            const char *end = gpumbi_read_integer(set, &wanted);
-            if (!end || *end || !gpumbi_read_integer(value, &is) || wanted != is)
-                return 0;
-        }
-        if (!set && of_left[0] && strcmp(of_left, value))
-            return 0;
-    }
-    return !axes;
-}
-
-/* What a row has in the unit of the limit, or against another row; 0: nothing. */
-static void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi_row *row,
-                                const gpumbi_row *other, double value[3])
-{
-    const gpumb_result *r = &row->result;
-    const gpumb_stats *t = &r->time;
-    double time[3] = {t->median, t->ci_lo, t->ci_hi}, middle = 0;
-    const int shorter = other || e->unit < GPUMBI_UNIT_SECONDS; /* is more */
-    if (other) {                                                /* times, then rates */
-        const gpumb_result *o = &other->result;
-        const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
-        gpumb_settings none; /* assumes no spread between processes; the verdict does not count */
-        memset(&none, 0, sizeof none);
-        gpumbi_judge(&base, &now, 1.959964, &none, time);
-        /* Round by round, where that was compared: a drift leaves it alone. */
-        const gpumb_comparison *c = &r->comparison, *back = &o->comparison;
-        const int together = row->order == other->order && !strcmp(r->bench, o->bench);
-        if (together && !strcmp(r->compared_with, o->kernel) && c->hi > 0) {
-            time[0] = c->ratio;
-            time[1] = c->lo;
-            time[2] = c->hi;
-        } else if (together && !strcmp(o->compared_with, r->kernel) && back->lo > 0) {
-            time[0] = 1 / back->ratio;
-            time[1] = 1 / back->hi;
-            time[2] = 1 / back->lo;
-        }
-        middle = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
-                 : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
-                 : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
-                                                      : 1;
-        middle /= time[0];
-    } else {
-        memcpy(&middle, (const char *)r + gpumbi_unit[e->unit].at, sizeof middle);
-        middle *= gpumbi_unit[e->unit].scale;
-    }
-    value[0] = middle;
-    value[1] = value[2] = 0; /* no interval */
-    if (time[2] > 0) {       /* of times, the lower end may be 0: too little is known for one */
-        value[1] = middle * (shorter ? time[0] / time[2] : time[1] / time[0]);
-        value[2] = middle * (!shorter      ? time[2] / time[0]
-                             : time[1] > 0 ? time[0] / time[1]
-                                           : HUGE_VAL);
-    }
-}
-
-/* The verdict on one row. */
-static void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row *row)
-{
-    double value[3] = {0, 0, 0};
-    int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
-    const gpumb_result *r = &row->result;
-    if (r->status == GPUMB_STATUS_OK && found)
-        gpumbi_expect_value(e, row, NULL, value);
-    for (size_t i = 0; i < g->rows.count && r->status == GPUMB_STATUS_OK && !g->done; i++) {
-        const gpumbi_row *other = g->rows.at[i];
-        double next[3];
-        if (e->unit < GPUMBI_UNITS || other->result.status != GPUMB_STATUS_OK || other == row ||
-            !gpumbi_expect_match(g, e, 1, other, row))
-            continue;
-        gpumbi_expect_value(e, row, other, next);
-        const int larger = e->rows[1].extreme ? e->rows[1].extreme < 0 : !e->at_least;
-        if (!found || (larger ? next[0] > value[0] : next[0] < value[0]))
-            memcpy(value, next, sizeof value);
-        found = 1;
-    }
-    const double sign = e->at_least ? 1 : -1, limit = sign * e->limit;
-    const double good = sign * value[e->at_least ? 1 : 2], bad = sign * value[e->at_least ? 2 : 1];
-    if (value[0] > 0)
-        verdict = !(value[2] > 0) || (good < limit && bad >= limit) ? GPUMBI_UNDECIDED
-                  : good >= limit                                   ? GPUMBI_MET
-                                                                    : GPUMBI_NOT_MET;
-    const int extreme = e->rows[0].extreme;
-    const double beyond = (value[0] - e->value[0]) * (extreme ? extreme : -sign);
-    const int beats = extreme || verdict == e->verdict ? beyond > 0 : verdict > e->verdict;
-    if (e->reason[0] && !beats)
+    if (!g->interleave.open)
         return;
-    e->verdict = verdict;
-    memcpy(e->value, value, sizeof value);
-    gpumbi_row_key(g, row, NULL, e->reason);
-    if (r->status != GPUMB_STATUS_OK)
-        gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
-                      r->reason);
-    else if (!(value[0] > 0))
-        gpumbi_append(e->reason, sizeof e->reason,
-                      found ? ": has no such figure" : ": no row to compare with");
-    else if (!(value[2] > 0))
-        gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
+    gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
+    gpumbi_interleave_free(g);
+    gpumbi_not_well(g);
 }
 
-/* At the end: a line for each. */
-static void gpumbi_expect(gpumb *g)
+/* A region is met in the block: it describes a lane, or is that of the lane whose turn it is. */
+static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_result *result)
 {
-    for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
-        gpumbi_expectation *e = &g->expected.at[k];
-        char figure[100] = "";
-        for (size_t i = 0; i < g->rows.count; i++)
-            if (gpumbi_expect_match(g, e, 0, g->rows.at[i], NULL))
-                gpumbi_expect_row(g, e, g->rows.at[i]);
-        if (!e->reason[0]) {
-            e->verdict = GPUMBI_NOT_MET;
-            gpumbi_copy_text(e->reason, sizeof e->reason, "no such row");
+    if (!g->interleave.open)
+        return 0;
+    const int place = g->interleave.place, chosen = !result && gpumbi_selected(g, name);
+    if (result)
+        gpumbi_copy_text(result->reason, sizeof result->reason,
+                         "GPUMB_INTERLEAVE takes GPUMB_MEASURE only");
+    g->interleave.place += chosen;
+    if (chosen && place == GPUMBI_INTERLEAVED) {
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d regions in GPUMB_INTERLEAVE", place);
+    } else if (chosen && g->interleave.collecting) {
+        gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
+    } else if (chosen && place == g->interleave.target) {
+        gpumbi_region_again(g, &g->interleave.lane[place]);
+        g->interleave.target_met = 1;
+    }
+    return 1;
+}
+
+static inline void gpumbi_interleave_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        gpumbi_interleave_takes, NULL, gpumbi_interleave_abandon, NULL, NULL, NULL, NULL,
+        gpumbi_interleave_left,  NULL};
+    gpumbi_sweeps_use(g);
+    gpumbi_use(g, GPUMBI_TOOL_INTERLEAVE, &tool);
+}
+
+GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
+{
+    g = gpumbi_context(g);
+    gpumbi_interleave_use(g);
+    gpumbi_leave_body(g);
+    gpumbi_interleave_left(g);
+    g->interleave.turn = g->interleave.target = -1;
+    g->interleave.lanes = g->interleave.rounds_suffice = 0;
+    g->interleave.sampling_round = -1;
+    g->interleave.rounds = g->interleave.dropped = 0;
+    g->interleave.draws = (uint64_t)g->rows.count << 32;
+    g->interleave.next_look = g->settings.min_samples;
+    if (gpumbi_working(g) && !gpumbi_idle(g) && gpumbi_on_point(g) && !g->settings.profile) {
+        g->interleave.lane =
+            (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
+        g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
+    }
+    return g;
+}
+
+/* Times that hold different things can't be compared: a span, and an interval with its gap between
+ * launches. Where lanes have come to different methods, those that are free to choose leave graphs,
+ * and take the profiler's stamps if one of them has those, or batches, or event pairs if one of
+ * them can't have batches. Cold ones stay as they are: spans. */
+static inline void gpumbi_align_lanes(gpumb *g)
+{
+    int differ = 0, single = 0, profiled = 0;
+    const gpumbi_sampler *first = NULL, *const end = g->interleave.lane + g->interleave.lanes;
+    for (const gpumbi_sampler *s = g->interleave.lane; s < end; s++) {
+        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD)
+            continue;
+        first = first ? first : s;
+        differ |= s->result.timing != first->result.timing;
+        single |= gpumbi_one_run(s) || s->about.timing == GPUMB_TIMING_EVENT;
+        profiled |= s->profiled;
+    }
+    for (gpumbi_sampler *s = g->interleave.lane; s < end && differ; s++) {
+        if (s->phase != GPUMBI_SAMPLE || s->about.cache == GPUMB_CACHE_COLD ||
+            s->about.timing != GPUMB_TIMING_AUTO || !s->use_events)
+            continue;
+        gpumbi_free_graphs(s);
+        s->result.overhead_s = 0;
+        if (profiled) {
+            gpumbi_profile(g, s);
+            gpumbi_choose_profiler(g, s);
+            continue;
         }
-        if (e->value[0] > 0)
-            gpumbi_format(figure, sizeof figure, "%s (%s ... %s) in ",
-                          gpumbi_write_number(e->value[0], 4, 0).text,
-                          gpumbi_write_number(e->value[1], 4, 0).text,
-                          gpumbi_finite(e->value[2]) ? gpumbi_write_number(e->value[2], 4, 0).text
-                                                     : "?");
-        gpumb_note(g, "expected %s: %s%s: %s%s", e->text, gpumbi_met_name[e->verdict],
-                   e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
-                   figure, e->reason);
-        if (e->verdict > (e->lenient ? GPUMBI_UNDECIDED : GPUMBI_MET))
-            gpumbi_not_well(g);
+        gpumbi_choose_batch(g, s, s->warm_up.estimate_s);
+        if (single)
+            s->result.batch = 1;
+        else if (s->result.batch < 2)
+            s->result.batch = 2;
+        s->result.timing = single ? GPUMB_TIMING_EVENT : GPUMB_TIMING_BATCH;
     }
 }
 
-static void gpumbi_json_expected(gpumb *g, FILE *file)
+/* Whether two times mean the same. Intervals do only if launched in the same way; spans have no
+ * gap. Those that were given have no rounds in common with others. */
+static inline int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
 {
-    for (int k = 0; k < g->expected.count; k++) {
-        const gpumbi_expectation *e = &g->expected.at[k];
-        static const char *const name[] = {"limit", "value", "lo", "hi"};
-        fputs(k ? ",\n{\"expect\": " : "\"expectations\": [\n{\"expect\": ", file);
-        gpumbi_json_string(file, e->text);
-        fprintf(file, ", \"verdict\": \"%s\", \"reason\": ", gpumbi_met_name[e->verdict]);
-        gpumbi_json_string(file, e->reason);
-        for (int i = 0; i < 4; i++) {
-            const double value = i ? e->value[i - 1] : e->limit;
-            fprintf(file, ", \"%s\": %s", name[i],
-                    value > 0 && gpumbi_finite(value) ? gpumbi_write_scaled(value, 0).text
-                                                      : "null");
+    const int given = (a->timing == GPUMB_TIMING_GIVEN) + (b->timing == GPUMB_TIMING_GIVEN);
+    return gpumbi_meaning(a) == gpumbi_meaning(b) && given != 1 &&
+           (a->timing == b->timing || gpumbi_meaning(a) == GPUMB_MEANING_SPAN);
+}
+
+/* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
+ * whether all verdicts are as clear as they get. */
+static inline int gpumbi_compare_lanes(gpumb *g)
+{
+    gpumbi_sampler *const base = g->interleave.lane, *const end = base + g->interleave.lanes;
+    int decided = 1, comparisons = 0;
+    for (const gpumbi_sampler *s = base + 1; s < end; s++)
+        comparisons += s->samples.count > 0;
+    for (gpumbi_sampler *s = base + 1; s < end; s++) {
+        const uint64_t rounds =
+            s->samples.count < base->samples.count ? s->samples.count : base->samples.count;
+        s->result.compared_with[0] = 0;
+        if (!rounds || s->result.status != GPUMB_STATUS_OK ||
+            base->result.status != GPUMB_STATUS_OK || !gpumbi_alike(&s->result, &base->result))
+            continue;
+        for (uint64_t k = 0; k < rounds; k++)
+            s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
+        gpumb_comparison *c = &s->result.comparison;
+        *c = gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
+        if (s->use_events && c->hi > 0) {
+            /* Of what is not reproducible a third remains, and half of that of the gap: what
+             * captures differ by (bench/floor.cu, floor/equal). */
+            const double run_s = gpumbi_select(base->samples.values, rounds, rounds / 2);
+            const double besides = hypot(GPUMBI_REPRODUCIBLE / 3, GPUMBI_REPRODUCIBLE_GAP / 2 *
+                                                                      s->result.overhead_s / run_s);
+            gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
+            c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
         }
-        fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
+        gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
+                         base->result.kernel[0] ? base->result.kernel : "the first");
+        decided &= gpumbi_decided(c, g->settings.delta);
+    }
+    return decided;
+}
+
+/* Says what is odd about the rounds, once all are measured. */
+static inline void gpumbi_judge_rounds(gpumb *g)
+{
+    gpumbi_sampler *first = &g->interleave.lane[0];
+    const gpumb_result *base = &first->result;
+    if (g->interleave.dropped)
+        gpumbi_say("%s: in %llu of %llu rounds a clock showed a time of zero or less; they are "
+                   "left out of all regions of this GPUMB_INTERLEAVE",
+                   base->kernel, (unsigned long long)g->interleave.dropped,
+                   (unsigned long long)(g->interleave.dropped + g->interleave.rounds));
+    for (gpumbi_sampler *s = first + 1; s < first + g->interleave.lanes; s++) {
+        const gpumb_result *r = &s->result;
+        const gpumb_comparison *c = &r->comparison;
+        if (r->compared_with[0] && c->hi > 0) {
+            const gpumb_stats times = gpumbi_statistics_now(first);
+            const gpumb_stats now = gpumbi_statistics_now(s);
+            if (c->lo * times.ci_lo > now.ci_hi || c->hi * times.ci_hi < now.ci_lo)
+                gpumbi_say("%s: round by round it takes %.4f times as long as %s (%.4f ... %.4f), "
+                           "but its median is %.4f times that one's: noise that is skewed does "
+                           "that; look at the quartiles, and report both",
+                           r->kernel, c->ratio, base->kernel, c->lo, c->hi,
+                           now.median / times.median);
+        } else if (!r->compared_with[0] && r->status == GPUMB_STATUS_OK &&
+                   base->status == GPUMB_STATUS_OK && !gpumbi_alike(r, base)) {
+            gpumbi_say("%s is not compared with %s: the one is a time by %s (%s), the other by %s "
+                       "(%s); let gpumb_set_timing() say the same for both",
+                       r->kernel, base->kernel, gpumbi_timing_name[r->timing],
+                       gpumbi_meaning_name(r), gpumbi_timing_name[base->timing],
+                       gpumbi_meaning_name(base));
+        }
     }
 }
 
-/* ---- other processes ------------------------------------------------------------------------- */
+/* Whether there have been enough rounds for the ratios, or there can be no more. Looks on the
+ * schedule of the samples. At a limit between two looks, a lane may have lost the precision of the
+ * last one. */
+static inline int gpumbi_rounds_end(gpumb *g)
+{
+    gpumb_stop limit = GPUMB_STOP_NONE;
+    uint64_t rounds = g->settings.max_samples;
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
+    if (g->interleave.rounds_suffice)
+        return 1;
+    for (const gpumbi_sampler *s = lane; s < end; s++) {
+        if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
+            rounds = s->samples.count;
+        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
+            limit = GPUMB_STOP_BUDGET;
+    }
+    if (rounds >= g->settings.max_samples)
+        limit = GPUMB_STOP_SAMPLES;
+    for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
+        if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
+            const gpumb_stats now = gpumbi_statistics_now(s);
+            if (gpumbi_half_width(&now) > g->settings.precision)
+                s->result.stop = limit;
+        }
+    g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
+    if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
+        g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
+        g->interleave.next_look = gpumbi_next_look(rounds);
+    }
+    return g->interleave.rounds_suffice;
+}
+
+/* Of times that were given, a bad one spoils the round of all. */
+static inline void gpumbi_given_rounds(gpumb *g)
+{
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
+    for (const gpumbi_sampler *from = lane; from < end; from++)
+        for (gpumbi_sampler *to = lane; to < end; to++)
+            for (uint64_t k = 0; k < from->samples.count && k < to->samples.count; k++)
+                if (from->about.meaning && to->about.meaning && !(from->samples.values[k] > 0))
+                    to->samples.values[k] = 0;
+    for (gpumbi_sampler *s = lane; s < end; s++)
+        if (s->about.meaning)
+            gpumbi_keep_good(s);
+}
+
+/* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
+ * round. */
+static inline void gpumbi_round_end(gpumb *g)
+{
+    uint64_t least = UINT64_MAX;
+    gpumbi_sampler *const lane = g->interleave.lane, *const end = lane + g->interleave.lanes;
+    for (const gpumbi_sampler *s = lane; s < end; s++)
+        if (s->phase == GPUMBI_SAMPLE && s->samples.count < least)
+            least = s->samples.count;
+    if (least > g->interleave.rounds) {
+        g->interleave.rounds++;
+        return;
+    }
+    g->interleave.dropped++;
+    for (gpumbi_sampler *s = lane; s < end; s++)
+        if (s->phase == GPUMBI_SAMPLE)
+            s->samples.count = least;
+}
+
+/* Whose turn it is. The order is drawn anew after as many rounds as there are lanes, since a fixed
+ * one would fall in step with whatever comes at regular intervals. In between, each round begins
+ * with the lane that the last one ended with: so each lane is in each place equally often, and
+ * follows each, itself included, almost equally often, in case that one leaves the device in
+ * another state (a crossover trial: Williams, Aust. J. Sci. Res. A 2, 1949). */
+static inline int gpumbi_whose_turn(gpumb *g)
+{
+    const int lanes = g->interleave.lanes, turn = g->interleave.turn - 1;
+    const int since = g->interleave.sampling_round < 0 ? 0 : g->interleave.sampling_round;
+    const int place = turn % lanes, round = (turn / lanes - since) % lanes;
+    if (place == 0 && round == 0) {
+        gpumbi_draw_order(g->interleave.order, (size_t)lanes, g->settings.seed,
+                          g->interleave.draws);
+        g->interleave.draws += (uint64_t)lanes;
+    }
+    return (int)g->interleave.order[(place - round + lanes) % lanes];
+}
+
+/* A pass for each lane and round, until all lanes have stopped and the ratios between them are
+ * known; then one pass each for the last check. No lane samples before all are warm, so that the
+ * k-th samples of all are of one round. */
+GPUMB_API int gpumbi_interleave_next(gpumb *g)
+{
+    gpumbi_leave_body(g);
+    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_met)
+        gpumbi_fail(&g->interleave.lane[g->interleave.target], GPUMB_STATUS_FAILED,
+                    "the region was not met again in its GPUMB_INTERLEAVE");
+    g->interleave.place = g->interleave.target_met = 0;
+    g->interleave.target = -1;
+    g->interleave.turn++;
+    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
+        return g->interleave.turn == 0 && gpumbi_working(g) &&
+               (gpumbi_idle(g) || g->settings.profile);
+    if (g->interleave.turn == 0)
+        return 1;
+    if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
+        gpumbi_interleave_free(g);
+        return 0;
+    }
+    g->interleave.collecting = 0;
+    const int lanes = g->interleave.lanes;
+    gpumbi_sampler *const first = g->interleave.lane, *const end = first + lanes;
+    for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
+        const int round = (g->interleave.turn - 1) / lanes;
+        const int begins = (g->interleave.turn - 1) % lanes == 0;
+        int sampling = 0, unfinished = 0, warming = 0;
+        for (const gpumbi_sampler *lane = first; lane < end; lane++) {
+            sampling |= lane->phase <= GPUMBI_SAMPLE && lane->result.stop == GPUMB_STOP_NONE;
+            unfinished |= lane->phase != GPUMBI_FINISHED;
+            warming |= lane->phase < GPUMBI_SAMPLE;
+        }
+        if (!unfinished)
+            break;
+        if (begins && g->interleave.sampling_round >= 0 && round > g->interleave.sampling_round)
+            gpumbi_round_end(g);
+        if (!warming && g->interleave.sampling_round < 0) {
+            g->interleave.sampling_round = round + !begins;
+            gpumbi_align_lanes(g);
+        }
+        gpumbi_sampler *s = first + gpumbi_whose_turn(g);
+        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
+            s->phase = GPUMBI_RECHECK;
+        const int waits =
+            s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
+                                          s->samples.count >= g->settings.max_samples);
+        if (s->phase != GPUMBI_FINISHED && !waits) {
+            g->interleave.target = (int)(s - first);
+            return 1;
+        }
+    }
+    gpumbi_state state;
+    gpumbi_dev_state(g->sensors, &state);
+    gpumbi_given_rounds(g);
+    if (lanes && gpumbi_working(g)) {
+        gpumbi_compare_lanes(g);
+        gpumbi_judge_rounds(g);
+    }
+    for (gpumbi_sampler *s = first; s < end && !gpumbi_interrupted; s++)
+        if (s->phase == GPUMBI_FINISHED) {
+            if (!s->about.meaning)
+                gpumbi_state_after(&state, s);
+            gpumbi_finish(g, s);
+        }
+    gpumbi_interleave_free(g);
+    return 0;
+}
+
+/* ================================================================================================
+ * GIVEN TIMES
+ *
+ * Owns nothing
+ */
+
+GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
+{
+    g = gpumbi_context(g);
+    gpumbi_sweeps_use(g);
+    const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
+    const int wanted = gpumbi_working(g) && !later && !g->kept.instead && gpumbi_on_point(g) &&
+                       gpumbi_matches(g, name) &&
+                       (g->interleave.open || !gpumbi_find_kept(g, name, 0));
+    if (!wanted)
+        gpumbi_measure_begin(g, name);
+    return wanted;
+}
+
+GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
+                               const double *seconds, uint64_t count)
+{
+    g = gpumbi_context(g);
+    const int lane = g->interleave.lanes;
+    const int known = meaning > GPUMB_MEANING_NONE && meaning <= GPUMB_MEANING_LATENCY;
+    gpumbi_describe_given(g, seconds ? count : 0, known ? meaning : GPUMB_MEANING_LATENCY);
+    gpumbi_measure_begin(g, name);
+    gpumbi_sampler *s = g->region.active;
+    if (g->interleave.open && g->interleave.lanes > lane)
+        s = &g->interleave.lane[lane];
+    if (s && s->phase != GPUMBI_FINISHED && gpumbi_working(g)) { /* neither skipped nor failed */
+        s->samples.count = s->about.given;
+        if (s->samples.count)
+            memcpy(s->samples.values, seconds, (size_t)s->samples.count * sizeof *seconds);
+        s->result.stop = GPUMB_STOP_SAMPLES;
+        gpumbi_check_result(g, s);
+        if (g->settings.profile)
+            gpumbi_fail(s, GPUMB_STATUS_SKIPPED, "its times are given: nothing to profile");
+        if (!known)
+            gpumbi_fail(s, GPUMB_STATUS_FAILED,
+                        "gpumb_add_times(): its times have to be spans, intervals or latencies");
+        s->phase = GPUMBI_FINISHED;
+    }
+    gpumbi_region_over(g);
+    if (s && !g->interleave.open) {
+        gpumbi_keep_good(s);
+        gpumbi_finish(g, s);
+    }
+}
+
+/* ================================================================================================
+ * PROCESSES
+ *
+ * Owns
+ */
+
+/* Another process: of --processes, or the one that measures on a device of --device 0,2. */
+typedef struct gpumbi_other {
+    int device; /* its number; -1: this one's */
+    int fd, waits, status;
+    int child;   /* 0: has ended */
+    FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
+    gpumbi_records *rows;
+    uint64_t compared, slower;
+    char name[48]; /* "2 0000:19:00.0" */
+} gpumbi_other;
+
+/* A region is met that the processes of several devices have measured: a row of each. */
+static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result *result)
+{
+    (void)result; /* has been refused */
+    if (!g->kept.instead)
+        return 0;
+    gpumbi_region_replays(g);
+    for (int d = 0; d < g->others.count && !g->done; d++) {
+        const gpumbi_coordinate on = {g->others.column, 0, 0, d, g->others.at[d].name};
+        gpumbi_kept_from(g, g->others.at[d].rows);
+        gpumbi_replay_one(g, name, &on);
+    }
+    gpumbi_kept_from(g, NULL);
+    return 1;
+}
 
 /* Whether GPUMB_PROCESS is from gpumbi_process_start(): its parent is the one it names, and has
  * left the same text in a pipe. `fd`: the one that rows go to. */
-static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2])
+static inline int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2])
 {
     long parent = 0;
     int from = -1;
@@ -13253,7 +13837,7 @@ static int gpumbi_is_process(gpumb *g, const char *where, int *fd, int device[2]
 }
 
 /* A process that gpumbi_process_start() has started says what it measures, to its parent only. */
-static void gpumbi_be_process(gpumb *g)
+static inline void gpumbi_be_process(gpumb *g)
 {
     gpumb_settings *s = &g->settings;
     const char *where = getenv("GPUMB_PROCESS");
@@ -13278,20 +13862,17 @@ static void gpumbi_be_process(gpumb *g)
         return;
     }
     s->quiet = 1;
-    s->fail_on_regression = g->expected.count = 0;
-    s->csv = s->json = s->markdown = s->gbench = s->compare = s->compare_values = NULL;
-    s->raw = s->resume = 0;
-    if (asked && rows) { /* the first such context; programs rarely have another */
-        s->json = "the process that started this one";
-        g->sinks.sink[GPUMBI_JSON].fd = rows;
-        g->sinks.sink[GPUMBI_JSON].straight = 1;
+    s->fail_on_regression = 0;
+    s->compare = s->compare_values = NULL;
+    const int first = asked && rows; /* programs rarely have another */
+    gpumbi_files_redirect(g, rows, first ? "the process that started this one" : NULL);
+    if (first)
         rows = 0;
-    }
 }
 
 /* Ends the context if a process has not ended well; a failed check has its rows. */
-static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, const char *who,
-                                 const char *alone)
+static inline void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended,
+                                        const char *who, const char *alone)
 {
     char why[200];
     int code = GPUMB_EXIT_ERROR;
@@ -13314,7 +13895,7 @@ static void gpumbi_judge_process(gpumb *g, const gpumbi_records *t, int ended, c
 
 /* For other processes, the arguments that this one was started with: gpumb_open() may have seen
  * only some of them. */
-static char **gpumbi_own_arguments(gpumb *g, char **text_of)
+static inline char **gpumbi_own_arguments(gpumb *g, char **text_of)
 {
     size_t length = 0, count = (size_t)g->options.argc;
     FILE *file = gpumbi_process_arguments();
@@ -13338,10 +13919,8 @@ static char **gpumbi_own_arguments(gpumb *g, char **text_of)
     return arguments;
 }
 
-static void gpumbi_open_device(gpumb *g);
-
 /* The others: devices of a list, or the processes beside this one. */
-static void gpumbi_list_others(gpumb *g)
+static inline void gpumbi_list_others(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     const char *list = s->devices;
@@ -13379,7 +13958,7 @@ static void gpumbi_list_others(gpumb *g)
 /* Lets these run to their end, and takes up what they write. Those that go in step stop before each
  * region, until all that still run have got there. One may hang behind its rows, or leave its pipe
  * to what it has started itself. */
-static void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
+static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
 {
     static char text[1 << 16];
     int running = 1;
@@ -13413,7 +13992,7 @@ static void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
 
 /* Runs the others, one after the other, or devices together, and reads what they have written: the
  * rows of devices are there in place of regions. */
-static void gpumbi_run_others(gpumb *g)
+static inline void gpumbi_run_others(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     char *text = NULL, who[80], alone[40] = "without --processes";
@@ -13428,7 +14007,8 @@ static void gpumbi_run_others(gpumb *g)
         gpumbi_list_others(g);
     if (s->devices && !g->done)
         g->others.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
-    g->kept.instead |= s->devices != NULL;
+    if (s->devices)
+        gpumbi_kept_instead(g);
     const int count = g->others.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
         gpumbi_other *const begin = &g->others.at[first], *const end = begin + step;
@@ -13467,14 +14047,14 @@ static void gpumbi_run_others(gpumb *g)
                 t->exact = 1;
                 o->rows = t;
                 if (o == g->others.at)
-                    g->device = t->head.device;
+                    gpumbi_device_known(g, &t->head.device);
             } else {
-                t->next = g->comparison.others;
-                g->comparison.others = t;
+                t->next = g->others.rows;
+                g->others.rows = t;
             }
             gpumbi_judge_process(g, t, o->status, who, alone);
             if (!s->devices && gpumbi_working(g))
-                gpumbi_index(g, t, NULL);
+                gpumbi_index_records(g, t, NULL);
         }
     }
     g->others.count = s->devices ? count : 0;
@@ -13482,9 +14062,403 @@ static void gpumbi_run_others(gpumb *g)
     GPUMB_FREE(text);
 }
 
+/* The medians of this row in all processes, this one's last. */
+static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
+{
+    gpumb_result *now = &row->result;
+    char label[200];
+    const size_t most = (size_t)g->settings.processes;
+    if (!g->others.rows)
+        return;
+    const uint64_t key = gpumbi_row_key(g, row, NULL, label);
+    double *median = gpumbi_room_for_medians(g, most);
+    size_t first = most - 1;
+    if (!median)
+        return;
+    median[first] = now->time.median;
+    for (gpumbi_records *t = g->others.rows; t && !g->done; t = t->next) { /* latest first */
+        const gpumbi_record *r = gpumbi_take(t, key, now->kernel);
+        if (r && r->ok)
+            median[--first] = r->time.at;
+    }
+    if (now->status != GPUMB_STATUS_OK)
+        return;
+    now->processes = (int)(most - first);
+    now->process_medians_s = median + first;
+    now->process_lo_s = now->process_hi_s = now->time.median;
+    for (size_t i = first; i < most; i++) {
+        now->process_lo_s = gpumbi_min(now->process_lo_s, median[i]);
+        now->process_hi_s = gpumbi_max(now->process_hi_s, median[i]);
+    }
+}
+
+/* Those that measure at the same time go in step. */
+static inline void gpumbi_processes_wait(gpumb *g, gpumbi_sampler *s)
+{
+    (void)g, (void)s;
+    if (gpumbi_in_step)
+        gpumbi_process_pause(); /* until those of all devices are here */
+}
+
+static inline void gpumbi_processes_free(gpumb *g)
+{
+    gpumbi_free_records(g->others.rows);
+    for (int i = 0; i < g->others.count; i++)
+        gpumbi_free_records(g->others.at[i].rows);
+    GPUMB_FREE(g->others.at);
+}
+
+static inline void gpumbi_processes_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {gpumbi_processes_take,
+                                     gpumbi_processes_wait,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_add_processes,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_processes_free};
+    gpumbi_use(g, GPUMBI_TOOL_PROCESSES, &tool);
+}
+
+/* ================================================================================================
+ * COMPARE
+ *
+ * Owns
+ */
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+/* How far the estimate of a mean is from it at most, in standard errors, if m such statements are
+ * to hold at 95 % together (Bonferroni): the normal quantile of 1 - 0.05 / 2m (Abramowitz & Stegun
+ * 26.2.23, error below 4.5e-4). */
+static inline double gpumbi_family_quantile(uint64_t m)
+{
+    const double t = sqrt(-2 * log(0.025 / gpumbi_max(gpumbi_real(m), 1)));
+    return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                   (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+/* The same where the standard error is estimated, with so many degrees of freedom: Student's t from
+ * the normal quantile (Wallace, Ann. Math. Stat. 30, 1959), never too small: by 0.5 % at 4 degrees,
+ * by 4 % at 2, by 38 % at 1. */
+static inline double gpumbi_student(double z, double freedom)
+{
+    const double x = z * (8 * freedom + 3) / (8 * freedom + 1);
+    return sqrt(freedom * (exp(gpumbi_min(x * x / freedom, 700)) - 1));
+}
+
+/* Half the interval that the spread between processes gives to the difference of two logarithms.
+ * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
+ * few processes that all met one of two levels it would come out as nothing. A side that does not
+ * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
+ * from a spread: there both have the assumed one at least. Where only the range of k values is
+ * known (older files), it is multiplied by so much that like against like is found different in 5 %
+ * of the comparisons, for k = 2 ... 100, also where one side does not know its own (from a
+ * simulation, which tests/test_compare.cpp repeats). */
+static inline double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                          double z, double assumed)
+{
+    const gpumbi_estimate *const side[] = {base, now};
+    const double b = base->processes - 1, n = now->processes - 1;
+    double share[2] = {0, 0}, freedom = 1, ranges = 0;
+    for (int i = 0; i < 2; i++) {
+        const gpumbi_estimate *from = side[side[i]->processes < 2 ? 1 - i : i];
+        if (from->variance >= 0) {
+            share[i] = from->variance / side[i]->processes;
+            freedom = from->processes - 1;
+        } else if (from->processes > 1) {
+            const double j = from->processes - 1;
+            ranges = hypot(ranges, z / 1.959964 * (0.42 + 2.4 / j + 4.9 / (j * j * j)) *
+                                       log(from->process_hi / from->process_lo));
+        }
+    }
+    double sum = share[0] + share[1];
+    if (base->variance >= 0 && now->variance >= 0) {
+        const double pooled = (b * base->variance + n * now->variance) / (b + n);
+        freedom = sum > 0 ? sum * sum / (share[0] * share[0] / b + share[1] * share[1] / n) : 1;
+        sum = gpumbi_max(share[0], pooled / base->processes) +
+              gpumbi_max(share[1], pooled / now->processes);
+    }
+    const double few = gpumbi_min(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
+    return gpumbi_max(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
+}
+
+/* The one in the middle of several devices and, of four and more, how the logarithms of their times
+ * spread: the root mean square of the three quarters nearest to it, which outliers leave alone.
+ * The factor makes it that of normal values, their middle being uncertain, too; from a simulation,
+ * which tests/coverage.c repeats. `scratch` has room for `count` numbers. Linear in the count. */
+static inline gpumbi_estimate gpumbi_middle(const gpumbi_estimate *e, double *scratch, size_t count)
+{
+    const double n = gpumbi_real(count), most = 0.75 * n;
+    gpumbi_estimate middle = {0, 0, 0, 1, -1, 0, 0, count < 4 ? 0 : n};
+    double sum = 0, within = 0;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = e[i].at;
+    middle.at = middle.lo = middle.hi = gpumbi_select(scratch, count, (count - 1) / 2);
+    for (size_t i = 0; i < count; i++) {
+        scratch[i] = fabs(log(scratch[i] / middle.at));
+        if (count < 4 && e[i].at <= middle.at && e[i].at >= middle.at)
+            middle = e[i];
+    }
+    if (count < 4)
+        return middle;
+    const double last = gpumbi_select(scratch, count, (uint64_t)most);
+    for (size_t i = 0; i < count; i++) {
+        sum += scratch[i] < last ? scratch[i] * scratch[i] : 0;
+        within += scratch[i] < last;
+    }
+    const double scale = 1.65 * (1 - 0.8 / n);
+    middle.variance = scale * scale * (sum + (most - within) * last * last) / most;
+    return middle;
+}
+
+/* Judges now / base. The interval of the ratio follows from those of the two, on a logarithmic
+ * scale (MOVER, Donner & Zou, Stat. Methods Med. Res. 21, 2012), narrower where a mean is over
+ * several processes, and from the spread between processes; both at the level of `z`. Of many
+ * devices that spread is measured, with 0.6 degrees of freedom each, and no part of what they are
+ * held against: one is slower that lies beyond it and, as measured, beyond delta. */
+static inline gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                         double z, const gpumb_settings *s, double ratio[3])
+{
+    const double b = log(base->at), n = log(now->at);
+    const double spread = base->devices > 0
+                              ? gpumbi_student(z, 0.6 * base->devices - 0.3) * sqrt(base->variance)
+                              : gpumbi_process_width(base, now, z, s->spread);
+    const double of_base = z / 1.959964 / sqrt(base->variance < 0 ? 1 : base->processes);
+    const double of_now = z / 1.959964 / sqrt(now->variance < 0 ? 1 : now->processes);
+    ratio[0] = now->at / base->at;
+    ratio[1] = ratio[2] = 0;
+    if (base->lo > 0 && now->lo > 0) {
+        const double below = hypot(of_now * (n - log(now->lo)), of_base * (log(base->hi) - b));
+        const double above = hypot(of_now * (log(now->hi) - n), of_base * (b - log(base->lo)));
+        ratio[1] = ratio[0] * exp(-hypot(below, spread));
+        ratio[2] = ratio[0] * exp(hypot(above, spread));
+    }
+    return gpumbi_verdict(ratio[1], ratio[2],
+                          base->devices > 0 && fabs(n - b) > log(1 + s->delta) ? 0 : s->delta);
+}
+
+/* For `m` comparisons of so many devices: from four on only what is slower counts, one-sided. */
+static inline double gpumbi_devices_quantile(int devices, uint64_t m)
+{
+    return gpumbi_family_quantile(devices > 3 ? (m + 1) / 2 : m);
+}
+
+/* ---- the comparison's table ------------------------------------------------------------------ */
+
+enum { GPUMBI_VERDICTS = GPUMB_VERDICT_SAME + 1 };
+
+static inline int gpumbi_cold(const gpumb_result *now)
+{
+    return !strcmp(now->cache, "cold");
+}
+
+/* Whether both have a time, and it means the same: no span against an interval, no cold cache
+ * against a hot one. */
+static inline int gpumbi_comparable(const gpumbi_record *r, const gpumb_result *now)
+{
+    const char *meaning = r ? r->text[GPUMBI_COLUMN_meaning] : NULL;
+    return r && r->ok && now->status == GPUMB_STATUS_OK &&
+           (!meaning || !meaning[0] || !strcmp(meaning, gpumbi_meaning_name(now))) &&
+           r->cold == gpumbi_cold(now);
+}
+
+/* The line of a row with a counterpart, or without. Returns the verdict; GPUMBI_VERDICTS: none. */
+static inline int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpumbi_record *r,
+                                     double z, int label_width)
+{
+    const gpumb_result *now = &row->result;
+    const gpumbi_estimate time = gpumbi_estimate_of(now);
+    static const char *const color[] = {"0", "32", "31", "2"};
+    char label[200], interval[40] = "";
+    double ratio[3] = {0, 0, 0};
+    const int timed = gpumbi_comparable(r, now);
+    const int verdict =
+        timed ? (int)gpumbi_judge(&r->time, &time, z, &g->settings, ratio) : GPUMBI_VERDICTS;
+    if (!g->table.file)
+        return verdict;
+    gpumbi_row_key(g, row, g, label);
+    gpumbi_print(g->table.file, "%s%*s ", label, gpumbi_blank(label_width, label), "");
+    if (!timed) {
+        const char *here = gpumbi_status_name[now->status];
+        if (r && r->ok && now->status == GPUMB_STATUS_OK)
+            gpumbi_print(g->table.file, "%s, %s here; %s, %s in %s\n", gpumbi_meaning_name(now),
+                         gpumbi_cache_name[gpumbi_cold(now)],
+                         r->text[GPUMBI_COLUMN_meaning] ? r->text[GPUMBI_COLUMN_meaning] : "-",
+                         gpumbi_cache_name[r->cold], g->settings.compare);
+        else if (r)
+            gpumbi_print(g->table.file, "%s here, %s in %s\n", here, r->text[GPUMBI_COLUMN_status],
+                         g->settings.compare);
+        else
+            gpumbi_print(g->table.file, "only here%s%s\n", now->status ? ", " : "",
+                         now->status ? here : "");
+        return verdict;
+    }
+    if (ratio[1] > 0)
+        gpumbi_format(interval, sizeof interval, "%7s ... %s", gpumbi_write_short(ratio[1], 3).text,
+                      gpumbi_write_short(ratio[2], 3).text);
+    gpumbi_print(g->table.file, "%10s %10s %7s  %-19s ", gpumbi_write_time(r->time.at).text,
+                 gpumbi_write_time(time.at).text, gpumbi_write_short(ratio[0], 3).text, interval);
+    gpumbi_paint(g, color[verdict]);
+    fputs(gpumbi_verdict_name[(gpumb_verdict)verdict], g->table.file);
+    gpumbi_paint(g, "0");
+    fputc('\n', g->table.file);
+    return verdict;
+}
+
+/* Own values that --compare-values names, of a row and its counterpart; counts the same ones, and
+ * those that differ, also since one side does not know them. */
+static inline void gpumbi_compare_values(gpumb *g, const gpumbi_row *row, const gpumbi_record *r,
+                                         int width, uint64_t count[2])
+{
+    char name[2 + GPUMBI_COLUMN_NAME] = "  ";
+    const gpumbi_cell *cell = g->comparison.base->axes + r->first_axis + r->axes;
+    const char *list = g->settings.compare_values ? g->settings.compare_values : "";
+    while ((list = gpumbi_split(list, ',', name + 2, sizeof name - 2)) != NULL) {
+        double base = NAN;
+        const double now = gpumbi_value_of(g, row->values, name + 2);
+        for (size_t i = 0; i < r->values; i++)
+            if (!strcmp(cell[i].name, name + 2) && !gpumbi_read_number(cell[i].text, &base))
+                base = NAN;
+        const int differ = !(fabs(now - base) <= g->settings.delta * fabs(base));
+        if (!gpumbi_finite(base) && !gpumbi_finite(now))
+            continue;
+        count[differ]++;
+        if (!g->table.file)
+            continue;
+        gpumbi_print(g->table.file, "%s%*s %10s %10s %7s  %-19s %s\n", name,
+                     gpumbi_blank(width, name), "",
+                     gpumbi_finite(base) ? gpumbi_write_number(base, 4, 0).text : "-",
+                     gpumbi_finite(now) ? gpumbi_write_number(now, 4, 0).text : "-",
+                     gpumbi_finite(now / base) ? gpumbi_write_short(now / base, 3).text : "", "",
+                     differ ? "differs" : "same");
+    }
+}
+
+static inline void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const uint64_t *values,
+                                          uint64_t rest, uint64_t matched, uint64_t lost,
+                                          uint64_t assumed)
+{
+    gpumb_note(g,
+               "compared with %s: %llu faster, %llu slower, %llu same, %llu undecided; %s "
+               "not compared",
+               g->settings.compare, (unsigned long long)count[GPUMB_VERDICT_FASTER],
+               (unsigned long long)count[GPUMB_VERDICT_SLOWER],
+               (unsigned long long)count[GPUMB_VERDICT_SAME],
+               (unsigned long long)count[GPUMB_VERDICT_UNDECIDED],
+               gpumbi_count(rest + count[GPUMBI_VERDICTS], "row").text);
+    if (g->settings.compare_values)
+        gpumb_note(g, "own values (%s): %llu same, %llu differ by more than %s %%",
+                   g->settings.compare_values, (unsigned long long)values[0],
+                   (unsigned long long)values[1],
+                   gpumbi_write_number(100 * g->settings.delta, 4, 0).text);
+    if (g->settings.compare_values && !values[0] && !values[1])
+        gpumbi_say("--compare-values %s: no row that has a counterpart has such a value",
+                   g->settings.compare_values);
+    if (g->table.file) {
+        gpumbi_print(g->table.file, "  delta %s %%; 95 %% for %s together (Bonferroni)\n",
+                     gpumbi_write_number(100 * g->settings.delta, 4, 0).text,
+                     gpumbi_count(matched, "ratio").text);
+        if (assumed)
+            gpumbi_print(g->table.file,
+                         "  spread between processes: %s %% assumed (--spread); both sides with "
+                         "--processes 5 measure it\n",
+                         gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
+        else
+            fputs("  spread between processes: measured, in the intervals\n", g->table.file);
+    }
+    if (g->comparison.base->several)
+        gpumbi_say(
+            "--compare %s: several rows have one name and the same axes: they are matched in "
+            "their order",
+            g->settings.compare);
+    if (!matched)
+        gpumbi_say(
+            "--compare %s: no row of it can be compared: one here has to have its name and axes, "
+            "its meaning (span, interval, latency) and its cache (hot, cold), and both to be ok",
+            g->settings.compare);
+    if (!g->settings.fail_on_regression ||
+        (matched && !lost && !count[GPUMB_VERDICT_SLOWER] && !values[1]))
+        return;
+    if (matched || lost)
+        gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok%s",
+                   gpumbi_count(count[GPUMB_VERDICT_SLOWER], "row").text, g->settings.compare,
+                   (unsigned long long)lost, values[1] ? "; own values differ" : "");
+    gpumbi_not_well(g);
+}
+
+static inline void gpumbi_compare_rows(gpumb *g)
+{
+    gpumbi_records *t = g->comparison.base;
+    uint64_t count[GPUMBI_VERDICTS + 1] = {0, 0, 0, 0, 0}, matched = 0, lost = 0, assumed = 0;
+    uint64_t values[2] = {0, 0}, rest = 0;
+    int width = 22;
+    char label[200];
+    const gpumbi_record **found =
+        (const gpumbi_record **)gpumbi_allocate(g, (g->rows.count + 1) * sizeof *found);
+    gpumbi_index_records(g, t, g);
+    for (size_t i = 0; i < g->rows.count && !g->done; i++) {
+        const gpumbi_row *row = g->rows.at[i];
+        const gpumb_result *now = &row->result;
+        const gpumbi_record *r = found[i] =
+            gpumbi_take(t, gpumbi_row_key(g, row, g, label), now->kernel);
+        width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(label), 60));
+        lost += r && r->ok && now->status != GPUMB_STATUS_OK;
+        if (gpumbi_comparable(r, now)) {
+            assumed += gpumbi_min(r->time.processes, now->processes) < 5;
+            matched++;
+        }
+    }
+    if (!g->done) {
+        const double z = gpumbi_family_quantile(matched);
+        if (g->table.file) {
+            gpumbi_print(g->table.file, "\ncompared with %s\n", g->settings.compare);
+            gpumbi_print(g->table.file, "%-*s %10s %10s %7s  %-19s %s\n", width, "", "base", "new",
+                         "ratio", "95 % interval", "verdict");
+        }
+        for (size_t i = 0; i < g->rows.count; i++) {
+            const gpumbi_row *row = g->rows.at[i];
+            const gpumbi_record *r = found[i];
+            count[gpumbi_compare_row(g, row, r, z, width)]++;
+            if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
+                gpumbi_compare_values(g, row, r, width, values);
+        }
+        for (size_t i = 0; i < t->count; i++) { /* what no row has met */
+            const gpumbi_record *r = &t->rows[i];
+            rest += !r->matched;
+            if (!g->table.file || r->matched)
+                continue;
+            gpumbi_label(label, r->text[GPUMBI_COLUMN_bench], r->text[GPUMBI_COLUMN_kernel],
+                         t->axes + r->first_axis, r->axes);
+            gpumbi_print(g->table.file, "%s%*s only in %s%s%s\n", label, gpumbi_blank(width, label),
+                         "", g->settings.compare, r->ok ? "" : ", ",
+                         r->ok ? "" : r->text[GPUMBI_COLUMN_status]);
+        }
+        gpumbi_compare_summary(g, count, values, rest, matched, lost, assumed);
+    }
+    GPUMB_FREE(found);
+}
+
+/* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
+ * they were meant. */
+static inline void gpumbi_compare_origin(gpumb *g)
+{
+    const gpumbi_records *t = g->comparison.base;
+    char here[GPUMBI_CELL];
+    for (int k = 0; t && k < 4; k++) {
+        const char *there = gpumbi_from_elsewhere(g, t, k, here);
+        if (there && (k > 0 || strtol(there, NULL, 10) > GPUMBI_SCHEMA))
+            gpumbi_say("--compare %s: is from another %s: %s, here it is %s; the ratios hold that "
+                       "difference too",
+                       g->settings.compare, gpumbi_row_fields[gpumbi_origin[k]].name, there, here);
+    }
+}
+
 /* Two devices by their ratio, more of them each with the one in the middle. `z` 0: only counts.
  * Returns how many are compared. */
-static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
+static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 {
     const size_t most = (size_t)g->others.count, rows = g->rows.count;
     gpumbi_row *const *const at = g->rows.at;
@@ -13538,7 +14512,7 @@ static uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
     return compared;
 }
 
-static void gpumbi_compare_devices(gpumb *g)
+static inline void gpumbi_compare_devices(gpumb *g)
 {
     const uint64_t compared = gpumbi_compare_on_devices(g, 0);
     const int many = g->others.count > 3;
@@ -13573,34 +14547,360 @@ static void gpumbi_compare_devices(gpumb *g)
     }
 }
 
-/* The medians of this row in all processes, this one's last. */
-static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
+/* Reads the base, before anything runs. */
+static inline void gpumbi_compare_open(gpumb *g)
 {
-    gpumb_result *now = &row->result;
-    char label[200];
-    const size_t most = (size_t)g->settings.processes;
-    if (!g->comparison.others)
-        return;
-    const uint64_t key = gpumbi_row_key(g, row, NULL, label);
-    double *median = gpumbi_room_for_medians(g, most);
-    size_t first = most - 1;
-    if (!median)
-        return;
-    median[first] = now->time.median;
-    for (gpumbi_records *t = g->comparison.others; t && !g->done; t = t->next) { /* latest first */
-        const gpumbi_record *r = gpumbi_take(t, key, now->kernel);
-        if (r && r->ok)
-            median[--first] = r->time.at;
+    const gpumb_settings *s = &g->settings;
+    if (!s->compare && (s->fail_on_regression || s->compare_values))
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
+                   s->compare_values ? "compare-values" : "fail-on-regression");
+    if (!g->done && s->compare)
+        g->comparison.base = gpumbi_open_records(g, "compare", s->compare, "base", 0);
+}
+
+static inline void gpumbi_compare_closing(gpumb *g)
+{
+    if (g->others.count && gpumbi_working(g))
+        gpumbi_compare_devices(g);
+    if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
+        gpumbi_compare_rows(g);
+}
+
+static inline void gpumbi_compare_free(gpumb *g)
+{
+    gpumbi_free_records(g->comparison.base);
+}
+
+static inline void gpumbi_compare_use(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_compare_closing, gpumbi_compare_free};
+    gpumbi_use(g, GPUMBI_TOOL_COMPARE, &tool);
+}
+
+/* ================================================================================================
+ * EXPECT
+ *
+ * Owns
+ */
+
+/* ---- expectations ------------------------------------------------------------------------------
+ *
+ * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
+ * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: the row with the
+ * largest or least figure. Else all rows have to meet it. LIMIT is a number with a unit, or a
+ * factor and other rows, 0.9*zcopy: rates are compared, each row with the one that has the same
+ * values of all axes that both have and brackets don't set; of several, with the hardest to beat.
+ */
+
+/* What a limit is a number of: rates, for which a shorter time is more; then times. */
+static const struct {
+    const char *name;
+    unsigned short at; /* in a result */
+    double scale;      /* of what is there */
+} gpumbi_unit[] = {{"peak", offsetof(gpumb_result, pct_peak), 0.01},
+                   {"ceiling", offsetof(gpumb_result, pct_ceiling), 0.01},
+                   {"GB/s", offsetof(gpumb_result, gbps), 1},
+                   {"GFLOP/s", offsetof(gpumb_result, gflops), 1},
+                   {"elements/s", offsetof(gpumb_result, elements_per_s), 1},
+                   {"s", offsetof(gpumb_result, time.median), 1},
+                   {"ms", offsetof(gpumb_result, time.median), 1e3},
+                   {"us", offsetof(gpumb_result, time.median), 1e6},
+                   {"ns", offsetof(gpumb_result, time.median), 1e9}};
+enum { GPUMBI_UNIT_SECONDS = 5, GPUMBI_UNITS = 9 };
+
+/* In the order of their weight: the worst of several counts. */
+enum { GPUMBI_MET, GPUMBI_UNDECIDED, GPUMBI_NOT_MET };
+static const char *const gpumbi_met_name[] = {"met", "undecided", "not met"};
+
+struct gpumbi_expectation {
+    const char *text;
+    struct {
+        char name[200], axes[200];
+        int extreme; /* 1 max(), -1 min() */
+    } rows[2];       /* what is compared, and with what, unless a unit is given */
+    int at_least, unit, lenient;
+    double limit;
+    int verdict;     /* and why: */
+    double value[3]; /* with its interval, 0 without one */
+    char reason[400];
+};
+
+/* A copy of a part of a text, without the blanks around it. */
+static inline char *gpumbi_trim(char *to, size_t size, const char *from, size_t length)
+{
+    while (length && *from == ' ') {
+        from++;
+        length--;
     }
-    if (now->status != GPUMB_STATUS_OK)
-        return;
-    now->processes = (int)(most - first);
-    now->process_medians_s = median + first;
-    now->process_lo_s = now->process_hi_s = now->time.median;
-    for (size_t i = first; i < most; i++) {
-        now->process_lo_s = gpumbi_min(now->process_lo_s, median[i]);
-        now->process_hi_s = gpumbi_max(now->process_hi_s, median[i]);
+    while (length && from[length - 1] == ' ')
+        length--;
+    gpumbi_format(to, size, "%.*s", (int)length, from);
+    return to;
+}
+
+/* Reads ROWS. */
+static inline int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char *text,
+                                     size_t length)
+{
+    char part[400];
+    gpumbi_trim(part, sizeof part, text, length);
+    const size_t end = strlen(part);
+    char *begin = part, *axes = strchr(part, '[');
+    const int max = !strncmp(part, "max(", 4);
+    if ((max || !strncmp(part, "min(", 4)) && part[end - 1] == ')') {
+        e->rows[side].extreme = max ? 1 : -1;
+        part[end - 1] = 0;
+        begin += 4;
     }
+    if (axes) {
+        char *close = strchr(axes, ']');
+        if (!close || close[1])
+            return 0;
+        *axes = *close = 0;
+        gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1));
+    }
+    return *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, strlen(begin)) != 0;
+}
+
+/* Reads an expectation. Returns 0 if it is none. */
+static inline int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
+{
+    static const char lenient[] = " or undecided";
+    char limit[400], *rest;
+    e->text = text;
+    const char *at = strstr(text, ">="), *other = strstr(text, "<=");
+    e->at_least = at && (!other || at < other);
+    at = e->at_least ? at : other;
+    if (!at || !gpumbi_expect_rows(e, 0, text, (size_t)(at - text)))
+        return 0;
+    const size_t length = strlen(at + 2), tail = sizeof lenient - 1;
+    e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
+    gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
+    e->limit = strtod(limit, &rest);
+    const size_t digits = (size_t)(rest - limit);
+    const int attached = digits && (!*rest || !strchr(" *", *rest)); /* a unit is to be */
+    rest += strspn(rest, " ");
+    while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
+        e->unit++;
+    if (digits && e->unit < GPUMBI_UNITS)
+        return gpumbi_finite(e->limit) && e->limit > 0;
+    e->unit = GPUMBI_UNITS;
+    if (attached)
+        return 0;
+    if (!digits || *rest != '*') { /* a name may begin with a digit */
+        e->limit = 1;
+        rest = limit;
+    } else {
+        rest++;
+    }
+    return gpumbi_finite(e->limit) && e->limit > 0 && gpumbi_expect_rows(e, 1, rest, strlen(rest));
+}
+
+/* Whether a row is one of ROWS and, unless `left` is NULL, its counterpart. */
+static inline int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *e, int side,
+                                      const gpumbi_row *row, const gpumbi_row *left)
+{
+    char text[200], one[200];
+    const gpumb_result *r = &row->result;
+    const char *name = e->rows[side].name;
+    gpumbi_format(text, sizeof text, "%s/%s", r->bench, r->kernel);
+    size_t axes = e->rows[side].axes[0] != 0;
+    for (const char *c = e->rows[side].axes; *c; c++)
+        axes += *c == ',';
+    if (strcmp(name, r->kernel) && strcmp(name, r->bench) && strcmp(name, text))
+        return 0;
+    for (int i = 0; i < row->point.depth; i++) {
+        const int column = row->point.at[i].column;
+        gpumbi_number here, there;
+        int64_t wanted, is;
+        const char *value = gpumbi_axis_text(&row->point, column, &here);
+        const char *axis = g->columns.name[column], *list = e->rows[side].axes, *set = NULL;
+        const size_t length = strlen(axis);
+        while (!set && (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
+            if (!strncmp(one, axis, length) && one[length] == '=')
+                set = gpumbi_trim(text, sizeof text, one + length + 1, strlen(one + length + 1));
+        const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
+        axes -= set != NULL;
+        if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
+            const char *end = gpumbi_read_integer(set, &wanted);
+            if (!end || *end || !gpumbi_read_integer(value, &is) || wanted != is)
+                return 0;
+        }
+        if (!set && of_left[0] && strcmp(of_left, value))
+            return 0;
+    }
+    return !axes;
+}
+
+/* What a row has in the unit of the limit, or against another row; 0: nothing. */
+static inline void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi_row *row,
+                                       const gpumbi_row *other, double value[3])
+{
+    const gpumb_result *r = &row->result;
+    const gpumb_stats *t = &r->time;
+    double time[3] = {t->median, t->ci_lo, t->ci_hi}, middle = 0;
+    const int shorter = other || e->unit < GPUMBI_UNIT_SECONDS; /* is more */
+    if (other) {                                                /* times, then rates */
+        const gpumb_result *o = &other->result;
+        const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
+        gpumb_settings none; /* assumes no spread between processes; the verdict does not count */
+        memset(&none, 0, sizeof none);
+        gpumbi_judge(&base, &now, 1.959964, &none, time);
+        /* Round by round, where that was compared: a drift leaves it alone. */
+        const gpumb_comparison *c = &r->comparison, *back = &o->comparison;
+        const int together = row->order == other->order && !strcmp(r->bench, o->bench);
+        if (together && !strcmp(r->compared_with, o->kernel) && c->hi > 0) {
+            time[0] = c->ratio;
+            time[1] = c->lo;
+            time[2] = c->hi;
+        } else if (together && !strcmp(o->compared_with, r->kernel) && back->lo > 0) {
+            time[0] = 1 / back->ratio;
+            time[1] = 1 / back->hi;
+            time[2] = 1 / back->lo;
+        }
+        middle = r->bytes > 0 && o->bytes > 0         ? r->bytes / o->bytes
+                 : r->flop > 0 && o->flop > 0         ? r->flop / o->flop
+                 : r->elements > 0 && o->elements > 0 ? r->elements / o->elements
+                                                      : 1;
+        middle /= time[0];
+    } else {
+        memcpy(&middle, (const char *)r + gpumbi_unit[e->unit].at, sizeof middle);
+        middle *= gpumbi_unit[e->unit].scale;
+    }
+    value[0] = middle;
+    value[1] = value[2] = 0; /* no interval */
+    if (time[2] > 0) {       /* of times, the lower end may be 0: too little is known for one */
+        value[1] = middle * (shorter ? time[0] / time[2] : time[1] / time[0]);
+        value[2] = middle * (!shorter      ? time[2] / time[0]
+                             : time[1] > 0 ? time[0] / time[1]
+                                           : HUGE_VAL);
+    }
+}
+
+/* The verdict on one row. */
+static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpumbi_row *row)
+{
+    double value[3] = {0, 0, 0};
+    int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
+    const gpumb_result *r = &row->result;
+    if (r->status == GPUMB_STATUS_OK && found)
+        gpumbi_expect_value(e, row, NULL, value);
+    for (size_t i = 0; i < g->rows.count && r->status == GPUMB_STATUS_OK && !g->done; i++) {
+        const gpumbi_row *other = g->rows.at[i];
+        double next[3];
+        if (e->unit < GPUMBI_UNITS || other->result.status != GPUMB_STATUS_OK || other == row ||
+            !gpumbi_expect_match(g, e, 1, other, row))
+            continue;
+        gpumbi_expect_value(e, row, other, next);
+        const int larger = e->rows[1].extreme ? e->rows[1].extreme < 0 : !e->at_least;
+        if (!found || (larger ? next[0] > value[0] : next[0] < value[0]))
+            memcpy(value, next, sizeof value);
+        found = 1;
+    }
+    const double sign = e->at_least ? 1 : -1, limit = sign * e->limit;
+    const double good = sign * value[e->at_least ? 1 : 2], bad = sign * value[e->at_least ? 2 : 1];
+    if (value[0] > 0)
+        verdict = !(value[2] > 0) || (good < limit && bad >= limit) ? GPUMBI_UNDECIDED
+                  : good >= limit                                   ? GPUMBI_MET
+                                                                    : GPUMBI_NOT_MET;
+    const int extreme = e->rows[0].extreme;
+    const double beyond = (value[0] - e->value[0]) * (extreme ? extreme : -sign);
+    const int beats = extreme || verdict == e->verdict ? beyond > 0 : verdict > e->verdict;
+    if (e->reason[0] && !beats)
+        return;
+    e->verdict = verdict;
+    memcpy(e->value, value, sizeof value);
+    gpumbi_row_key(g, row, NULL, e->reason);
+    if (r->status != GPUMB_STATUS_OK)
+        gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
+                      r->reason);
+    else if (!(value[0] > 0))
+        gpumbi_append(e->reason, sizeof e->reason,
+                      found ? ": has no such figure" : ": no row to compare with");
+    else if (!(value[2] > 0))
+        gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
+}
+
+/* At the end: a line for each. */
+static inline void gpumbi_expect(gpumb *g)
+{
+    for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
+        gpumbi_expectation *e = &g->expected.at[k];
+        char figure[100] = "";
+        for (size_t i = 0; i < g->rows.count; i++)
+            if (gpumbi_expect_match(g, e, 0, g->rows.at[i], NULL))
+                gpumbi_expect_row(g, e, g->rows.at[i]);
+        if (!e->reason[0]) {
+            e->verdict = GPUMBI_NOT_MET;
+            gpumbi_copy_text(e->reason, sizeof e->reason, "no such row");
+        }
+        if (e->value[0] > 0)
+            gpumbi_format(figure, sizeof figure, "%s (%s ... %s) in ",
+                          gpumbi_write_number(e->value[0], 4, 0).text,
+                          gpumbi_write_number(e->value[1], 4, 0).text,
+                          gpumbi_finite(e->value[2]) ? gpumbi_write_number(e->value[2], 4, 0).text
+                                                     : "?");
+        gpumb_note(g, "expected %s: %s%s: %s%s", e->text, gpumbi_met_name[e->verdict],
+                   e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
+                   figure, e->reason);
+        if (e->verdict > (e->lenient ? GPUMBI_UNDECIDED : GPUMBI_MET))
+            gpumbi_not_well(g);
+    }
+}
+
+static inline void gpumbi_json_expected(gpumb *g, FILE *file)
+{
+    for (int k = 0; k < g->expected.count && !gpumbi_parent; k++) {
+        const gpumbi_expectation *e = &g->expected.at[k];
+        static const char *const name[] = {"limit", "value", "lo", "hi"};
+        fputs(k ? ",\n{\"expect\": " : "\"expectations\": [\n{\"expect\": ", file);
+        gpumbi_json_string(file, e->text);
+        fprintf(file, ", \"verdict\": \"%s\", \"reason\": ", gpumbi_met_name[e->verdict]);
+        gpumbi_json_string(file, e->reason);
+        for (int i = 0; i < 4; i++) {
+            const double value = i ? e->value[i - 1] : e->limit;
+            fprintf(file, ", \"%s\": %s", name[i],
+                    value > 0 && gpumbi_finite(value) ? gpumbi_write_scaled(value, 0).text
+                                                      : "null");
+        }
+        fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
+    }
+}
+
+static inline void gpumbi_expect_closing(gpumb *g)
+{
+    if (!g->sweep.listing && !gpumbi_parent) /* whose rows are judged where they go */
+        gpumbi_expect(g);
+}
+
+static inline void gpumbi_expect_free(gpumb *g)
+{
+    GPUMB_FREE(g->expected.at);
+}
+
+/* Adds one. Returns what is wrong with it; NULL: nothing. */
+static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
+{
+    static const gpumbi_tool tool = {NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     NULL,
+                                     gpumbi_json_expected,
+                                     gpumbi_expect_closing,
+                                     gpumbi_expect_free};
+    gpumbi_use(g, GPUMBI_TOOL_EXPECT, &tool);
+    if (!g->expected.at)
+        g->expected.at =
+            (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
+    if (g->expected.count == GPUMBI_OPTIONS)
+        return "is one expectation too many";
+    if (g->expected.at && !gpumbi_expect_parse(&g->expected.at[g->expected.count++], text))
+        return "is not rows, >= or <=, and a limit with a unit (peak, ceiling, GB/s, GFLOP/s, "
+               "elements/s, s, ms, us, ns) or other rows";
+    return NULL;
 }
 
 /* ================================================================================================
@@ -13612,7 +14912,7 @@ static void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
 
 /* What a value is, and so where it goes: most into a member of the settings. */
 enum {
-    GPUMBI_VALUE_OWN,      /* gpumbi_one_option() says */
+    GPUMBI_VALUE_OWN,      /* see gpumbi_own_options */
     GPUMBI_VALUE_FLAG,     /* int: none, sets it to 1 */
     GPUMBI_VALUE_TEXT,     /* const char * */
     GPUMBI_VALUE_POSITIVE, /* double ... */
@@ -13703,7 +15003,11 @@ static const struct {
 
 GPUMB_API const char *gpumb_help_text(void)
 {
-    static char text[4800];
+    /* 32: a line's blanks, where the option is shorter than its column, and its end */
+#define GPUMBI_OPTION_ROOM(id, name, example, kind, member, help)                                  \
+    +sizeof name + sizeof example + sizeof help + 32
+    static char text[1000 GPUMBI_OPTION_LIST(GPUMBI_OPTION_ROOM)];
+#undef GPUMBI_OPTION_ROOM
     text[0] = 0;
     for (int i = 0, group = 0; i < GPUMBI_OPTION_COUNT; i++) {
         char option[40];
@@ -13722,13 +15026,15 @@ GPUMB_API const char *gpumb_help_text(void)
     return text;
 }
 
-static void gpumbi_bad_value(gpumb *g, gpumbi_option option, const char *value, const char *what)
+static inline void gpumbi_bad_value(gpumb *g, gpumbi_option option, const char *value,
+                                    const char *what)
 {
     gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s %s: %s; for example --%s %s", gpumbi_options[option].name,
                value, what, gpumbi_options[option].name, gpumbi_options[option].example);
 }
 
-static double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *value, int zero)
+static inline double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *value,
+                                          int zero)
 {
     double number = 0;
     if (!gpumbi_read_number(value, &number))
@@ -13739,8 +15045,8 @@ static double gpumbi_number_option(gpumb *g, gpumbi_option option, const char *v
 }
 
 /* Anything but `least` ... `most` is `wrong`. */
-static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char *value,
-                                      uint64_t least, uint64_t most, const char *wrong)
+static inline uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char *value,
+                                             uint64_t least, uint64_t most, const char *wrong)
 {
     int64_t number = 0;
     const char *end = gpumbi_read_integer(value, &number);
@@ -13757,7 +15063,7 @@ static uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char
 }
 
 /* The name of a flag, or "all". */
-static void gpumbi_explain(gpumb *g, const char *name)
+static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *name)
 {
     static const char *const flag[][3] = {
 #define GPUMBI_FLAG_TEXT(name, text, meaning, advice) {text, meaning, advice},
@@ -13774,16 +15080,154 @@ static void gpumbi_explain(gpumb *g, const char *name)
         }
     }
     if (found)
-        g->done = 1;
+        gpumbi_said(g);
     else
-        gpumbi_bad_value(g, GPUMBI_OPTION_EXPLAIN, name, names);
+        gpumbi_bad_value(g, option, name, names);
 }
 
-static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
+/* What options do that take more than to fill a member. */
+
+static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    (void)option, (void)value;
+    gpumbi_print(stdout, "usage: %s [options]\n", g->program);
+    fputs(gpumb_help_text(), stdout);
+    gpumbi_said(g);
+}
+
+static inline void gpumbi_version_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    (void)option, (void)value;
+    printf("gpumb %s\n", GPUMB_VERSION);
+    gpumbi_said(g);
+}
+
+static inline void gpumbi_list_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    (void)option, (void)value;
+    gpumbi_list_only(g);
+}
+
+static inline void gpumbi_expect_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    const char *wrong = gpumbi_expect_add(g, value);
+    (void)option;
+    if (wrong)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--expect '%s': %s; for example --expect 'max(copy[elem=16])>=0.85peak' or "
+                   "--expect 'mine>=0.9*zcopy'",
+                   value, wrong);
+}
+
+static inline void gpumbi_filter_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    if (g->options.filters == GPUMBI_OPTIONS)
+        gpumbi_bad_value(g, option, value, "is one filter too many");
+    else
+        g->options.filter[g->options.filters++] = value;
+}
+
+static inline void gpumbi_axis_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    const size_t name = strcspn(value, "=") + 1;
+    if (g->options.axes == GPUMBI_OPTIONS)
+        gpumbi_bad_value(g, option, value, "is one axis too many");
+    else if (!strchr(value, '=') || value[0] == '=' || !value[name])
+        gpumbi_bad_value(g, option, value, "is not name=values");
+    for (int i = 0; i < g->options.axes && !g->done; i++)
+        if (!strncmp(g->options.axis[i], value, name) && strcmp(g->options.axis[i], value))
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "--axis %s: there is --axis %s before it; give all values in one, for "
+                       "example --axis block=64,128",
+                       value, g->options.axis[i]);
+    if (!g->done)
+        g->options.axis[g->options.axes++] = value;
+}
+
+static inline void gpumbi_device_option(gpumb *g, gpumbi_option option, const char *value)
 {
     gpumb_settings *s = &g->settings;
+    const int all = !strcmp(value, "all"), several = all || strchr(value, ',');
+    s->devices = several ? value : NULL;
+    if (several && !all &&
+        (value[strspn(value, "0123456789,")] || strstr(value, ",,") || value[0] == ',' ||
+         value[strlen(value) - 1] == ','))
+        gpumbi_bad_value(g, option, value, "must be numbers between commas, or all");
+    if (!several)
+        s->device = (int)gpumbi_integer_option(g, option, value, 0, INT_MAX, "is too large");
+}
+
+static inline void gpumbi_processes_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    g->settings.processes =
+        (int)gpumbi_integer_option(g, option, value, 1, 100, "must be 1 to 100");
+}
+
+static inline void gpumbi_samples_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    int64_t least = 0, most = 0;
+    const char *end = gpumbi_read_integer(value, &least);
+    end = end && *end == ':' ? gpumbi_read_integer(end + 1, &most) : NULL;
+    if (!end || *end || least < 1 || most < least || most > 10000000)
+        gpumbi_bad_value(g, option, value, "is not least:most with 1 <= least <= most <= 10M");
+    g->settings.min_samples = (uint64_t)least;
+    g->settings.max_samples = (uint64_t)most;
+}
+
+static inline void gpumbi_profile_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    int64_t runs = 1;
+    const char *end = gpumbi_read_integer(value, &runs);
+    (void)option;
+    if (!end || *end || runs < 1 || runs > 1000000)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--profile=%s: is not 1 to 1M runs; for example --profile=2", value);
+    g->settings.profile = (int)(runs % 1000001);
+}
+
+static inline void gpumbi_warmup_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    const double seconds = gpumbi_number_option(g, option, value, 1);
+    g->settings.warmup_s = seconds > 0 ? seconds : -1;
+}
+
+static inline void gpumbi_size_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    const int full = option == GPUMBI_OPTION_FULL ? 1 : -1;
+    (void)value;
+    if (g->settings.full && g->settings.full != full)
+        gpumbi_end(g, GPUMB_EXIT_USAGE, "--quick and --full: choose one; for example --full");
+    g->settings.full = full;
+}
+
+static inline void gpumbi_seed_option(gpumb *g, gpumbi_option option, const char *value)
+{
+    g->settings.seed = gpumbi_integer_option(g, option, value, 1, UINT64_MAX, "must be 1 or more");
+}
+
+static const struct {
+    gpumbi_option option;
+    void (*take)(gpumb *g, gpumbi_option option, const char *value);
+} gpumbi_own_options[] = {{GPUMBI_OPTION_LIST, gpumbi_list_option},
+                          {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
+                          {GPUMBI_OPTION_AXIS, gpumbi_axis_option},
+                          {GPUMBI_OPTION_QUICK, gpumbi_size_option},
+                          {GPUMBI_OPTION_FULL, gpumbi_size_option},
+                          {GPUMBI_OPTION_SEED, gpumbi_seed_option},
+                          {GPUMBI_OPTION_DEVICE, gpumbi_device_option},
+                          {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
+                          {GPUMBI_OPTION_WARMUP, gpumbi_warmup_option},
+                          {GPUMBI_OPTION_PROFILE, gpumbi_profile_option},
+                          {GPUMBI_OPTION_EXPECT, gpumbi_expect_option},
+                          {GPUMBI_OPTION_PROCESSES, gpumbi_processes_option},
+                          {GPUMBI_OPTION_HELP, gpumbi_help_option},
+                          {GPUMBI_OPTION_EXPLAIN, gpumbi_explain},
+                          {GPUMBI_OPTION_VERSION, gpumbi_version_option}};
+
+static inline void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
+{
     const int kind = gpumbi_options[option].kind, yes = 1;
-    void *const member = (char *)s + gpumbi_options[option].at;
+    void *const member = (char *)&g->settings + gpumbi_options[option].at;
     if (kind == GPUMBI_VALUE_FLAG)
         memcpy(member, &yes, sizeof yes);
     if (kind == GPUMBI_VALUE_TEXT)
@@ -13793,109 +15237,14 @@ static void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
         number /= kind == GPUMBI_VALUE_PERCENT ? 100 : 1;
         memcpy(member, &number, sizeof number);
     }
-    switch (option) {
-    case GPUMBI_OPTION_HELP:
-        gpumbi_print(stdout, "usage: %s [options]\n", g->program);
-        fputs(gpumb_help_text(), stdout);
-        g->done = 1;
-        break;
-    case GPUMBI_OPTION_VERSION:
-        printf("gpumb %s\n", GPUMB_VERSION);
-        g->done = 1;
-        break;
-    case GPUMBI_OPTION_LIST:
-        g->sweep.listing = 1;
-        break;
-    case GPUMBI_OPTION_EXPECT:
-        if (!g->expected.at)
-            g->expected.at =
-                (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
-        if (g->expected.count == GPUMBI_OPTIONS)
-            gpumbi_bad_value(g, option, value, "is one expectation too many");
-        else if (g->expected.at &&
-                 !gpumbi_expect_parse(&g->expected.at[g->expected.count++], value))
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--expect '%s': is not rows, >= or <=, and a limit with a unit (peak, "
-                       "ceiling, GB/s, GFLOP/s, elements/s, s, ms, us, ns) or other rows; for "
-                       "example --expect 'max(copy[elem=16])>=0.85peak' or --expect "
-                       "'mine>=0.9*zcopy'",
-                       value);
-        break;
-    case GPUMBI_OPTION_FILTER:
-        if (g->options.filters == GPUMBI_OPTIONS)
-            gpumbi_bad_value(g, option, value, "is one filter too many");
-        else
-            g->options.filter[g->options.filters++] = value;
-        break;
-    case GPUMBI_OPTION_AXIS:
-        if (g->options.axes == GPUMBI_OPTIONS)
-            gpumbi_bad_value(g, option, value, "is one axis too many");
-        else if (!strchr(value, '=') || value[0] == '=' || !strchr(value, '=')[1])
-            gpumbi_bad_value(g, option, value, "is not name=values");
-        for (int i = 0; i < g->options.axes && !g->done; i++)
-            if (!strncmp(g->options.axis[i], value, strcspn(value, "=") + 1) &&
-                strcmp(g->options.axis[i], value))
-                gpumbi_end(g, GPUMB_EXIT_USAGE,
-                           "--axis %s: there is --axis %s before it; give all values in one, for "
-                           "example --axis block=64,128",
-                           value, g->options.axis[i]);
-        if (!g->done)
-            g->options.axis[g->options.axes++] = value;
-        break;
-    case GPUMBI_OPTION_DEVICE:
-        s->devices = !strcmp(value, "all") || strchr(value, ',') ? value : NULL;
-        if (s->devices && strcmp(value, "all") &&
-            (value[strspn(value, "0123456789,")] || strstr(value, ",,") || value[0] == ',' ||
-             value[strlen(value) - 1] == ','))
-            gpumbi_bad_value(g, option, value, "must be numbers between commas, or all");
-        if (!s->devices)
-            s->device = (int)gpumbi_integer_option(g, option, value, 0, INT_MAX, "is too large");
-        break;
-    case GPUMBI_OPTION_PROCESSES:
-        s->processes = (int)gpumbi_integer_option(g, option, value, 1, 100, "must be 1 to 100");
-        break;
-    case GPUMBI_OPTION_SAMPLES: {
-        int64_t least = 0, most = 0;
-        const char *end = gpumbi_read_integer(value, &least);
-        end = end && *end == ':' ? gpumbi_read_integer(end + 1, &most) : NULL;
-        if (!end || *end || least < 1 || most < least || most > 10000000)
-            gpumbi_bad_value(g, option, value, "is not least:most with 1 <= least <= most <= 10M");
-        s->min_samples = (uint64_t)least;
-        s->max_samples = (uint64_t)most;
-        break;
-    }
-    case GPUMBI_OPTION_PROFILE: {
-        int64_t runs = 1;
-        const char *end = gpumbi_read_integer(value, &runs);
-        if (!end || *end || runs < 1 || runs > 1000000)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--profile=%s: is not 1 to 1M runs; for example --profile=2", value);
-        s->profile = (int)(runs % 1000001);
-        break;
-    }
-    case GPUMBI_OPTION_WARMUP:
-        s->warmup_s = gpumbi_number_option(g, option, value, 1);
-        s->warmup_s = s->warmup_s > 0 ? s->warmup_s : -1;
-        break;
-    case GPUMBI_OPTION_QUICK:
-    case GPUMBI_OPTION_FULL:
-        if (s->full && s->full != (option == GPUMBI_OPTION_FULL ? 1 : -1))
-            gpumbi_end(g, GPUMB_EXIT_USAGE, "--quick and --full: choose one; for example --full");
-        s->full = option == GPUMBI_OPTION_FULL ? 1 : -1;
-        break;
-    case GPUMBI_OPTION_EXPLAIN:
-        gpumbi_explain(g, value);
-        break;
-    case GPUMBI_OPTION_SEED:
-        s->seed = gpumbi_integer_option(g, option, value, 1, UINT64_MAX, "must be 1 or more");
-        break;
-    default: /* has gone to its member */
-        break;
-    }
+    for (size_t i = 0; i < sizeof gpumbi_own_options / sizeof gpumbi_own_options[0]; i++)
+        if (gpumbi_own_options[i].option == option)
+            gpumbi_own_options[i].take(g, option, value);
 }
 
 /* Of two values for an option that takes one, neither is chosen silently. */
-static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given, const char *value)
+static inline void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given,
+                                    const char *value)
 {
     if (*given && strcmp(*given, value) && option != GPUMBI_OPTION_FILTER &&
         option != GPUMBI_OPTION_AXIS && option != GPUMBI_OPTION_EXPECT)
@@ -13908,7 +15257,7 @@ static void gpumbi_one_value(gpumb *g, gpumbi_option option, const char **given,
 
 /* Takes what gpumb knows. The rest is the program's: it goes to `own`, or is an error where that is
  * NULL. Returns how much that is, the program's name included. */
-static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
+static inline int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
 {
     const char *given[GPUMBI_OPTION_COUNT] = {NULL};
     int i = 1, kept = argc > 0;
@@ -13949,80 +15298,29 @@ static int gpumbi_parse_options(gpumb *g, int argc, char **argv, char **own)
     return kept;
 }
 
-/* ================================================================================================
- * PROGRAM
- *
- * Owns the life of a context, and the run of several benchmarks.
- */
-
-static void gpumbi_open_device(gpumb *g)
+/* Takes the options, and notes what they and the program's own arguments say of what is measured.
+ * Returns as gpumbi_parse_options(). */
+static inline int gpumbi_options_open(gpumb *g, int argc, char **argv, char **own)
 {
-    int count = 0;
-    gpumbi_severity severity;
-    const int error = gpumbi_dev_count(&count);
-    if (error || count == 0) {
-        gpumbi_end(g, GPUMB_EXIT_NO_DEVICE, "%s",
-                   error ? gpumbi_dev_error(error, &severity)
-                         : "no device: see the vendor's tool, or build for the CPU");
-        return;
-    }
-    if (g->settings.device < 0 || g->settings.device >= count) {
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--device %d: there are %d, numbered from 0; for example "
-                   "--device 0",
-                   g->settings.device, count);
-        return;
-    }
-    g->device.ordinal = g->settings.device;
-    if (gpumbi_try(g, gpumbi_dev_open(g->settings.device, &g->device), "device") ||
-        gpumbi_try(g, gpumbi_dev_stream_create(&g->own_stream), "stream") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.start), "event") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.stop), "event")) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "%s; free the device's memory, or choose another by --device",
-                   g->region.next.skip);
-        return;
-    }
-    g->stream = g->own_stream;
-    g->sensors = gpumbi_dev_sensors_open(g->settings.device);
-    gpumbi_dev_link(g->sensors, &g->device);
-    if (g->settings.peak_gbps > 0)
-        g->device.peak_bytes_per_s = g->settings.peak_gbps * 1e9;
+    g->options.argc = argc;
+    g->options.argv = argv;
+    const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, own);
+    char *text = g->options.arguments; /* with a blank before each, the first of which goes */
+    for (int i = 0; i < g->options.filters; i++)
+        gpumbi_append(text, sizeof g->options.arguments, " --filter %s", g->options.filter[i]);
+    for (int i = 0; i < g->options.axes; i++)
+        gpumbi_append(text, sizeof g->options.arguments, " --axis %s", g->options.axis[i]);
+    for (int i = 1; own && i < count; i++)
+        gpumbi_append(text, sizeof g->options.arguments, " %s", own[i]);
+    gpumbi_copy_text(text, sizeof g->options.arguments, text + (text[0] != 0));
+    return count;
 }
 
-static gpumb gpumbi_no_memory; /* a context that can do nothing */
-
-/* Everything after the settings are known. */
-static void gpumbi_start(gpumb *g)
+/* A profiler is given no times: options that ask for some are refused. */
+static inline void gpumbi_judge_profile(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
-    gpumbi_head head;
-    gpumbi_streams_prepare();
-    static int registered; /* a fork inherits that too */
-    gpumbi_be_process(g);
-    if (!gpumbi_exchange(&registered, 1))
-        atexit(gpumbi_close_all);
-    if (g != &gpumbi_no_memory) {
-        g->previous = gpumbi_newest;
-        gpumbi_newest = g;
-    }
-    gpumbi_current = g;
-    if (!g->sweep.listing)
-        gpumbi_replay_open(g);
-    if (s->strict && !s->seed) /* drawn, of a length to be given again */
-        g->settings.seed =
-            gpumb_fill_word(GPUMB_FILL_BITS, (uint64_t)(gpumbi_dev_clock() * 1e9), (uintptr_t)g) >>
-            32;
-    gpumbi_complete_settings(&g->settings);
-    gpumbi_head_of(g, &head);
-    const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
-    gpumbi_settings_text(&head, g->sinks.settings, sizeof g->sinks.settings);
-    if (replayed && replayed->text[GPUMBI_COLUMN_settings])
-        gpumbi_copy_text(g->sinks.settings, sizeof g->sinks.settings,
-                         replayed->text[GPUMBI_COLUMN_settings]);
-    gpumbi_copy_text(g->bench, sizeof g->bench, g->program);
-    const int measures = !g->sweep.listing;
-    for (int i = 0; i < GPUMBI_OPTION_COUNT && measures && s->profile; i++) {
+    for (int i = 0; i < GPUMBI_OPTION_COUNT && s->profile; i++) {
         const char *text = NULL;
         if (gpumbi_options[i].kind == GPUMBI_VALUE_TEXT)
             memcpy(&text, (const char *)s + gpumbi_options[i].at, sizeof text);
@@ -14031,23 +15329,85 @@ static void gpumbi_start(gpumb *g)
                        "--profile takes no times, which --%s is for: leave one out",
                        gpumbi_options[i].name);
     }
-    if (measures && !s->compare && (s->fail_on_regression || s->compare_values))
-        gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s: needs a base; for example --compare base.csv",
-                   s->compare_values ? "compare-values" : "fail-on-regression");
-    if (!g->done && measures && s->compare)
-        g->comparison.base = gpumbi_open_records(g, "compare", s->compare, "base", 0);
+}
+
+/* ================================================================================================
+ * PROGRAM
+ *
+ * Owns the life of a context that has a command line or settings, and the run of several benchmarks.
+ */
+
+/* Nothing has got past the filters, if there are any. */
+static inline void gpumbi_filters_missed(gpumb *g, const char *example)
+{
+    if (g->options.filters)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--filter %s: nothing has that in its name; for example --filter %s, see --list",
+                   g->options.filter[0], example);
+}
+
+static inline void gpumbi_program_closing(gpumb *g)
+{
+    const int measures = gpumbi_working(g) && !g->sweep.listing;
+    if (measures) {
+        gpumbi_axis_options_known(g);
+        if (g->selection.seen && !g->selection.matched && !g->rows.count)
+            gpumbi_filters_missed(g, g->program);
+    }
+    if (gpumbi_working(g) && measures && g->table.file && !g->region.met) {
+        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
+        gpumbi_not_well(g);
+    }
+}
+
+static inline void gpumbi_program_free(gpumb *g)
+{
+    if (g->catches_signals)
+        gpumbi_uncatch_signals();
+}
+
+/* All tools, in a context that a program opens. */
+static inline void gpumbi_use_all(gpumb *g)
+{
+    static const gpumbi_tool tool = {
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_program_closing, gpumbi_program_free};
+    gpumbi_use(g, GPUMBI_TOOL_PROGRAM, &tool);
+    gpumbi_instruments_use(g);
+    gpumbi_interleave_use(g);
+    gpumbi_kept_use(g);
+    gpumbi_processes_use(g);
+    gpumbi_compare_use(g);
+    gpumbi_table_use(g);
+    gpumbi_files_use(g);
+}
+
+/* Everything after the settings are known. */
+static inline void gpumbi_start(gpumb *g)
+{
+    const gpumb_settings *s = &g->settings;
+    gpumbi_use_all(g);
+    gpumbi_files_begin(g);
+    gpumbi_be_process(g);
+    gpumbi_register(g);
+    if (!g->sweep.listing)
+        gpumbi_replay_open(g);
+    if (s->strict && !s->seed) /* drawn, of a length to be given again */
+        g->settings.seed =
+            gpumb_fill_word(GPUMB_FILL_BITS, (uint64_t)(gpumbi_dev_clock() * 1e9), (uintptr_t)g) >>
+            32;
+    gpumbi_complete_settings(&g->settings);
+    const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
+    gpumbi_files_settings(g, replayed ? replayed->text[GPUMBI_COLUMN_settings] : NULL);
+    const int measures = !g->sweep.listing;
+    if (measures) {
+        gpumbi_judge_profile(g);
+        gpumbi_compare_open(g);
+    }
     const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
-    g->table.file = s->quiet ? NULL : to_stdout ? stderr : stdout;
-    const char *terminal = getenv("TERM");
-    const int dumb = terminal && !strcmp(terminal, "dumb"); /* knows no escapes, nor \r */
-    g->progress.shown = g->table.file && !dumb && gpumbi_terminal(2);
-    g->table.color = g->table.file && !dumb && !s->no_color &&
-                     gpumbi_terminal(fileno(g->table.file)) &&
-                     (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
+    gpumbi_table_open(g, s->quiet ? NULL : to_stdout ? stderr : stdout);
     g->catches_signals = !g->done && measures && !s->quiet; /* quiet ones leave them alone */
-    if (g->catches_signals && !gpumbi_fetch_add(&gpumbi_catching, 1))
-        for (int i = 0; i < GPUMBI_SIGNALS; i++)
-            gpumbi_catch(gpumbi_signals[i], gpumbi_on_signal, &gpumbi_before[i]);
+    if (g->catches_signals)
+        gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
         gpumbi_run_others(g);
     if (gpumbi_working(g) && !g->kept.instead)
@@ -14062,32 +15422,11 @@ static void gpumbi_start(gpumb *g)
         gpumbi_compare_origin(g);
     if (!g->done && measures)
         gpumbi_resume_open(g);
-    if (!g->done && g->region.next.skip[0])
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->region.next.skip);
-}
-
-static gpumb *gpumbi_new(const char *program)
-{
-    gpumb *g = (gpumb *)GPUMB_MALLOC(sizeof *g);
-    if (g) {
-        memset(g, 0, sizeof *g);
-    } else {
-        g = &gpumbi_no_memory;
-        memset(g, 0, sizeof *g);
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some",
-                   gpumbi_write_size(sizeof *g).text);
-    }
-    g->selection.listed = 1;
-    g->process = getpid();
-    for (int i = 0; i < GPUMBI_SINKS; i++)
-        g->sinks.sink[i].fd = -1;
-    gpumbi_copy_text(g->program, sizeof g->program, program ? gpumbi_base_name(program) : "gpumb");
-    return g;
 }
 
 /* Leaves the program's arguments in argv, *own of them, or refuses them where `own` is NULL. Other
  * processes are started before that, with all arguments. */
-static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
+static inline gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
 {
     argc = argv ? argc : 0;
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
@@ -14098,17 +15437,7 @@ static gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     for (int fd = 0; fd <= 2; fd++)
         if (gpumbi_fstat(fd, &about) && errno == EBADF && !fopen(GPUMBI_NOWHERE, "r+"))
             gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
-    g->options.argc = argc;
-    g->options.argv = argv;
-    const int count = g->done ? 0 : gpumbi_parse_options(g, argc, argv, kept);
-    char *text = g->options.arguments; /* with a blank before each, the first of which goes */
-    for (int i = 0; i < g->options.filters; i++)
-        gpumbi_append(text, sizeof g->options.arguments, " --filter %s", g->options.filter[i]);
-    for (int i = 0; i < g->options.axes; i++)
-        gpumbi_append(text, sizeof g->options.arguments, " --axis %s", g->options.axis[i]);
-    for (int i = 1; kept && i < count; i++)
-        gpumbi_append(text, sizeof g->options.arguments, " %s", kept[i]);
-    gpumbi_copy_text(text, sizeof g->options.arguments, text + (text[0] != 0));
+    const int count = gpumbi_options_open(g, argc, argv, kept);
     gpumbi_start(g);
     if (kept && count) {
         memcpy(argv + 1, kept + 1, (size_t)(count - 1) * sizeof *argv);
@@ -14138,159 +15467,12 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
     return g;
 }
 
-/* Sweeps that are still open were left early. */
-static void gpumbi_close_sweeps(gpumb *g)
-{
-    if (g->sweep.here.depth && gpumbi_working(g)) {
-        gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
-                   g->sweep.column[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_why_left(g));
-        gpumbi_not_well(g);
-    }
-    while (g->sweep.here.depth)
-        gpumbi_axis_pop(g);
-    gpumbi_write_waiting(g);
-}
-
-static void gpumbi_free_texts(gpumbi_text *first)
-{
-    while (first) {
-        gpumbi_text *next = first->next;
-        GPUMB_FREE(first);
-        first = next;
-    }
-}
-
-/* Nothing has got past the filters, if there are any. */
-static void gpumbi_filters_missed(gpumb *g, const char *example)
-{
-    if (g->options.filters)
-        gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--filter %s: nothing has that in its name; for example --filter %s, see --list",
-                   g->options.filter[0], example);
-}
-
-GPUMB_API int gpumb_close(gpumb *g)
-{
-    if (!g)
-        g = gpumbi_current;
-    if (!g)
-        return GPUMB_EXIT_OK;
-    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
-        if (g == closed)
-            return g->exit_code;
-    gpumbi_make_current(g);
-    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
-    if (g->benchmarks.running) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
-                   g->bench);
-        return g->exit_code;
-    }
-    gpumbi_leave_body(g);
-    gpumbi_interleave_left(g);
-    gpumbi_progress_clear();
-    gpumbi_close_sweeps(g);
-    gpumbi_resume_end(g);
-    if (gpumbi_working(g) && !g->sweep.listing) {
-        gpumbi_axis_options_known(g);
-        if (g->selection.seen && !g->selection.matched && !g->rows.count)
-            gpumbi_filters_missed(g, g->program);
-    }
-    if (gpumbi_working(g) && g->table.file && !g->sweep.listing && !g->selection.met) {
-        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
-        gpumbi_not_well(g);
-    }
-    if (g->others.count && gpumbi_working(g))
-        gpumbi_compare_devices(g);
-    if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
-        gpumbi_compare_rows(g);
-    if (!g->sweep.listing)
-        gpumbi_expect(g);
-    if (g->table.header_printed)
-        gpumbi_print(g->table.file, "\n%s: %llu ok, %llu skipped, %llu failed\n",
-                     gpumbi_count(g->rows.count, "row").text, (unsigned long long)g->rows.ok,
-                     (unsigned long long)g->rows.skipped,
-                     (unsigned long long)(g->rows.count - g->rows.ok - g->rows.skipped));
-    errno = 0;
-    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
-                   strerror(errno ? errno : EIO));
-    for (int i = 0; i < GPUMBI_SIGNALS; i++)
-        if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
-            gpumbi_say("%s after %s", gpumbi_signal_name[i],
-                       gpumbi_count(g->rows.count, "row").text);
-    for (int i = 0; i < GPUMBI_SINKS; i++)
-        gpumbi_sink_close(g, i);
-    if (gpumbi_crash_files[0]) /* else not touched: other threads may have contexts, too */
-        gpumbi_crash_files[0] = 0;
-    if (g->region.failed || g->rows.ok + g->rows.skipped < g->rows.count ||
-        (g->rows.skipped && !g->rows.ok) || (g->region.skipped && !g->region.warmed))
-        gpumbi_not_well(g);
-    const int exit_code = g->exit_code;
-
-    gpumbi_free_scope(g, 0);
-    gpumbi_release(&g->region.single);
-    if (g->clock.start)
-        gpumbi_dev_event_destroy(g->clock.start);
-    if (g->clock.stop)
-        gpumbi_dev_event_destroy(g->clock.stop);
-    if (g->own_stream)
-        gpumbi_dev_stream_destroy(g->own_stream);
-    gpumbi_dev_sensors_close(g->sensors);
-    if (g->catches_signals && gpumbi_fetch_add(&gpumbi_catching, -1) == 1) {
-        for (int i = 0; i < GPUMBI_SIGNALS; i++)
-            gpumbi_uncatch(gpumbi_signals[i], &gpumbi_before[i]);
-        gpumbi_interrupted = 0;
-    }
-    for (size_t i = 0; i < g->sweep.text_slots; i++)
-        gpumbi_free_texts(g->sweep.text[i]);
-    GPUMB_FREE(g->sweep.text);
-    gpumbi_free_texts(g->sinks.notes);
-    gpumbi_free_records(g->comparison.base);
-    gpumbi_free_records(g->comparison.others);
-    for (int i = 0; i < g->others.count; i++)
-        gpumbi_free_records(g->others.at[i].rows);
-    GPUMB_FREE(g->others.at);
-    gpumbi_free_records(g->kept.rows);
-    gpumbi_free_texts(g->comparison.medians);
-    GPUMB_FREE(g->expected.at);
-    GPUMB_FREE(g->region.single.samples.values);
-    GPUMB_FREE(g->region.single.samples.scratch);
-    GPUMB_FREE(g->sweep.cell);
-    GPUMB_FREE(g->sweep.point);
-    GPUMB_FREE(g->sweep.slot);
-    for (size_t i = 0; i < g->rows.count; i++)
-        GPUMB_FREE(g->rows.at[i]);
-    GPUMB_FREE(g->rows.at);
-    gpumb **link = &gpumbi_newest;
-    while (*link && *link != g)
-        link = &(*link)->previous;
-    if (*link)
-        *link = g->previous;
-    gpumbi_make_current(gpumbi_newest);
-    if (g == gpumbi_fallback)
-        gpumbi_fallback = NULL;
-    if (g->settings.strict)
-        gpumbi_salt = 0;
-    if (within && g != &gpumbi_no_memory) {
-        memset(g, 0, sizeof *g);
-        g->done = 1;
-        g->exit_code = exit_code;
-        g->previous = gpumbi_closed;
-        gpumbi_closed = g;
-    } else if (g != &gpumbi_no_memory) {
-        GPUMB_FREE(g);
-    }
-    return exit_code;
-}
-
-static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
+static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
 {
     gpumbi_copy_text(g->bench, sizeof g->bench, benchmark->name);
-    g->memory.scope = g->memory.outer_scope = 1;
-    g->memory.fill[0] = 0;
-    g->memory.seed = 0;
-    g->region.states = g->region.states < 0 ? -1 : 0;
+    gpumbi_set_scope(g, 1);
+    gpumbi_forget_fill(g);
+    gpumbi_rows_benchmark(g);
     gpumbi_next_region(g);
     g->benchmarks.running = 1;
     benchmark->run(g);
@@ -14298,16 +15480,16 @@ static void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchmark)
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);
-    g->memory.scope = g->memory.outer_scope = 0;
-    g->sweep.enumerating = g->sweep.dry;
+    gpumbi_set_scope(g, 0);
 }
 
 GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
 {
     g = gpumbi_context(g);
+    gpumbi_sweeps_use(g);
     unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
-    uint64_t matched = 0;
-    g->sweep.dry = g->sweep.enumerating = g->benchmarks.listed = 1;
+    gpumbi_walk(g, 1);
+    g->benchmarks.listed = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
         if (!list || !list[i].name || !list[i].run) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "benchmark %llu in the list has %s",
@@ -14315,28 +15497,12 @@ GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
                        list && list[i].name ? "no function to run" : "no name");
             break;
         }
-        g->selection.benchmark = &list[i];
-        g->selection.listed++;
-        const int columns = g->sweep.columns;
-        int axis_used[GPUMBI_OPTIONS];
-        memcpy(axis_used, g->options.axis_used, sizeof axis_used);
-        const uint64_t seen = g->selection.seen;
+        const gpumbi_walked before = gpumbi_benchmark_begin(g, &list[i]);
         gpumbi_run_benchmark(g, &list[i]);
-        if (g->selection.seen == seen) /* has no rows of its own, and counts by its name */
-            gpumbi_selected(g, NULL);
-        chosen[i] = g->selection.matched > matched;
-        if (g->sweep.listing && chosen[i])
-            gpumbi_list_benchmark(g);
-        matched = g->selection.matched;
-        if (!chosen[i]) { /* its axes do not count */
-            g->sweep.columns = columns;
-            memcpy(g->options.axis_used, axis_used, sizeof axis_used);
-        }
+        chosen[i] = (unsigned char)gpumbi_benchmark_chosen(g, &before);
     }
-    g->sweep.dry = g->sweep.enumerating = 0;
-    g->progress.expected = matched;
-    g->progress.whole_program = 1;
-    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && !matched)
+    gpumbi_walk(g, 0);
+    if (gpumbi_working(g) && gpumbi_axis_options_known(g) && !g->selection.matched)
         gpumbi_filters_missed(g, count ? list[0].name : "NAME");
     for (size_t i = 0; i < count && gpumbi_working(g) && !g->sweep.listing; i++)
         if (chosen[i])
@@ -14367,7 +15533,8 @@ extern "C" {
 
 /* Distinct pieces of `size` bytes that the lanes touch: a lane counts those that no lane before it
  * has. */
-static uint64_t gpumbi_pieces(const uint64_t *address, int lanes, uint64_t elem, uint64_t size)
+static inline uint64_t gpumbi_pieces(const uint64_t *address, int lanes, uint64_t elem,
+                                     uint64_t size)
 {
     uint64_t pieces = 0;
     for (int lane = 0; lane < lanes; lane++) {
@@ -14396,8 +15563,8 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
     return c;
 }
 
-static void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, int lanes, int elem,
-                                int sector, int line)
+static inline void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, int lanes,
+                                       int elem, int sector, int line)
 {
     const gpumb_coalescing c = gpumb_coalesce(address, lanes, elem, sector, line);
     sum->bytes += c.bytes;
@@ -14406,7 +15573,7 @@ static void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, 
     sum->efficiency = sum->sectors ? (double)sum->bytes / ((double)sum->sectors * sector) : 0;
 }
 
-static uint64_t gpumbi_greatest_divisor(uint64_t a, uint64_t b) /* Euclid */
+static inline uint64_t gpumbi_greatest_divisor(uint64_t a, uint64_t b) /* Euclid */
 {
     while (b) {
         const uint64_t rest = a % b;
@@ -14417,7 +15584,7 @@ static uint64_t gpumbi_greatest_divisor(uint64_t a, uint64_t b) /* Euclid */
 }
 
 /* After how many steps of `step` bytes addresses lie in sectors and lines as they did at first. */
-static uint64_t gpumbi_alignment_period(uint64_t step, int sector, int line)
+static inline uint64_t gpumbi_alignment_period(uint64_t step, int sector, int line)
 {
     const uint64_t a = (uint64_t)sector, b = (uint64_t)line;
     const uint64_t both = a / gpumbi_greatest_divisor(a, b) * b;
@@ -14476,123 +15643,73 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
 #endif /* host pass */
 
 /* ================================================================================================
- * KERNELS
+ * KERNEL FAMILIES
  *
  * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
- * the implementation; then the functions that launch it. A C translation unit has the fill and the
- * comparison as loops, and no other kernel. Families on request are templates over what must be
- * known at compile time, made into kernels by the lists of their macros.
+ * them; then the functions that launch it. Each family is compiled on request alone: the kernels of
+ * a family are templates over what must be known at compile time, made by the lists of its macros.
  */
 #if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
 GPUMBI_OPTIMIZED
 #endif
 
-#ifdef __cplusplus
-#define GPUMBI_SHARED_CODE __host__ __device__
+#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
+
+/* ---- what they share ------------------------------------------------------------------------- */
+
+/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__) || defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_WARP ((unsigned)warpSize)
 #else
-#define GPUMBI_SHARED_CODE
+#define GPUMBI_WARP 32u
+#endif
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any(x)
+#define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
+#else
+#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
+#else
+#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
+#endif
+#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
+    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
+#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, (int)(mask))
+#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
+#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
+#define GPUMBI_SYNC_WARP() __syncwarp()
 #endif
 
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_mix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+/* What a warp's integers come to, in one instruction; clang before 17 has no name for it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && (!defined(__clang__) || __clang_major__ >= 17)
+#define GPUMBI_REDUX
+#endif
 
-/* Bits of a float in [-1, 1): 23 random bits make one in [1, 2), from which (x - 1.5) * 2. */
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
-{
-    union {
-        uint32_t u;
-        float f;
-    } x;
-    x.u = (random >> 9) | UINT32_C(0x3f800000);
-    x.f = (x.f - 1.5f) * 2.0f;
-    return x.u;
-}
-
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
-{
-    const uint64_t random = gpumbi_mix(seed, i);
-    if (kind == GPUMB_FILL_F32)
-        return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
-    if (kind == GPUMB_FILL_F64) {
-        union {
-            uint64_t u;
-            double d;
-        } x;
-        x.u = (random >> 12) | UINT64_C(0x3ff0000000000000);
-        x.d = (x.d - 1.5) * 2.0;
-        return x.u;
-    }
-    return random;
-}
-
-/* What a comparison found, in device memory. */
-typedef struct gpumbi_difference {
-    unsigned long long count, first;
-} gpumbi_difference;
-
-#ifdef __cplusplus
-
-/* Words of 8 bytes, if the address allows them; then what is left, byte by byte. */
-static __device__ void gpumbi_fill_bytes(unsigned char *to, uint64_t bytes, int kind, uint64_t seed)
-{
-    const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;
-    GPUMB_GRID_STRIDE(i, words)
-        ((uint64_t *)to)[i] = gpumbi_word(kind, seed, i);
-    GPUMB_GRID_STRIDE(i, bytes - words * 8) {
-        const uint64_t at = words * 8 + i;
-        to[at] = (unsigned char)(gpumbi_word(kind, seed, at / 8) >> at % 8 * 8);
-    }
-}
-
-/* The same. What differs in a word is folded into the lowest bit of each byte. */
-static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsigned char *b,
-                                            uint64_t bytes, gpumbi_difference *difference)
-{
-    const uint64_t words = ((uintptr_t)a | (uintptr_t)b) % 8 ? 0 : bytes / 8;
-    GPUMB_GRID_STRIDE(i, words) {
-        unsigned long long differs = ((const uint64_t *)a)[i] ^ ((const uint64_t *)b)[i];
-        if (differs) {
-            differs |= differs >> 4;
-            differs |= differs >> 2;
-            differs |= differs >> 1;
-            differs &= 0x0101010101010101ull;
-            const unsigned long long below = (differs & (~differs + 1)) - 1; /* the lowest bit */
-            atomicAdd(&difference->count, (unsigned long long)__popcll(differs));
-            atomicMin(&difference->first, i * 8 + (unsigned long long)__popcll(below) / 8);
-        }
-    }
-    GPUMB_GRID_STRIDE(i, bytes - words * 8)
-        if (a[words * 8 + i] != b[words * 8 + i]) {
-            atomicAdd(&difference->count, 1ull);
-            atomicMin(&difference->first, (unsigned long long)(words * 8 + i));
-        }
-}
-
-/* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
- * functions here. */
-enum { GPUMBI_COMPARE = -1 }; /* in place of a gpumb_fill_kind */
-
-static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
-                                           int kind, uint64_t seed, gpumbi_difference *difference)
-{
-    if (kind == GPUMBI_COMPARE)
-        gpumbi_compare_bytes(a, b, bytes, difference);
-    else
-        gpumbi_fill_bytes(a, bytes, kind, seed);
-}
-
-static __global__ void gpumbi_empty_kernel(void)
-{
-}
-
-#if !defined(GPUMB_NO_KERNELS)
+/* For the loop that follows. A loop that is not unrolled also compiles in less time. */
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_UNROLL
+#define GPUMBI_NO_UNROLL
+#elif defined(_MSC_VER)
+#define GPUMBI_UNROLL __pragma(unroll)
+#define GPUMBI_NO_UNROLL __pragma(unroll 1)
+#else
+#define GPUMBI_UNROLL _Pragma("unroll")
+#define GPUMBI_NO_UNROLL _Pragma("unroll 1")
+#endif
 
 /* ---- copy and zcopy: each in a form that reads like the formula, and in a fastest one -------- */
+
+/* What a write-only kernel writes: 32 bits that tell where they belong. */
+static __host__ __device__ __forceinline__ uint32_t gpumbi_write_word(uint64_t w)
+{
+    return (uint32_t)w * UINT32_C(0x9e3779b1) + (uint32_t)(w >> 32) + 1;
+}
+
+#if defined(GPUMB_COPY)
 
 typedef struct gpumbi_32_bytes {
     uint4 low, high;
@@ -14644,12 +15761,6 @@ static __global__ void gpumbi_copy_fastest(const uint4 *__restrict__ in, uint4 *
             ((unsigned char *)out)[byte] = ((const unsigned char *)in)[byte];
 }
 
-/* What a write-only kernel writes: 32 bits that tell where they belong. */
-static __host__ __device__ __forceinline__ uint32_t gpumbi_write_word(uint64_t w)
-{
-    return (uint32_t)w * UINT32_C(0x9e3779b1) + (uint32_t)(w >> 32) + 1;
-}
-
 static __device__ __forceinline__ void gpumbi_write_element(unsigned *to, uint64_t i)
 {
     *to = gpumbi_write_word(i);
@@ -14699,38 +15810,6 @@ static __device__ __forceinline__ unsigned gpumbi_sum_words(gpumbi_32_bytes x)
 }
 
 enum { GPUMBI_SUMS = 1024 };
-
-/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
-#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__) || defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_WARP ((unsigned)warpSize)
-#else
-#define GPUMBI_WARP 32u
-#endif
-#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any(x)
-#define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
-#else
-#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
-#else
-#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
-#endif
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
-    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, (int)(mask))
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
-#define GPUMBI_SYNC_WARP() __syncwarp()
-#endif
-
-/* What a warp's integers come to, in one instruction; clang before 17 has no name for it. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && (!defined(__clang__) || __clang_major__ >= 17)
-#define GPUMBI_REDUX
-#endif
 
 /* Adds up what the threads of a block have read. One atomic per thread would slow down grids of
  * many short-lived threads by a third: a warp adds up first, as newer compilers for AMD also do by
@@ -14813,17 +15892,7 @@ static __global__ void gpumbi_zcopy_fastest(const uint4 *__restrict__ in, uint4 
         gpumbi_add_sum(to, sum);
 }
 
-/* For the loop that follows. A loop that is not unrolled also compiles in less time. */
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_UNROLL
-#define GPUMBI_NO_UNROLL
-#elif defined(_MSC_VER)
-#define GPUMBI_UNROLL __pragma(unroll)
-#define GPUMBI_NO_UNROLL __pragma(unroll 1)
-#else
-#define GPUMBI_UNROLL _Pragma("unroll")
-#define GPUMBI_NO_UNROLL _Pragma("unroll 1")
-#endif
+#endif /* GPUMB_COPY */
 
 /* ---- strided and sub-domains: what an access pattern costs ----------------------------------- */
 
@@ -15440,7 +16509,7 @@ typedef double gpumbi_F64;
 typedef int gpumbi_I32;
 typedef unsigned gpumbi_U32;
 
-GPUMBI_UNUSED static const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
+static inline const gpumbi_reduction *gpumbi_reduction_list(size_t *count)
 {
 #define GPUMBI_REDUCTION_ENTRY(type, operation)                                                    \
     {GPUMB_##type,                                                                                 \
@@ -15692,7 +16761,7 @@ typedef struct gpumbi_nbody_form {
     void (*kernel)(const void *, void *, unsigned, unsigned, float);
 } gpumbi_nbody_form;
 
-GPUMBI_UNUSED static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
+static inline const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
 {
 #define GPUMBI_NBODY_FORM(bodies, unroll, rsqrt)                                                   \
     {{0, bodies, unroll, GPUMB_RSQRT_##rsqrt, 0, 0, 0.01f},                                        \
@@ -15708,6 +16777,7 @@ GPUMBI_UNUSED static const gpumbi_nbody_form *gpumbi_nbody_list(int *count)
 
 /* ---- references for checks ------------------------------------------------------------------- */
 
+#if defined(GPUMB_COPY)
 /* In the plainest way, one word per step: how many words of a written buffer are wrong, or the sum
  * of the words of one that is read. */
 static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, int mode,
@@ -15724,9 +16794,9 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
     }
     atomicAdd(&found->count, sum);
 }
+#endif
 
-#endif /* !GPUMB_NO_KERNELS */
-#endif /* __cplusplus */
+#endif /* __cplusplus && !GPUMB_NO_KERNELS */
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
@@ -15735,208 +16805,16 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
 extern "C" {
 #endif
 
-GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
-{
-    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed ^ gpumbi_salt, i);
-}
-
-static void gpumbi_launch_empty(uint64_t blocks, int block)
-{
-#ifdef __cplusplus
-    GPUMB_LAUNCH(gpumbi_empty_kernel, blocks, block, 0);
-#else
-    (void)blocks, (void)block;
-#endif
-}
-
-#ifdef __cplusplus
-/* Enough blocks to fill the device, for loops. */
-static uint64_t gpumbi_blocks(const gpumb *g)
-{
-    return 16 * (uint64_t)(g->device.multiprocessors > 0 ? g->device.multiprocessors : 1);
-}
-
-/* A buffer that kernels can read, or write to, instead of this one: itself, or one on the device,
- * with the first bytes of it. gpumbi_done() frees that. */
-static gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
-{
-    gpumb_buffer *reachable = (gpumb_buffer *)b;
-    if (b && b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g)) {
-        reachable = gpumb_alloc(g, b->bytes);
-        gpumb_write(g, reachable, 0, b->data, bytes);
-    }
-    return reachable;
-}
-
-static void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *reachable)
-{
-    if (reachable != b)
-        gpumb_free(g, reachable);
-}
-#endif
-
-/* Both halves are zeros: their comparison reads, and writes nothing. */
-static void gpumbi_launch_evict(gpumb *g)
-{
-#ifdef __cplusplus
-    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
-    unsigned char *first = GPUMB_PTR(unsigned char, g->clock.evictor);
-    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, first, first + size, size,
-                 (int)GPUMBI_COMPARE, 0, (gpumbi_difference *)NULL);
-#else
-    const size_t size = (size_t)gpumb_size(g->clock.evictor) / 2;
-    const char *first = GPUMB_PTR(const char, g->clock.evictor);
-    volatile int read = memcmp(first, first + size, size); /* else the compiler leaves it out */
-    (void)read;
-#endif
-}
-
-/* With what it was filled before, by the salt of now. */
-static void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
-{
-    if (b->fill == GPUMB_FILL_ZERO)
-        return;
-#ifdef __cplusplus
-    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
-    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(unsigned char, filled),
-                 NULL, b->bytes, (int)b->fill, b->seed ^ gpumbi_salt, NULL);
-    if (filled && filled != b)
-        gpumb_read(g, filled, 0, b->data, b->bytes);
-    gpumbi_done(g, b, filled);
-#else
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
-    }
-    (void)g;
-#endif
-}
-
-GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
-{
-    static const char *const name[] = {"bits", "f32", "f64", "zero"};
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b) {
-        gpumbi_null(g, "gpumb_fill");
-        return;
-    }
-    gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
-    g->memory.seed = b->seed = seed;
-    b->fill = kind;
-    if (kind == GPUMB_FILL_ZERO)
-        gpumbi_set(g, b, 0, 0, b->bytes, "fill");
-    gpumbi_fill_again(g, b);
-}
-
-#ifdef __cplusplus
-/* Room on the device for what a comparison finds. NULL: the launch that follows does nothing. */
-static gpumb_buffer *gpumbi_difference_begin(gpumb *g)
-{
-    const gpumbi_difference none = {0, ~0ull};
-    gpumb_buffer *difference = gpumb_alloc(g, sizeof none);
-    gpumb_write(g, difference, 0, &none, sizeof none);
-    return difference;
-}
-
-static int gpumbi_difference_end(gpumb *g, gpumb_buffer *difference, gpumbi_difference *found)
-{
-    const int failed =
-        !difference || gpumb_read(g, difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
-    gpumb_free(g, difference);
-    return failed;
-}
-#endif
-
-GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
-                                 uint64_t bytes, uint64_t *first)
-{
-    gpumbi_difference found = {0, ~0ull};
-    uint64_t differing = bytes;
-    if (first)
-        *first = 0;
-    if ((g = gpumbi_enter(g)) == NULL)
-        return differing;
-    if (!a || !b) {
-        gpumb_reason(g, "gpumb_compare: a buffer is NULL");
-        return differing;
-    }
-    if (bytes > a->bytes || bytes > b->bytes) {
-        gpumb_reason(g, "gpumb_compare: %s of buffers of %llu and %llu",
-                     gpumbi_count(bytes, "byte").text, (unsigned long long)a->bytes,
-                     (unsigned long long)b->bytes);
-        return differing;
-    }
-#ifdef __cplusplus
-    gpumb_buffer *difference = gpumbi_difference_begin(g);
-    gpumb_buffer *here = gpumbi_reachable(g, a, bytes);
-    gpumb_buffer *there = gpumbi_reachable(g, b, bytes);
-    GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(unsigned char, here),
-                 GPUMB_PTR(const unsigned char, there), bytes, (int)GPUMBI_COMPARE, 0,
-                 GPUMB_PTR(gpumbi_difference, difference));
-    gpumbi_done(g, a, here);
-    gpumbi_done(g, b, there);
-    if (!gpumbi_difference_end(g, difference, &found))
-        differing = found.count;
-#else
-    const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
-    for (uint64_t i = bytes; i-- > 0;)
-        if (p[i] != q[i]) {
-            found.count++;
-            found.first = i;
-        }
-    differing = found.count;
-#endif
-    if (first)
-        *first = found.count ? found.first : 0;
-    return differing;
-}
-
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
-/* Kernels that differ in the type of their elements alone are launched in one place: each further
- * launch would cost the compiler 5 ms. The CPU needs them apart, to inline them. */
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
-    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n)
-#ifdef GPUMB_TRACE /* where sums are combined as on a GPU */
-#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH_BARRIER
-#else
-#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH
-#endif
-#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
-    GPUMBI_LAUNCH_SUMS(kernel, blocks, block, 0, (const type *)in, (type *)out, n, (int)mode)
-#else
-static void gpumbi_launch_copy(const char *name, void (*kernel)(const void *, void *, uint64_t),
-                               uint64_t blocks, int block, const void *in, void *out, uint64_t n)
-{
-    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n);
-}
-
-static void gpumbi_launch_zcopy(const char *name,
-                                void (*kernel)(const void *, void *, uint64_t, int),
-                                uint64_t blocks, int block, const void *in, void *out, uint64_t n,
-                                gpumb_mode mode)
-{
-    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n, (int)mode);
-}
-
-#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
-    gpumbi_launch_copy(#kernel, (void (*)(const void *, void *, uint64_t))kernel, blocks, block,   \
-                       in, out, n)
-#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
-    gpumbi_launch_zcopy(#kernel, (void (*)(const void *, void *, uint64_t, int))kernel, blocks,    \
-                        block, in, out, n, mode)
-#endif
-
-static uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
+static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
 }
 
 /* 0 if a launch function may go on; -1 with the row skipped if the arguments are wrong. */
-static int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
-                                   int block, uint64_t n)
+static inline int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
+                                          int block, uint64_t n)
 {
     if (elem < least || elem > most || (elem & (elem - 1))) {
         gpumb_skip(g, "%s has no kernel for elem %d: it can be a power of 2 in %d ... %d (bytes)",
@@ -15960,6 +16838,45 @@ GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block)
     GPUMB_LAUNCH(gpumbi_empty_kernel, blocks, block, 0);
     return *gpumbi_trouble(g) ? -1 : 0;
 }
+
+#if defined(GPUMB_COPY)
+
+/* Kernels that differ in the type of their elements alone are launched in one place: each further
+ * launch would cost the compiler 5 ms. The CPU needs them apart, to inline them. */
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
+    GPUMB_LAUNCH(kernel, blocks, block, 0, (const type *)in, (type *)out, n)
+#ifdef GPUMB_TRACE /* where sums are combined as on a GPU */
+#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH_BARRIER
+#else
+#define GPUMBI_LAUNCH_SUMS GPUMB_LAUNCH
+#endif
+#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
+    GPUMBI_LAUNCH_SUMS(kernel, blocks, block, 0, (const type *)in, (type *)out, n, (int)mode)
+#else
+static inline void gpumbi_launch_copy(const char *name,
+                                      void (*kernel)(const void *, void *, uint64_t),
+                                      uint64_t blocks, int block, const void *in, void *out,
+                                      uint64_t n)
+{
+    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n);
+}
+
+static inline void gpumbi_launch_zcopy(const char *name,
+                                       void (*kernel)(const void *, void *, uint64_t, int),
+                                       uint64_t blocks, int block, const void *in, void *out,
+                                       uint64_t n, gpumb_mode mode)
+{
+    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n, (int)mode);
+}
+
+#define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \
+    gpumbi_launch_copy(#kernel, (void (*)(const void *, void *, uint64_t))kernel, blocks, block,   \
+                       in, out, n)
+#define GPUMBI_LAUNCH_ZCOPY(kernel, type)                                                          \
+    gpumbi_launch_zcopy(#kernel, (void (*)(const void *, void *, uint64_t, int))kernel, blocks,    \
+                        block, in, out, n, mode)
+#endif
 
 GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int block, const void *in,
                          void *out)
@@ -16021,13 +16938,37 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
     return *gpumbi_trouble(g) ? -1 : 0;
 }
 
+#elif !defined(GPUMB_STATIC)
+
+static inline int gpumbi_no_copy(gpumb *g)
+{
+    gpumb_skip(g, "no copies are compiled: #define GPUMB_COPY before the implementation");
+    return -1;
+}
+
+GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int block, const void *in,
+                         void *out)
+{
+    (void)form, (void)elem, (void)n, (void)block, (void)in, (void)out;
+    return gpumbi_no_copy(g);
+}
+
+GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
+                          uint64_t blocks, int block, const void *in, void *out)
+{
+    (void)form, (void)mode, (void)elem, (void)n, (void)blocks, (void)block, (void)in, (void)out;
+    return gpumbi_no_copy(g);
+}
+
+#endif
+
 GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
 {
     return gpumbi_write_word(w);
 }
 
 /* For a check whose description lacks a pointer. */
-static int gpumbi_null_check(gpumb *g, const char *function)
+static inline int gpumbi_null_check(gpumb *g, const char *function)
 {
     gpumb_reason(g, "%s: a pointer in what is to be checked is NULL", function);
     return 0;
@@ -16077,7 +17018,7 @@ GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, ui
 }
 
 /* Whether a buffer holds elements offset + i * stride for all i < n. */
-static int gpumbi_holds(const gpumb_buffer *b, const gpumb_stride_check *c, uint64_t offset)
+static inline int gpumbi_holds(const gpumb_buffer *b, const gpumb_stride_check *c, uint64_t offset)
 {
     const uint64_t elements = gpumb_size(b) / (uint64_t)c->elem;
     return !c->n || (offset < elements && (c->n - 1) <= (elements - 1 - offset) / c->stride);
@@ -16116,9 +17057,9 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
     return found.count == 0;
 }
 
-#else
+#elif !defined(GPUMB_STATIC)
 
-static int gpumbi_no_strided(gpumb *g)
+static inline int gpumbi_no_strided(gpumb *g)
 {
     gpumb_skip(g, "no strided copy is compiled: #define GPUMB_STRIDED before the implementation");
     return -1;
@@ -16157,7 +17098,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_default(void)
 
 #if defined(GPUMB_REDUCTIONS)
 /* The one compiled for it; NULL with the row skipped if there is none. */
-static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
+static inline const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduction *how)
 {
     size_t count;
     const gpumbi_reduction *list = gpumbi_reduction_list(&count);
@@ -16172,14 +17113,14 @@ static const gpumbi_reduction *gpumbi_find_reduction(gpumb *g, const gpumb_reduc
     return NULL;
 }
 
-static double gpumbi_neutral(gpumb_type type, gpumb_operation operation)
+static inline double gpumbi_neutral(gpumb_type type, gpumb_operation operation)
 {
     static const double most[] = {HUGE_VAL, HUGE_VAL, INT32_MAX, UINT32_MAX};
     static const double least[] = {-HUGE_VAL, -HUGE_VAL, INT32_MIN, 0};
     return operation == GPUMB_SUM ? 0 : operation == GPUMB_MIN ? most[type] : least[type];
 }
 
-static uint64_t gpumbi_size_of(gpumb_type type)
+static inline uint64_t gpumbi_size_of(gpumb_type type)
 {
     return type == GPUMB_F64 ? 8 : 4;
 }
@@ -16187,7 +17128,7 @@ static uint64_t gpumbi_size_of(gpumb_type type)
 /* Found by search on an H200: up to 32 KiB one block; then one per tile, up to two per
  * multiprocessor or what the last block collects at once; from 32 MiB on four resident blocks of
  * 512. A CPU has no use for more threads than cores. */
-static void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
+static inline void gpumbi_fastest_geometry(const gpumb *g, gpumb_reduction *r, uint64_t n)
 {
     const uint64_t bytes = n * gpumbi_size_of(r->type), load = GPUMBI_LOADS * 16;
     const int cpu = gpumbi_is_cpu(g);
@@ -16229,7 +17170,7 @@ GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reducti
  * results. */
 enum { GPUMBI_TICKET_BYTES = 256 };
 
-static uint64_t gpumbi_reduction_bytes(const gpumb_reduction *geometry)
+static inline uint64_t gpumbi_reduction_bytes(const gpumb_reduction *geometry)
 {
     return GPUMBI_TICKET_BYTES + (GPUMBI_SLOTS + geometry->blocks) * GPUMBI_SLOT_BYTES;
 }
@@ -16303,7 +17244,7 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
 
 /* The most operations that an element goes through: those of its thread, those of its block, and
  * those that join the blocks. */
-static double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint64_t n)
+static inline double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint64_t n)
 {
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     const double block = r.block, blocks = (double)r.blocks;
@@ -16322,8 +17263,8 @@ static double gpumbi_reduction_depth(gpumb *g, const gpumb_reduction *how, uint6
     return own + 2 * combine + ceil(blocks / (block * again)) * again;
 }
 
-static int gpumbi_right_sum(gpumb *g, const gpumb_reduction_check *c, const gpumbi_exact *exact,
-                            double result)
+static inline int gpumbi_right_sum(gpumb *g, const gpumb_reduction_check *c,
+                                   const gpumbi_exact *exact, double result)
 {
     const double unit = c->how->type == GPUMB_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
     const double largest = c->how->type == GPUMB_F32 ? FLT_MAX : DBL_MAX;
@@ -16341,8 +17282,8 @@ static int gpumbi_right_sum(gpumb *g, const gpumb_reduction_check *c, const gpum
     return 0;
 }
 
-static int gpumbi_right_reduction(gpumb *g, const gpumb_reduction_check *c,
-                                  const gpumbi_exact *exact, double result)
+static inline int gpumbi_right_reduction(gpumb *g, const gpumb_reduction_check *c,
+                                         const gpumbi_exact *exact, double result)
 {
     const gpumb_reduction *how = c->how;
     double expected = how->operation == GPUMB_MIN ? exact->least : exact->most;
@@ -16407,7 +17348,7 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
     return right;
 }
 
-#else
+#elif !defined(GPUMB_STATIC)
 
 static const char gpumbi_no_reduction[] =
     "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
@@ -16460,7 +17401,7 @@ GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
     return count;
 }
 
-static int gpumbi_lanes(const gpumb *g)
+static inline int gpumbi_lanes(const gpumb *g)
 {
 #if defined(GPUMB_BACKEND_CPU)
     (void)g;
@@ -16476,7 +17417,8 @@ typedef struct gpumbi_nbody_launch {
     int block, splits;
 } gpumbi_nbody_launch;
 
-static gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbody *how, uint64_t n)
+static inline gpumbi_nbody_launch gpumbi_nbody_geometry(const gpumb *g, const gpumb_nbody *how,
+                                                        uint64_t n)
 {
     gpumbi_nbody_launch l;
     const int warp = gpumbi_lanes(g), bodies = how->bodies > 0 ? how->bodies : 1;
@@ -16513,9 +17455,9 @@ GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, 
 }
 
 /* The form to launch, and how; NULL with the row skipped if what is asked for can't be done. */
-static const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *how, uint64_t n,
-                                                   const gpumb_buffer *workspace,
-                                                   gpumbi_nbody_launch *launch)
+static inline const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_nbody *how,
+                                                          uint64_t n, const gpumb_buffer *workspace,
+                                                          gpumbi_nbody_launch *launch)
 {
     int count;
     const gpumbi_nbody_form *form = gpumbi_nbody_list(&count), *const end = form + count;
@@ -16601,8 +17543,8 @@ GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, in
 }
 
 /* One body's acceleration in fp64, and the sums of the terms' absolute values. */
-static void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i, double softening2,
-                                   double a[3], double absolute[3])
+static inline void gpumbi_attract_exactly(const float4 *body, uint64_t n, uint64_t i,
+                                          double softening2, double a[3], double absolute[3])
 {
     for (int k = 0; k < 3; k++)
         a[k] = absolute[k] = 0;
@@ -16658,7 +17600,7 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
     return right;
 }
 
-#else
+#elif !defined(GPUMB_STATIC)
 
 static const char gpumbi_no_nbody[] =
     "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation";
@@ -16710,7 +17652,9 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 
 /* ---- checks of copies ------------------------------------------------------------------------ */
 
-static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_difference *expected)
+#if defined(GPUMB_COPY)
+static inline int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c,
+                                    const gpumbi_difference *expected)
 {
     uint32_t sums[GPUMBI_SUMS], total = 0;
     if (gpumb_read(g, c->out, 0, sums, sizeof sums))
@@ -16724,10 +17668,39 @@ static int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c, const gpumbi_d
     return 0;
 }
 
+/* Checks what a zcopy that only writes, or only reads, has left. */
+static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi_difference *found)
+{
+    const gpumb_buffer *checked = c->mode == GPUMB_WRITE ? c->out : c->in;
+    gpumb_buffer *result = gpumbi_difference_begin(g);
+    gpumb_buffer *words = gpumbi_reachable(g, checked, gpumb_size(checked));
+    GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const unsigned, words),
+                 c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));
+    gpumbi_done(g, checked, words);
+    if (gpumbi_difference_end(g, result, found))
+        return 0;
+    if (c->mode == GPUMB_READ)
+        return gpumbi_check_sums(g, c, found);
+    return found->count == 0;
+}
+
+#else
+
+static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi_difference *found)
+{
+    (void)c;
+    found->count = 0;
+    gpumb_reason(g, "no zcopy is compiled: #define GPUMB_COPY before the implementation");
+    return 0;
+}
+
+#endif
+
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 {
     const gpumb_copy_check *c = (const gpumb_copy_check *)copy_check;
-    gpumbi_difference found;
+    gpumbi_difference found = {0, 0};
+    int right = 0;
     if ((g = gpumbi_enter(g)) == NULL)
         return 0;
     if (!c || !c->out || (c->mode != GPUMB_WRITE && !c->in))
@@ -16736,25 +17709,16 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         uint64_t first = 0;
         found.count = gpumb_compare(g, c->in, c->out, c->bytes, &first);
         found.first = first;
+        right = !found.count;
     } else {
-        const gpumb_buffer *checked = c->mode == GPUMB_WRITE ? c->out : c->in;
-        gpumb_buffer *result = gpumbi_difference_begin(g);
-        gpumb_buffer *words = gpumbi_reachable(g, checked, gpumb_size(checked));
-        GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0,
-                     GPUMB_PTR(const unsigned, words), c->bytes / 4, (int)c->mode,
-                     GPUMB_PTR(gpumbi_difference, result));
-        gpumbi_done(g, checked, words);
-        if (gpumbi_difference_end(g, result, &found))
-            return 0;
-        if (c->mode == GPUMB_READ)
-            return gpumbi_check_sums(g, c, &found);
+        right = gpumbi_check_words(g, c, &found);
     }
-    if (found.count && !g->region.why[0])
+    if (!right && found.count && !g->why[0])
         gpumb_reason(
             g, "%s, the first at byte %llu",
             gpumbi_count(found.count, c->mode == GPUMB_WRITE ? "wrong word" : "wrong byte").text,
             found.first);
-    return found.count == 0;
+    return right;
 }
 
 #endif /* __cplusplus && !GPUMB_NO_KERNELS */
@@ -16766,6 +17730,26 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 GPUMBI_OPTIMIZED
 #endif
 #endif /* host pass */
+
+/* A call of a family that was not asked for does not compile, and says what to define. */
+#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
+#if !defined(GPUMB_COPY)
+#define gpumb_copy gpumb_copy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
+#define gpumb_zcopy gpumb_zcopy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
+#endif
+#if !defined(GPUMB_STRIDED)
+#define gpumb_strided gpumb_strided_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#define gpumb_subdomains gpumb_subdomains_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#endif
+#if !defined(GPUMB_REDUCTIONS)
+#define gpumb_reduce gpumb_reduce_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#endif
+#if !defined(GPUMBI_NBODY)
+#define gpumb_nbody_accelerations                                                                  \
+    gpumb_nbody_accelerations_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_nbody_steps gpumb_nbody_steps_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#endif
+#endif
 
 #endif /* GPUMB_IMPLEMENTATION */
 
