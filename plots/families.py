@@ -1,7 +1,6 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
-A further figure is one more entry. How each kind is drawn is in draw.py, with matplotlib, and in
-svg.py, for the report.
+A further figure is one more entry. How each kind is drawn is in svg.py.
 """
 
 import math
@@ -25,7 +24,10 @@ SUPERSCRIPT = str.maketrans(
 )
 # Kinds of drawing: Family.draw.
 lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
-REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
+REFERENCES = {  # name, how its line differs
+    "peak_gbps": ("theoretical peak", ""),
+    "ceiling_gbps": ("measured ceiling", ' stroke-dasharray="6 4"'),
+}
 # The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
 VIRIDIS = """
     440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725

@@ -20,7 +20,7 @@ from pathlib import Path
 import passport
 import rows as table
 import svg
-from families import axis_label, named_by_axis, size, title_of, value_label
+from families import axis_label, size, title_of, value_label
 from rows import Problem, number, say, value
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -121,11 +121,12 @@ def load(inputs, apart):
 
 def html_table(head, lines, kind="", texts=0):
     """A table; the first so many columns are text, the others numbers."""
-    out = [f'<table class="{kind} t{texts}"><thead><tr>']
+    frame = "scroll" if kind.startswith("data") else "wide"
+    out = [f'<div class="{frame}"><table class="{kind} t{texts}"><thead><tr>']
     out += [f'<th scope="col">{h}</th>' for h in head]
     out.append("</tr></thead><tbody>")
     out += ["<tr>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>\n" for cells in lines]
-    out.append("</tbody></table>")
+    out.append("</tbody></table></div>")
     return "".join(out)
 
 
@@ -198,25 +199,18 @@ def notes(own):
     return out
 
 
-def figure(f, number_of):
-    legend, picture = svg.figure(f.family, f.panels)
-    keys = []
-    for color, label, dash in legend:
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        keys.append(
-            f'<li><svg width="22" height="10"><path d="M0 5H22" stroke="{color}" '
-            f'stroke-width="4"{dashes}/></svg>{escape(label)}</li>'
-        )
-    name = axis_label(f.family.series).replace("\n", " ")
-    across = svg.rate(f.family.y)[2]
-    if f.family.draw == "heat":
-        name, across = across, f"Upwards: {name[0].lower() + name[1:]}"
-    of_series = "" if named_by_axis(f.family) else f"<li><b>{escape(name)}</b></li>"
+def figure(f, picture, number_of):
+    keys = [
+        f'<li><svg width="26" height="12">{key}</svg>{escape(label)}</li>'
+        for key, label in picture.legend
+    ]
+    heading = f"<li><b>{escape(picture.heading)}</b></li>" if picture.heading else ""
+    title = title_of(f.family, f.rows)
     return (
-        f'<figure id="{f.name}"><h4>{escape(title_of(f.family, f.rows))}</h4>'
-        f"<p class=y>{escape(across)}</p><ul class=legend>{of_series}"
-        f"{''.join(keys)}</ul>{picture}<figcaption>Figure {number_of}. {escape(f.caption)}"
-        "</figcaption></figure>\n"
+        f'<figure id="{f.name}"><h4>{escape(title)}</h4>'
+        f"<ul class=legend>{heading}{''.join(keys)}</ul><p class=y>{escape(picture.upwards)}</p>"
+        f"<div class=picture>{svg.embedded(picture, title)}</div>"
+        f"<figcaption>Figure {number_of}. {escape(f.caption)}</figcaption></figure>\n"
     )
 
 
@@ -289,7 +283,7 @@ def rows_table(bench, rows, known, several):
         f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
         f"<p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
-        + f'<div class="scroll">{html_table(head, lines, kind, texts)}</div>'
+        + f'{html_table(head, lines, kind, texts)}'
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
         + "</details>\n"
     )
@@ -350,7 +344,7 @@ def beside(rows):
         "which also knows how processes differ: <code>PROGRAM --replay after.csv --compare "
         f"before.csv</code>.</p><details class=rows{is_open} id=beside>"
         f"<summary>{len(lines)} configurations</summary>"
-        f'<div class="scroll">{html_table([*head, "ratio"], lines, "data", 3)}</div></details>'
+        f'{html_table([*head, "ratio"], lines, "data", 3)}</details>'
     )
 
 
@@ -438,7 +432,7 @@ def page(contexts, rows, known, args):
     programs = {}
     for b in benches:
         programs.setdefault(b.split("/")[0], []).append(b)
-    body, links, count_of = [], [], 0
+    body, links, count_of, colors = [], [], 0, set()
 
     def section(name, anchor, text):
         if text:
@@ -458,7 +452,9 @@ def page(contexts, rows, known, args):
             text.append(f'<h3 id="{slug(bench)}">{escape(bench)}</h3>')
             for f in figures.get(bench, []):
                 count_of += 1
-                text.append(figure(f, count_of))
+                picture = svg.picture(f.family, f.panels)
+                colors |= picture.colors
+                text.append(figure(f, picture, count_of))
             text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known,
                                    len({r["device"] for r in rows}) > 1))
         section(program, f"program-{slug(program)}", "".join(text))
@@ -486,7 +482,8 @@ def page(contexts, rows, known, args):
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<title>{escape(title)}'
         '</title><meta name="viewport" content="width=device-width">\n'
-        f'<link rel="icon" href="data:,"><style>{style}</style></head><body>\n'
+        f'<link rel="icon" href="data:,"><style>{svg.STYLE}{svg.dark(colors)}{style}</style></head>'
+        "<body>\n"
         f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{''.join(links)}</nav></header>\n"
         f"<main>{''.join(body)}</main>\n<script>{script}</script></body></html>\n"
     )
