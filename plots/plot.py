@@ -20,22 +20,7 @@ import svg
 from families import FAMILIES, title_of
 from rows import Problem, say
 
-# What makes PNG and PDF of an SVG on standard input: the first that is installed.
-CONVERTERS = {
-    "rsvg-convert": "rsvg-convert -w 1520 -f {end} -o {to}",
-    "inkscape": "inkscape --pipe -w 1520 --export-filename={to}",
-}
-
-
-def converter(formats):
-    """Its command, {} where none is needed."""
-    found = next(filter(shutil.which, CONVERTERS), None)
-    if not found and set(formats) - {"svg"}:
-        raise Problem(
-            f"--format {','.join(formats)}: needs {' or '.join(CONVERTERS)} (Debian: apt-get "
-            "install librsvg2-bin); --format svg needs neither, and browsers print it"
-        )
-    return CONVERTERS.get(found, "").split()
+CONVERTER = "rsvg-convert"  # of SVG into PNG and PDF
 
 
 def write(path, text):
@@ -44,12 +29,12 @@ def write(path, text):
         path.write_text(text, encoding="utf-8")
 
 
-def save(path, text, end, command):
+def save(path, text, end):
     if end == "svg":
         return write(path, text)
-    made = [word.format(end=end, to=path) for word in command]
-    if subprocess.run(made, input=text.encode(), stdout=subprocess.DEVNULL).returncode:
-        raise Problem(f"{path}: {made[0]} has failed")
+    command = [CONVERTER, "-w", "1520", "-f", end, "-o", path]
+    if subprocess.run(command, input=text.encode()).returncode:
+        raise Problem(f"{path}: {CONVERTER} has failed")
 
 
 def main():
@@ -87,7 +72,11 @@ def main():
     formats = args.format.split(",")
     if not set(formats) <= {"png", "svg", "pdf"}:
         raise Problem(f"--format {args.format}: must be png, svg or pdf, or several: png,pdf")
-    command = converter(formats)
+    if formats != ["svg"] and not shutil.which(CONVERTER):
+        raise Problem(
+            f"--format {args.format}: needs {CONVERTER} (Debian: apt-get install librsvg2-bin); "
+            "without it --format svg, which browsers show and print"
+        )
     known = [f.name for f in FAMILIES]
     wanted = args.store.split(",") if args.store else None
     if wanted and not set(wanted) <= set(known):
@@ -110,7 +99,7 @@ def main():
         if args.store:
             text = re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
         for end in formats:
-            save(args.out / f"{f.name}.{end}", text, end, command)
+            save(args.out / f"{f.name}.{end}", text, end)
         report.append(f"### {title}\n\n![{title}]({f.name}.{formats[0]})\n\n{f.caption}\n")
     if not machine:
         raise Problem("nothing to draw: no row is ok and has a rate or a time")

@@ -4,6 +4,7 @@ import itertools
 import math
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
@@ -177,9 +178,9 @@ def formats(tmp):
     code, error = run(tmp / "copy.csv", "--out", tmp / "bad", "--format", "png")
     check(code == 2 and "has failed" in error, f"a converter that fails: {code} {error}")
     os.environ["PATH"] = path
-    if not plot.converter([]):
+    if not shutil.which(plot.CONVERTER):
         counts["skipped"] += 1
-        print(f"plots.py: skipped: PNG and PDF: neither {' nor '.join(plot.CONVERTERS)}")
+        print(f"plots.py: skipped: PNG and PDF: no {plot.CONVERTER}")
         return
     code, error = run(tmp / "copy.csv", "--out", tmp / "both", "--format", "png,pdf")
     names = sorted(f.name for f in (tmp / "both").iterdir())
