@@ -20,7 +20,7 @@ from pathlib import Path
 import passport
 import rows as table
 import svg
-from families import axis_label, size, title_of, value_label
+from families import axis_label, file_name, size, title_of, value_label
 from rows import Problem, number, say, value
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -85,10 +85,6 @@ def flags_of(header):
         name, meaning, advice = (p.replace('\\"', '"') for p in parts)
         found[name] = meaning, advice
     return found
-
-
-def slug(text):
-    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def load(inputs, apart):
@@ -279,7 +275,7 @@ def rows_table(bench, rows, known, several):
     files = sorted({r["@file"].name for r in rows})
     is_open = " open" if len(rows) <= OPEN_MAX else ""
     return (
-        f'<details class=rows{is_open} id="rows-{slug(bench)}">'
+        f'<details class=rows{is_open} id="rows-{file_name(bench)}">'
         f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
         f"<p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
@@ -301,7 +297,7 @@ def verdicts(rows):
             found.setdefault((r["bench"], r["compared_with"]), Counter())[r["verdict"]] += 1
     words = ("faster", "same", "undecided", "slower")
     lines = [
-        (f'<a href="#rows-{slug(b)}">{escape(b)}</a>', escape(base), *(n[w] or "" for w in words))
+        (f'<a href="#rows-{file_name(b)}">{escape(b)}</a>', escape(base), *(n[w] or "" for w in words))
         for (b, base), n in found.items()
     ]
     if not lines:
@@ -449,7 +445,7 @@ def page(contexts, rows, known, args):
     for program, own in programs.items():
         text = [notes([c for c in contexts if c["program"] == program])]
         for bench in own:
-            text.append(f'<h3 id="{slug(bench)}">{escape(bench)}</h3>')
+            text.append(f'<h3 id="{file_name(bench)}">{escape(bench)}</h3>')
             for f in figures.get(bench, []):
                 count_of += 1
                 picture = svg.picture(f.family, f.panels)
@@ -457,7 +453,7 @@ def page(contexts, rows, known, args):
                 text.append(figure(f, picture, count_of))
             text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known,
                                    len({r["device"] for r in rows}) > 1))
-        section(program, f"program-{slug(program)}", "".join(text))
+        section(program, f"program-{file_name(program)}", "".join(text))
     counted = Counter(f for r in rows for f in r["flags"].split(";") if f)
     said = "".join(
         f'<dt id="flag-{f}">{f}</dt><dd>{escape(known[f][0] if f in known else "")} '

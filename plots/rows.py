@@ -22,6 +22,7 @@ from families import (
     axis_label,
     bars,
     emulated,
+    file_name,
     heat,
     lines,
     order,
@@ -398,7 +399,6 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         raise Problem(f"--log {log}: {bench} has {x} = {xs[0]:g}, which has no logarithm")
     what = re.split(", | in ", rate(y)[2])[0]
     return Family(
-        re.sub("[^a-z0-9]+", "-", bench.lower()).strip("-"),
         bench,
         f"{bench}: {what.lower()} over {axis_label(x)[0].lower() + axis_label(x)[1:]}",
         x=x,
@@ -507,7 +507,7 @@ def figures(rows, wanted=None, asked=None, date=None, together=False):
                     f"{len(own)} rows, none with a rate"
                 )
                 continue
-            name = re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-") or "overlaid"
+            name = file_name(machine[0]) or "overlaid"
             name = "-".join([name, *machine[1:], family.name])
             text = caption(family, own, panels, lost, slower, replaced, date)
             yield Figure(place, name, family, panels, own, text)

@@ -97,7 +97,7 @@ def stored(tmp):
             if "schema" in r:
                 benches.setdefault(r["bench"], []).append(r)
     for bench, rows in benches.items():
-        found = page.tables.get(f"rows-{report.slug(bench)}", [])
+        found = page.tables.get(f"rows-{families.file_name(bench)}", [])
         check(len(found) == len(rows), f"{bench}: {len(found)} rows, not {len(rows)}")
         shown = Counter(cell for line in found for cell in line)
         medians = [float(r["median_s"]) for r in rows if r["median_s"]]
@@ -113,7 +113,7 @@ def stored(tmp):
             check(drawn, f"{f.name}: no figure")
     others = [b for b in benches if b not in {f.bench for f in families.FAMILIES}]
     for b in others:
-        check(any(i.endswith(f"-{report.slug(b)}") for i in page.ids), f"{b}: no figure")
+        check(any(i.endswith(f"-{families.file_name(b)}") for i in page.ids), f"{b}: no figure")
     words = "".join(page.words)
     for c in json.loads((RESULTS / "h200-context.json").read_text()).values():
         for note in c.get("notes", []) if isinstance(c, dict) else []:
