@@ -65,7 +65,7 @@ LABELS = {
     "offset": "Offset in elements", "subdomains": "Sub-domains per block",
     "lanes": "Threads per sub-domain", "where": "Moved", "geometry": "Block, blocks, element",
     "bodies": "Bodies per thread", "unroll": "Unrolled by",
-    "pairs": "Bodies per thread\nx unrolling", "splits": "Splits of a walk",
+    "pairs": "Bodies per thread x unrolling", "splits": "Splits of a walk",
     "stream": "Instructions", "span_us": "Span in \u00b5s",
     "launches": "Launches one after the other", "argument_bytes": "Bytes of arguments",
     "us": "Length of a node in \u00b5s", "shape": "Launched as", "loading": "Modules are loaded",

@@ -26,65 +26,30 @@ from rows import Problem, number, say, value
 ROOT = Path(__file__).resolve().parent.parent
 OPEN_MAX = 24  # tables of more rows than this are opened by the reader, and not printed
 NOTES_MAX = 10  # of more notes than this the rest is opened by the reader
-FACTS = (
-    ("backend", "backend", str),
-    ("note", "note", str),
-    ("arch", "architecture", str),
-    ("multiprocessors", "multiprocessors", str),
-    ("warp_size", "threads per warp", str),
-    ("memory_bytes", "memory", size),
-    ("l1_bytes", "L1 and shared memory", size),
-    ("l2_bytes", "L2", size),
-    ("sm_clock_mhz", "clock, MHz", str),
-    ("mem_clock_mhz", "memory clock, MHz", str),
-    ("bus_width_bits", "memory bus, bit", str),
-    ("ecc", "ECC", lambda v: "on" if v else "off"),
-    ("peak_gbps", "theoretical memory bandwidth, GB/s", "{:.6g}".format),
-    ("peak_source", "which is", str),
-    ("peak_fp32_gflops", "theoretical fp32, GFLOP/s", "{:.6g}".format),
-    ("ceiling_gbps", "measured copy bandwidth, GB/s", "{:.5g}".format),
-    ("link", "link to the host", str),
-    ("link_gbps", "its bandwidth, GB/s", "{:.4g}".format),
-    ("event_pair_s", "cost of an event pair, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("empty_kernel_s", "an empty kernel, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("launch_interval_s", "between two launches in a stream, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("graph_interval_s", "in a graph, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-)
+# What facts of a device are called where their name in the JSON, without its unit, does not say it.
+FACTS = {
+    "arch": "architecture", "warp_size": "threads per warp", "l1": "L1 and shared memory",
+    "l2": "L2", "sm_clock": "clock", "mem_clock": "memory clock", "bus_width": "memory bus",
+    "ecc": "ECC", "peak": "theoretical memory bandwidth", "peak_source": "which is",
+    "peak_fp32": "theoretical fp32", "link": "link to the host", "link_gbps": "its bandwidth",
+    "quantum": "step of the event clock", "event_pair": "cost of an event pair",
+    "empty_kernel": "an empty kernel", "launch_interval": "between two launches in a stream",
+    "graph_interval": "in a graph", "block_launch": "for each block of 256 threads more",
+    "max_block": "threads per block, at most", "max_threads": "threads per multiprocessor, at most",
+    "ceiling": "measured copy bandwidth",
+}  # fmt: skip
+FACT_UNITS = {  # by the end of the name
+    "bytes": ("", size), "mhz": (", MHz", "{:g}".format), "bits": (", bit", str),
+    "gbps": (", GB/s", "{:.5g}".format), "gflops": (", GFLOP/s", "{:.6g}".format),
+    "s": (", \u00b5s", lambda v: f"{1e6 * v:.3g}"), "ecc": ("", lambda v: "on" if v else "off"),
+}  # fmt: skip
+NO_JSON = ["backend", "peak_gbps", "ceiling_gbps", "link", "link_gbps"]  # facts that rows have, too
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns"))
-OPTIONS = {  # of the settings that are not as by default
-    "precision": ("--precision", 100),
-    "budget_s": ("--budget", 1),
-    "warmup_s": ("--warmup", 1),
-    "seed": ("--seed", 1),
-    "delta": ("--delta", 100),
-    "peak_gbps": ("--peak", 1),
-    "processes": ("--processes", 1),
-}
-WORDS = {
-    ("profile", "full"): "--full", ("cache", "cold"): "--cold", ("raw", "yes"): "--raw",
-    ("strict", "yes"): "--strict",
-}  # fmt: skip
-USUAL = {  # for contexts that say them all
-    "precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30, "max_samples": 10000,
-    "seed": 1, "profile": "quick", "cache": "hot", "order": "natural", "delta": 0.01,
-    "processes": 1, "raw": "no", "strict": "no",
-}  # fmt: skip
 
 
 def flags_of(header):
     """{flag: (meaning, advice)}, from the table that --explain prints: GPUMB_FLAGS in gpumb.h."""
-    try:
-        lines = header.read_text("utf-8").split("#define GPUMB_FLAGS(X)")[1].split("\n")
-    except (OSError, IndexError):
-        raise Problem(f"{header}: has no GPUMB_FLAGS: --header says where gpumb.h is")
-    end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
-    text = " ".join(line.rstrip("\\").strip() for line in lines[: end + 1])
-    found = {}
-    for entry in re.findall(r'X\(\w+,((?:\s*"(?:[^"\\]|\\.)*"\s*,?)+)\)', text):
-        parts = re.split(r'"\s*,\s*"', re.sub(r'"\s+"', "", entry.strip()).strip('"'))
-        name, meaning, advice = (p.replace('\\"', '"') for p in parts)
-        found[name] = meaning, advice
-    return found
+    return {name: words for _, name, *words in table.listed("GPUMB_FLAGS", header)}
 
 
 def load(inputs, apart):
@@ -128,26 +93,29 @@ def html_table(head, lines, kind="", texts=0):
 
 def facts(contexts, rows):
     """A column for each device, of its latest context; where there is none, of its rows."""
-    devices = {}
+    devices, full = {}, set()
     for r in rows:
         known = devices.setdefault((r["device"], r["backend"]), {"backend": r["backend"]})
-        for column in ("peak_gbps", "ceiling_gbps", "link", "link_gbps"):
+        for column in NO_JSON[1:]:
             if r.get(column):
                 known[column] = value(r[column])
     for c in sorted(contexts, key=lambda c: str(c.get("date"))):
         device = c["device"]
         known = devices.get((device.get("name"), device.get("backend")))
         if known is not None:
-            known.update((k, v) for k, v in device.items() if v is not None)
-            known["@json"] = True
+            known.update((k, v) for k, v in device.items() if v is not None and k != "name")
+            full.add(device["name"])
     lines = []
-    for key, label, written in FACTS:
-        if any(key in known for known in devices.values()):
-            cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
-            lines.append((label, *cells))
+    order = [k for c in contexts for k in c["device"]]
+    for key in sorted({k for d in devices.values() for k in d}, key=[*order, *NO_JSON].index):
+        name, _, end = key.rpartition("_") if key.split("_")[-1] in FACT_UNITS else (key, "", "")
+        unit, written = FACT_UNITS.get(end, ("", str))
+        label = FACTS.get(key) or FACTS.get(name, name.replace("_", " "))
+        cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
+        lines.append((label + unit, *cells))
     names = (escape(f"{device} ({backend})") for device, backend in devices)
     out = html_table(["", *names], lines, "facts", 9)
-    bare = [device for (device, _), known in devices.items() if "@json" not in known]
+    bare = [device for device, _ in devices if device not in full]
     if bare:
         out += f"<p class=note>Of {escape(', '.join(bare))} there is no JSON file, which would say "
         out += "more: <code>--json</code>.</p>"
@@ -296,10 +264,10 @@ def verdicts(rows):
         if r.get("verdict"):
             found.setdefault((r["bench"], r["compared_with"]), Counter())[r["verdict"]] += 1
     words = ("faster", "same", "undecided", "slower")
-    lines = [
-        (f'<a href="#rows-{file_name(b)}">{escape(b)}</a>', escape(base), *(n[w] or "" for w in words))
-        for (b, base), n in found.items()
-    ]
+    lines = []
+    for (b, base), n in found.items():
+        link = f'<a href="#rows-{file_name(b)}">{escape(b)}</a>'
+        lines.append((link, escape(base), *(n[w] or "" for w in words)))
     if not lines:
         return ""
     return (
@@ -345,21 +313,28 @@ def beside(rows):
 
 
 def command(program, backend, settings):
-    """How to run it again. In CSV files the commas of its arguments are blanks."""
+    """How to run it again, by the list of options. In CSV files the commas of its arguments are
+    blanks."""
+    listed = table.listed("GPUMBI_OPTION_LIST")
+    examples = {name: example for _, name, example, *_ in listed}
+    of_numbers = {  # by the setting, of which --samples has two
+        member: (name, 100 if kind == "PERCENT" else 1)
+        for _, name, example, kind, member, _ in listed
+        if re.fullmatch("[0-9.]+", example)
+    }
     words = []
     for key, v in settings.items():
-        if (key, str(v)) in WORDS:
-            words.append(WORDS[key, str(v)])
-        elif key in OPTIONS and v is not None:
-            name, factor = OPTIONS[key]
-            words.append(f"{name} {float(v) * factor:g}")
-        elif key == "arguments" and v:
+        if key == "arguments":
             words.append(re.sub(r"(?<=[=\d]) (?=[\w.])(?!-)", ",", str(v)))
+        elif key in of_numbers:
+            name, factor = of_numbers[key]
+            words.append(f"--{name} {float(v) * factor:g}")
+        elif {"yes": key, "drawn": "shuffle"}.get(v, v) in examples:
+            words.append("--" + {"yes": key, "drawn": "shuffle"}.get(v, v))
     if {"min_samples", "max_samples"} & settings.keys():
-        least, most = (settings.get(k, USUAL[k]) for k in ("min_samples", "max_samples"))
+        least, most = examples["samples"].split(":")  # as by default
+        least, most = settings.get("min_samples", least), settings.get("max_samples", most)
         words.append(f"--samples {least}:{most}")
-    if settings.get("order", "natural") != "natural":
-        words.append("--shuffle")
     path = f"./{program}"
     make = ""
     sources = (ROOT / d / program for d in ("bench", "examples"))
@@ -381,10 +356,10 @@ def commands(contexts, rows, inputs, out, apart):
             found[program, r["backend"]] = settings
     for c in contexts:
         key = c["program"], c["device"].get("backend")
-        if key in found and c.get("settings"):
-            found[key] = {
-                k: v for k, v in c["settings"].items() if v is not None and v != USUAL.get(k)
-            }
+        if key in found:  # all settings; in a CSV those that are not as by default
+            own = {k: v for k, v in (c.get("settings") or {}).items() if v is not None}
+            exact = {k: own[k] for k in ("arguments",) if k in own}
+            found[key] = own if found[key] is None else {**found[key], **exact}
     lines = []
     for (program, backend), settings in found.items():
         unknown = "" if settings is not None else "    # its settings are not in the files"
@@ -502,11 +477,13 @@ def main():
         help="text that a program has printed with --compare, quoted",
     )  # fmt: skip
     parser.add_argument(
-        "--header", default=ROOT / "gpumb.h", type=Path, help="gpumb.h, which explains the flags"
-    )
+        "--header", default=table.HEADER, type=Path,
+        help="gpumb.h, which has columns, options and flags",
+    )  # fmt: skip
     args = parser.parse_args()
+    known, table.HEADER = flags_of(args.header), args.header
     contexts, rows = load(args.inputs, args.overlay)
-    text = page(contexts, rows, flags_of(args.header), args)
+    text = page(contexts, rows, known, args)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text, encoding="utf-8")
     size_mb = args.out.stat().st_size / 1e6

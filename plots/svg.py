@@ -149,7 +149,7 @@ def dark(colors):
 
 def said(family, p, place=()):
     """What a mark stands for: its place, its value with the interval, its flags."""
-    x = f"{axis_label(family.x)} {value_label(family.x, p.x)}".replace("\n", " ")
+    x = f"{axis_label(family.x)} {value_label(family.x, p.x)}"
     unit = rate(family.y)[2].split(" in ")[-1]
     y = f"{p.y:.4g}" + f" ({p.lo:.4g} \u2026 {p.hi:.4g})" * (p.lo <= p.hi)
     parts = [*place, x, f"{y} {unit}", *filter(None, [p.row["flags"].replace(";", ", ")])]
@@ -160,7 +160,7 @@ def places(family, panel, series):
     """What each mark of a series says of its panel and series."""
     named = ((family.panel, panel), (family.series, series))
     return [
-        f"{axis_label(c)} {value_label(c, v)}".replace("\n", " ").strip()
+        f"{axis_label(c)} {value_label(c, v)}".strip()
         if not isinstance(v, str)
         else v
         for c, v in named
@@ -439,7 +439,7 @@ def legend_of(family, style, points, across):
         entries += [(f'<g color="{s.color}">{own}</g>', s.label)] if s.label else []
     if any(p.model > 0 for p in points):
         dashes = line % ("o" if family.draw == "bars" else "m", ' stroke-dasharray="4 3"')
-        entries.append((f'<g color="#606060">{dashes}</g>', family.model.replace("\n", " ")))
+        entries.append((f'<g color="#606060">{dashes}</g>', family.model))
     if family.y == "error_pct":
         hollow = f'<path class="k h" color="#606060" d="M13 6{MARKS["o"]}"/>'
         entries += [(hollow, FLAGGED), (box % ("band", ""), BAND)]
@@ -497,10 +497,10 @@ def picture(family, panels):
         for n, line in enumerate(words):
             f.over.append(text(at + own / 2, top - head + 14 + 16 * n, line, "p"))
         if i + columns >= len(frames):
-            name = wrapped(axis_label(family.x).replace("\n", " "), own + GAP)
+            name = wrapped(axis_label(family.x), own + GAP)
             f.over.append(text(at + own / 2, top + high + foot - 9, name[0], "c"))
         ground, over = ground + f.under, over + f.over
-    heading, upwards = axis_label(family.series).replace("\n", " "), rate(family.y)[2]
+    heading, upwards = axis_label(family.series), rate(family.y)[2]
     if family.draw == "heat":
         heading, upwards = upwards, heading
     legend = legend_of(family, style, points, across)

@@ -167,6 +167,16 @@ def made(tmp):
     words = "".join(page.words)
     check(f"a note {nasty}" in words and "<b>&" not in text, "text became markup")
     check("132" in words and "PCIe" not in context, "the device's facts")
+    own["settings"] = {
+        "precision": 0.005, "max_samples": 99, "profile": "full", "order": "drawn", "raw": "yes",
+        "strict": "no", "cache": "hot", "peak_gbps": None, "arguments": "--n=1,2",
+    }  # fmt: skip
+    own["rows"] = [{k: v for k, v in r.items() if k != "settings"} for r in lines]
+    (tmp / "alone").mkdir()
+    (tmp / "alone" / "transfer.json").write_text(json.dumps(own))
+    run(tmp / "alone", "--out", tmp / "alone.html")
+    said = "build/cuda/transfer --precision 0.5 --full --shuffle --raw --n=1,2 --samples 30:99 "
+    check(said in "".join(page_of(tmp / "alone.html")[1].words), "settings that only the JSON says")
 
     before, after = tmp / "before.csv", tmp / "after.csv"
     write(before, base)
