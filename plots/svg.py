@@ -170,8 +170,10 @@ def places(family, panel, series):
 
 def below(names, room):
     """How names of bars stand below them: (lines of each, angle, size)."""
-    lines = [wrapped(n, room - 6) for n in names]
-    if all(wide(line) <= room - 6 for own in lines for line in own) and max(map(len, lines)) < 4:
+    lines = [wrapped(n, room - 4) for n in names]
+    parts = [line for own in lines for line in own if len(own) > 1]
+    fits = all(wide(line) <= room - 4 for own in lines for line in own)
+    if fits and max(map(len, lines)) < 4 and all(len(part) > 2 for part in parts):
         return lines, 0, FONT
     return [[n] for n in names], 35 if room > 27 else 90, min(FONT, room * 0.85)
 
