@@ -34,7 +34,7 @@ VIRIDIS = """
     440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725
 """.split()
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
-LABEL_MAX = 32  # of longer names along x the end is left out
+LABEL_MAX = 32  # of longer names along an axis the end is left out
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
 
@@ -119,6 +119,10 @@ def value_label(column, value):
     return value if isinstance(value, str) else WRITTEN.get(column, count)(value)
 
 
+def clipped(label):
+    return label if len(label) <= LABEL_MAX else label[: LABEL_MAX - 1] + "\u2026"
+
+
 def tick_label(family, x):
     """A number along x; powers of two are none where the axis is even."""
     even = family.linear and WRITTEN.get(family.x) is power
@@ -182,8 +186,7 @@ def grouped(series):
 
 def bar_label(family, x, group):
     """What a group of bars is called; by its kernel where it has nothing along x."""
-    label = value_label(family.x, x) or group[0][1].row["kernel"]
-    return label if len(label) <= LABEL_MAX else label[: LABEL_MAX - 1] + "\u2026"
+    return clipped(value_label(family.x, x) or group[0][1].row["kernel"])
 
 
 def level(row):

@@ -12,10 +12,10 @@ from families import (
     CELLS_MAX,
     DOUBTS,
     FLAGGED,
-    MARKERS,
     REFERENCES,
     axis_label,
     bar_label,
+    clipped,
     count,
     grouped,
     named_by_axis,
@@ -46,7 +46,7 @@ MARKS = {
     None: "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0",
 }
 STAR = "m0-7l1.7 4.8h5.1l-4.1 3 1.6 4.9-4.3-3-4.3 3 1.6-4.9-4.1-3h5.1z"
-assert set(MARKERS) < MARKS.keys()
+GRAY = "#606060"  # of what the legend says of all series
 
 # heading: of the legend, whose entries are (SVG of 26 x 12, text); upwards: what the axis is
 Picture = namedtuple("Picture", "heading legend upwards body tall colors")
@@ -181,8 +181,11 @@ def below(names, room):
 class Panel:
     """One of a figure's frames. `under` are its ground and lines across, `over` what is drawn."""
 
-    def __init__(self, family, style, value, series):
+    def __init__(self, family, style, value, series, most):
         self.family, self.style, self.value, self.series = family, style, value, series
+        self.most = most  # of the figure's values
+        named = value_label(family.panel, value)
+        self.title = family.panel_title.format(named) if value != "" else ""
         self.under, self.over = [], []
         self.bands = stretches(family, series) if family.bands else {}
         self.groups = grouped(series) if family.draw == "bars" else {}
@@ -194,12 +197,29 @@ class Panel:
         kind = "error" if self.family.y == "error_pct" else "log" if self.family.log_y else "linear"
         self.y = Scale(kind, *ys, bottom, top)
 
+    def feet(self, own):
+        """How far names of bars reach to the left and below, of a frame of this width."""
+        if not self.labels:
+            return 0, 20
+        room = own / len(self.labels)
+        words, angle, size = below(self.labels, room)
+        if not angle:
+            return 0, 5 + 15 * max(map(len, words))
+        turn, widths = math.radians(angle), [wide(own[0], size) for own in words]
+        reach = max(w * math.cos(turn) - room * (i + 0.5) for i, w in enumerate(widths))
+        return reach, 21 + max(widths) * math.sin(turn)
+
     def across(self, v, kind="g", extra=""):
         at = f"M{self.left:.1f} {self.y(v):.1f}H{self.right:.1f}"
         self.under.append(f'<path class="{kind}" d="{at}"{extra}/>')
 
     def upright(self, x, kind="g"):
         self.under.append(f'<path class="{kind}" d="M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"/>')
+
+    def titled(self, words, y, step, kind):
+        """Lines in the middle."""
+        for n, line in enumerate(words):
+            self.over.append(text((self.left + self.right) / 2, y + step * n, line, kind))
 
     def beside(self, named):
         """Names at the left: [(y, text)]."""
@@ -378,7 +398,8 @@ class Panel:
             self.over.append(text(x + size * 0.35, y, words, "t", turn))
 
     def heat(self):
-        """A cell per x and series, in colours from zero to the figure's largest."""
+        """A cell per x and series, in colours from zero to the figure's largest; returns what
+        stands at the left."""
         family = self.family
         xs = sorted({p.x for own in self.series.values() for p in own})
         ys = [v for v in self.style if v != ""]
@@ -400,7 +421,7 @@ class Panel:
                     extra = f' style="{look}" font-size="{size:.1f}"'
                     self.over.append(text(a, b + size * 0.36, rounded(p.y), "c", extra))
         self.names([(x(i), value_label(family.x, v)) for i, v in enumerate(xs)])
-        return [(y(i), value_label(family.series, v)) for i, v in enumerate(ys)]
+        return [(y(i), clipped(value_label(family.series, v))) for i, v in enumerate(ys)]
 
 
 def extent(family, points, across):
@@ -441,9 +462,9 @@ def legend_of(family, style, points, across):
         entries += [(f'<g color="{s.color}">{own}</g>', s.label)] if s.label else []
     if any(p.model > 0 for p in points):
         dashes = line % ("o" if family.draw == "bars" else "m", ' stroke-dasharray="4 3"')
-        entries.append((f'<g color="#606060">{dashes}</g>', family.model))
+        entries.append((f'<g color="{GRAY}">{dashes}</g>', family.model))
     if family.y == "error_pct":
-        hollow = f'<path class="k h" color="#606060" d="M13 6{MARKS["o"]}"/>'
+        hollow = f'<path class="k h" color="{GRAY}" d="M13 6{MARKS["o"]}"/>'
         entries += [(hollow, FLAGGED), (box % ("band", ""), BAND)]
     return entries + [
         (line % ("o", REFERENCES[column][1]), f"{name} {rounded(y)} GB/s")
@@ -454,62 +475,47 @@ def legend_of(family, style, points, across):
 def picture(family, panels):
     points = [p for series in panels.values() for own in series.values() for p in own]
     style, across = styles_of(family, panels), references(family, points)
-    ys = extent(family, points, across)
-    frames = [Panel(family, style, value, series) for value, series in panels.items()]
-    columns = min(len(frames), 4 if family.draw == "lines" else 3)
-    lines = math.ceil(len(frames) / columns)
+    ys, most = extent(family, points, across), max(p.y for p in points)
+    frames = [Panel(family, style, value, series, most) for value, series in panels.items()]
+    lines = math.ceil(len(frames) / (4 if family.draw == "lines" else 3))
     columns = math.ceil(len(frames) / lines)
     high = 320 if lines == 1 else 190
-    if family.draw == "heat":
-        scale = {}
-        names = [value_label(family.series, v) for v in style if v != ""]
-    else:
-        scale = scale_of(family, ys, high)
-        names = scale.values()
+    scale = {} if family.draw == "heat" else scale_of(family, ys, high)
+    names = scale.values() or [clipped(value_label(family.series, v)) for v in style if v != ""]
+
     left = EDGE + max(map(wide, names)) + 6
     own = (WIDE - OVER - left + GAP) / columns - GAP
-    foot = 44
-    if family.draw == "bars":  # names that are turned want more room, to the left as well
-        for f in frames:
-            room = own / len(f.labels)
-            words, angle, size = below(f.labels, room)
-            turn, widths = math.radians(angle), [wide(w[0], size) for w in words]
-            foot = max(foot, 30 + 15 * max(map(len, words)) + max(widths) * math.sin(turn))
-            reach = [w * math.cos(turn) - room * (i + 0.5) for i, w in enumerate(widths)]
-            left = max(left, max(reach) * bool(angle))
-        own = (WIDE - OVER - left + GAP) / columns - GAP
-    titles = [wrapped(family.panel_title.format(value_label(family.panel, f.value)), own, 15)
-              if f.value != "" else [] for f in frames]
-    title = 16 * max(map(len, titles))
-    head = title + LANE * max(len(f.bands) for f in frames) + 8
-    ground, over = [], []
-    for i, (f, words) in enumerate(zip(frames, titles)):
+    feet = [f.feet(own) for f in frames]
+    left = max(left, *(reach for reach, _ in feet))
+    own = (WIDE - OVER - left + GAP) / columns - GAP
+    label = wrapped(axis_label(family.x), own + GAP)
+    foot = max(deep for _, deep in feet) + 15 * len(label) + 9
+    titles = [wrapped(f.title, own, 15) if f.title else [] for f in frames]
+    head = 16 * max(map(len, titles)) + LANE * max(len(f.bands) for f in frames) + 8
+
+    for i, (f, title) in enumerate(zip(frames, titles)):
         at, top = left + (i % columns) * (own + GAP), (i // columns) * (head + high + foot) + head
         f.place(at, top, at + own, top + high, ys)
-        f.most = max(p.y for p in points)
         for v in scale:
             f.across(v)
-        across_x = getattr(f, family.draw)()
+        rows = getattr(f, family.draw)() or [(f.y(v), words) for v, words in scale.items()]
         for column, _, v in across:
             f.across(v, "o", REFERENCES[column][1])
         f.under.append(f'<path class="a" d="M{at:.1f} {top + high:.1f}h{own:.1f}"/>')
         if i % columns == 0:
-            named = across_x or [(f.y(v), words_) for v, words_ in scale.items()]
-            f.beside(thinned(named, int(high / 15)))
-        for n, line in enumerate(words):
-            f.over.append(text(at + own / 2, top - head + 14 + 16 * n, line, "p"))
+            f.beside(thinned(rows, int(high / 15)))
+        f.titled(title, top - head + 14, 16, "p")
         if i + columns >= len(frames):
-            name = wrapped(axis_label(family.x), own + GAP)
-            f.over.append(text(at + own / 2, top + high + foot - 9, name[0], "c"))
-        ground, over = ground + f.under, over + f.over
+            f.titled(label, top + high + foot + 6 - 15 * len(label), 15, "c")
+
     heading, upwards = axis_label(family.series), rate(family.y)[2]
     if family.draw == "heat":
         heading, upwards = upwards, heading
-    legend = legend_of(family, style, points, across)
     heading = heading if any(s.label for s in style.values()) and not named_by_axis(family) else ""
-    colors = {s.color for s in style.values()} | {"#606060"}
-    return Picture(heading, legend, upwards, "".join(ground + over),
-                   lines * (head + high + foot), colors)
+    body = "".join([part for f in frames for part in f.under] + [p for f in frames for p in f.over])
+    colors = {s.color for s in style.values()} | {GRAY}
+    legend = legend_of(family, style, points, across)
+    return Picture(heading, legend, upwards, body, lines * (head + high + foot), colors)
 
 
 def embedded(p, title):
@@ -529,13 +535,15 @@ def alone(p, title, caption):
     x, y = EDGE, y + 24
     entries = [("", p.heading)] * bool(p.heading) + p.legend
     for key, words in entries:
-        room = wide(words) + (34 if key else 0)
+        words = wrapped(words, WIDE - 2 * EDGE - 34)
+        room = max(map(wide, words)) + 34 * bool(key)
         if x > EDGE and x + room > WIDE - EDGE:
             x, y = EDGE, y + 19
         out.append(f'<g transform="translate({x:.1f} {y - 10:.1f})">{key}</g>' if key else "")
         weight = "" if key else ' font-weight="600"'
-        out.append(text(x + 32 * bool(key), y, words, "", weight))
-        x += room + 14
+        for n, line in enumerate(words):
+            out.append(text(x + 32 * bool(key), y + 16 * n, line, "", weight))
+        x, y = x + room + 14, y + 16 * (len(words) - 1)
     y += 25 if entries else 0
     for line in wrapped(p.upwards, WIDE - 2 * EDGE):
         out.append(text(EDGE, y, line, "y"))

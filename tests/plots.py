@@ -481,6 +481,20 @@ def layout(tmp):
     named = [t.words for t in figure.texts if t.kind == "p"]
     check(named == ["L2", "a second level", "memory"], f"stretches of one point: {named}")
 
+    # Names that are longer than there is room for: in the legend, along x, of rows and columns.
+    long = [f"{i}, a name that goes on and on, far longer than any that fits on one line, of all "
+            "that have ever been given to a kernel or to the way in which it is run" for i in "ab"]
+    figure, _ = figure_of(made(tmp, "words.csv", n=(1, 2, 4), way=long))
+    said = " ".join(t.words for t in figure.texts)
+    check(all(name in said for name in long), "a long name in the legend is cut")
+    column = "a_column_whose_name_takes_more_than_the_width_of_one_of_the_panels"
+    figure, _ = figure_of(made(tmp, "wide.csv", kernel=("a", "b"), what=[*"abcd"],
+                               **{column: (1, 2, 4)}))
+    said = " ".join(t.words for t in figure.texts)
+    check(families.axis_label(column) in said, "a long name along x is cut")
+    write(columns, [{**r, "lanes": long[int(r["lanes"]) - 1]} for r in rows])
+    figure_of(columns)
+
     # Forty kernels in the legend, a long name upwards, numbers along an even axis.
     names = [f"kernel {i}" for i in range(40)]
     figure, _ = figure_of(made(tmp, "many.csv", kernel=names, n=(1, 2, 4)))
@@ -519,6 +533,7 @@ def contrast(color, ground):
 
 def everything(tmp):
     """All figures of all stored rows: marks for all points, colours that are seen on black."""
+    check(set(families.MARKERS) < svg.MARKS.keys(), "a marker that svg.py does not know")
     ground, colors = re.search(r"prefers.*?\.w \{ fill: (#\w+)", svg.STYLE, re.S)[1], set()
     for f in table.figures(table.read_all([RESULTS], quiet=True)):
         figure = Drawn(f.family, f.panels, f.rows, f.caption)
