@@ -58,13 +58,12 @@ class Scale:
     def __init__(self, kind, low, high, start, end):
         self.of = {
             "linear": lambda v: v,
-            "log": lambda v: math.log(v),
+            "log": lambda v: math.log(v if v > 0 else low),
             "powers": lambda v: v if abs(v) <= 1 else math.copysign(1 + math.log2(abs(v)), v),
             "error": lambda v: v if abs(v) <= 10 else math.copysign(math.log10(abs(v)) * 10, v),
         }[kind]
-        low, high = self.of(low), self.of(high)
-        self.low, self.start = low, start
-        self.slope = (end - start) / ((high - low) or 1)
+        self.low, self.start = self.of(low), start
+        self.slope = (end - start) / ((self.of(high) - self.low) or 1)
 
     def __call__(self, v):
         return self.start + (self.of(v) - self.low) * self.slope
@@ -81,7 +80,8 @@ def decades(low, high):
     """Powers of ten between two ends, and where these are few what lies between them."""
     tens = [10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     between = range(1, 10) if high < 5 * low else (1, 2, 5) if high <= 300 * low else (1,)
-    return [m * t for t in tens for m in between if 0.999 * low <= m * t <= 1.001 * high]
+    found = [m * t for t in tens for m in between if 0.999 * low <= m * t <= 1.001 * high]
+    return found if len(found) > 1 else steps(low, high, 5)
 
 
 def thinned(values, most):
@@ -191,8 +191,9 @@ class Panel:
         self.groups = grouped(series) if family.draw == "bars" else {}
         self.labels = [bar_label(family, x, group) for x, group in self.groups.items()]
 
-    def place(self, left, top, right, bottom, ys):
+    def place(self, left, top, right, bottom, ys, begin):
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
+        self.begin = begin  # of names along x: where those of the frame to the left end
         self.end = WIDE if right + OVER > WIDE - 1 else right + GAP / 2 + 4  # of names along x
         kind = "error" if self.family.y == "error_pct" else "log" if self.family.log_y else "linear"
         self.y = Scale(kind, *ys, bottom, top)
@@ -227,12 +228,11 @@ class Panel:
 
     def names(self, at):
         """Names below: [(place, text)]; none where it would lie upon its neighbour's."""
-        end = -math.inf
         for x, words in at:
             half = wide(words) / 2
-            if x - half > end and x + half < self.end:
+            if x - half > self.begin and x + half < self.end:
                 self.over.append(text(x, self.bottom + 17, words, "c"))
-                end = x + half + 4
+                self.begin = x + half + 4
 
     def interval(self, x, p):
         """From its lower end to its upper one, which may be missing; "" where it is a point."""
@@ -277,7 +277,7 @@ class Panel:
         elif family.linear:
             ticks = steps(low, high, 6) if high > low else xs
         else:
-            ticks = [t for t in [0] + [4**e for e in range(16)] if low <= t <= high]
+            ticks = [t for t in [0] + [4**e for e in range(16)] if low <= t <= high] or xs
         room = max(wide(tick_label(family, t)) for t in ticks) + 10
         ticks = thinned(ticks, int((self.right - self.left + 16) / room))
         for t in ticks:
@@ -475,7 +475,7 @@ def legend_of(family, style, points, across):
 def picture(family, panels):
     points = [p for series in panels.values() for own in series.values() for p in own]
     style, across = styles_of(family, panels), references(family, points)
-    ys, most = extent(family, points, across), max(p.y for p in points)
+    ys, most = extent(family, points, across), max(p.y for p in points) or 1
     frames = [Panel(family, style, value, series, most) for value, series in panels.items()]
     lines = math.ceil(len(frames) / (4 if family.draw == "lines" else 3))
     columns = math.ceil(len(frames) / lines)
@@ -484,10 +484,10 @@ def picture(family, panels):
     names = scale.values() or [clipped(value_label(family.series, v)) for v in style if v != ""]
 
     left = EDGE + max(map(wide, names)) + 6
-    own = (WIDE - OVER - left + GAP) / columns - GAP
-    feet = [f.feet(own) for f in frames]
-    left = max(left, *(reach for reach, _ in feet))
-    own = (WIDE - OVER - left + GAP) / columns - GAP
+    for _ in range(4):  # the more names reach to the left, the less room there is for each
+        own = (WIDE - OVER - left + GAP) / columns - GAP
+        feet = [f.feet(own) for f in frames]
+        left = max(left, *(reach + 4 for reach, _ in feet))
     label = wrapped(axis_label(family.x), own + GAP)
     foot = max(deep for _, deep in feet) + 15 * len(label) + 9
     titles = [wrapped(f.title, own, 15) if f.title else [] for f in frames]
@@ -495,7 +495,7 @@ def picture(family, panels):
 
     for i, (f, title) in enumerate(zip(frames, titles)):
         at, top = left + (i % columns) * (own + GAP), (i // columns) * (head + high + foot) + head
-        f.place(at, top, at + own, top + high, ys)
+        f.place(at, top, at + own, top + high, ys, frames[i - 1].begin if i % columns else 0)
         for v in scale:
             f.across(v)
         rows = getattr(f, family.draw)() or [(f.y(v), words) for v, words in scale.items()]

@@ -1,8 +1,10 @@
 """What plots/ draws, from rows of bench/results and from made ones. test_plots.sh runs it."""
 
+import dataclasses
 import itertools
 import math
 import os
+import random
 import re
 import shutil
 import tempfile
@@ -522,6 +524,38 @@ def layout(tmp):
     check("emulated" not in title, "the host's own programs are called emulated")
 
 
+def drawn_of_all_kinds(tmp):
+    """Tables of random axes and rates, zero among these, on each kind of axis, as heat maps, too."""
+    draw, figures = random.Random(1), 0
+    for _ in range(80):
+        axes = {}
+        for name in draw.sample(["n", "way", "block", "elem", "kernel", "a_longer_name"],
+                                draw.randint(1, 3)):
+            many, power = draw.choice((1, 2, 5, 9, 20)), draw.randint(-6, 6)
+            values = draw.choice((lambda: 2 ** draw.randint(0, 30), lambda: draw.randint(-9, 50),
+                                  lambda: draw.random() * 10**power,
+                                  lambda: f"what is called {draw.randint(0, 99)}"))
+            axes[name] = list(dict.fromkeys(values() for _ in range(many)))
+        scale, apart = 10 ** draw.uniform(-3, 9), draw.choice((0, 0.01, 1, 6))
+        path = made(tmp, "any.csv", lambda r: {
+            "gbps": str(draw.choice((0, *[scale] * 20)) * 10 ** -draw.uniform(0, apart)),
+            "ci_lo_s": "", "ci_hi_s": "", "expected_pct": draw.choice(("", "50")),
+            "reference": str(scale),
+        }, **axes)
+        asked = {"y": "gbps", "log": draw.choice(("x", "y"))}
+        try:
+            found = [*table.figures(table.read_all([path]), asked=asked)]
+        except table.Problem:  # a logarithm of what has none
+            continue
+        for f in found:
+            for kind in {f.family.draw, families.heat}:
+                figure = Drawn(dataclasses.replace(f.family, draw=kind), f.panels)
+                shape = {k: len(v) for k, v in axes.items()}
+                check(not figure.wrong(), f"{kind} of {shape}: {figure.wrong()[:3]}")
+                figures += 1
+    check(figures > 80, f"{figures} figures of random rows")
+
+
 def contrast(color, ground):
     lights = []
     for c in (color, ground):
@@ -565,7 +599,7 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 everything, stored):
+                 drawn_of_all_kinds, everything, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
