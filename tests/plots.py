@@ -525,7 +525,7 @@ def layout(tmp):
 
 
 def drawn_of_all_kinds(tmp):
-    """Tables of random axes and rates, zero among these, on each kind of axis, as heat maps, too."""
+    """Random axes and rates, zero among these, on each kind of axis, as heat maps, too."""
     draw, figures = random.Random(1), 0
     for _ in range(80):
         axes = {}
