@@ -267,33 +267,22 @@ test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all,
 rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
-# ---- report: of one folder or file, or of several set beside each other ----
+# ---- report and figures: python3 alone ----
+HAS_PYTHON = command -v python3 >/dev/null || { \
+    echo 'make $@: python3 is missing (Debian: apt-get install python3)'; exit 1; }
+
+# Of one folder or file, or of several set beside each other.
 FROM := results
 OUT := results/report.html
 report: ## one HTML file of results/: devices, findings, figures, tables; FROM='before after'
-	@command -v python3 >/dev/null || { \
-	    echo 'make report: python3 is missing (Debian: apt-get install python3)'; exit 1; }
-	@python3 plots/report.py $(FROM) $(if $(word 2,$(FROM)),--overlay) --out $(OUT)
-
-# ---- plots: with a matplotlib of its own where python3 has none ----
-has_matplotlib = $(1) -c 'import matplotlib' 2>/dev/null
-VENV := build/venv/bin/python
-
-# Those in the READMEs, dated by the commit that stored their rows.
-figures: FIGURES = bench/results --out bench/figures --store $(STORED) \
-    --date "$$(git log -1 --format=%cs -- bench/results)"
-plots: FIGURES = results --out results/figures
-STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
-STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
+	@$(HAS_PYTHON); python3 plots/report.py $(FROM) $(if $(word 2,$(FROM)),--overlay) --out $(OUT)
 
 plots: ## draws the figures from results/ into results/figures/
+	@$(HAS_PYTHON); python3 plots/plot.py results --out results/figures
+
+# Those in the READMEs, dated by the commit that stored their rows.
+STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
+STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
-plots figures:
-	@command -v python3 >/dev/null || { \
-	    echo 'make plots: python3 is missing (Debian: apt-get install python3)'; exit 1; }
-	@mkdir -p build; $(call has_matplotlib,python3) || $(call has_matplotlib,$(VENV)) || \
-	    { python3 -m venv build/venv && $(VENV) -m pip install matplotlib; } >build/venv.log 2>&1 || \
-	    { echo 'make plots: neither matplotlib nor a venv for it, see build/venv.log' \
-	        '(Debian: apt-get install python3-matplotlib, or python3-venv)'; exit 1; }
-	@python=python3; $(call has_matplotlib,python3) || python=$(VENV); \
-	    $$python plots/plot.py $(FIGURES)
+	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
+	    --date "$$(git log -1 --format=%cs -- bench/results)"

@@ -1,10 +1,10 @@
 """What is drawn: every figure is one entry of FAMILIES, at the end of this file.
 
-A further figure is one more entry. How each kind is drawn is in draw.py, with matplotlib, and in
-svg.py, for the report.
+A further figure is one more entry. How each kind is drawn is in svg.py.
 """
 
 import math
+import re
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Callable
@@ -15,8 +15,8 @@ Style = namedtuple("Style", "color marker label")  # label is None where the leg
 
 OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = "osD^vP*X"
-MODEL = "as the model\nexpects"
-BOUND = "bound by issue\nof instructions"
+MODEL = "as the model expects"
+BOUND = "bound by issue of instructions"
 FLAGGED = "hollow: flagged"
 BAND = "within 5 %"
 DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its span may be off
@@ -25,13 +25,16 @@ SUPERSCRIPT = str.maketrans(
 )
 # Kinds of drawing: Family.draw.
 lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
-REFERENCES = {"peak_gbps": ("theoretical peak", "-"), "ceiling_gbps": ("measured ceiling", "--")}
+REFERENCES = {  # name, how its line differs
+    "peak_gbps": ("theoretical peak", ""),
+    "ceiling_gbps": ("measured ceiling", ' stroke-dasharray="6 4"'),
+}
 # The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
 VIRIDIS = """
     440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725
 """.split()
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
-LABEL_MAX = 32  # of longer names along x the end is left out
+LABEL_MAX = 32  # of longer names along an axis the end is left out
 LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
 
 
@@ -53,65 +56,30 @@ def power(v):
     return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v and e >= 6 else count(v)
 
 
-# Axis: what it is called, how its numbers are written. Others are called by their column.
-AXES = {
-    "elem": ("Element size", size),
-    "footprint": ("Footprint", size),
-    "block": ("Threads per block", count),
-    "blocks": ("Number of blocks", count),
-    "blocks_per_sm": ("Blocks per multiprocessor", count),
-    "n": ("n", power),
-    "flop_per_byte": ("FLOP for each byte", count),
-    "operation": ("Operation", count),
-    "scalars": ("Scalars", count),
-    "value_type": ("Type", count),
-    "combine": ("Threads combine by", count),
-    "finish": ("Blocks combine by", count),
-    "launch": ("Timed in or by", count),
-    "warps": ("Warps per block", count),
-    "elements_per_warp": ("Elements per warp", count),
-    "stride": ("Stride in elements", count),
-    "offset": ("Offset in elements", count),
-    "subdomains": ("Sub-domains per block", count),
-    "lanes": ("Threads per sub-domain", count),
-    "where": ("Moved", count),
-    "geometry": ("Block, blocks, element", count),
-    "bodies": ("Bodies per thread", count),
-    "unroll": ("Unrolled by", count),
-    "pairs": ("Bodies per thread\nx unrolling", count),
-    "splits": ("Splits of a walk", lambda v: count(v) if v else "as many as fill the device"),
-    "stream": ("Instructions", count),
-    "span_us": ("Span in \u00b5s", count),
-    "launches": ("Launches one after the other", count),
-    "argument_bytes": ("Bytes of arguments", count),
-    "us": ("Length of a node in \u00b5s", count),
-    "shape": ("Launched as", count),
-    "loading": ("Modules are loaded", count),
-    "threads": ("Threads", count),
-    "over_range": ("Of a range", count),
-    "element": ("Type", count),
-    "each": ("Elements of a thread", count),
-    "size": ("Size", size),
-    "path": ("Copy", count),
-    "pages": ("Pages are", count),
-    "distance": ("Distance", size),
-    "touched": ("Words that the host has touched", count),
-    "memory": ("Words are in", count),
-    "words": ("Number of words", count),
-    "adders": ("Threads that add", count),
-    "apart_bytes": ("Bytes apart", count),
-    "stride_bytes": ("One line in each", size),
-    "access": ("Access", count),
-    "way": ("Moved by", count),
-    "form": ("Form", count),
-    "piece_bytes": ("Bytes of a piece", count),
-    "chunk_bytes": ("Bytes of a chunk", size),
-    "at_once": ("At once", count),
-    "from": ("From device", count),
-    "to": ("To device", count),
-    "what": ("Waits for", count),
-    "@source": ("Device or file", count),
-    "@series": ("", count),
+# What axes are called where their column does not say it, and how their numbers are written.
+LABELS = {
+    "elem": "Element size", "block": "Threads per block", "blocks": "Number of blocks",
+    "blocks_per_sm": "Blocks per multiprocessor", "n": "n", "flop_per_byte": "FLOP for each byte",
+    "value_type": "Type", "combine": "Threads combine by", "finish": "Blocks combine by",
+    "launch": "Timed in or by", "warps": "Warps per block", "stride": "Stride in elements",
+    "offset": "Offset in elements", "subdomains": "Sub-domains per block",
+    "lanes": "Threads per sub-domain", "where": "Moved", "geometry": "Block, blocks, element",
+    "bodies": "Bodies per thread", "unroll": "Unrolled by",
+    "pairs": "Bodies per thread x unrolling", "splits": "Splits of a walk",
+    "stream": "Instructions", "span_us": "Span in \u00b5s",
+    "launches": "Launches one after the other", "argument_bytes": "Bytes of arguments",
+    "us": "Length of a node in \u00b5s", "shape": "Launched as", "loading": "Modules are loaded",
+    "over_range": "Of a range", "element": "Type", "each": "Elements of a thread", "path": "Copy",
+    "pages": "Pages are", "touched": "Words that the host has touched", "memory": "Words are in",
+    "words": "Number of words", "adders": "Threads that add", "apart_bytes": "Bytes apart",
+    "stride_bytes": "One line in each", "way": "Moved by", "piece_bytes": "Bytes of a piece",
+    "chunk_bytes": "Bytes of a chunk", "from": "From device", "to": "To device",
+    "what": "Waits for", "@source": "Device or file", "@series": "",
+}  # fmt: skip
+WRITTEN = {
+    **dict.fromkeys(("elem", "footprint", "size", "distance", "stride_bytes", "chunk_bytes"), size),
+    "n": power,
+    "splits": lambda v: count(v) if v else "as many as fill the device",
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -139,18 +107,26 @@ def rate(y):
     return RATES.get(y, ("", 1, axis_label(y)))
 
 
+def file_name(text):
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 def axis_label(column):
-    return AXES.get(column, (column.replace("_", " ").capitalize(),))[0]
+    return LABELS.get(column, column.replace("_", " ").capitalize())
 
 
 def value_label(column, value):
-    return value if isinstance(value, str) else AXES.get(column, ("", count))[1](value)
+    return value if isinstance(value, str) else WRITTEN.get(column, count)(value)
+
+
+def clipped(label):
+    return label if len(label) <= LABEL_MAX else label[: LABEL_MAX - 1] + "\u2026"
 
 
 def tick_label(family, x):
     """A number along x; powers of two are none where the axis is even."""
-    own = AXES.get(family.x, ("", count))[1]
-    return count(x) if family.linear and own is power else value_label(family.x, x)
+    even = family.linear and WRITTEN.get(family.x) is power
+    return count(x) if even else value_label(family.x, x)
 
 
 def order(value):
@@ -210,8 +186,7 @@ def grouped(series):
 
 def bar_label(family, x, group):
     """What a group of bars is called; by its kernel where it has nothing along x."""
-    label = value_label(family.x, x) or group[0][1].row["kernel"]
-    return label if len(label) <= LABEL_MAX else label[: LABEL_MAX - 1] + "\u2026"
+    return clipped(value_label(family.x, x) or group[0][1].row["kernel"])
 
 
 def level(row):
@@ -318,17 +293,17 @@ def title_of(family, rows):
 
 @dataclass(frozen=True)
 class Family:
-    name: str  # of the figure's file
     bench: str  # the rows: this bench ...
     title: str
     x: str  # the axis along x
     series: str  # one line or colour for each value of this axis
     panel: str = ""  # one panel for each value of this axis
+    name: str = ""  # of the figure's file, where it is not the bench's
     where: dict = field(default_factory=dict)  # ... with these values of these axes
     over: str = ""  # of the rows at one point that differ in this axis, the fastest is drawn
     bands: str = ""  # shades and names the stretches of x where this column keeps its value
     draw: str = lines
-    log2: bool = True  # x in powers of two, without zero
+    log2: bool = None  # x in powers of two, without zero; None: of lines
     linear: bool = False  # without log2: evenly, not by powers of two with zero
     log_y: bool = False
     y: str = "gbps"  # a column of RATES
@@ -338,663 +313,186 @@ class Family:
     panel_title: str = "{}"  # of a panel, with its value
     says: Callable = None  # what the points show, as sentences for the caption
 
+    def __post_init__(self):
+        object.__setattr__(self, "name", self.name or file_name(self.bench))
+        if self.log2 is None:
+            object.__setattr__(self, "log2", self.draw == lines)
 
+
+# Bench, title, axis along x, series, panel where there is one.
 FAMILIES = [
-    Family("copy-block", "copy/block", "Copy: rate over block size", x="block", series="elem"),
-    Family("copy-grid", "copy/grid", "Copy: rate over number of blocks", x="blocks", series="elem"),
-    Family(
-        "copy-fastest",
-        "copy/fastest",
-        "Copy: forms compared, interleaved",
-        x="elem",
-        series="kernel",
-        draw=bars,
-        log2=False,
-    ),
-    Family(
-        "zcopy-geometry-block",
-        "zcopy/geometry",
-        "Grid-stride copy, 16 B elements: rate over blocks and block size",
-        x="blocks_per_sm",
-        series="block",
-        panel="mode",
-        where={"elem": 16},
-    ),
-    Family(
-        "zcopy-geometry-elem",
-        "zcopy/geometry",
-        "Grid-stride copy: rate over blocks and element size, best block size",
-        x="blocks_per_sm",
-        series="elem",
-        panel="mode",
-        over="block",
-    ),
-    Family(
-        "zcopy-best",
-        "zcopy/best",
-        "Grid-stride copy: forms compared, interleaved",
-        x="mode",
-        series="kernel",
-        draw=bars,
-        log2=False,
-    ),
-    Family(
-        "zcopy-working-set",
-        "zcopy/working_set",
-        "Rate over footprint",
-        x="footprint",
-        series="kernel",
-        bands="cache",
-    ),
-    Family(
-        "strided-memory",
-        "strided/memory",
-        "Strided copy: rate of useful bytes over the stride",
-        x="stride",
-        series="elem",
-        log_y=True,
-        says=say_strided,
-    ),
-    Family(
-        "strided-original",
-        "strided/original",
-        "Strided copy: the published geometries",
-        x="stride",
-        series="geometry",
-    ),
+    Family("copy/block", "Copy: rate over block size", "block", "elem"),
+    Family("copy/grid", "Copy: rate over number of blocks", "blocks", "elem"),
+    Family("copy/fastest", "Copy: forms compared, interleaved", "elem", "kernel", draw=bars),
+    Family("zcopy/geometry", "Grid-stride copy, 16 B elements: rate over blocks and block size",
+           "blocks_per_sm", "block", "mode", name="zcopy-geometry-block", where={"elem": 16}),
+    Family("zcopy/geometry", "Grid-stride copy: rate over blocks and element size, best block size",
+           "blocks_per_sm", "elem", "mode", name="zcopy-geometry-elem", over="block"),
+    Family("zcopy/best", "Grid-stride copy: forms compared, interleaved", "mode", "kernel",
+           draw=bars),
+    Family("zcopy/working_set", "Rate over footprint", "footprint", "kernel", bands="cache"),
+    Family("strided/memory", "Strided copy: rate of useful bytes over the stride", "stride", "elem",
+           log_y=True, says=say_strided),
+    Family("strided/original", "Strided copy: the published geometries", "stride", "geometry"),
+    Family("offset/subdomains_l4", "Copy in sub-domains of 4 threads, 16 B elements", "iterations",
+           "subdomains", draw=heat),
+    Family("offset/subdomains_l8", "Copy in sub-domains of 8 threads, 16 B elements", "iterations",
+           "subdomains", draw=heat),
+    Family("offset/lanes", "Copy in sub-domains, up to 128 a block of up to 1024 threads",
+           "iterations", "lanes", "elem", draw=heat),
+    Family("offset/misaligned", "Misaligned copy: rate over the offset of input, output or both",
+           "offset", "elem", "where", log2=False, says=say_misaligned),
+    Family("reduction/geometry", "Naive reduction: rate over blocks and block size",
+           "blocks_per_sm", "block"),
+    Family("reduction/size", "Reduction: rate over n", "n", "kernel", "type", name="reduction-rate",
+           where={"launch": "graph"}, bands="cache",
+           published={"u32": ((177.6, "K20x, CUDA"), (433.0, "Vega 64, HIP"))}),
+    Family("reduction/size",
+           "Reduction of integers: time over n, in a stream, in a graph, by an event pair", "n",
+           "kernel", "launch", name="reduction-time-u32", where={"type": "u32"}, log_y=True,
+           y="median_s"),
+    Family("reduction/size",
+           "Reduction of floats: time over n, in a stream, in a graph, by an event pair", "n",
+           "kernel", "launch", name="reduction-time-f32", where={"type": "f32"}, log_y=True,
+           y="median_s"),
+    Family("reduction/variants", "Naive reduction: time of all launches over n and ways to combine",
+           "n", "combine", "finish", log_y=True, y="median_s"),
+    Family("reduction/elements", "Naive reduction: rate over elements per warp and warps per block",
+           "warps", "elements_per_warp", draw=heat),
+    Family("reduction/blocks",
+           "Naive reduction: rate around multiples of the number of multiprocessors", "blocks",
+           "kernel", draw=clusters, group="multiple"),
+    Family("reduction/types", "Fastest reduction: types and operations", "operation", "value_type",
+           draw=bars),
+    Family("scan/size", "Scan in one launch: rate over n, intervals in a graph", "n", "kernel",
+           "type", name="scan-rate", where={"kind": "inclusive"}, bands="cache"),
+    Family("scan/size", "Scan in one launch: time over n, intervals in a graph", "n", "kernel",
+           "type", name="scan-time", where={"kind": "inclusive"}, log_y=True, y="median_s"),
+    Family("scan/form", "Scan: time of its forms over n", "n", "form", log_y=True, y="median_s"),
+    Family("roofline/roofs",
+           "Roofline: multiply-adds for each byte read and written, and kernels placed on it",
+           "flop_per_byte", "kernel", name="roofline", log_y=True, y="gflops"),
+    Family("stencil/jacobi", "Jacobi, a sweep: rate over the grid's side, by mapping", "n",
+           "kernel", "type"),
+    Family("stencil/cg", "Conjugate gradients: 50 iterations, by where their scalars are", "n",
+           "scalars", log_y=True, y="median_s"),
+    Family("stencil/solve", "A known solution: time until it is reached, over the grid's side", "n",
+           "kernel", log_y=True, y="median_s"),
+    Family("stream/kernels", "STREAM's kernels: BabelStream's form, the fastest, Memcpy",
+           "operation", "kernel", "type", over="n", draw=bars),
+    Family("stream/gather", "Random gather: rate over the footprint, by the element's size",
+           "footprint", "elem"),
+    Family("stream/shared", "Shared memory: rate over the stride of neighbouring threads", "stride",
+           "elem", log2=False, y="moved_gbps"),  # not memory's: its peak is no limit here
+    Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
+           log_y=True, y="gflops",
+           model=BOUND,
+           published={"": ((1832, "K20x, CUDA (HIP: 1830)", 2**19), (549, "Vega 64, HIP", 2**11),
+                           (5580, "Vega 64, HIP", 2**19))}),
+    Family("nbody/size",
+           "n-body: small numbers of bodies, a body's walk shared among blocks or not", "n", "form",
+           "splits", name="nbody-splits", log_y=True, y="gflops", model=BOUND,
+           panel_title="splits: {}"),
+    Family("nbody/best", "n-body: forms compared, interleaved", "n", "kernel", draw=bars,
+           y="gflops", model=BOUND),
+    Family("nbody/tile", "n-body: rate over block size, which is the tile's", "block", "form",
+           y="gflops", model=BOUND,
+           published={"": ((498, "K20x, CUDA", 32), (1712, "K20x, CUDA", 64))}),
+    Family("nbody/unroll", "n-body: rate over unrolling, approximate root", "unroll", "bodies",
+           y="gflops", model=BOUND,
+           published={"": ((1248, "K20x, CUDA", 1), (1819, "K20x, CUDA", 2),
+                           (5646, "Vega 64, HIP, best unrolling"))}),
+    Family("nbody/root",
+           "n-body: rate over unrolling for kinds of root, one and four bodies a thread", "unroll",
+           "root", "bodies", y="gflops", model=BOUND, panel_title="bodies per thread: {}"),
+    Family("nbody/pairs", "n-body, each pair once: rate over block size", "block", "pairs",
+           y="gflops", model=BOUND),
+    Family("nbody/steps", "n-body: ten leapfrog steps with the integrator", "n", "form", log_y=True,
+           y="gflops", model=BOUND),
+    Family("nbody/issue", "Instructions issued: 1e9 a second, shown as GFLOP/s", "stream", "stream",
+           draw=bars, y="gflops", model=BOUND),
+    Family("floor/span", "A spin of known length, timed in each way: error of the median",
+           "span_us", "kernel", "blocks", where={"block": 256}, y="error_pct",
+           panel_title="blocks: {}"),
+    Family("launch/process", "A fresh process: context, module and launches", "kernel", "loading",
+           draw=bars, log_y=True, y="median_s"),
+    Family("launch/interval",
+           "Launches one after the other: time of each, in a stream and in a graph", "launches",
+           "argument_bytes", "way", log_y=True, y="each_us"),
+    Family("launch/diamond", "A before B and C before D: time of the four, over their length", "us",
+           "shape", draw=bars, y="median_s"),
+    Family("latency/chase",
+           "A dependent load: latency over footprint, of one line in so many bytes", "footprint",
+           "stride_bytes", bands="level", log_y=True, y="latency_ns"),
+    Family("latency/levels", "A dependent load: the plateaus of its latency", "level", "level",
+           draw=bars, y="latency_ns"),
+    Family("latency/place",
+           "A dependent load from shared memory and from the host's: latency over footprint",
+           "footprint", "place", log_y=True, y="latency_ns"),
+    Family("latency/lines", "Lines of the L2, each by itself: median latency", "footprint",
+           "access", draw=bars, y="latency_ns"),
+    Family("latency/tlb",
+           "A dependent load past the L1, one line in so many bytes: what its address takes",
+           "footprint", "stride_bytes", y="latency_ns"),
+    Family("latency/atomic", "An atomic addition that waits for the one before", "apart_bytes",
+           "adders", "memory", draw=bars, y="latency_ns"),
+    Family("latency/atomic_rate", "Atomic additions by all threads: rate over the number of words",
+           "words", "apart_bytes", "memory", log_y=True, y="elements_per_ns"),
+    Family("host/copy", "Copy on the host: rate over threads", "threads", "kernel"),
+    Family("host/sum", "Sum on the host: rate over threads", "threads", "kernel"),
+    Family("host/jacobi", "Jacobi sweep, fp64, on the host: rate over threads", "threads",
+           "kernel"),
+    Family("host/nbody", "n-body on the host: rate over threads", "threads", "kernel", y="gflops"),
+    Family("transfer/size",
+           "Memcpy: rate over size, host memory pinned or pageable, and on the device", "size",
+           "path", name="transfer-rate", log_y=True),
+    Family("transfer/size",
+           "Memcpy: time over size, host memory pinned or pageable, and on the device", "size",
+           "path", name="transfer-time", log_y=True, y="median_s"),
+    Family("memory_kinds/zero_copy",
+           "A kernel on pinned host memory, 4 bytes a thread: rate over blocks", "blocks", "block",
+           "mode", name="memory-kinds-zero-copy-4", where={"elem": 4}),
+    Family("memory_kinds/zero_copy",
+           "A kernel on pinned host memory, 16 bytes a thread: rate over blocks", "blocks", "block",
+           "mode", name="memory-kinds-zero-copy-16", where={"elem": 16}),
+    Family("peers/matrix", "Copies from one device to another, 256 MiB: rate", "to", "from", "way",
+           where={"at_once": "one way"}, draw=heat, y="moved_gbps"),
+    Family("peers/size", "From one device to another: rate over size", "size", "way", "access",
+           y="moved_gbps", panel_title="peer access: {}"),
+    Family("peers/form", "A kernel that writes or reads another device's memory: rate over blocks",
+           "blocks", "form", "way", y="moved_gbps"),
+    Family("peers/packet", "Pieces of lines in another device's memory: rate over their size",
+           "piece_bytes", "apart_bytes", "way", y="moved_gbps"),
+    Family("peers/latency",
+           "What a thread of one device waits for another's memory, or for its answer", "to",
+           "from", "what", draw=heat, y="latency_ns"),
+    Family("pipeline/chunk",
+           "A producer and a consumer on two devices, 132 blocks: time over the size of a chunk",
+           "chunk_bytes", "kernel", where={"blocks": 132}, log_y=True, y="median_s"),
+    Family("pipeline/geometry",
+           "A producer and a consumer on two devices: time over results of a block, 256 threads",
+           "results", "kernel", "blocks", where={"threads": 256}, log_y=True, y="median_s",
+           panel_title="blocks: {}"),
+    Family("memory_kinds/managed",
+           "Managed memory: rate over blocks of 256 threads, for where its pages are before the "
+           "run",
+           "blocks", "pages", "mode", log_y=True),
+    Family("memory_kinds/migration",
+           "Words that the host has touched: time for each until a kernel has them", "touched",
+           "distance", log_y=True, y="each_us"),
     *(
-        Family(
-            f"offset-subdomains-l{threads}",
-            f"offset/subdomains_l{threads}",
-            f"Copy in sub-domains of {threads} threads, 16 B elements",
-            x="iterations",
-            series="subdomains",
-            draw="heat",
-            log2=False,
-        )
-        for threads in (4, 8)
-    ),
-    Family(
-        "offset-lanes",
-        "offset/lanes",
-        "Copy in sub-domains, up to 128 a block of up to 1024 threads",
-        x="iterations",
-        series="lanes",
-        panel="elem",
-        draw="heat",
-        log2=False,
-    ),
-    Family(
-        "offset-misaligned",
-        "offset/misaligned",
-        "Misaligned copy: rate over the offset of input, output or both",
-        x="offset",
-        series="elem",
-        panel="where",
-        log2=False,
-        says=say_misaligned,
-    ),
-    Family(
-        "reduction-geometry",
-        "reduction/geometry",
-        "Naive reduction: rate over blocks and block size",
-        x="blocks_per_sm",
-        series="block",
-    ),
-    Family(
-        "reduction-rate",
-        "reduction/size",
-        "Reduction: rate over n",
-        x="n",
-        series="kernel",
-        panel="type",
-        where={"launch": "graph"},
-        bands="cache",
-        published={"u32": ((177.6, "K20x, CUDA"), (433.0, "Vega 64, HIP"))},
-    ),
-    Family(
-        "reduction-time-u32",
-        "reduction/size",
-        "Reduction of integers: time over n, in a stream, in a graph, by an event pair",
-        x="n",
-        series="kernel",
-        panel="launch",
-        where={"type": "u32"},
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "reduction-time-f32",
-        "reduction/size",
-        "Reduction of floats: time over n, in a stream, in a graph, by an event pair",
-        x="n",
-        series="kernel",
-        panel="launch",
-        where={"type": "f32"},
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "reduction-variants",
-        "reduction/variants",
-        "Naive reduction: time of all launches over n and ways to combine",
-        x="n",
-        series="combine",
-        panel="finish",
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "reduction-elements",
-        "reduction/elements",
-        "Naive reduction: rate over elements per warp and warps per block",
-        x="warps",
-        series="elements_per_warp",
-        draw="heat",
-    ),
-    Family(
-        "reduction-blocks",
-        "reduction/blocks",
-        "Naive reduction: rate around multiples of the number of multiprocessors",
-        x="blocks",
-        series="kernel",
-        draw=clusters,
-        group="multiple",
-    ),
-    Family(
-        "reduction-types",
-        "reduction/types",
-        "Fastest reduction: types and operations",
-        x="operation",
-        series="value_type",
-        draw=bars,
-        log2=False,
-    ),
-    *(
-        Family(
-            f"scan-{name}",
-            "scan/size",
-            f"Scan in one launch: {name} over n, intervals in a graph",
-            x="n",
-            series="kernel",
-            panel="type",
-            where={"kind": "inclusive"},
-            **drawn,
-        )
-        for name, drawn in (
-            ("rate", {"bands": "cache"}),
-            ("time", {"log_y": True, "y": "median_s"}),
-        )
-    ),
-    Family(
-        "scan-form",
-        "scan/form",
-        "Scan: time of its forms over n",
-        x="n",
-        series="form",
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "roofline",
-        "roofline/roofs",
-        "Roofline: multiply-adds for each byte read and written, and kernels placed on it",
-        x="flop_per_byte",
-        series="kernel",
-        log_y=True,
-        y="gflops",
-    ),
-    Family(
-        "stencil-jacobi",
-        "stencil/jacobi",
-        "Jacobi, a sweep: rate over the grid's side, by mapping",
-        x="n",
-        series="kernel",
-        panel="type",
-    ),
-    Family(
-        "stencil-cg",
-        "stencil/cg",
-        "Conjugate gradients: 50 iterations, by where their scalars are",
-        x="n",
-        series="scalars",
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "stencil-solve",
-        "stencil/solve",
-        "A known solution: time until it is reached, over the grid's side",
-        x="n",
-        series="kernel",
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "stream-kernels",
-        "stream/kernels",
-        "STREAM's kernels: BabelStream's form, the fastest, Memcpy",
-        x="operation",
-        series="kernel",
-        panel="type",
-        over="n",
-        draw=bars,
-        log2=False,
-    ),
-    Family(
-        "stream-gather",
-        "stream/gather",
-        "Random gather: rate over the footprint, by the element's size",
-        x="footprint",
-        series="elem",
-    ),
-    Family(
-        "stream-shared",
-        "stream/shared",
-        "Shared memory: rate over the stride of neighbouring threads",
-        x="stride",
-        series="elem",
-        log2=False,
-        y="moved_gbps",  # not memory's: its peak is no limit here
-    ),
-    Family(
-        "nbody-size",
-        "nbody/size",
-        "n-body: rate over the number of bodies",
-        x="n",
-        series="form",
-        where={"splits": 0},
-        log_y=True,
-        y="gflops",
-        model=BOUND,
-        published={
-            "": (
-                (1832, "K20x, CUDA (HIP: 1830)", 2**19),
-                (549, "Vega 64, HIP", 2**11),
-                (5580, "Vega 64, HIP", 2**19),
-            )
-        },
-    ),
-    Family(
-        "nbody-splits",
-        "nbody/size",
-        "n-body: small numbers of bodies, a body's walk shared among blocks or not",
-        x="n",
-        series="form",
-        panel="splits",
-        panel_title="splits: {}",
-        log_y=True,
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "nbody-best",
-        "nbody/best",
-        "n-body: forms compared, interleaved",
-        x="n",
-        series="kernel",
-        draw=bars,
-        log2=False,
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "nbody-tile",
-        "nbody/tile",
-        "n-body: rate over block size, which is the tile's",
-        x="block",
-        series="form",
-        y="gflops",
-        model=BOUND,
-        published={"": ((498, "K20x, CUDA", 32), (1712, "K20x, CUDA", 64))},
-    ),
-    Family(
-        "nbody-unroll",
-        "nbody/unroll",
-        "n-body: rate over unrolling, approximate root",
-        x="unroll",
-        series="bodies",
-        y="gflops",
-        model=BOUND,
-        published={
-            "": (
-                (1248, "K20x, CUDA", 1),
-                (1819, "K20x, CUDA", 2),
-                (5646, "Vega 64, HIP, best unrolling"),
-            )
-        },
-    ),
-    Family(
-        "nbody-root",
-        "nbody/root",
-        "n-body: rate over unrolling for kinds of root, one and four bodies a thread",
-        x="unroll",
-        series="root",
-        panel="bodies",
-        panel_title="bodies per thread: {}",
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "nbody-pairs",
-        "nbody/pairs",
-        "n-body, each pair once: rate over block size",
-        x="block",
-        series="pairs",
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "nbody-steps",
-        "nbody/steps",
-        "n-body: ten leapfrog steps with the integrator",
-        x="n",
-        series="form",
-        log_y=True,
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "nbody-issue",
-        "nbody/issue",
-        "Instructions issued: 1e9 a second, shown as GFLOP/s",
-        x="stream",
-        series="stream",
-        draw=bars,
-        log2=False,
-        y="gflops",
-        model=BOUND,
-    ),
-    Family(
-        "floor-span",
-        "floor/span",
-        "A spin of known length, timed in each way: error of the median",
-        x="span_us",
-        series="kernel",
-        panel="blocks",
-        panel_title="blocks: {}",
-        where={"block": 256},
-        y="error_pct",
-    ),
-    Family(
-        "launch-process",
-        "launch/process",
-        "A fresh process: context, module and launches",
-        x="kernel",
-        series="loading",
-        draw=bars,
-        log2=False,
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "launch-interval",
-        "launch/interval",
-        "Launches one after the other: time of each, in a stream and in a graph",
-        x="launches",
-        series="argument_bytes",
-        panel="way",
-        log_y=True,
-        y="each_us",
-    ),
-    Family(
-        "launch-diamond",
-        "launch/diamond",
-        "A before B and C before D: time of the four, over their length",
-        x="us",
-        series="shape",
-        draw=bars,
-        log2=False,
-        y="median_s",
-    ),
-    Family(
-        "latency-chase",
-        "latency/chase",
-        "A dependent load: latency over footprint, of one line in so many bytes",
-        x="footprint",
-        series="stride_bytes",
-        bands="level",
-        log_y=True,
-        y="latency_ns",
-    ),
-    Family(
-        "latency-levels",
-        "latency/levels",
-        "A dependent load: the plateaus of its latency",
-        x="level",
-        series="level",
-        draw=bars,
-        log2=False,
-        y="latency_ns",
-    ),
-    Family(
-        "latency-place",
-        "latency/place",
-        "A dependent load from shared memory and from the host's: latency over footprint",
-        x="footprint",
-        series="place",
-        log_y=True,
-        y="latency_ns",
-    ),
-    Family(
-        "latency-lines",
-        "latency/lines",
-        "Lines of the L2, each by itself: median latency",
-        x="footprint",
-        series="access",
-        draw=bars,
-        log2=False,
-        y="latency_ns",
-    ),
-    Family(
-        "latency-tlb",
-        "latency/tlb",
-        "A dependent load past the L1, one line in so many bytes: what its address takes",
-        x="footprint",
-        series="stride_bytes",
-        y="latency_ns",
-    ),
-    Family(
-        "latency-atomic",
-        "latency/atomic",
-        "An atomic addition that waits for the one before",
-        x="apart_bytes",
-        series="adders",
-        panel="memory",
-        draw=bars,
-        log2=False,
-        y="latency_ns",
-    ),
-    Family(
-        "latency-atomic-rate",
-        "latency/atomic_rate",
-        "Atomic additions by all threads: rate over the number of words",
-        x="words",
-        series="apart_bytes",
-        panel="memory",
-        log_y=True,
-        y="elements_per_ns",
-    ),
-    *(
-        Family(
-            f"host-{name}",
-            f"host/{name}",
-            f"{title} on the host: rate over threads",
-            x="threads",
-            series="kernel",
-            y=y,
-        )
-        for name, title, y in (
-            ("copy", "Copy", "gbps"),
-            ("sum", "Sum", "gbps"),
-            ("jacobi", "Jacobi sweep, fp64,", "gbps"),
-            ("nbody", "n-body", "gflops"),
-        )
-    ),
-    Family(
-        "transfer-rate",
-        "transfer/size",
-        "Memcpy: rate over size, host memory pinned or pageable, and on the device",
-        x="size",
-        series="path",
-        log_y=True,
-    ),
-    Family(
-        "transfer-time",
-        "transfer/size",
-        "Memcpy: time over size, host memory pinned or pageable, and on the device",
-        x="size",
-        series="path",
-        log_y=True,
-        y="median_s",
-    ),
-    *(
-        Family(
-            f"memory-kinds-zero-copy-{elem}",
-            "memory_kinds/zero_copy",
-            f"A kernel on pinned host memory, {elem} bytes a thread: rate over blocks",
-            x="blocks",
-            series="block",
-            panel="mode",
-            where={"elem": elem},
-        )
-        for elem in (4, 16)
-    ),
-    Family(
-        "peers-matrix",
-        "peers/matrix",
-        "Copies from one device to another, 256 MiB: rate",
-        x="to",
-        series="from",
-        panel="way",
-        where={"at_once": "one way"},
-        draw="heat",
-        log2=False,
-        y="moved_gbps",
-    ),
-    Family(
-        "peers-size",
-        "peers/size",
-        "From one device to another: rate over size",
-        x="size",
-        series="way",
-        panel="access",
-        panel_title="peer access: {}",
-        y="moved_gbps",
-    ),
-    Family(
-        "peers-form",
-        "peers/form",
-        "A kernel that writes or reads another device's memory: rate over blocks",
-        x="blocks",
-        series="form",
-        panel="way",
-        y="moved_gbps",
-    ),
-    Family(
-        "peers-packet",
-        "peers/packet",
-        "Pieces of lines in another device's memory: rate over their size",
-        x="piece_bytes",
-        series="apart_bytes",
-        panel="way",
-        y="moved_gbps",
-    ),
-    Family(
-        "peers-latency",
-        "peers/latency",
-        "What a thread of one device waits for another's memory, or for its answer",
-        x="to",
-        series="from",
-        panel="what",
-        draw="heat",
-        log2=False,
-        y="latency_ns",
-    ),
-    Family(
-        "pipeline-chunk",
-        "pipeline/chunk",
-        "A producer and a consumer on two devices, 132 blocks: time over the size of a chunk",
-        x="chunk_bytes",
-        series="kernel",
-        where={"blocks": 132},
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "pipeline-geometry",
-        "pipeline/geometry",
-        "A producer and a consumer on two devices: time over results of a block, 256 threads",
-        x="results",
-        series="kernel",
-        panel="blocks",
-        panel_title="blocks: {}",
-        where={"threads": 256},
-        log_y=True,
-        y="median_s",
-    ),
-    Family(
-        "memory-kinds-managed",
-        "memory_kinds/managed",
-        "Managed memory: rate over blocks of 256 threads, for where its pages are before the run",
-        x="blocks",
-        series="pages",
-        panel="mode",
-        log_y=True,
-    ),
-    Family(
-        "memory-kinds-migration",
-        "memory_kinds/migration",
-        "Words that the host has touched: time for each until a kernel has them",
-        x="touched",
-        series="distance",
-        log_y=True,
-        y="each_us",
-    ),
-    *(
-        Family(
-            f"group-{scope}-{name}",
-            f"group/{scope}",
-            f"Values of the threads of a {scope}, {type_}: time of one operation",
-            x="threads",
-            series="kernel",
-            panel="algorithm",
-            where={"type": type_},
-            y="latency_ns",
-        )
+        Family(f"group/{scope}",
+               f"Values of the threads of a {scope}, {type_}: time of one operation", "threads",
+               "kernel", "algorithm", name=f"group-{scope}-{name}", where={"type": type_},
+               y="latency_ns")
         for scope in ("block", "warp")
         for name, type_ in (("int32", "int32"), ("fp32", "fp32"), ("4-fp32", "4 x fp32"))
     ),
-    Family(
-        "mistakes",
-        "mistakes",
-        "A copy and a short kernel, timed in wrong ways and in the right one",
-        x="kernel",
-        series="kernel",
-        draw=bars,
-        log2=False,
-        log_y=True,
-    ),
-    Family(
-        "group-vote",
-        "group/vote",
-        "Votes of the threads of a block: time of one",
-        x="threads",
-        series="kernel",
-        panel="vote",
-        where={"scope": "block"},
-        y="latency_ns",
-    ),
-    Family(
-        "group-range",
-        "group/range",
-        "A range of fp32 in memory, by a block of 1024 threads: time over access",
-        x="access",
-        series="kernel",
-        panel="over_range",
-        where={"element": "fp32", "threads": 1024, "each": 8},
-        draw=bars,
-        log2=False,
-        y="latency_ns",
-    ),
+    Family("mistakes", "A copy and a short kernel, timed in wrong ways and in the right one",
+           "kernel", "kernel", draw=bars, log_y=True),
+    Family("group/vote", "Votes of the threads of a block: time of one", "threads", "kernel",
+           "vote", where={"scope": "block"}, y="latency_ns"),
+    Family("group/range", "A range of fp32 in memory, by a block of 1024 threads: time over access",
+           "access", "kernel", "over_range", where={"element": "fp32", "threads": 1024, "each": 8},
+           draw=bars, y="latency_ns"),
 ]

@@ -15,81 +15,80 @@ from rows import Problem, read_all
 Figure = namedtuple("Figure", "label bench where column scale unit best share")
 
 
-def most(label, bench, where, column="gbps", scale=1, unit="GB/s", share=("pct_peak",)):
-    return Figure(label, bench, where, column, scale, unit, max, share)
+def most(label, bench, share=("pct_peak",), **where):
+    return Figure(label, bench, where, "gbps", 1, "GB/s", max, share)
 
 
-def least(label, bench, where, column, scale, unit):
+def flops(label, bench, share=("pct_peak",), **where):
+    return Figure(label, bench, where, "gflops", 1e-3, "TFLOP/s", max, share)
+
+
+def least(label, bench, unit="ns", column="median_s", **where):
+    scale = {"ms": 1e3, "us": 1e6, "ns": 1e9, "cycles": 1}[unit]
     return Figure(label, bench, where, column, scale, unit, min, ())
 
 
+LINK, NONE = ("pct_link",), ()
 TYPE_PEAK = ("pct_type_peak",)  # of the type's arithmetic: roofline's rows have it
+BLOCK = {"column": "cycles", "type": "fp32", "threads": "256"}
 
 PAGE = {
     "Memory": (
-        most("Memcpy, device to device", "copy/fastest", {"kernel": "memcpy"}),
-        most("copy", "copy/fastest", {"kernel": "fastest"}),
-        most("writing alone", "zcopy/best", {"mode": "write"}),
-        most("reading alone", "zcopy/best", {"mode": "read"}),
-        most("STREAM triad", "stream/kernels", {"operation": "triad"}),
-        most("misaligned copy, 1 element off", "offset/misaligned", {"elem": "16", "offset": "1"}),
-        most("stride 2, 4 B, of useful bytes", "strided/memory", {"elem": "4", "stride": "2"}),
+        most("Memcpy, device to device", "copy/fastest", kernel="memcpy"),
+        most("copy", "copy/fastest", kernel="fastest"),
+        most("writing alone", "zcopy/best", mode="write"),
+        most("reading alone", "zcopy/best", mode="read"),
+        most("STREAM triad", "stream/kernels", operation="triad"),
+        most("misaligned copy, 1 element off", "offset/misaligned", elem="16", offset="1"),
+        most("stride 2, 4 B, of useful bytes", "strided/memory", elem="4", stride="2"),
     ),
     "Caches": (
-        most("L1, 4 MiB read again", "zcopy/working_set",
-             {"kernel": "read again", "footprint": "4194304"}, share=()),
-        most("L2, past the L1", "zcopy/working_set",
-             {"kernel": "read again, past L1", "footprint": "4194304"}, share=()),
-        most("shared memory", "stream/shared", {}, share=()),
+        most("L1, 4 MiB read again", "zcopy/working_set", NONE, kernel="read again",
+             footprint="4194304"),
+        most("L2, past the L1", "zcopy/working_set", NONE, kernel="read again, past L1",
+             footprint="4194304"),
+        most("shared memory", "stream/shared", NONE),
     ),
     "Latency": (
-        least("a load from the L1", "latency/levels", {"kernel": "L1"}, "median_s", 1e9, "ns"),
-        least("from the L2", "latency/levels", {"kernel": "L2"}, "median_s", 1e9, "ns"),
-        least("from memory", "latency/levels", {"kernel": "memory"}, "median_s", 1e9, "ns"),
-        least("from shared memory", "latency/place", {"place": "shared memory"}, "median_s", 1e9,
-              "ns"),
-        least("from pinned host memory", "latency/place", {"place": "pinned host memory"},
-              "median_s", 1e9, "ns"),
-        least("atomic addition, device memory", "latency/atomic",
-              {"memory": "device memory", "adders": "1"}, "median_s", 1e9, "ns"),
-        least("block-wide sum, fp32, 256", "group/block",
-              {"algorithm": "reduce", "type": "fp32", "threads": "256"}, "cycles", 1, "cycles"),
-        least("scan", "group/block",
-              {"algorithm": "inclusive scan", "type": "fp32", "threads": "256"}, "cycles", 1,
-              "cycles"),
+        least("a load from the L1", "latency/levels", kernel="L1"),
+        least("from the L2", "latency/levels", kernel="L2"),
+        least("from memory", "latency/levels", kernel="memory"),
+        least("from shared memory", "latency/place", place="shared memory"),
+        least("from pinned host memory", "latency/place", place="pinned host memory"),
+        least("atomic addition, device memory", "latency/atomic", memory="device memory",
+              adders="1"),
+        least("block-wide sum, fp32, 256", "group/block", "cycles", algorithm="reduce", **BLOCK),
+        least("scan", "group/block", "cycles", algorithm="inclusive scan", **BLOCK),
     ),
     "Launches": (
-        least("context", "launch/process", {"kernel": "context"}, "median_s", 1e3, "ms"),
-        least("first launch", "launch/process", {"kernel": "first launch"}, "median_s", 1e6, "us"),
-        least("and completion", "launch/process", {"kernel": "later launch"}, "median_s", 1e6,
-              "us"),
-        least("each of many, stream", "launch/interval", {"way": "stream"}, "each_s", 1e6, "us"),
-        least("each of many, graph", "launch/interval", {"way": "graph"}, "each_s", 1e6, "us"),
+        least("context", "launch/process", "ms", kernel="context"),
+        least("first launch", "launch/process", "us", kernel="first launch"),
+        least("and completion", "launch/process", "us", kernel="later launch"),
+        least("each of many, stream", "launch/interval", "us", "each_s", way="stream"),
+        least("each of many, graph", "launch/interval", "us", "each_s", way="graph"),
     ),
     "Transfers": (
-        most("pinned, up", "transfer/size", {"path": "pinned up"}, share=("pct_link",)),
-        most("pinned, down", "transfer/size", {"path": "pinned down"}, share=("pct_link",)),
-        most("pinned, both at once", "transfer/size", {"path": "pinned both"}, share=("pct_link",)),
-        most("pageable, up", "transfer/size", {"path": "pageable up"}, share=("pct_link",)),
-        most("pageable, down", "transfer/size", {"path": "pageable down"}, share=("pct_link",)),
-        most("a kernel reads pinned memory", "memory_kinds/zero_copy", {"mode": "kernel reads"},
-             share=("pct_link",)),
-        least("4 B, pinned, up", "transfer/size", {"path": "pinned up", "size": "4"}, "median_s",
-              1e6, "us"),
+        most("pinned, up", "transfer/size", LINK, path="pinned up"),
+        most("pinned, down", "transfer/size", LINK, path="pinned down"),
+        most("pinned, both at once", "transfer/size", LINK, path="pinned both"),
+        most("pageable, up", "transfer/size", LINK, path="pageable up"),
+        most("pageable, down", "transfer/size", LINK, path="pageable down"),
+        most("a kernel reads pinned memory", "memory_kinds/zero_copy", LINK, mode="kernel reads"),
+        least("4 B, pinned, up", "transfer/size", "us", path="pinned up", size="4"),
     ),
     "Arithmetic": (
-        most("n-body, 20 FLOP by convention", "nbody/best", {}, "gflops", 1e-3, "TFLOP/s"),
-        most("fp32", "roofline/roofs", {"type": "f32"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
-        most("fp64", "roofline/roofs", {"type": "f64"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
-        most("fp16", "roofline/roofs", {"type": "f16"}, "gflops", 1e-3, "TFLOP/s", TYPE_PEAK),
+        flops("n-body, 20 FLOP by convention", "nbody/best"),
+        flops("fp32", "roofline/roofs", TYPE_PEAK, type="f32"),
+        flops("fp64", "roofline/roofs", TYPE_PEAK, type="f64"),
+        flops("fp16", "roofline/roofs", TYPE_PEAK, type="f16"),
     ),
     "Reductions, scans, stencils": (
-        most("sum", "reduction/size", {"kernel": "fastest"}),
-        most("the vendor's library's sum", "reduction/size", {"kernel": "library"}),
-        least("sum of 2^16 in a graph", "reduction/size",
-              {"kernel": "fastest", "n": "65536", "launch": "graph"}, "median_s", 1e6, "us"),
-        most("scan", "scan/size", {"kernel": "scan"}),
-        most("Jacobi, fp64", "stencil/jacobi", {}),
+        most("sum", "reduction/size", kernel="fastest"),
+        most("the vendor's library's sum", "reduction/size", kernel="library"),
+        least("sum of 2^16 in a graph", "reduction/size", "us", kernel="fastest", n="65536",
+              launch="graph"),
+        most("scan", "scan/size", kernel="scan"),
+        most("Jacobi, fp64", "stencil/jacobi"),
     ),
 }
 

@@ -2,20 +2,39 @@
 """Draws figures from the CSV files of programs that use gpumb:
     python3 plots/plot.py results --out results/figures
 
-Writes a set of PNG and SVG per device and backend, and report.md, which shows them with their
-captions; with --store NAME,... small PNG of these figures alone. What families.py does not know is
-drawn by what varies in it: see --x, --y, --series, --panel, --log. Tables of other programs are
-skipped. Exit code 2 where the input cannot be drawn, with one line on stderr that says why and what
-to do.
+Writes a set of SVG per device and backend, and report.md, which shows them with their captions;
+with --store NAME,... these figures alone, small. What families.py does not know is drawn by what
+varies in it: see --x, --y, --series, --panel, --log. Tables of other programs are skipped. Exit
+code 2 where the input cannot be drawn, with one line on stderr that says why and what to do.
 """
 
 import argparse
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import rows as table
+import svg
 from families import FAMILIES, title_of
 from rows import Problem, say
+
+CONVERTER = "rsvg-convert"  # of SVG into PNG and PDF
+
+
+def write(path, text):
+    """Files that stay the same keep their time."""
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def save(path, text, end):
+    if end == "svg":
+        return write(path, text)
+    command = [CONVERTER, "-w", "1520", "-f", end, "-o", path]
+    if subprocess.run(command, input=text.encode()).returncode:
+        raise Problem(f"{path}: {CONVERTER} has failed")
 
 
 def main():
@@ -31,7 +50,7 @@ def main():
         "--partial", action="store_true", help="read interrupted files (*.csv.part) too"
     )
     parser.add_argument(
-        "--store", metavar="NAME,...", help="small PNG of these figures alone, without report.md"
+        "--store", metavar="NAME,...", help="these alone, without report.md and values on hover"
     )
     parser.add_argument("--bench", metavar="NAME", help="only benches that have NAME in theirs")
     for option, text in (
@@ -47,12 +66,17 @@ def main():
         action="store_true",
         help="each input beside the others in one figure: devices, or before and after",
     )
-    parser.add_argument("--format", default="png,svg", help="png,svg (the default), pdf")
+    parser.add_argument("--format", default="svg", help="svg (the default), png, pdf, or several")
     args = parser.parse_args()
     asked = {k: v for k, v in vars(args).items() if k in "x y series panel log".split() and v}
     formats = args.format.split(",")
     if not set(formats) <= {"png", "svg", "pdf"}:
         raise Problem(f"--format {args.format}: must be png, svg or pdf, or several: png,pdf")
+    if formats != ["svg"] and not shutil.which(CONVERTER):
+        raise Problem(
+            f"--format {args.format}: needs {CONVERTER} (Debian: apt-get install librsvg2-bin); "
+            "without it --format svg, which browsers show and print"
+        )
     known = [f.name for f in FAMILIES]
     wanted = args.store.split(",") if args.store else None
     if wanted and not set(wanted) <= set(known):
@@ -64,33 +88,23 @@ def main():
     rows = [r for r in rows if (args.bench or "") in r["bench"]]
     if not rows:
         raise Problem(f"--bench {args.bench}: no row is of such a benchmark")
-    try:
-        import draw  # needs matplotlib, which what is above does not
-    except ImportError as e:
-        raise Problem(
-            f"no {e.name} in this Python: apt-get install python3-matplotlib, or make plots"
-        )
-
     args.out.mkdir(parents=True, exist_ok=True)
     report, machine = ["# Figures\n"], None
     for f in table.figures(rows, wanted, asked, args.date, args.overlay):
         if machine != f.machine:
             machine = f.machine
             report.append(f"## {machine}\n")
-        figure = draw.draw(f.family, f.panels, f.caption)
-        if args.store:
-            draw.save_small(figure, args.out / f"{f.name}.png")
-        else:
-            for end in formats:
-                stamp = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}[end]
-                figure.savefig(args.out / f"{f.name}.{end}", metadata={stamp: None})
-        draw.pyplot.close(figure)
         title = title_of(f.family, f.rows)
+        text = svg.alone(svg.picture(f.family, f.panels), title, f.caption)
+        if args.store:
+            text = re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
+        for end in formats:
+            save(args.out / f"{f.name}.{end}", text, end)
         report.append(f"### {title}\n\n![{title}]({f.name}.{formats[0]})\n\n{f.caption}\n")
     if not machine:
         raise Problem("nothing to draw: no row is ok and has a rate or a time")
     if not args.store:
-        (args.out / "report.md").write_text("\n".join(report), encoding="utf-8")
+        write(args.out / "report.md", "\n".join(report))
 
 
 if __name__ == "__main__":

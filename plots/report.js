@@ -51,6 +51,7 @@ document.addEventListener('mouseover', (e) => {
 });
 const tip = document.createElement('div');
 tip.id = 'tip';
+tip.setAttribute('role', 'status');  // read out as arrow keys go from mark to mark
 tip.hidden = true;
 document.body.append(tip);
 let here = null;
@@ -59,33 +60,63 @@ const leave = () => {
   here = null;
   tip.hidden = true;
 };
-for (const picture of document.querySelectorAll('figure > svg')) {
-  let marks = null;
+const show = (mark, text) => {
+  leave();
+  here = mark;
+  here.classList.add('here');
+  tip.textContent = text;
+  tip.hidden = false;
+  const box = mark.getBoundingClientRect(), right = box.right + 12 + tip.offsetWidth < innerWidth;
+  const left = right ? box.right + 8 : Math.max(box.left - 8 - tip.offsetWidth, 0);
+  tip.style.left = scrollX + left + 'px';
+  tip.style.top = scrollY + Math.max(box.top - 10, 0) + 'px';
+};
+for (const picture of document.querySelectorAll('.picture > svg')) {
+  let marks = null, at = -1;
+  const collect = () => {  // their own titles would show as well, later
+    marks = marks || [...picture.querySelectorAll('title')].map((title) => {
+      const mark = title.parentNode, text = title.textContent;
+      title.remove();
+      mark.setAttribute('aria-label', text);
+      return [mark, text];
+    });
+  };
+  picture.tabIndex = 0;
   picture.addEventListener('pointermove', (e) => {
-    if (!marks)  // their own titles would show as well, later
-      marks = [...picture.querySelectorAll('title')].map((title) => {
-        const mark = title.parentNode, text = title.textContent;
-        title.remove();
-        mark.setAttribute('aria-label', text);
-        return [mark, text];
-      });
+    collect();
     const far = 28;
     let best = null, least = far * far;
-    for (const [mark, text] of marks) {
+    marks.forEach(([mark], i) => {
       const box = mark.getBoundingClientRect();
       const dx = Math.max(box.left - e.clientX, 0, e.clientX - box.right);
       const dy = Math.max(box.top - e.clientY, 0, e.clientY - box.bottom);
-      if (dx * dx + dy * dy < least) [best, least] = [[mark, text, box], dx * dx + dy * dy];
-    }
+      if (dx * dx + dy * dy < least) [best, least] = [i, dx * dx + dy * dy];
+    });
     leave();
-    if (!best) return;
-    here = best[0];
-    here.classList.add('here');
-    tip.textContent = best[1];
-    tip.hidden = false;
-    const box = best[2], right = box.right + 12 + tip.offsetWidth < innerWidth;
-    tip.style.left = scrollX + (right ? box.right + 8 : box.left - 8 - tip.offsetWidth) + 'px';
-    tip.style.top = scrollY + Math.max(box.top - 10, 0) + 'px';
+    if (best !== null) show(...marks[at = best]);
+  });
+  picture.addEventListener('keydown', (e) => {
+    collect();
+    const last = marks.length - 1, curves = marks.map(([mark]) => mark.parentNode);
+    const beside = (step) => {  // as far along the next curve
+      const all = [...new Set(curves)], curve = all[all.indexOf(curves[at]) + step];
+      const far = at - curves.indexOf(curves[at]);
+      return curve && Math.min(curves.indexOf(curve) + far, curves.lastIndexOf(curve));
+    };
+    const to = {
+      ArrowRight: Math.min(at + 1, last),
+      ArrowLeft: Math.max(at - 1, 0),
+      ArrowDown: at < 0 ? 0 : beside(1),
+      ArrowUp: at < 0 ? 0 : beside(-1),
+      Home: 0,
+      End: last,
+    }[e.key];
+    if (e.key === 'Escape') leave();
+    if (to === undefined) return;
+    e.preventDefault();
+    marks[at = to][0].scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+    show(...marks[at]);
   });
   picture.addEventListener('pointerleave', leave);
+  picture.addEventListener('blur', leave);
 }

@@ -20,75 +20,36 @@ from pathlib import Path
 import passport
 import rows as table
 import svg
-from families import axis_label, named_by_axis, size, title_of, value_label
+from families import axis_label, file_name, size, title_of, value_label
 from rows import Problem, number, say, value
 
 ROOT = Path(__file__).resolve().parent.parent
 OPEN_MAX = 24  # tables of more rows than this are opened by the reader, and not printed
 NOTES_MAX = 10  # of more notes than this the rest is opened by the reader
-FACTS = (
-    ("backend", "backend", str),
-    ("note", "note", str),
-    ("arch", "architecture", str),
-    ("multiprocessors", "multiprocessors", str),
-    ("warp_size", "threads per warp", str),
-    ("memory_bytes", "memory", size),
-    ("l1_bytes", "L1 and shared memory", size),
-    ("l2_bytes", "L2", size),
-    ("sm_clock_mhz", "clock, MHz", str),
-    ("mem_clock_mhz", "memory clock, MHz", str),
-    ("bus_width_bits", "memory bus, bit", str),
-    ("ecc", "ECC", lambda v: "on" if v else "off"),
-    ("peak_gbps", "theoretical memory bandwidth, GB/s", "{:.6g}".format),
-    ("peak_source", "which is", str),
-    ("peak_fp32_gflops", "theoretical fp32, GFLOP/s", "{:.6g}".format),
-    ("ceiling_gbps", "measured copy bandwidth, GB/s", "{:.5g}".format),
-    ("link", "link to the host", str),
-    ("link_gbps", "its bandwidth, GB/s", "{:.4g}".format),
-    ("event_pair_s", "cost of an event pair, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("empty_kernel_s", "an empty kernel, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("launch_interval_s", "between two launches in a stream, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-    ("graph_interval_s", "in a graph, \u00b5s", lambda v: f"{1e6 * v:.3g}"),
-)
+# What facts of a device are called where their name in the JSON, without its unit, does not say it.
+FACTS = {
+    "arch": "architecture", "warp_size": "threads per warp", "l1": "L1 and shared memory",
+    "l2": "L2", "sm_clock": "clock", "mem_clock": "memory clock", "bus_width": "memory bus",
+    "ecc": "ECC", "peak": "theoretical memory bandwidth", "peak_source": "which is",
+    "peak_fp32": "theoretical fp32", "link": "link to the host", "link_gbps": "its bandwidth",
+    "quantum": "step of the event clock", "event_pair": "cost of an event pair",
+    "empty_kernel": "an empty kernel", "launch_interval": "between two launches in a stream",
+    "graph_interval": "in a graph", "block_launch": "for each block of 256 threads more",
+    "max_block": "threads per block, at most", "max_threads": "threads per multiprocessor, at most",
+    "ceiling": "measured copy bandwidth",
+}  # fmt: skip
+FACT_UNITS = {  # by the end of the name
+    "bytes": ("", size), "mhz": (", MHz", "{:g}".format), "bits": (", bit", str),
+    "gbps": (", GB/s", "{:.5g}".format), "gflops": (", GFLOP/s", "{:.6g}".format),
+    "s": (", \u00b5s", lambda v: f"{1e6 * v:.3g}"), "ecc": ("", lambda v: "on" if v else "off"),
+}  # fmt: skip
+NO_JSON = ["backend", "peak_gbps", "ceiling_gbps", "link", "link_gbps"]  # facts that rows have, too
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "\u00b5s"), (1e-9, "ns"))
-OPTIONS = {  # of the settings that are not as by default
-    "precision": ("--precision", 100),
-    "budget_s": ("--budget", 1),
-    "warmup_s": ("--warmup", 1),
-    "seed": ("--seed", 1),
-    "delta": ("--delta", 100),
-    "peak_gbps": ("--peak", 1),
-    "processes": ("--processes", 1),
-}
-WORDS = {
-    ("profile", "full"): "--full", ("cache", "cold"): "--cold", ("raw", "yes"): "--raw",
-    ("strict", "yes"): "--strict",
-}  # fmt: skip
-USUAL = {  # for contexts that say them all
-    "precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30, "max_samples": 10000,
-    "seed": 1, "profile": "quick", "cache": "hot", "order": "natural", "delta": 0.01,
-    "processes": 1, "raw": "no", "strict": "no",
-}  # fmt: skip
 
 
 def flags_of(header):
     """{flag: (meaning, advice)}, from the table that --explain prints: GPUMB_FLAGS in gpumb.h."""
-    try:
-        lines = header.read_text("utf-8").split("#define GPUMB_FLAGS(X)")[1].split("\n")
-    except (OSError, IndexError):
-        raise Problem(f"{header}: has no GPUMB_FLAGS: --header says where gpumb.h is")
-    end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
-    text = " ".join(line.rstrip("\\").strip() for line in lines[: end + 1])
-    found = {}
-    for entry in re.findall(r'X\(\w+,((?:\s*"(?:[^"\\]|\\.)*"\s*,?)+)\)', text):
-        parts = re.split(r'"\s*,\s*"', re.sub(r'"\s+"', "", entry.strip()).strip('"'))
-        name, meaning, advice = (p.replace('\\"', '"') for p in parts)
-        found[name] = meaning, advice
-    return found
-
-
-def slug(text):
-    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+    return {name: words for _, name, *words in table.listed("GPUMB_FLAGS", header)}
 
 
 def load(inputs, apart):
@@ -121,36 +82,40 @@ def load(inputs, apart):
 
 def html_table(head, lines, kind="", texts=0):
     """A table; the first so many columns are text, the others numbers."""
-    out = [f'<table class="{kind} t{texts}"><thead><tr>']
+    frame = "scroll" if kind.startswith("data") else "wide"
+    out = [f'<div class="{frame}"><table class="{kind} t{texts}"><thead><tr>']
     out += [f'<th scope="col">{h}</th>' for h in head]
     out.append("</tr></thead><tbody>")
     out += ["<tr>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>\n" for cells in lines]
-    out.append("</tbody></table>")
+    out.append("</tbody></table></div>")
     return "".join(out)
 
 
 def facts(contexts, rows):
     """A column for each device, of its latest context; where there is none, of its rows."""
-    devices = {}
+    devices, full = {}, set()
     for r in rows:
         known = devices.setdefault((r["device"], r["backend"]), {"backend": r["backend"]})
-        for column in ("peak_gbps", "ceiling_gbps", "link", "link_gbps"):
+        for column in NO_JSON[1:]:
             if r.get(column):
                 known[column] = value(r[column])
     for c in sorted(contexts, key=lambda c: str(c.get("date"))):
         device = c["device"]
         known = devices.get((device.get("name"), device.get("backend")))
         if known is not None:
-            known.update((k, v) for k, v in device.items() if v is not None)
-            known["@json"] = True
+            known.update((k, v) for k, v in device.items() if v is not None and k != "name")
+            full.add(device["name"])
     lines = []
-    for key, label, written in FACTS:
-        if any(key in known for known in devices.values()):
-            cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
-            lines.append((label, *cells))
+    order = [k for c in contexts for k in c["device"]]
+    for key in sorted({k for d in devices.values() for k in d}, key=[*order, *NO_JSON].index):
+        name, _, end = key.rpartition("_") if key.split("_")[-1] in FACT_UNITS else (key, "", "")
+        unit, written = FACT_UNITS.get(end, ("", str))
+        label = FACTS.get(key) or FACTS.get(name, name.replace("_", " "))
+        cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
+        lines.append((label + unit, *cells))
     names = (escape(f"{device} ({backend})") for device, backend in devices)
     out = html_table(["", *names], lines, "facts", 9)
-    bare = [device for (device, _), known in devices.items() if "@json" not in known]
+    bare = [device for device, _ in devices if device not in full]
     if bare:
         out += f"<p class=note>Of {escape(', '.join(bare))} there is no JSON file, which would say "
         out += "more: <code>--json</code>.</p>"
@@ -198,25 +163,18 @@ def notes(own):
     return out
 
 
-def figure(f, number_of):
-    legend, picture = svg.figure(f.family, f.panels)
-    keys = []
-    for color, label, dash in legend:
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        keys.append(
-            f'<li><svg width="22" height="10"><path d="M0 5H22" stroke="{color}" '
-            f'stroke-width="4"{dashes}/></svg>{escape(label)}</li>'
-        )
-    name = axis_label(f.family.series).replace("\n", " ")
-    across = svg.rate(f.family.y)[2]
-    if f.family.draw == "heat":
-        name, across = across, f"Upwards: {name[0].lower() + name[1:]}"
-    of_series = "" if named_by_axis(f.family) else f"<li><b>{escape(name)}</b></li>"
+def figure(f, picture, number_of):
+    keys = [
+        f'<li><svg width="26" height="12">{key}</svg>{escape(label)}</li>'
+        for key, label in picture.legend
+    ]
+    heading = f"<li><b>{escape(picture.heading)}</b></li>" if picture.heading else ""
+    title = title_of(f.family, f.rows)
     return (
-        f'<figure id="{f.name}"><h4>{escape(title_of(f.family, f.rows))}</h4>'
-        f"<p class=y>{escape(across)}</p><ul class=legend>{of_series}"
-        f"{''.join(keys)}</ul>{picture}<figcaption>Figure {number_of}. {escape(f.caption)}"
-        "</figcaption></figure>\n"
+        f'<figure id="{f.name}"><h4>{escape(title)}</h4>'
+        f"<ul class=legend>{heading}{''.join(keys)}</ul><p class=y>{escape(picture.upwards)}</p>"
+        f"<div class=picture>{svg.embedded(picture, title)}</div>"
+        f"<figcaption>Figure {number_of}. {escape(f.caption)}</figcaption></figure>\n"
     )
 
 
@@ -285,11 +243,11 @@ def rows_table(bench, rows, known, several):
     files = sorted({r["@file"].name for r in rows})
     is_open = " open" if len(rows) <= OPEN_MAX else ""
     return (
-        f'<details class=rows{is_open} id="rows-{slug(bench)}">'
+        f'<details class=rows{is_open} id="rows-{file_name(bench)}">'
         f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
         f"<p class=note>{escape(', '.join(files))}"
         f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
-        + f'<div class="scroll">{html_table(head, lines, kind, texts)}</div>'
+        + f'{html_table(head, lines, kind, texts)}'
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
         + "</details>\n"
     )
@@ -306,10 +264,10 @@ def verdicts(rows):
         if r.get("verdict"):
             found.setdefault((r["bench"], r["compared_with"]), Counter())[r["verdict"]] += 1
     words = ("faster", "same", "undecided", "slower")
-    lines = [
-        (f'<a href="#rows-{slug(b)}">{escape(b)}</a>', escape(base), *(n[w] or "" for w in words))
-        for (b, base), n in found.items()
-    ]
+    lines = []
+    for (b, base), n in found.items():
+        link = f'<a href="#rows-{file_name(b)}">{escape(b)}</a>'
+        lines.append((link, escape(base), *(n[w] or "" for w in words)))
     if not lines:
         return ""
     return (
@@ -350,26 +308,33 @@ def beside(rows):
         "which also knows how processes differ: <code>PROGRAM --replay after.csv --compare "
         f"before.csv</code>.</p><details class=rows{is_open} id=beside>"
         f"<summary>{len(lines)} configurations</summary>"
-        f'<div class="scroll">{html_table([*head, "ratio"], lines, "data", 3)}</div></details>'
+        f'{html_table([*head, "ratio"], lines, "data", 3)}</details>'
     )
 
 
 def command(program, backend, settings):
-    """How to run it again. In CSV files the commas of its arguments are blanks."""
+    """How to run it again, by the list of options. In CSV files the commas of its arguments are
+    blanks."""
+    listed = table.listed("GPUMBI_OPTION_LIST")
+    examples = {name: example for _, name, example, *_ in listed}
+    of_numbers = {  # by the setting, of which --samples has two
+        member: (name, 100 if kind == "PERCENT" else 1)
+        for _, name, example, kind, member, _ in listed
+        if re.fullmatch("[0-9.]+", example)
+    }
     words = []
     for key, v in settings.items():
-        if (key, str(v)) in WORDS:
-            words.append(WORDS[key, str(v)])
-        elif key in OPTIONS and v is not None:
-            name, factor = OPTIONS[key]
-            words.append(f"{name} {float(v) * factor:g}")
-        elif key == "arguments" and v:
+        if key == "arguments":
             words.append(re.sub(r"(?<=[=\d]) (?=[\w.])(?!-)", ",", str(v)))
+        elif key in of_numbers:
+            name, factor = of_numbers[key]
+            words.append(f"--{name} {float(v) * factor:g}")
+        elif {"yes": key, "drawn": "shuffle"}.get(v, v) in examples:
+            words.append("--" + {"yes": key, "drawn": "shuffle"}.get(v, v))
     if {"min_samples", "max_samples"} & settings.keys():
-        least, most = (settings.get(k, USUAL[k]) for k in ("min_samples", "max_samples"))
+        least, most = examples["samples"].split(":")  # as by default
+        least, most = settings.get("min_samples", least), settings.get("max_samples", most)
         words.append(f"--samples {least}:{most}")
-    if settings.get("order", "natural") != "natural":
-        words.append("--shuffle")
     path = f"./{program}"
     make = ""
     sources = (ROOT / d / program for d in ("bench", "examples"))
@@ -391,10 +356,10 @@ def commands(contexts, rows, inputs, out, apart):
             found[program, r["backend"]] = settings
     for c in contexts:
         key = c["program"], c["device"].get("backend")
-        if key in found and c.get("settings"):
-            found[key] = {
-                k: v for k, v in c["settings"].items() if v is not None and v != USUAL.get(k)
-            }
+        if key in found:  # all settings; in a CSV those that are not as by default
+            own = {k: v for k, v in (c.get("settings") or {}).items() if v is not None}
+            exact = {k: own[k] for k in ("arguments",) if k in own}
+            found[key] = own if found[key] is None else {**found[key], **exact}
     lines = []
     for (program, backend), settings in found.items():
         unknown = "" if settings is not None else "    # its settings are not in the files"
@@ -438,7 +403,7 @@ def page(contexts, rows, known, args):
     programs = {}
     for b in benches:
         programs.setdefault(b.split("/")[0], []).append(b)
-    body, links, count_of = [], [], 0
+    body, links, count_of, colors = [], [], 0, set()
 
     def section(name, anchor, text):
         if text:
@@ -455,13 +420,15 @@ def page(contexts, rows, known, args):
     for program, own in programs.items():
         text = [notes([c for c in contexts if c["program"] == program])]
         for bench in own:
-            text.append(f'<h3 id="{slug(bench)}">{escape(bench)}</h3>')
+            text.append(f'<h3 id="{file_name(bench)}">{escape(bench)}</h3>')
             for f in figures.get(bench, []):
                 count_of += 1
-                text.append(figure(f, count_of))
+                picture = svg.picture(f.family, f.panels)
+                colors |= picture.colors
+                text.append(figure(f, picture, count_of))
             text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known,
                                    len({r["device"] for r in rows}) > 1))
-        section(program, f"program-{slug(program)}", "".join(text))
+        section(program, f"program-{file_name(program)}", "".join(text))
     counted = Counter(f for r in rows for f in r["flags"].split(";") if f)
     said = "".join(
         f'<dt id="flag-{f}">{f}</dt><dd>{escape(known[f][0] if f in known else "")} '
@@ -486,7 +453,8 @@ def page(contexts, rows, known, args):
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<title>{escape(title)}'
         '</title><meta name="viewport" content="width=device-width">\n'
-        f'<link rel="icon" href="data:,"><style>{style}</style></head><body>\n'
+        f'<link rel="icon" href="data:,"><style>{svg.STYLE}{svg.dark(colors)}{style}</style></head>'
+        "<body>\n"
         f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{''.join(links)}</nav></header>\n"
         f"<main>{''.join(body)}</main>\n<script>{script}</script></body></html>\n"
     )
@@ -509,11 +477,13 @@ def main():
         help="text that a program has printed with --compare, quoted",
     )  # fmt: skip
     parser.add_argument(
-        "--header", default=ROOT / "gpumb.h", type=Path, help="gpumb.h, which explains the flags"
-    )
+        "--header", default=table.HEADER, type=Path,
+        help="gpumb.h, which has columns, options and flags",
+    )  # fmt: skip
     args = parser.parse_args()
+    known, table.HEADER = flags_of(args.header), args.header
     contexts, rows = load(args.inputs, args.overlay)
-    text = page(contexts, rows, flags_of(args.header), args)
+    text = page(contexts, rows, known, args)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text, encoding="utf-8")
     size_mb = args.out.stat().st_size / 1e6

@@ -1,6 +1,7 @@
 """Reads the CSV files of gpumb's programs, and arranges their rows as the points of a figure."""
 
 import csv
+import functools
 import io
 import json
 import math
@@ -22,6 +23,7 @@ from families import (
     axis_label,
     bars,
     emulated,
+    file_name,
     heat,
     lines,
     order,
@@ -29,20 +31,11 @@ from families import (
     value_label,
 )
 
-SCHEMAS = ("1", "2", "3", "4")
-FIXED = """
-    schema bench kernel backend device status reason verified timing meaning samples batch stop
-    median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s first_launch_s overhead_s
-    bytes flop gbps gflops peak_gbps pct_peak ceiling_gbps pct_ceiling footprint_bytes cache
-    registers occupancy sm_clock_mhz mem_clock_mhz power_w temp_c energy_j fill seed flags
+HEADER = Path(__file__).resolve().parent.parent / "gpumb.h"
+# Columns that all files have; those of one version more, of an older one fewer of the others.
+NEEDED = """
+    schema bench kernel backend device status median_s ci_lo_s ci_hi_s bytes flop gbps gflops flags
 """.split()
-SINCE = """
-    gpumb reference expected_pct measured_pct effective_samples outliers sm_clock_before_mhz
-    mem_clock_before_mhz temp_before_c gb_per_j throttle others series compared_with ratio ratio_lo
-    ratio_hi verdict processes process_lo_s process_hi_s ratio_rounds process_medians_s
-    to_device_bytes to_host_bytes link link_gbps pct_link elements elements_per_s values
-    settings
-""".split()  # fixed columns that older files do not have
 
 
 class Problem(Exception):  # the input cannot be drawn; the text names the file and the remedy
@@ -51,6 +44,30 @@ class Problem(Exception):  # the input cannot be drawn; the text names the file 
 
 def say(text):
     print(f"{Path(sys.argv[0]).name}: {text}", file=sys.stderr)
+
+
+@functools.cache
+def found_in(header, pattern):
+    """What a pattern finds in gpumb.h, which has columns, options and flags in lists."""
+    try:
+        return re.search(pattern, header.read_text("utf-8"))[1]
+    except (OSError, TypeError):
+        raise Problem(f"{header}: has no {pattern.split('(')[0]}: plots/ belongs beside gpumb.h")
+
+
+def listed(name, header=None):
+    """The entries of such a list, #define NAME(X) X(...) X(...), each as its arguments, texts
+    without their quotes."""
+    text = found_in(header or HEADER, rf"{name}\(X\)((?:.*\\\n)+.*)").replace("\\\n", " ")
+    text = re.sub(r'"\s+"', "", text)
+    entries = re.findall(r'X\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)\)', text)
+    parts = (re.findall(r'\s*("(?:[^"\\]|\\.)*"|[^,"]+)(?:,|$)', e) for e in entries)
+    return [[p.strip().strip('"').replace('\\"', '"') for p in own] for own in parts]
+
+
+@functools.cache
+def fixed_columns():
+    return {name for name, *_ in listed("GPUMBI_ROW_FIELDS")}
 
 
 Figure = namedtuple("Figure", "machine name family panels rows caption")
@@ -110,9 +127,10 @@ def read(path):
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
     for at, line in lines:
         row = dict(zip(header, line), **{"@file": path, "@line": at, "@date": date})
-        if row.get("schema", SCHEMAS[-1]) not in SCHEMAS:
+        newest = int(found_in(HEADER, r"GPUMBI_SCHEMA = (\d+)"))
+        if row.get("schema", "1") not in map(str, range(1, newest + 1)):
             raise Problem(
-                f"{path}:{at}: schema is {row['schema']}, not {' or '.join(SCHEMAS)}: "
+                f"{path}:{at}: schema is {row['schema']}, not 1 to {newest}: "
                 "use one version of bench/ and plots/"
             )
         if len(line) != len(header):
@@ -120,17 +138,17 @@ def read(path):
                 f"{path}:{at}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
-        fixed = {*FIXED, *SINCE, *row.get("values", "").split(";")}
+        fixed = fixed_columns() | {*row.get("values", "").split(";")}
         row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
         rows.append(row)
-    need(path, header, FIXED)
-    return finish(path, rows)
+    need(path, header, NEEDED)
+    return finish(rows)
 
 
-def finish(path, rows):
+def finish(rows):
     for r in rows:
-        for column in SINCE:
-            r.setdefault(column, "")
+        for column in fixed_columns() - r.keys():
+            r[column] = ""
     add_spans(rows)
     add_levels(rows)
     return rows
@@ -157,10 +175,10 @@ def read_json(path):
             own.update((k, v) for k, v in line.items() if k not in ("axes", "values", "samples_s"))
             row = {k: "" if v is None else str(v) for k, v in own.items()}
             row.update({"@file": path, "@line": at, "@date": str(c.get("date"))[:10]})
-            need(path, row, FIXED)
+            need(path, row, NEEDED)
             row["@axes"] = sorted(a for a, v in (line.get("axes") or {}).items() if v is not None)
             rows.append(row)
-    return contexts, finish(path, rows)
+    return contexts, finish(rows)
 
 
 def add_spans(rows):
@@ -398,7 +416,6 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         raise Problem(f"--log {log}: {bench} has {x} = {xs[0]:g}, which has no logarithm")
     what = re.split(", | in ", rate(y)[2])[0]
     return Family(
-        re.sub("[^a-z0-9]+", "-", bench.lower()).strip("-"),
         bench,
         f"{bench}: {what.lower()} over {axis_label(x)[0].lower() + axis_label(x)[1:]}",
         x=x,
@@ -507,7 +524,7 @@ def figures(rows, wanted=None, asked=None, date=None, together=False):
                     f"{len(own)} rows, none with a rate"
                 )
                 continue
-            name = re.sub("[^a-z0-9]+", "-", machine[0].lower()).strip("-") or "overlaid"
+            name = file_name(machine[0]) or "overlaid"
             name = "-".join([name, *machine[1:], family.name])
             text = caption(family, own, panels, lost, slower, replaced, date)
             yield Figure(place, name, family, panels, own, text)

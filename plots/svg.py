@@ -1,19 +1,24 @@
-"""Draws a figure of families.py as SVG to stand in an HTML page: small, without a font or a
-library, each mark with its values in a <title>, which browsers show."""
+"""Draws a figure of families.py as SVG, with Python alone: a file of its own, or a picture to stand
+in an HTML page. Each mark says its values in a <title>, which browsers show. Equal rows make equal
+bytes."""
 
 import math
-import textwrap
+from collections import namedtuple
 from html import escape
+from pathlib import Path
 
 from families import (
     BAND,
     CELLS_MAX,
     DOUBTS,
     FLAGGED,
+    REFERENCES,
     axis_label,
     bar_label,
+    clipped,
     count,
     grouped,
+    named_by_axis,
     rate,
     rounded,
     stretches,
@@ -24,9 +29,27 @@ from families import (
 )
 from rows import references
 
-# In the units of the picture; OVER is for the last name along x, which reaches over the axis.
-WIDE, OVER, LEFT, GAP, BELOW, LANE, FONT = 1018, 22, 58, 16, 46, 17, 12
-RULER = {"peak_gbps": "", "ceiling_gbps": ' stroke-dasharray="6 4"'}
+# In the units of the picture, which is WIDE, whatever is in it. OVER: for the last name along x.
+WIDE, EDGE, OVER, GAP, LANE, FONT = 760, 12, 24, 24, 18, 13
+STYLE = Path(__file__).with_name("svg.css").read_text("utf-8")
+# Paths from their middle; what a legend leaves out is a dot.
+MARKS = {
+    "o": "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
+    "s": "m-3-3h6v6h-6z",
+    "D": "m0-4l4 4l-4 4l-4-4z",
+    "^": "m0-4l4 7h-8z",
+    "v": "m0 4l4-7h-8z",
+    "P": "m-1.4-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z",
+    "X": "m0-1.9l2.1-2.1 1.9 1.9-2.1 2.1 2.1 2.1-1.9 1.9-2.1-2.1-2.1 2.1-1.9-1.9 2.1-2.1"
+    "-2.1-2.1 1.9-1.9z",
+    "*": "m0-5l1.2 3.4h3.6l-2.9 2.1 1.1 3.5-3-2.1-3 2.1 1.1-3.5-2.9-2.1h3.6z",
+    None: "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0",
+}
+STAR = "m0-7l1.7 4.8h5.1l-4.1 3 1.6 4.9-4.3-3-4.3 3 1.6-4.9-4.1-3h5.1z"
+GRAY = "#606060"  # of what the legend says of all series
+
+# heading: of the legend, whose entries are (SVG of 26 x 12, text); upwards: what the axis is
+Picture = namedtuple("Picture", "heading legend upwards body tall colors")
 
 
 class Scale:
@@ -35,13 +58,12 @@ class Scale:
     def __init__(self, kind, low, high, start, end):
         self.of = {
             "linear": lambda v: v,
-            "log": lambda v: math.log(v),
+            "log": lambda v: math.log(v if v > 0 else low),
             "powers": lambda v: v if abs(v) <= 1 else math.copysign(1 + math.log2(abs(v)), v),
             "error": lambda v: v if abs(v) <= 10 else math.copysign(math.log10(abs(v)) * 10, v),
         }[kind]
-        low, high = self.of(low), self.of(high)
-        self.low, self.start = low, start
-        self.slope = (end - start) / ((high - low) or 1)
+        self.low, self.start = self.of(low), start
+        self.slope = (end - start) / ((self.of(high) - self.low) or 1)
 
     def __call__(self, v):
         return self.start + (self.of(v) - self.low) * self.slope
@@ -55,34 +77,90 @@ def steps(low, high, most):
 
 
 def decades(low, high):
-    """Powers of ten between two ends; with twice and five times, where these are few."""
+    """Powers of ten between two ends, and where these are few what lies between them."""
     tens = [10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    some = tens if high > 300 * low else [m * t for t in tens for m in (1, 2, 5)]
-    return [t for t in some if 0.999 * low <= t <= 1.001 * high]
+    between = range(1, 10) if high < 5 * low else (1, 2, 5) if high <= 300 * low else (1,)
+    found = [m * t for t in tens for m in between if 0.999 * low <= m * t <= 1.001 * high]
+    return found if len(found) > 1 else steps(low, high, 5)
 
 
 def thinned(values, most):
-    return values[:: math.ceil(len(values) / most)] if values else []
+    return values[:: math.ceil(len(values) / max(1, most))] if values else []
 
 
-def text(x, y, words, extra=""):
-    return f'<text x="{x:.1f}" y="{y:.1f}"{extra}>{escape(words)}</text>'
+def wide(words, size=FONT):
+    """How wide a text is at most; fonts differ."""
+    narrow, broad = (sum(c in of for c in words) for of in (" ijlIft.,:;'|!()[]/-\u2009", "mwMW%@"))
+    return size * (0.65 * len(words) - 0.27 * narrow + 0.32 * broad)
+
+
+def wrapped(words, room, size=FONT):
+    """Lines no wider than there is room for, but for single words."""
+    lines = [""]
+    for word in words.split(" "):
+        longer = f"{lines[-1]} {word}".strip(" ")
+        lines[-1 if wide(longer, size) <= room or not lines[-1] else len(lines) :] = [
+            longer if wide(longer, size) <= room or not lines[-1] else word
+        ]
+    return lines
+
+
+def balanced(words, room, size):
+    """As few lines as wrapped() has, of about the same width."""
+    lines = wrapped(words, room, size)
+    while len(shorter := wrapped(words, room := room - 10, size)) == len(lines) > 1:
+        lines = shorter
+    return lines
+
+
+def spread(middles, widths, low, high):
+    """Places next to the middles so that nothing of these widths lies upon its neighbour; None
+    where there is no room for that."""
+    if sum(widths) > high - low:
+        return None
+    places, end = [], low
+    for middle, own in zip(middles, widths):
+        places.append(max(middle, end + own / 2))
+        end = places[-1] + own / 2
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], high - widths[i] / 2)
+        high = places[i] - widths[i] / 2
+    return places
+
+
+def text(x, y, words, kind="", extra=""):
+    kind = f' class="{kind}"' if kind else ""
+    return f'<text{kind} x="{x:.1f}" y="{y:.1f}"{extra}>{escape(words)}</text>'
+
+
+def on_dark(color):
+    """A colour that is seen on black: the darker, the more white is added."""
+    red, green, blue = own = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    white = max(0, 0.4 - light) if light else 0.9
+    return "#" + "".join(f"{round(255 * (v + white * (1 - v))):02x}" for v in own)
+
+
+def dark(colors):
+    """The style that gives series their colours on a dark screen."""
+    rules = "".join(f'[color="{c}"]{{color:{on_dark(c)}}}' for c in sorted(colors))
+    return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
 
 
 def said(family, p, place=()):
     """What a mark stands for: its place, its value with the interval, its flags."""
-    x = f"{axis_label(family.x)} {value_label(family.x, p.x)}".replace("\n", " ")
+    x = f"{axis_label(family.x)} {value_label(family.x, p.x)}"
     unit = rate(family.y)[2].split(" in ")[-1]
     y = f"{p.y:.4g}" + f" ({p.lo:.4g} \u2026 {p.hi:.4g})" * (p.lo <= p.hi)
     parts = [*place, x, f"{y} {unit}", *filter(None, [p.row["flags"].replace(";", ", ")])]
-    return escape("\n".join(parts))
+    return f"<title>{escape(chr(10).join(parts))}</title>"
 
 
 def places(family, panel, series):
     """What each mark of a series says of its panel and series."""
     named = ((family.panel, panel), (family.series, series))
     return [
-        f"{axis_label(c)} {value_label(c, v)}".replace("\n", " ").strip()
+        f"{axis_label(c)} {value_label(c, v)}".strip()
         if not isinstance(v, str)
         else v
         for c, v in named
@@ -90,77 +168,106 @@ def places(family, panel, series):
     ]
 
 
-def labels_of(family, series):
-    """The labels along x of bars."""
-    return [bar_label(family, x, group) for x, group in grouped(series).items()]
-
-
-def turned(names, room):
-    """By how many degrees, so that they do not lie upon each other; room is for each."""
-    return 0 if max(map(len, names)) * 6.5 <= room else 35 if room > 24 else 90
+def below(names, room):
+    """How names of bars stand below them: (lines of each, angle, size)."""
+    lines = [wrapped(n, room - 4) for n in names]
+    parts = [line for own in lines for line in own if len(own) > 1]
+    fits = all(wide(line) <= room - 4 for own in lines for line in own)
+    if fits and max(map(len, lines)) < 4 and all(len(part) > 2 for part in parts):
+        return lines, 0, FONT
+    return [[n] for n in names], 35 if room > 27 else 90, min(FONT, room * 0.85)
 
 
 class Panel:
-    def __init__(self, family, series, left, top, right, bottom, ys):
-        self.family, self.series = family, series
+    """One of a figure's frames. `under` are its ground and lines across, `over` what is drawn."""
+
+    def __init__(self, family, style, value, series, most):
+        self.family, self.style, self.value, self.series = family, style, value, series
+        self.most = most  # of the figure's values
+        named = value_label(family.panel, value)
+        self.title = family.panel_title.format(named) if value != "" else ""
+        self.under, self.over = [], []
+        self.bands = stretches(family, series) if family.bands else {}
+        self.groups = grouped(series) if family.draw == "bars" else {}
+        self.labels = [bar_label(family, x, group) for x, group in self.groups.items()]
+
+    def place(self, left, top, right, bottom, ys, begin):
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
-        kind = "error" if family.y == "error_pct" else "log" if family.log_y else "linear"
+        self.begin = begin  # of names along x: where those of the frame to the left end
+        self.end = WIDE if right + OVER > WIDE - 1 else right + GAP / 2 + 4  # of names along x
+        kind = "error" if self.family.y == "error_pct" else "log" if self.family.log_y else "linear"
         self.y = Scale(kind, *ys, bottom, top)
 
-    def frame(self, ticks, labels):
-        """Lines across, named at the left of the first panel of a row."""
-        out = []
-        for t in ticks:
-            y = self.y(t)
-            out.append(f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>')
-            if labels:
-                out.append(text(self.left - 6, y + 4, labels(t), ' text-anchor="end"'))
-        out.append(f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>')
-        return out
-
-    def names(self, at, angle=0):
-        """The labels below: [(place, text)]."""
-        y = self.bottom + 16
+    def feet(self, own):
+        """How far names of bars reach to the left and below, of a frame of this width."""
+        if not self.labels:
+            return 0, 20
+        room = own / len(self.labels)
+        words, angle, size = below(self.labels, room)
         if not angle:
-            return [text(x, y, t, ' text-anchor="middle"') for x, t in at]
-        y -= 4
-        end = f' text-anchor="end" transform="rotate(-{angle} %.1f {y:.1f})"'
-        return [text(x, y, t, end % x) for x, t in at]
+            return 0, 5 + 15 * max(map(len, words))
+        turn, widths = math.radians(angle), [wide(own[0], size) for own in words]
+        reach = max(w * math.cos(turn) - room * (i + 0.5) for i, w in enumerate(widths))
+        return reach, 21 + max(widths) * math.sin(turn)
 
-    def error(self, x, p):
-        """An interval, from its lower end to its upper one, which may be missing."""
+    def across(self, v, kind="g", extra=""):
+        at = f"M{self.left:.1f} {self.y(v):.1f}H{self.right:.1f}"
+        self.under.append(f'<path class="{kind}" d="{at}"{extra}/>')
+
+    def upright(self, x, kind="g"):
+        self.under.append(f'<path class="{kind}" d="M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"/>')
+
+    def titled(self, words, y, step, kind):
+        """Lines in the middle."""
+        for n, line in enumerate(words):
+            self.over.append(text((self.left + self.right) / 2, y + step * n, line, kind))
+
+    def beside(self, named):
+        """Names at the left: [(y, text)]."""
+        self.over += [text(self.left - 6, y + 4.5, words, "n") for y, words in named]
+
+    def names(self, at):
+        """Names below: [(place, text)]; none where it would lie upon its neighbour's."""
+        for x, words in at:
+            half = wide(words) / 2
+            if x - half > self.begin and x + half < self.end:
+                self.over.append(text(x, self.bottom + 17, words, "c"))
+                self.begin = x + half + 4
+
+    def interval(self, x, p):
+        """From its lower end to its upper one, which may be missing; "" where it is a point."""
         hi = p.y if math.isnan(p.hi) else p.hi
         if math.isnan(p.lo) or not hi > p.lo or (self.family.log_y and p.lo <= 0):
             return ""
-        return f"M{x:.1f} {self.y(p.lo):.1f}V{self.y(hi):.1f}"
+        a, b = self.y(p.lo), self.y(hi)
+        cap = f"M{x - 3:.1f} {b:.1f}h6" * (not math.isnan(p.hi))
+        return f"M{x - 3:.1f} {a:.1f}h6M{x:.1f} {a:.1f}V{b:.1f}{cap}" if a - b >= 1 else ""
 
-    def curves(self, style, panel, x):
-        out = []
-        for value, points in self.series.items():
-            at = [(x(p.x), self.y(p.y), p) for p in points]
-            line = "L".join(f"{a:.1f} {b:.1f}" for a, b, _ in at)
-            ends = "".join(self.error(a, p) for a, _, p in at)
-            out.append(f'<g style="color:{style[value].color}"><path class="l" d="M{line}"/>')
-            out.append(f'<path class="e" d="{ends}"/>' if ends else "")
-            model = [f"{x(p.x):.1f} {self.y(p.model):.1f}" for p in points if p.model > 0]
-            out.append(f'<path class="m" d="M{"L".join(model)}"/>' if len(model) > 1 else "")
-            place = places(self.family, panel, value)
-            doubts = self.family.y == "error_pct"
-            for a, b, p in at:
-                hollow = ' class="h"' if doubts and DOUBTS & set(p.row["flags"].split(";")) else ""
-                out.append(
-                    f'<circle{hollow} cx="{a:.1f}" cy="{b:.1f}" r="3">'
-                    f"<title>{said(self.family, p, place)}</title></circle>"
-                )
-            out.append("</g>")
-        return out
+    def curve(self, value, points, x):
+        s, out = self.style[value], self.over
+        at = [(x(p.x), self.y(p.y), p) for p in points]
+        line = "L".join(f"{a:.1f} {b:.1f}" for a, b, _ in at)
+        out.append(f'<g color="{s.color}"><path class="l" d="M{line}"/>')
+        ends = "".join(self.interval(a, p) for a, _, p in at)
+        out.append(f'<path class="e" d="{ends}"/>' if ends else "")
+        model = [f"{x(p.x):.1f} {self.y(p.model):.1f}" for p in points if p.model > 0]
+        out.append(f'<path class="m" d="M{"L".join(model)}"/>' if len(model) > 1 else "")
+        place = places(self.family, self.value, value)
+        doubts = DOUBTS if self.family.y == "error_pct" else set()
+        for a, b, p in at:
+            hollow = " h" * bool(doubts & set(p.row["flags"].split(";")))
+            out.append(
+                f'<path class="k{hollow}" d="M{a:.1f} {b:.1f}{MARKS[s.marker]}">'
+                f"{said(self.family, p, place)}</path>"
+            )
+        out.append("</g>")
 
-    def lines(self, style, panel):
-        family = self.family
+    def lines(self):
+        family, stars = self.family, self.stars()
         points = [p for own in self.series.values() for p in own]
         xs = sorted({p.x for p in points})
-        named = stretches(family, self.series) if family.bands else {}
-        edges = [e for own in named.values() for first, last, _ in own for e in (first, last)]
+        edges = [e for own in self.bands.values() for first, last, _ in own for e in (first, last)]
+        edges += [x for own in stars.values() for x, _ in own if not family.log2 or x > 0]
         low, high = min(xs + edges), max(xs + edges)
         kind = "log" if family.log2 else "linear" if family.linear else "powers"
         x = Scale(kind, low, high, self.left + 8, self.right - 8)
@@ -170,135 +277,151 @@ class Panel:
         elif family.linear:
             ticks = steps(low, high, 6) if high > low else xs
         else:
-            ticks = [t for t in [0] + [4**e for e in range(16)] if low <= t <= high]
-        ticks = thinned(ticks, max(2, int((self.right - self.left) / 58)))
-        out = self.names([(x(t), tick_label(family, t)) for t in ticks])
-        below = []
+            ticks = [t for t in [0] + [4**e for e in range(16)] if low <= t <= high] or xs
+        room = max(wide(tick_label(family, t)) for t in ticks) + 10
+        ticks = thinned(ticks, int((self.right - self.left + 16) / room))
+        for t in ticks:
+            self.upright(x(t))
+        self.names([(x(t), tick_label(family, t)) for t in ticks])
         if family.y == "error_pct":
             top, bottom = self.y(5), self.y(-5)
-            below.append(
+            self.under.append(
                 f'<rect class="band" x="{self.left:.1f}" y="{top:.1f}" '
                 f'width="{self.right - self.left:.1f}" height="{bottom - top:.1f}"/>'
             )
-        for line, (value, own) in enumerate(reversed(named.items())):
-            y = self.top - 5 - LANE * line
-            color = "#444" if value is None else style[value].color
-            for n, (first, last, name) in enumerate(own):
-                a, b = x(first), x(last)
-                if name and value is None:
-                    below.append(
-                        f'<rect class="s{n % 2}" x="{a:.1f}" y="{self.top:.1f}" '
-                        f'width="{b - a:.1f}" height="{self.bottom - self.top:.1f}"/>'
-                    )
-                elif name:
-                    out.append(
-                        f'<path d="M{a + 1:.1f} {y + 3:.1f}H{b - 1:.1f}" stroke="{color}" '
-                        'stroke-width="2"/>'
-                    )
-                if name and b - a > 6.2 * len(name):
-                    style_of = f' text-anchor="middle" style="fill:{color}"'
-                    out.append(text((a + b) / 2, y, name, style_of))
-        shown = family.published.get(panel, ())
-        for y, device, *at in shown if points[0].row["backend"] != "cpu" else ():
-            place = (at or [xs[-1]])[0]
-            if low <= place <= high and self.y(y) > self.top:
-                out.append(
-                    f'<text class="star" x="{x(place):.1f}" y="{self.y(y) + 5:.1f}">\u2605'
-                    f"<title>{escape(device)}: {y:g}, published</title></text>"
-                )
-        return below, self.curves(style, panel, x) + out
+        for lane, (value, own) in enumerate(reversed(self.bands.items())):
+            self.stretches(value, own, x, self.top - 6 - LANE * lane)
+        for value, points in self.series.items():
+            self.curve(value, points, x)
+        self.published(stars, x)
 
-    def clusters(self, style, panel):
-        """Lines over a few neighbouring x around each of some marks."""
-        groups, at, spots = {}, 0, {}
-        for own in self.series.values():
-            for p in own:
-                groups.setdefault(float(p.row[self.family.group]), set()).add(p.x)
-        marks = []
-        for _, xs in sorted(groups.items()):
-            xs = sorted(xs)
-            spots.update((v, at + i) for i, v in enumerate(xs))
-            marks.append(xs[len(xs) // 2])
+    def stretches(self, value, own, x, y):
+        """Names of stretches of x in a line above: shaded, or with lines of the series' colour."""
+        own = [(x(first), x(last), name) for first, last, name in own if name]
+        widths = [wide(name, 14) + 6 for _, _, name in own]
+        middles = [(a + b) / 2 for a, b, _ in own]
+        named = spread(middles, widths, self.left - 20, self.right + 20)
+        color = f' color="{self.style[value].color}"' if value is not None else ""
+        for i, (a, b, name) in enumerate(own):
+            if value is None:
+                self.under.append(
+                    f'<rect class="s{i % 2}" x="{a:.1f}" y="{self.top:.1f}" '
+                    f'width="{b - a:.1f}" height="{self.bottom - self.top:.1f}"/>'
+                )
+            else:
+                line = f"M{a + 1:.1f} {y + 4:.1f}H{b - 1:.1f}"
+                self.over.append(f'<path class="l"{color} d="{line}"/>')
+            if named:
+                fill = ' style="fill:currentColor"' if color else ""
+                self.over.append(text(named[i], y, name, "p", color + fill))
+
+    def stars(self):
+        """{device: [(x, rate)]} as published for others, at the last x where they name none."""
+        points, devices = [p for own in self.series.values() for p in own], {}
+        own = self.family.published.get(self.value, ())
+        for y, device, *at in own if points[0].row["backend"] != "cpu" else ():
+            x = (at or [max(p.x for p in points)])[0]
+            devices.setdefault(device, []).append((x, y))
+        return devices
+
+    def published(self, stars, x):
+        """Stars, those of a device joined, and named beside the last of them."""
+        ends = [(self.y(own[-1][1]), device, own) for device, own in stars.items()]
+        ends.sort(key=lambda end: end[0])
+        at = spread([y for y, *_ in ends], [14] * len(ends), self.top, self.bottom)
+        for y, (_, device, own) in zip(at or (), ends):
+            line = [(x(a), self.y(b)) for a, b in own]
+            marks = "".join(f"M{a:.1f} {b:.1f}{STAR}" for a, b in line)
+            joined = "L".join(f"{a:.1f} {b:.1f}" for a, b in line)
+            right = 2 * line[-1][0] > self.left + self.right
+            words = f"{device}: {' to '.join(f'{v:g}' for _, v in own)}"
+            self.over.append(
+                f'<g class="star"><path class="l" d="M{joined}"/><path stroke="none" d="{marks}"/>'
+                + text(line[-1][0] + (-10 if right else 10), y + 4, words, "t" + " n" * right)
+                + "</g>"
+            )
+
+    def clusters(self):
+        """Lines over a few neighbouring x around each of some marks: those of one value of
+        family.group lie side by side, and the one in the middle is marked."""
+        group, spots, at, marks = self.family.group, {}, 0, []
+        points = [p for own in self.series.values() for p in own]
+        for g in sorted({float(p.row[group]) for p in points}):
+            xs = sorted({p.x for p in points if float(p.row[group]) == g})
+            spots.update({(g, v): at + i for i, v in enumerate(xs)})
+            marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2])))
             at += len(xs) + 1.5
         x = Scale("linear", -0.5, at - 1, self.left, self.right)
-        below = [
-            f'<path class="g" d="M{x(spots[m]):.1f} {self.top:.1f}V{self.bottom:.1f}"/>'
-            for m in marks
-        ]
-        out = self.names([(x(spots[m]), value_label(self.family.x, m)) for m in marks])
-        apart = {}
+        for spot, _ in marks:
+            self.upright(x(spot), "a")
+        self.names([(x(spot), name) for spot, name in marks])
         for value, own in self.series.items():
-            for p in own:
-                group = float(p.row[self.family.group])
-                apart.setdefault((value, group), []).append(p)
-        series = self.series
-        for (value, _), own in apart.items():
-            self.series = {value: own}
-            out += self.curves(style, panel, lambda v: x(spots[v]))
-        self.series = series
-        return below, out
+            for g in sorted({float(p.row[group]) for p in own}):
+                of = [p for p in own if float(p.row[group]) == g]
+                self.curve(value, of, lambda v: x(spots[g, v]))
 
-    def bars(self, style, panel):
-        groups = grouped(self.series)
-        widest = max(map(len, groups.values()))
+    def bars(self):
+        """A group of bars per x, a bar per series, with its value."""
+        groups = self.groups.values()
         x = Scale("linear", -0.5, len(groups) - 0.5, self.left, self.right)
-        wide = min(abs(x.slope) * 0.8 / widest, 90)
-        out, labels = [], labels_of(self.family, self.series)
-        for place, group in enumerate(groups.values()):
+        own = min(x.slope * 0.8 / max(map(len, groups)), 90)
+        for spot, group in enumerate(groups):
             for i, (value, p) in enumerate(group):
-                a = x(place) + (i - len(group) / 2) * wide
-                y = self.y(p.y)
-                out.append(
-                    f'<rect class="b" style="color:{style[value].color}" x="{a + wide * 0.04:.1f}" '
-                    f'y="{y:.1f}" width="{wide * 0.92:.1f}" '
-                    f'height="{max(self.bottom - y, 0):.1f}">'
-                    f"<title>{said(self.family, p, places(self.family, panel, value))}</title>"
-                    "</rect>"
+                a, y = x(spot) + (i - len(group) / 2) * own, self.y(p.y)
+                self.over.append(
+                    f'<rect class="b" color="{self.style[value].color}" x="{a + own * 0.04:.1f}" '
+                    f'y="{y:.1f}" width="{own * 0.92:.1f}" height="{max(self.bottom - y, 0):.1f}">'
+                    f"{said(self.family, p, places(self.family, self.value, value))}</rect>"
                 )
-                ends = self.error(a + wide / 2, p)
-                out.append(f'<path class="e" d="{ends}"/>' if ends else "")
+                middle, ends = a + own / 2, self.interval(a + own / 2, p)
+                self.over.append(f'<path class="o" d="{ends}"/>' if ends else "")
                 if p.model > 0:
-                    out.append(f'<path class="m" d="M{a:.1f} {self.y(p.model):.1f}h{wide:.1f}"/>')
-                words = rounded(p.y)
-                if wide > 7.7 * len(words):
-                    half = 3.8 * len(words) + 2
-                    out.append(
-                        f'<rect class="v" x="{a + wide / 2 - half:.1f}" y="{self.bottom - 19:.1f}" '
-                        f'width="{2 * half:.1f}" height="15"/>'
-                    )
-                    own = ' text-anchor="middle"'
-                    out.append(text(a + wide / 2, self.bottom - 8, words, own))
-        at = [(x(place), label) for place, label in enumerate(labels)]
-        return [], out + self.names(at, turned(labels, x.slope))
+                    line = f"M{a:.1f} {self.y(p.model):.1f}h{own:.1f}"
+                    self.over.append(f'<path class="o" stroke-dasharray="4 3" d="{line}"/>')
+                self.number(middle, rounded(p.y), own)
+        lines, angle, size = below(self.labels, x.slope)
+        for spot, words in enumerate(lines):
+            if angle:
+                a, b = x(spot) + size * 0.3, self.bottom + 10
+                turn = f' font-size="{size:.1f}" transform="rotate(-{angle} {a:.1f} {b:.1f})"'
+                self.over.append(text(a, b, words[0], "n", turn))
+            for n, line in enumerate(words if not angle else ()):
+                self.over.append(text(x(spot), self.bottom + 17 + 15 * n, line, "c"))
 
-    def heat(self, style, panel, top):
+    def number(self, x, words, room):
+        """The value at the foot of a bar, upright where it is wider than this."""
+        if wide(words, 12) + 5 <= room:
+            self.over.append(text(x, self.bottom - 6, words, "c t", ' font-size="12"'))
+        elif room >= 7:
+            size, y = min(12, room), self.bottom - 4
+            turn = f' font-size="{size:.1f}" transform="rotate(-90 {x + size * 0.35:.1f} {y:.1f})"'
+            self.over.append(text(x + size * 0.35, y, words, "t", turn))
+
+    def heat(self):
+        """A cell per x and series, in colours from zero to the figure's largest; returns what
+        stands at the left."""
         family = self.family
         xs = sorted({p.x for own in self.series.values() for p in own})
-        ys = [v for v in style if v != ""]
+        ys = [v for v in self.style if v != ""]
         x = Scale("linear", -0.5, len(xs) - 0.5, self.left, self.right)
         y = Scale("linear", -0.5, len(ys) - 0.5, self.bottom, self.top)
-        wide, high = x.slope, -y.slope
-        out = []
-        for value, own in self.series.items():
-            for p in own:
-                a, b, part = x(xs.index(p.x)), y(ys.index(value)), p.y / top
-                out.append(
-                    f'<rect x="{a - wide / 2:.1f}" y="{b - high / 2:.1f}" width="{wide:.1f}" '
-                    f'height="{high:.1f}" fill="{viridis(min(part, 1))}"><title>'
-                    f"{said(family, p, places(family, panel, value))}</title></rect>"
+        own, high = x.slope, -y.slope
+        broadest = max(wide(rounded(p.y), 1) for points in self.series.values() for p in points)
+        size = min(FONT, high - 2, (own - 4) / broadest)
+        for value, points in self.series.items():
+            for p in points:
+                a, b, part = x(xs.index(p.x)), y(ys.index(value)), p.y / self.most
+                self.over.append(
+                    f'<rect x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" width="{own:.1f}" '
+                    f'height="{high:.1f}" fill="{viridis(min(part, 1))}">'
+                    f"{said(family, p, places(family, self.value, value))}</rect>"
                 )
-                if len(xs) * len(ys) <= CELLS_MAX and wide > 28:
-                    dark = "fill:#fff" if part < 0.6 else "fill:#000"
-                    extra = f' text-anchor="middle" style="{dark};pointer-events:none"'
-                    out.append(text(a, b + 4, rounded(p.y), extra))
-        named = thinned(xs, max(2, int((self.right - self.left) / 44)))
-        out += self.names([(x(xs.index(v)), value_label(family.x, v)) for v in named])
-        if self.left < LEFT + 1:
-            for v in thinned(ys, max(2, int((self.bottom - self.top) / 14))):
-                words = value_label(family.series, v)
-                at = y(ys.index(v)) + 4
-                out.append(text(self.left - 6, at, words, ' text-anchor="end"'))
-        return [], out
+                if len(xs) * len(ys) <= CELLS_MAX and size >= 6:
+                    look = f"fill:{'#fff' if part < 0.6 else '#000'};pointer-events:none"
+                    extra = f' style="{look}" font-size="{size:.1f}"'
+                    self.over.append(text(a, b + size * 0.36, rounded(p.y), "c", extra))
+        self.names([(x(i), value_label(family.x, v)) for i, v in enumerate(xs)])
+        return [(y(i), clipped(value_label(family.series, v))) for i, v in enumerate(ys)]
 
 
 def extent(family, points, across):
@@ -316,82 +439,127 @@ def extent(family, points, across):
     return 0, max([*high, *models, *(p.y for p in points)]) * 1.06 or 1
 
 
-def figure(family, panels):
-    """The legend, [(colour, label, dash)], and the picture."""
-    points = [p for series in panels.values() for own in series.values() for p in own]
-    style = styles_of(family, panels)
-    across = references(family, points)
-    ys = extent(family, points, across)
-    columns = min(len(panels), 5 if len(panels) <= 5 else 4)
-    while columns > 1 and (WIDE - LEFT) / columns < 190:
-        columns -= 1
-    lines = math.ceil(len(panels) / columns)
-    lanes = max(
-        (len(stretches(family, series)) for series in panels.values()) if family.bands else [0]
-    )
-    high = 300 if lines == 1 else 190
-    left = LEFT
-    wide = (WIDE - left + GAP) / columns - GAP
-    titles = {  # those that are wider than their panel, on several lines
-        p: textwrap.wrap(family.panel_title.format(value_label(family.panel, p)), int(wide / 7.5))
-        for p in panels
-        if p != ""
-    }
-    title = 6 + 14 * max(map(len, titles.values()), default=0)
-    head = title + LANE * lanes + 6
-    foot = BELOW
-    if family.draw == "bars":  # names that do not fit are slanted, and want as much more below
-        names = [labels_of(family, series) for series in panels.values()]
-        foot += max(
-            max(map(len, own)) * {0: 0, 35: 3.6, 90: 6.5}[turned(own, wide / len(own))]
-            for own in names
-        )
-    if family.draw == "heat":
-        ticks, label = [], None
-    elif family.y == "error_pct":
-        ticks = [t for t in (-100, -10, -5, 0, 5, 10, 100, 1000) if ys[0] <= t <= ys[1]]
-        label = lambda v: f"{v:+.0f}" if v else "0"  # noqa: E731
-    else:
-        ticks, label = (decades if family.log_y else lambda a, b: steps(a, b, 6))(*ys), count
-    below, above = [], []
-    for i, (value, series) in enumerate(panels.items()):
-        at = left + (i % columns) * (wide + GAP)
-        top = (i // columns) * (head + high + foot) + head
-        panel = Panel(family, series, at, top, at + wide, top + high, ys)
-        below += panel.frame(ticks, label if i % columns == 0 else None)
-        draw = getattr(panel, family.draw)
-        extra = [max(p.y for p in points)] if family.draw == "heat" else []
-        under, over = draw(style, value, *extra)
-        below, above = below + under, above + over
-        for column, _, y in across:
-            y = panel.y(y)
-            below.append(
-                f'<path class="r"{RULER[column]} d="M{at:.1f} {y:.1f}H{at + wide:.1f}"/>'
-            )
-        for line, name in enumerate(titles.get(value, ())):
-            middle = ' class="p" text-anchor="middle"'
-            above.append(text(at + wide / 2, top - head + 14 * (line + 1), name, middle))
-        if i + columns >= len(panels):
-            name = axis_label(family.x).replace("\n", " ")
-            above.append(text(at + wide / 2, top + high + foot - 10, name, ' text-anchor="middle"'))
-    tall = lines * (head + high + foot)
-    legend = [(s.color, s.label, "") for s in style.values() if s.label]
+def scale_of(family, ys, high):
+    """What stands at the left of an axis of rates: {value: text}."""
+    if family.y == "error_pct":
+        ticks = (-100, -10, -5, 0, 5, 10, 100, 1000)
+        return {t: f"{t:+.0f}" if t else "0" for t in ticks if ys[0] <= t <= ys[1]}
+    return {t: count(t) for t in (decades(*ys) if family.log_y else steps(*ys, high // 34))}
+
+
+def legend_of(family, style, points, across):
+    """[(SVG, text)]: the series, and what else there is."""
+    line = '<path class="%s" d="M0 6H26"%s/>'
+    box = '<rect class="%s" x="5" width="14" height="12"%s/>'
     if family.draw == "heat":
         top = max(p.y for p in points)
-        legend = [(viridis(f), rounded(f * top), "") for f in (0, 0.25, 0.5, 0.75, 1)]
-    if family.draw != "heat" and any(p.model > 0 for p in points):
-        legend.append(("#606060", family.model.replace("\n", " "), "2 2"))
+        parts = (0, 0.25, 0.5, 0.75, 1)
+        return [(box % ("", f' fill="{viridis(f)}"'), rounded(f * top)) for f in parts]
+    entries = []
+    for s in style.values():
+        mark = f'<path class="k" d="M13 6{MARKS[s.marker]}"/>'
+        own = box % ("b", "") if family.draw == "bars" else line % ("l", "") + mark
+        entries += [(f'<g color="{s.color}">{own}</g>', s.label)] if s.label else []
+    if any(p.model > 0 for p in points):
+        dashes = line % ("o" if family.draw == "bars" else "m", ' stroke-dasharray="4 3"')
+        entries.append((f'<g color="{GRAY}">{dashes}</g>', family.model))
     if family.y == "error_pct":
-        legend += [("#009E73", BAND, ""), ("#606060", FLAGGED, "")]
-    legend += [
-        ("#000", f"{name} {rounded(y)} GB/s", "6 4" if RULER[column] else "")
+        hollow = f'<path class="k h" color="{GRAY}" d="M13 6{MARKS["o"]}"/>'
+        entries += [(hollow, FLAGGED), (box % ("band", ""), BAND)]
+    return entries + [
+        (line % ("o", REFERENCES[column][1]), f"{name} {rounded(y)} GB/s")
         for column, name, y in across
     ]
-    if not any(len(series) for series in panels.values()):
-        legend = []
-    picture = (
-        f'<svg viewBox="0 0 {WIDE + OVER} {tall:.0f}" role="img" font-size="{FONT}">'
-        + "".join(below + above)
-        + "</svg>"
+
+
+def picture(family, panels):
+    points = [p for series in panels.values() for own in series.values() for p in own]
+    style, across = styles_of(family, panels), references(family, points)
+    ys, most = extent(family, points, across), max(p.y for p in points) or 1
+    frames = [Panel(family, style, value, series, most) for value, series in panels.items()]
+    lines = math.ceil(len(frames) / (4 if family.draw == "lines" else 3))
+    columns = math.ceil(len(frames) / lines)
+    high = 320 if lines == 1 else 190
+    scale = {} if family.draw == "heat" else scale_of(family, ys, high)
+    names = scale.values() or [clipped(value_label(family.series, v)) for v in style if v != ""]
+
+    left = EDGE + max(map(wide, names)) + 6
+    for _ in range(4):  # the more names reach to the left, the less room there is for each
+        own = (WIDE - OVER - left + GAP) / columns - GAP
+        feet = [f.feet(own) for f in frames]
+        left = max(left, *(reach + 4 for reach, _ in feet))
+    label = wrapped(axis_label(family.x), own + GAP)
+    foot = max(deep for _, deep in feet) + 15 * len(label) + 9
+    titles = [wrapped(f.title, own, 15) if f.title else [] for f in frames]
+    head = 16 * max(map(len, titles)) + LANE * max(len(f.bands) for f in frames) + 8
+
+    for i, (f, title) in enumerate(zip(frames, titles)):
+        at, top = left + (i % columns) * (own + GAP), (i // columns) * (head + high + foot) + head
+        f.place(at, top, at + own, top + high, ys, frames[i - 1].begin if i % columns else 0)
+        for v in scale:
+            f.across(v)
+        rows = getattr(f, family.draw)() or [(f.y(v), words) for v, words in scale.items()]
+        for column, _, v in across:
+            f.across(v, "o", REFERENCES[column][1])
+        f.under.append(f'<path class="a" d="M{at:.1f} {top + high:.1f}h{own:.1f}"/>')
+        if i % columns == 0:
+            f.beside(thinned(rows, int(high / 15)))
+        f.titled(title, top - head + 14, 16, "p")
+        if i + columns >= len(frames):
+            f.titled(label, top + high + foot + 6 - 15 * len(label), 15, "c")
+
+    heading, upwards = axis_label(family.series), rate(family.y)[2]
+    if family.draw == "heat":
+        heading, upwards = upwards, heading
+    heading = heading if any(s.label for s in style.values()) and not named_by_axis(family) else ""
+    body = "".join([part for f in frames for part in f.under] + [p for f in frames for p in f.over])
+    colors = {s.color for s in style.values()} | {GRAY}
+    legend = legend_of(family, style, points, across)
+    return Picture(heading, legend, upwards, body, lines * (head + high + foot), colors)
+
+
+def embedded(p, title):
+    """The picture alone, for a page that has svg.css, dark(colors) and its legend."""
+    return (
+        f'<svg viewBox="0 0 {WIDE} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
+        f'font-size="{FONT}">{p.body}</svg>'
     )
-    return legend, picture
+
+
+def alone(p, title, caption):
+    """A file: the picture with its title, legend and caption, light or dark as the screen is."""
+    out, y = [], 6
+    for line in balanced(title, WIDE - 2 * EDGE, 19):  # as wide as bold ones of 17
+        y += 22
+        out.append(text(EDGE, y, line, "", ' font-size="17" font-weight="600"'))
+    x, y = EDGE, y + 24
+    entries = [("", p.heading)] * bool(p.heading) + p.legend
+    for key, words in entries:
+        words = wrapped(words, WIDE - 2 * EDGE - 34)
+        room = max(map(wide, words)) + 34 * bool(key)
+        if x > EDGE and x + room > WIDE - EDGE:
+            x, y = EDGE, y + 19
+        out.append(f'<g transform="translate({x:.1f} {y - 10:.1f})">{key}</g>' if key else "")
+        weight = "" if key else ' font-weight="600"'
+        for n, line in enumerate(words):
+            out.append(text(x + 32 * bool(key), y + 16 * n, line, "", weight))
+        x, y = x + room + 14, y + 16 * (len(words) - 1)
+    y += 25 if entries else 0
+    for line in wrapped(p.upwards, WIDE - 2 * EDGE):
+        out.append(text(EDGE, y, line, "y"))
+        y += 16
+    out.append(f'<g transform="translate(0 {y - 8:.1f})">{p.body}</g>')
+    y += p.tall
+    for line in wrapped(caption, WIDE - 2 * EDGE, 11):
+        y += 15
+        out.append(text(EDGE, y - 4, line, "y", ' font-size="11"'))
+    tall, name = math.ceil(y + 8), escape(title)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDE}" height="{tall}" '
+        f'viewBox="0 0 {WIDE} {tall}" role="img" aria-label="{name}" font-size="{FONT}" '
+        'font-family="system-ui,\'Segoe UI\',Roboto,\'Helvetica Neue\',Arial,sans-serif">\n'
+        f"<style>\n{STYLE}{dark(p.colors)}\n</style>\n"
+        f'<rect class="w" width="{WIDE}" height="{tall}"/>\n'
+        + "".join(f"{part}\n" for part in out if part)
+        + "</svg>\n"
+    )

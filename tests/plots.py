@@ -1,21 +1,123 @@
 """What plots/ draws, from rows of bench/results and from made ones. test_plots.sh runs it."""
 
+import dataclasses
 import itertools
 import math
+import os
+import random
 import re
-import sys
+import shutil
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
-from plots_check import RESULTS, ROOT, check, finish, rows_of, run_program, write
+from plots_check import RESULTS, ROOT, check, counts, finish, rows_of, run_program, write
 
 import families
-import draw
 import plot
 import rows as table
 import svg
 
 FAMILY = {f.name: f for f in families.FAMILIES}
+# How wide DejaVu Sans, one of the widest fonts, has ASCII from the blank on, in hundredths.
+WIDTHS = """
+    32 40 46 84 64 95 78 27 39 39 50 84 32 36 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 53
+    100 68 69 70 77 63 58 77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84 50
+    50 61 63 55 63 62 35 63 63 28 28 58 28 97 63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84
+""".split()
+WIDTHS = {chr(32 + i): int(w) / 100 for i, w in enumerate(WIDTHS)}
+WIDTHS.update({"\u2009": 0.2, "\u2026": 1.0, "\u00b9": 0.4, "\u00b2": 0.4, "\u00b3": 0.4})
+
+
+class Text:
+    """A text of a figure, where it lies: the corners of its box, which may be turned."""
+
+    def __init__(self, element, at, color):
+        def own(name, other=0.0):
+            return float(element.get(name, other))
+
+        self.words, self.kind, self.color = element.text or "", element.get("class", ""), color
+        kinds, star = self.kind.split(), color == "star"
+        self.size = 11 if star else own("font-size", svg.FONT)
+        bold = 1.13 if "p" in kinds or element.get("font-weight") else 1
+        self.wide = bold * self.size * sum(WIDTHS.get(c, 0.65) for c in self.words)
+        self.x, self.y = own("x") + at[0], own("y") + at[1]
+        part = 0.5 if {"c", "p"} & set(kinds) else 1 if "n" in kinds else 0
+        turn = re.match(r"rotate\((-?[0-9.]+)", element.get("transform", ""))
+        self.angle = float(turn[1]) if turn else 0
+        sine, cosine = (f(math.radians(self.angle)) for f in (math.sin, math.cos))
+        left, top, bottom = -part * self.wide, -0.75 * self.size, 0.05 * self.size
+        corners = ((left, top), (left + self.wide, top), (left + self.wide, bottom), (left, bottom))
+        self.box = [(self.x + x * cosine - y * sine, self.y + x * sine + y * cosine)
+                    for x, y in corners]
+
+    def upon(self, other):
+        """Whether their boxes lie upon each other: no line along a side has them apart."""
+        for box in (self.box, other.box):
+            for (ax, ay), (bx, by) in zip(box, box[1:]):
+                x, y = ay - by, bx - ax
+                mine, theirs = ([x * a + y * b for a, b in t.box] for t in (self, other))
+                room = math.hypot(x, y)  # of one unit
+                if max(mine) - room < min(theirs) or max(theirs) - room < min(mine):
+                    return False
+        return True
+
+
+class Drawn:
+    """A figure as it is written: its texts, and what else there is by class."""
+
+    def __init__(self, family, panels, rows=None, caption=""):
+        rows = rows or [p.row for s in panels.values() for points in s.values() for p in points]
+        self.title = families.title_of(family, rows)
+        self.picture = svg.picture(family, panels)
+        self.written = svg.alone(self.picture, self.title, caption)
+        self.root = ElementTree.fromstring(self.written)
+        self.texts, self.parts = [], []
+        self.walk(self.root, (0, 0), "")
+
+    def walk(self, element, at, color):
+        color = element.get("color", color)
+        if element.get("class") == "star":
+            color = "star"
+        moved = re.match(r"translate\((\S+) (\S+)\)", element.get("transform", ""))
+        if moved:
+            at = at[0] + float(moved[1]), at[1] + float(moved[2])
+        tag = element.tag.split("}")[1]
+        if tag == "text":
+            self.texts.append(Text(element, at, color))
+        elif tag in ("path", "rect"):
+            self.parts.append((tag, element, at, color))
+        for inner in element:
+            self.walk(inner, at, color)
+
+    def of(self, tag, *kinds):
+        """[(element, x, y, color)] of these classes, but for the legend's."""
+        found = []
+        for kind, e, (left, top), color in self.parts:
+            if kind == tag and e.get("class") in kinds and left == 0:
+                start = re.match(r"M(\S+) (-?[0-9.]+)", e.get("d", ""))
+                x, y = start.groups() if start else (e.get("x"), e.get("y"))
+                found.append((e, float(x), float(y) + top, color))
+        return found
+
+    def text(self, words):
+        """The only one that says this."""
+        (found,) = [t for t in self.texts if t.words == words]
+        return found
+
+    def legend(self):
+        return [words for _, words in self.picture.legend]
+
+    def wrong(self):
+        """What lies upon another text, or is cut."""
+        high = float(self.root.get("height"))
+        own = [t for t in self.texts if t.words]
+        found = [f"cut: {t.words}" for t in own
+                 if not all(0 <= x <= svg.WIDE and 0 <= y <= high for x, y in t.box)]
+        for a, b in itertools.combinations(own, 2):
+            near = max(abs(a.x - b.x), abs(a.y - b.y)) < a.wide + b.wide
+            found += [f"{a.words} upon {b.words}"] if near and a.upon(b) else []
+        return found
 
 
 def run(*arguments):
@@ -29,7 +131,7 @@ def drawn(name, path):
     points = [p for p in (table.point(family, r) for r in own) if p]
     panels, slower = table.arrange(family, points)
     text = table.caption(family, own, panels, {}, slower, replaced, None)
-    return draw.draw(family, panels, text), points, text
+    return Drawn(family, panels, own, text), points, text
 
 
 def row(base, **changes):
@@ -50,20 +152,45 @@ def files(tmp):
     for name in ("other.csv", "semicolons.csv", "empty.csv"):
         check(f"{name}: skipped" in error, f"{name}: not said to be skipped")
     check("copy.csv: skipped" not in error, "a file of ours is skipped")
-    made = [f.name for f in (tmp / "figures").iterdir()]
-    check(made == ["amd-epyc-cpu-copy-grid.png"], f"--store: {made}")
-
-    kept = {name: sys.modules.pop(name) for name in ("draw", "matplotlib")}
-    sys.modules["matplotlib"] = None
-    code, error = run(tmp, "--out", tmp / "figures")
-    sys.modules.update(kept)
-    check(code == 2 and "no matplotlib" in error, f"without matplotlib: {code} {error}")
+    made = [*(tmp / "figures").iterdir()]
+    check([f.name for f in made] == ["amd-epyc-cpu-copy-grid.svg"], f"--store: {made}")
+    before = made[0].read_bytes(), made[0].stat().st_mtime_ns
+    run(tmp, "--out", tmp / "figures", "--store", "copy-grid")
+    check(before == (made[0].read_bytes(), made[0].stat().st_mtime_ns), "drawn again: not the same")
 
     check(run(tmp / "other.csv", "--out", tmp)[0] == 2, "nothing but another table: not an error")
     check(run(tmp, "--out", tmp, "--store", "nosuch")[0] == 2, "--store nosuch: not an error")
     write(tmp / "short.csv", [{k: v for k, v in copy[0].items() if k != "median_s"}])
     code, error = run(tmp, "--out", tmp / "figures")
     check(code == 2 and "median_s" in error, f"a column missing: {code} {error}")
+
+
+# ---- formats: PNG and PDF by what is there -------------------------------------------------------
+
+
+def formats(tmp):
+    write(tmp / "copy.csv", rows_of("cpu-copy.csv"))
+    path, os.environ["PATH"] = os.environ["PATH"], str(tmp)
+    code, error = run(tmp / "copy.csv", "--out", tmp / "none", "--format", "svg,png")
+    said = "rsvg-convert" in error and "--format svg" in error and "\n" not in error
+    check(code == 2 and said, f"PNG without a converter: {code} {error}")
+    check(not (tmp / "none").exists(), "written without a converter")
+    (tmp / "rsvg-convert").write_text("#!/bin/sh\nexit 1\n")
+    (tmp / "rsvg-convert").chmod(0o755)
+    code, error = run(tmp / "copy.csv", "--out", tmp / "bad", "--format", "png")
+    check(code == 2 and "has failed" in error, f"a converter that fails: {code} {error}")
+    os.environ["PATH"] = path
+    if not shutil.which(plot.CONVERTER):
+        counts["skipped"] += 1
+        print(f"plots.py: skipped: PNG and PDF: no {plot.CONVERTER}")
+        return
+    code, error = run(tmp / "copy.csv", "--out", tmp / "both", "--format", "png,pdf")
+    names = sorted(f.name for f in (tmp / "both").iterdir())
+    wanted = [f"amd-epyc-cpu-copy-{name}.{end}"
+              for name in ("block", "fastest", "grid") for end in ("pdf", "png")]
+    check((code, names) == (0, [*wanted, "report.md"]), f"PNG and PDF: {code} {error} {names}")
+    starts = [(tmp / "both" / w).read_bytes()[:4] for w in wanted[:2]]
+    check(starts == [b"%PDF", b"\x89PNG"], f"PDF and PNG start with {starts}")
 
 
 # ---- floor-span: errors in per cent, against the span by the spin's own clock --------------------
@@ -90,13 +217,17 @@ def span(tmp):
         errors.keys() == wanted.keys() and all(math.isclose(errors[k], wanted[k]) for k in wanted),
         f"errors {errors}, not {wanted}",
     )
-    ax = figure.axes[0]
-    bands = [p.get_extents().transformed(ax.transData.inverted()) for p in ax.patches]
-    check([(round(b.y0), round(b.y1)) for b in bands] == [(-5, 5)], f"the band: {bands}")
-    check(ax.get_yscale() == "symlog" and "%" in ax.get_ylabel(), "the axis of the error")
-    white = [l.get_xydata().round(6) for l in ax.lines if l.get_markerfacecolor() == "white"]
-    hollow = [tuple(point) for line in white for point in line]
-    check(hollow == [(2, -5)], f"hollow: {hollow}")
+    at = {t: figure.text(t).y - 4.5 for t in ("-10", "-5", "0", "+5", "+10", "+100")}
+    bands = [(y, float(e.get("height"))) for e, _, y, _ in figure.of("rect", "band")]
+    near = [abs(y - at["+5"]) + abs(y + high - at["-5"]) < 0.3 for y, high in bands]
+    check(near == [True], f"the band: {bands}, +5 and -5 at {at}")
+    even, power = at["0"] - at["+5"], at["+10"] - at["+100"]
+    check(abs(at["+5"] - at["+10"] - even) < 0.2 and abs(power - 2 * even) < 0.3,
+          f"the axis of the error: {at}")
+    check("%" in figure.picture.upwards, "the axis of the error is not in %")
+    hollow = [(e[0].text, y) for e, _, y, _ in figure.of("path", "k h")]
+    check(len(hollow) == 1 and "launch-bound" in hollow[0][0] and "\u00b5s 2\n" in hollow[0][0]
+          and abs(hollow[0][1] - at["-5"]) < 0.2, f"hollow: {hollow}")
 
 
 # ---- captions: where measurement and model part --------------------------------------------------
@@ -130,12 +261,11 @@ def captions(tmp):
     check("number of accesses" in text and "written in part" in text, f"no reasons: {text}")
     figure, _, text = strided("cpu.csv", backend="cpu", device="AMD")
     check("the model" not in text, f"reasons of a GPU on a CPU: {text}")
-    title = figure._suptitle.get_text()
-    check("emulated" in title, f"title of a CPU's: {title}")
+    check("emulated" in figure.text(figure.title).words, f"title of a CPU's: {figure.title}")
 
     figure, _, text = drawn("offset-misaligned", RESULTS / "h200-offset.csv")
     check("neighbouring warps share" in text, f"misaligned: {text}")
-    check("emulated" not in figure._suptitle.get_text(), "title of a GPU's")
+    check("emulated" not in figure.title, "title of a GPU's")
 
 
 # ---- bands: what each kernel's data come from ----------------------------------------------------
@@ -152,41 +282,44 @@ def bands(tmp):
         r["gbps"] = str(float(r["bytes"]) / float(r["median_s"]) / 1e9)
     write(tmp / "zcopy.csv", made)
     figure, _, _ = drawn("zcopy-working-set", tmp / "zcopy.csv")
-    ax = figure.axes[0]
-    colors = {h.get_label(): h.lines[0].get_color() for h in ax.containers if hasattr(h, "lines")}
-    named = {k: [t.get_text() for t in ax.texts if t.get_color() == c] for k, c in colors.items()}
+    keys = {words: re.search('color="(.*?)"', key) for key, words in figure.picture.legend}
+    named = {k: [t.words for t in figure.texts if t.kind == "p" and t.color == color[1]]
+             for k, color in keys.items() if color}
     wanted = {
         "read again": ["L1", "L2", "memory"],
         "read again, past L1": ["L2", "memory"],
         "zcopy": ["L2", "memory"],
     }
     check(named == wanted, f"bands: {named}, not {wanted}")
-    check(not ax.patches, "a band over kernels that it does not hold for")
+    shaded = figure.of("rect", "s0", "s1")
+    check(not shaded, "a band over kernels that it does not hold for")
 
     write(tmp / "alike.csv", [r for r in made if r["kernel"] == "read again"])
     figure, _, _ = drawn("zcopy-working-set", tmp / "alike.csv")
-    ax = figure.axes[0]
-    check([t.get_text() for t in ax.texts] == wanted["read again"], "bands of one kernel")
-    check(len(ax.patches) == 3, "bands of one kernel are not shaded")
+    names = [t.words for t in figure.texts if t.kind == "p"]
+    check(names == wanted["read again"], f"bands of one kernel: {names}")
+    check(len(figure.of("rect", "s0", "s1")) == 3, "bands of one kernel are not shaded")
 
 
 def plateaus(tmp):
     """Named where latency has found them, for the stride that it looks at; with gaps in between."""
     rows = rows_of("h200-latency.csv")
     figure, _, text = drawn("latency-chase", RESULTS / "h200-latency.csv")
-    ax = figure.axes[0]
-    wanted = ["L1", "L2", "L2,\nfar part", "memory"]
-    named = [t.get_text() for t in ax.texts]
-    check(named == wanted, f"plateaus: {named}")
-    ends = [p.get_extents().transformed(ax.transData.inverted()) for p in ax.patches]
+    named = [t.words for t in figure.texts if t.kind == "p"]
+    check(named == ["L1", "L2", "L2, far part", "memory"], f"plateaus: {named}")
+    first, last = figure.text("1 KiB").x, figure.text("2 GiB").x
+    shaded = [(x, x + float(e.get("width"))) for e, x, _, _ in figure.of("rect", "s0", "s1")]
+    ends = [[2 ** (10 + 21 * (x - first) / (last - first)) for x in own] for own in shaded]
     found = [r for r in rows if r["bench"] == "latency/levels"]
     check(len(ends) == len(found) == 4, f"{len(ends)} bands, {len(found)} plateaus")
-    for band, level in zip(ends, found):
-        inside = band.x0 < float(level["from_bytes"]) and float(level["to_bytes"]) < band.x1
-        check(inside and band.x1 < 1.5 * float(level["to_bytes"]), f"{level['kernel']}: {band}")
+    for (low, high), level in zip(ends, found):
+        inside = low < float(level["from_bytes"]) and float(level["to_bytes"]) < high
+        check(inside and high < 1.5 * float(level["to_bytes"]), f"{level['kernel']}: {low} {high}")
     write(tmp / "none.csv", [r for r in rows if r["bench"] == "latency/chase"])
     figure, points, _ = drawn("latency-chase", tmp / "none.csv")
-    check(not figure.axes[0].texts and len(points) == 184, "a chase without plateaus")
+    bare = not [t for t in figure.texts if t.kind == "p"]
+    marks = figure.of("path", "k")
+    check(bare and len(points) == len(marks) == 184, "a chase without plateaus")
     check(all(math.isclose(p.y, 1e9 * float(p.row["median_s"])) for p in points), "not in ns")
 
 
@@ -235,11 +368,10 @@ def unknown(tmp):
     check(scales == [True, False, False], f"logarithmic x: {scales}")
 
     figures = tmp / "figures"
-    code, error = run(own, "--out", figures, "--format", "png,pdf")
+    code, error = run(own, "--out", figures)
     names = sorted(f.name for f in figures.iterdir())
-    wanted = ["amd-epyc-cpu-own-sum.pdf", "amd-epyc-cpu-own-sum.png", "report.md"]
+    wanted = ["amd-epyc-cpu-own-sum.svg", "report.md"]
     check((code, error, names) == (0, "", wanted), f"an unknown bench: {code} {error} {names}")
-    check((figures / wanted[0]).read_bytes()[:5] == b"%PDF-", "not a PDF")
     for options, words in (
         (["--x", "nosuch"], "its axes are block, n, way"),
         (["--series", "nosuch"], "no such column"),
@@ -306,111 +438,169 @@ def cards(tmp):
 # ---- nothing lies upon its neighbour -------------------------------------------------------------
 
 
-def boxes(texts):
-    """The corners of texts as they lie, turned or not; matplotlib's extents stand upright."""
-    found = []
-    for t in texts:
-        if not t.get_text() or not t.get_visible():
-            continue
-        angle = math.radians(t.get_rotation())
-        x, y = t.get_transform().transform(t.get_position())
-        copy = t.figure.text(0, 0, t.get_text(), fontsize=t.get_fontsize())
-        box = copy.get_window_extent()
-        copy.remove()
-        found.append((x * math.sin(angle) - y * math.cos(angle), t.get_window_extent(), box.height))
-    return found
-
-
-def apart(texts):
-    """Whether names along x do: side by side, or, where they are turned, one below the other."""
-    texts = [t for t in texts if t.get_text()]
-    own = boxes(texts)
-    if not texts or not texts[0].get_rotation():
-        return all(a[1].x1 < b[1].x0 for a, b in zip(own, own[1:]))
-    return all(abs(b[0] - a[0]) >= 0.95 * a[2] for a, b in zip(own, own[1:]))
-
-
 def layout(tmp):
     def figure_of(path):
         (found,) = table.figures(table.read_all([path]))
-        figure = draw.draw(found.family, found.panels, found.caption)
-        figure.draw_without_rendering()
+        figure = Drawn(found.family, found.panels, found.rows, found.caption)
+        check(not figure.wrong(), f"{path.name}: {figure.wrong()[:5]}")
         return figure, found
 
     for count in (4, 16, 45):
         names = [f"a kernel of a name as long as {i}" for i in range(count)]
-        path = made(tmp, "bars.csv", kernel=names)
-        figure, found = figure_of(path)
-        ax = figure.axes[0]
-        check(apart(ax.get_xticklabels()), f"{count} names along x lie upon each other")
-        lines = len(svg.figure(found.family, found.panels)[1].split("rotate(-90")) - 1
-        check((lines > 0) == (count == 45), f"{count} names in the report: {lines} are upright")
-        wide = [
-            v.get_window_extent().width <= bar.get_window_extent().width + 4
-            for bar, v in zip(ax.patches, ax.texts)
-        ]
-        check(all(wide) and len(wide) == count or count == 45, f"{count}: values wider than bars")
-        check(not ax.get_legend() or len(ax.get_legend().get_texts()) < 3, "a legend of the x axis")
+        figure, found = figure_of(made(tmp, "bars.csv", kernel=names))
+        upright = sum(t.angle == -90 for t in figure.texts if "t" not in t.kind.split())
+        check(upright == (count if count == 45 else 0), f"{count} names along x: {upright} upright")
+        said = " ".join(t.words for t in figure.texts)
+        check(all(n in said for n in names), f"{count} names along x: not all are there")
+        values = [t for t in figure.texts if "t" in t.kind.split()]
+        bars = [float(e.get("width")) for e, *_ in figure.of("rect", "b")]
+        within = [(t.size if t.angle else t.wide) <= bar + 4 for t, bar in zip(values, bars)]
+        check(all(within) and len(values) == len(bars) == count, f"{count}: values wider than bars")
+        check(not set(figure.legend()) & set(names), "a legend of the x axis")
     long = [f"there and back, a panel of which much can be said, {i}" for i in range(4)]
     figure, found = figure_of(made(tmp, "panels.csv", n=(1, 2, 4), kernel=("a", "b"), what=long))
-    titles = [ax.title.get_window_extent() for ax in figure.axes]
-    check(all(a.x1 < b.x0 for a, b in zip(titles, titles[1:])), "titles of panels overlap")
-    picture = svg.figure(found.family, found.panels)[1]
-    longest = max(len(t) for t in re.findall(r'class="p"[^>]*>([^<]*)', picture))
-    check(0 < longest * 7.5 <= 250, f"a panel's title of {longest} letters in the report")
-    rows = [ax for ax in figure_of(made(tmp, "rows.csv", n=(1, 2, 4), kernel=("a", "b"),
-                                        what=[*"abcdefg"]))[0].axes]
-    words = [ax.get_ylabel() for ax in rows]
-    words += [t.get_text() for t in rows[0].figure.texts]
+    titles = [t for t in figure.texts if t.kind == "p"]
+    said = " ".join(t.words for t in titles)
+    check(all(f"said, {i}" in said for i in range(4)), f"titles of panels: {said}")
+    longest = max(t.wide for t in titles)
+    check(0 < longest <= 170, f"a panel's title of {longest:.0f} units")
+    figure, _ = figure_of(made(tmp, "rows.csv", n=(1, 2, 4), kernel=("a", "b"), what=[*"abcdefg"]))
+    words = [t.words for t in figure.texts]
     check(words.count("Rate, read + written, in GB/s") == 1, f"labels of two rows: {words}")
+
+    # Many columns of a heat map, and stretches named above the last points alone.
+    columns = made(tmp, "columns.csv", iterations=range(1, 61), lanes=(1, 2))
+    rows = [{**r, "bench": "offset/lanes", "elem": "16"} for r in rows_of(columns)]
+    write(columns, rows)
+    figure, found = figure_of(columns)
+    named = [t.words for t in figure.texts if t.words.isdigit() and 1 < int(t.words) <= 60]
+    check(found.family.draw == "heat" and 10 < len(named) < 60, f"names of 60 columns: {named}")
+    last = {"4096": "a second level", "8192": "memory"}
+    ends = made(tmp, "ends.csv", lambda r: {"cache": last.get(r["footprint"], "L1")},
+                footprint=[2**e for e in range(14)])
+    write(ends, [{**r, "bench": "zcopy/working_set", "backend": "cuda"} for r in rows_of(ends)])
+    figure, _ = figure_of(ends)
+    named = [t.words for t in figure.texts if t.kind == "p"]
+    check(named == ["L2", "a second level", "memory"], f"stretches of one point: {named}")
+
+    # Names that are longer than there is room for: in the legend, along x, of rows and columns.
+    long = [f"{i}, a name that goes on and on, far longer than any that fits on one line, of all "
+            "that have ever been given to a kernel or to the way in which it is run" for i in "ab"]
+    figure, _ = figure_of(made(tmp, "words.csv", n=(1, 2, 4), way=long))
+    said = " ".join(t.words for t in figure.texts)
+    check(all(name in said for name in long), "a long name in the legend is cut")
+    column = "a_column_whose_name_takes_more_than_the_width_of_one_of_the_panels"
+    figure, _ = figure_of(made(tmp, "wide.csv", kernel=("a", "b"), what=[*"abcd"],
+                               **{column: (1, 2, 4)}))
+    said = " ".join(t.words for t in figure.texts)
+    check(families.axis_label(column) in said, "a long name along x is cut")
+    write(columns, [{**r, "lanes": long[int(r["lanes"]) - 1]} for r in rows])
+    figure_of(columns)
 
     # Forty kernels in the legend, a long name upwards, numbers along an even axis.
     names = [f"kernel {i}" for i in range(40)]
-    ax = figure_of(made(tmp, "many.csv", kernel=names, n=(1, 2, 4)))[0].axes[0]
-    legend = ax.get_legend().get_window_extent()
-    check(legend.height <= ax.figure.bbox.height, "a legend of 40 kernels is cut")
+    figure, _ = figure_of(made(tmp, "many.csv", kernel=names, n=(1, 2, 4)))
+    words = [t.words for t in figure.texts]
+    check(set(names) <= set(words), "a legend of 40 kernels is cut")
     value = "a_value_of_quite_a_long_name_that_somebody_has_given_it_for_once"
     path = made(tmp, "long.csv", lambda r: {"values": value, value: "1"}, n=(-1, 0, 128))
     family = table.guess("own/sum", table.read_all([path]), y=value)
     points = [table.point(family, r) for r in table.read_all([path])]
-    figure = draw.draw(family, table.arrange(family, points)[0], "")
-    figure.draw_without_rendering()
-    (ax,) = figure.axes
-    name, room = ax.yaxis.label.get_window_extent(), ax.get_window_extent()
-    check(name.height <= 1.05 * room.height, "a name upwards is longer than its axis")
+    figure = Drawn(family, table.arrange(family, points)[0])
+    check(not figure.wrong(), f"a long name upwards: {figure.wrong()[:5]}")
     check(families.tick_label(family, 128) == "128", "powers of two on an even axis")
 
     # What is far below the memory's rates is drawn without these; numbers along x are in order.
     slow = made(tmp, "slow.csv", lambda r: {"peak_gbps": "1e6", "ceiling_gbps": ""}, n=(64, 128))
     figure, found = figure_of(slow)
     top = max(p.y for s in found.panels.values() for points in s.values() for p in points)
-    check(figure.axes[0].get_ylim()[1] < 2 * top, "a peak hides the rates")
     (points,) = found.panels[""].values()
     across = table.references(found.family, points)
     high = svg.extent(found.family, points, across)[1]
-    check(high < 2 * top, "a peak hides the rates in the report")
+    check(high < 2 * top and not figure.of("path", "o"), "a peak hides the rates")
     check([*families.grouped(figure_of(made(tmp, "order.csv", lambda r: {"kernel": "k"},
         n=(8, 2, 4), way=("a",)))[1].panels[""])] == [2, 4, 8], "bars that are not in order")
     title = families.title_of(FAMILY["host-sum"], rows_of("h200-host.csv"))
     check("emulated" not in title, "the host's own programs are called emulated")
 
 
+def drawn_of_all_kinds(tmp):
+    """Random axes and rates, zero among these, on each kind of axis, as heat maps, too."""
+    draw, figures = random.Random(1), 0
+    for _ in range(80):
+        axes = {}
+        for name in draw.sample(["n", "way", "block", "elem", "kernel", "a_longer_name"],
+                                draw.randint(1, 3)):
+            many, power = draw.choice((1, 2, 5, 9, 20)), draw.randint(-6, 6)
+            values = draw.choice((lambda: 2 ** draw.randint(0, 30), lambda: draw.randint(-9, 50),
+                                  lambda: draw.random() * 10**power,
+                                  lambda: f"what is called {draw.randint(0, 99)}"))
+            axes[name] = list(dict.fromkeys(values() for _ in range(many)))
+        scale, apart = 10 ** draw.uniform(-3, 9), draw.choice((0, 0.01, 1, 6))
+        path = made(tmp, "any.csv", lambda r: {
+            "gbps": str(draw.choice((0, *[scale] * 20)) * 10 ** -draw.uniform(0, apart)),
+            "ci_lo_s": "", "ci_hi_s": "", "expected_pct": draw.choice(("", "50")),
+            "reference": str(scale),
+        }, **axes)
+        asked = {"y": "gbps", "log": draw.choice(("x", "y"))}
+        try:
+            found = [*table.figures(table.read_all([path]), asked=asked)]
+        except table.Problem:  # a logarithm of what has none
+            continue
+        for f in found:
+            for kind in {f.family.draw, families.heat}:
+                figure = Drawn(dataclasses.replace(f.family, draw=kind), f.panels)
+                shape = {k: len(v) for k, v in axes.items()}
+                check(not figure.wrong(), f"{kind} of {shape}: {figure.wrong()[:3]}")
+                figures += 1
+    check(figures > 80, f"{figures} figures of random rows")
+
+
+def contrast(color, ground):
+    lights = []
+    for c in (color, ground):
+        parts = [int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        red, green, blue = (v / 12.92 if v < 0.04 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+        lights.append(0.05 + 0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    return max(lights) / min(lights)
+
+
+def everything(tmp):
+    """All figures of all stored rows: marks for all points, colours that are seen on black."""
+    check(set(families.MARKERS) < svg.MARKS.keys(), "a marker that svg.py does not know")
+    ground, colors = re.search(r"prefers.*?\.w \{ fill: (#\w+)", svg.STYLE, re.S)[1], set()
+    for f in table.figures(table.read_all([RESULTS], quiet=True)):
+        figure = Drawn(f.family, f.panels, f.rows, f.caption)
+        check(not figure.wrong(), f"{f.name}: {figure.wrong()[:5]}")
+        points = sum(len(p) for series in f.panels.values() for p in series.values())
+        said = figure.written.count("<title>")
+        check(said == points, f"{f.name}: {points} points, {said} of them say what they are")
+        colors |= figure.picture.colors
+    dim = {c for c in colors if contrast(svg.on_dark(c), ground) < 3}
+    check(colors and not dim, f"colours that are not seen on {ground}: {dim}")
+
+
 # ---- the stored figures --------------------------------------------------------------------------
 
 
-def stored():
-    names = sorted(f.name for f in (ROOT / "bench" / "figures").iterdir())
-    known = {f"nvidia-h200-cuda-{f}.png" for f in FAMILY}
-    check(names and set(names) <= known, f"bench/figures: {names}")
-    size = sum((ROOT / "bench" / "figures" / n).stat().st_size for n in names)
+def stored(tmp):
+    folder = ROOT / "bench" / "figures"
+    names = sorted(f.name for f in folder.iterdir())
+    known = {f"nvidia-h200-cuda-{f}.svg": f for f in FAMILY}
+    check(names and set(names) <= set(known), f"bench/figures: {names}")
+    size = sum((folder / n).stat().st_size for n in names)
     check(size <= 300e3, f"bench/figures: {size} bytes")
+    date = re.search(r"backend cuda; ([0-9-]+)", (folder / names[0]).read_text("utf-8"))[1]
+    store = ",".join(known[n] for n in names)
+    code, error = run(RESULTS, "--out", tmp, "--store", store, "--date", date)
+    old = [n for n in names if (tmp / n).read_bytes() != (folder / n).read_bytes()]
+    check(code == 0 and not old, f"not as bench/results has it: {old}: make figures")
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (files, span, captions, bands, plateaus, unknown, overlaid, cards,
-             layout):
+    for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
+                 drawn_of_all_kinds, everything, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
-stored()
 finish()

@@ -97,7 +97,7 @@ def stored(tmp):
             if "schema" in r:
                 benches.setdefault(r["bench"], []).append(r)
     for bench, rows in benches.items():
-        found = page.tables.get(f"rows-{report.slug(bench)}", [])
+        found = page.tables.get(f"rows-{families.file_name(bench)}", [])
         check(len(found) == len(rows), f"{bench}: {len(found)} rows, not {len(rows)}")
         shown = Counter(cell for line in found for cell in line)
         medians = [float(r["median_s"]) for r in rows if r["median_s"]]
@@ -113,7 +113,7 @@ def stored(tmp):
             check(drawn, f"{f.name}: no figure")
     others = [b for b in benches if b not in {f.bench for f in families.FAMILIES}]
     for b in others:
-        check(any(i.endswith(f"-{report.slug(b)}") for i in page.ids), f"{b}: no figure")
+        check(any(i.endswith(f"-{families.file_name(b)}") for i in page.ids), f"{b}: no figure")
     words = "".join(page.words)
     for c in json.loads((RESULTS / "h200-context.json").read_text()).values():
         for note in c.get("notes", []) if isinstance(c, dict) else []:
@@ -167,6 +167,16 @@ def made(tmp):
     words = "".join(page.words)
     check(f"a note {nasty}" in words and "<b>&" not in text, "text became markup")
     check("132" in words and "PCIe" not in context, "the device's facts")
+    own["settings"] = {
+        "precision": 0.005, "max_samples": 99, "profile": "full", "order": "drawn", "raw": "yes",
+        "strict": "no", "cache": "hot", "peak_gbps": None, "arguments": "--n=1,2",
+    }  # fmt: skip
+    own["rows"] = [{k: v for k, v in r.items() if k != "settings"} for r in lines]
+    (tmp / "alone").mkdir()
+    (tmp / "alone" / "transfer.json").write_text(json.dumps(own))
+    run(tmp / "alone", "--out", tmp / "alone.html")
+    said = "build/cuda/transfer --precision 0.5 --full --shuffle --raw --n=1,2 --samples 30:99 "
+    check(said in "".join(page_of(tmp / "alone.html")[1].words), "settings that only the JSON says")
 
     before, after = tmp / "before.csv", tmp / "after.csv"
     write(before, base)
@@ -210,7 +220,7 @@ for (const kind of ['error', 'warn']) console[kind] = (...words) => wrong.push(w
 </script>"""
 LOOK = """<script>
 const at = (row, i) => row.cells[i].textContent;
-let sorted = 0, shown = 0, figures = 0;
+let sorted = 0, shown = 0, figures = 0, keyed = 0;
 for (const table of document.querySelectorAll('table.data')) {
   const rows = table.tBodies[0].rows, before = rows.length;
   const head = [...table.tHead.rows[0].cells];
@@ -233,32 +243,59 @@ for (const find of document.querySelectorAll('input.find')) {
   if (none && !rows[0].hidden) shown++;
   else wrong.push('not filtered');
 }
-for (const picture of document.querySelectorAll('figure > svg')) {
-  const page = picture.getBoundingClientRect(), where = picture.parentNode.id;
-  const texts = [...picture.querySelectorAll('text:not(.star):not([transform])')]
+for (const picture of document.querySelectorAll('.picture > svg')) {
+  const page = picture.getBoundingClientRect(), where = picture.closest('figure').id;
+  const texts = [...picture.querySelectorAll('text:not([transform])')]
     .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const small = page.width / picture.viewBox.baseVal.width;
   texts.forEach(([text, a], i) => {
     if (a.left < page.left - 1 || a.right > page.right + 1 || a.bottom > page.bottom + 1)
       wrong.push(where + ': cut: ' + text);
     for (const [other, b] of texts.slice(i + 1))
       if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
-          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+          Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3 * small)
         wrong.push(where + ': ' + text + ' lies upon ' + other);
   });
+  if (small * parseFloat(getComputedStyle(picture).fontSize) < 9)
+    wrong.push(where + ': too small to be read');
   const mark = picture.querySelector('title').parentNode, text = mark.textContent;
   const box = mark.getBoundingClientRect();
   picture.dispatchEvent(new PointerEvent('pointermove',
     {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}));
-  const tip = document.getElementById('tip');
   if (!tip.hidden && tip.textContent.length > 5) figures++;
   else wrong.push('no values on hover: ' + text);
+  const says = (key) => {
+    picture.dispatchEvent(new KeyboardEvent('keydown', {key}));
+    return tip.hidden ? null : picture.querySelector('.here');
+  };
+  const marks = [...picture.querySelectorAll('[aria-label]')], curve = mark.parentNode;
+  const other = marks.find((m) => m.parentNode !== curve) || mark, last = marks[marks.length - 1];
+  const way = {Home: mark, ArrowDown: other, ArrowUp: mark, End: last, ArrowLeft: marks.at(-2),
+    ArrowRight: last, Escape: null};
+  const lost = Object.keys(way).filter((key) => key in way && says(key) !== way[key]);
+  if (picture.tabIndex === 0 && !lost.length) keyed++;
+  else wrong.push(where + ': no values by ' + lost);
 }
-document.documentElement.innerHTML =
-  '<pre>verdict ' + JSON.stringify({sorted, shown, figures, wrong: wrong.slice(0, 5)}) + '</pre>';
+if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the window');
+const light = (color) => color.match(/[0-9]+/g).slice(0, 3).reduce((sum, c) => sum + Number(c), 0);
+const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+const ground = light(getComputedStyle(document.body).backgroundColor);
+for (const text of document.querySelectorAll('p, h2, td, .picture text:not([style])')) {
+  const own = getComputedStyle(text), ink = light(text.closest('svg') ? own.fill : own.color);
+  if (dark ? ink - ground < 200 : ground - ink < 200) {
+    wrong.push('not seen: ' + text.textContent);
+    break;
+  }
+}
+const found = {sorted, shown, figures, keyed, dark, wide: innerWidth, wrong: wrong.slice(0, 5)};
+parent.postMessage(JSON.stringify(found), '*');
+</script>"""
+FRAME = """<iframe src="watched.html" width="{}" height="800"></iframe><script>
+onmessage = (e) => document.body.textContent = 'verdict ' + e.data;
 </script>"""
 
 
-def browser(path, tmp):
+def browser(path, tmp, width, dark):
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
     if not program:
         counts["skipped"] += 1
@@ -269,11 +306,13 @@ def browser(path, tmp):
     figures = text.count("<figure ")
     watched = text.replace("<style>", WATCH + "<style>", 1).replace("</body>", LOOK + "</body>")
     (tmp / "watched.html").write_text(watched, encoding="utf-8")
+    (tmp / "frame.html").write_text(FRAME.format(width), encoding="utf-8")
     command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    command += ["--window-size=1300,900", f"--blink-settings=preferredColorScheme={int(not dark)}"]
     command += [f"--user-data-dir={tmp / 'profile'}", "--enable-logging=stderr", "--dump-dom"]
     try:
         done = subprocess.run(
-            [*command, (tmp / "watched.html").as_uri()], capture_output=True, text=True, timeout=120
+            [*command, (tmp / "frame.html").as_uri()], capture_output=True, text=True, timeout=120
         )
     except subprocess.TimeoutExpired:
         check(False, "chromium: not done in 120 s")
@@ -284,6 +323,9 @@ def browser(path, tmp):
     check(verdict.get("sorted") == tables > 0, f"tables sorted: {verdict}, not {tables}")
     check(0 < verdict.get("shown", 0) <= finds, f"tables filtered: {verdict}")
     check(verdict.get("figures") == figures > 0, f"values on hover: {verdict}, not {figures}")
+    check(verdict.get("keyed") == figures, f"values by keys: {verdict}, not {figures}")
+    screen = verdict.get("wide"), verdict.get("dark")
+    check(screen == (width, dark), f"the screen: {screen}, not {(width, dark)}")
     check("CONSOLE" not in done.stderr, f"console: {done.stderr[-300:]}")
 
 
@@ -292,5 +334,7 @@ with tempfile.TemporaryDirectory() as folder:
     (here / "made").mkdir()
     made(here / "made")
     flags()
-    browser(stored(here), here)
+    page = stored(here)
+    browser(page, here, 1200, False)
+    browser(page, here, 400, True)
 finish()
