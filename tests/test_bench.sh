@@ -112,13 +112,13 @@ bench group 36 over_range,access,element,each,threads 8 --filter range --axis el
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
 bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
-bench stencil 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
-bench stencil "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
+bench jacobi 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
+bench jacobi "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
     --axis chunk=7,64
-bench stencil "$(of 16 32)" n,block,rows_each 1 --full --filter stencil/mapping --axis n=2,67
-bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
-bench stencil "$(of 4 6)" n,scalars 2 --filter stencil/cg --axis n=3,33
-bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
+bench jacobi "$(of 16 32)" n,block,rows_each 1 --full --filter stencil/mapping --axis n=2,67
+bench gauss_seidel 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
+bench conjugate_gradients "$(of 4 6)" n,scalars 2 --filter stencil/cg --axis n=3,33
+bench solvers 4 n,method 1 --filter stencil/solve --axis n=9
 
 bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_bytes=8,128,4096 \
     --axis footprint=4096,99999,1048577
@@ -175,7 +175,10 @@ replay roofline 45 'Roofs of f64: 4268 GB/s and 33358 GFLOP/s, 99\.7 %'
 replay stream 169 'Shared memory delivers 32889 GB/s'
 replay launch 96 'Without arguments a launch in a graph takes 0\.17'
 replay nbody 213 'Gain from unrolling: 1 body a thread 1\.23 times'
-replay stencil 132 'Fastest with 8 rows a thread'
+replay jacobi 104 'Fastest with 8 rows a thread'
+replay gauss_seidel 8 'A red-black sweep at n = 8192 '
+replay conjugate_gradients 12 'An iteration of conjugate gradients, n = 4096'
+replay solvers 8 'To a known solution at n = 128: '
 replay floor 2301 'Spans of 2 us and more, with the way that is chosen: 98 of 103 within 5 %'
 # CSV alone knows little of its device: not all fits, but nothing crashes.
 for name in counters stream zcopy; do
