@@ -126,7 +126,7 @@ bench latency 3 stride_bytes,footprint 1 --filter latency/tlb --axis stride_byte
     --axis footprint=4096,40960,100000
 bench latency 4 access,footprint 4 --filter latency/lines --axis footprint=131072,1000000
 bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
-bench latency "$(of 20 21)" memory,adders,apart_bytes,words 3 --filter latency/atomic \
+bench atomics "$(of 20 21)" memory,adders,apart_bytes,words 3 --filter latency/atomic \
     --axis words=1,3,33,1000
 # How many plateaus a chase has is the machine's matter.
 "$build/latency" --filter latency/chase --filter latency/levels --axis stride_bytes=128 --warmup 0 \
@@ -170,7 +170,8 @@ replay reduction 632 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
 replay strided 274 'Farthest below: 16 B at stride 256, .* 8\.31 %'
 replay offset 524 'L = 4: best at 32 sub-domains .* 4302 GB/s'
 replay transfer 105 'pinned up: 4 B take 3\.712 us'
-replay latency 293 'A dependent load, .* L2: 320 KiB'
+replay latency 250 'A dependent load, .* L2: 320 KiB'
+replay atomics 43 'An atomic addition that waits for the one before: shared memory, 1 thread '
 replay roofline 45 'Roofs of f64: 4268 GB/s and 33358 GFLOP/s, 99\.7 %'
 replay stream 169 'Shared memory delivers 32889 GB/s'
 replay launch 96 'Without arguments a launch in a graph takes 0\.17'
