@@ -81,11 +81,12 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
 THOROUGH := $(foreach t,amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
-SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
+SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
 ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
                 tests/test_*.c tests/test_*.cpp tests/test_*.cu)))
+ASAN_PAIR := $(addprefix build/cpu-asan/,peers peer_packets peer_latency pipeline)
 TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
@@ -229,6 +230,12 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_C) $(SANITIZE) $< -o $@ -lm
 
+build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) -x c++ $< -o $@
+
+tests/test_pair_asan.sh: $(ASAN_PAIR)
+
 build/cpu-tsan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_CXX) $(RACES) -x c++ $< -o $@
@@ -257,7 +264,8 @@ rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
 $(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
-$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
+$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS) tests/test_pair_asan.sh,$\
+    $(CXX) has no sanitizer runtime)
 $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 

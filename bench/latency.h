@@ -15,11 +15,11 @@ enum { MOST_NODES = 1 << 23 };
 
 /* ---- lines in memory ------------------------------------------------------------------------- */
 
-/* The node of each stride lies at the start of a line of it, drawn for each (the finalizer of
- * MurmurHash3), so that those of large strides do not meet in a few sets of a cache. */
+/* The node of each stride lies at the start of a line of it, drawn for each, so that those of
+ * large strides do not meet in a few sets of a cache. */
 static __host__ __device__ inline uint64_t place_of(uint32_t node, uint64_t stride)
 {
-    uint32_t h = node;
+    uint32_t h = node; /* as mixed() of hash.h, with which nvcc puts the loops in another order */
     h = (h ^ (h >> 16)) * 0x85ebca6bu;
     h = (h ^ (h >> 13)) * 0xc2b2ae35u;
     h ^= h >> 16;

@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "hash.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -517,14 +518,10 @@ static const char gather_bench[] = "stream/gather";
 
 enum { IN_FLIGHT = 8 }; /* gathers of a thread */
 
-/* Which element the k-th gather takes (the finalizer of MurmurHash3). */
+/* Which element the k-th gather takes. */
 static __host__ __device__ inline uint64_t gathered(uint32_t k, uint64_t elements)
 {
-    uint32_t h = k;
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    h ^= h >> 16;
-    return h * elements >> 32;
+    return mixed(k) * elements >> 32;
 }
 
 template <int words> struct alignas(4 * words <= 16 ? 4 * words : 16) element_of {

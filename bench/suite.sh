@@ -62,7 +62,7 @@ for path; do
         [ "$code" -ne 2 ] || measure # what was left is of another profile
         ;;
     esac
-    case $name,$code in peers,3 | pipeline,3) code=0 ;; esac # need two devices, and say so
+    case $name,$code in peer*,3 | pipeline,3) code=0 ;; esac # need two devices, and say so
     # Interrupted, hung up or terminated: the rest, another time.
     [ "$code" -lt 128 ] || exit "$code"
     [ "$code" -eq 0 ] || status=$code

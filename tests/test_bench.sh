@@ -105,10 +105,10 @@ bench stream 36 operation,words,block,n 3 --filter stream/geometry --axis n=5,66
 bench stream 4 elem,footprint 2 --filter stream/gather --axis elem=4,32 --axis footprint=16384,99999
 bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
 # Of forms that are everywhere.
-bench group 39 algorithm,type,threads,scope,vote 13 --filter block/shared --filter block/shuffles \
-    --filter warp/shared --filter warp/shuffles --filter vote --filter barrier \
-    --axis type=int32 --axis threads=64
-bench group 36 over_range,access,element,each,threads 8 --filter range --axis element=int32 \
+bench group_values 19 algorithm,type,threads 9 --filter block/shared --filter block/shuffles \
+    --filter warp/shared --filter warp/shuffles --axis type=int32 --axis threads=64
+bench group_votes 20 threads,scope,vote 6 --axis threads=64
+bench group_ranges 36 over_range,access,element,each,threads 8 --axis element=int32 \
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
 bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
@@ -238,8 +238,9 @@ two_devices() # NAME
     check "$1: one device: exit code $?, not 3" test $? -eq 3
     check "$1: says no line" test "$(grep -c 'needs two devices' "$tmp/bench.out")" -eq 1
 }
-two_devices peers
-two_devices pipeline
+for name in peers peer_packets peer_latency pipeline; do
+    two_devices $name
+done
 
 # The suite: the time is said before, what an interrupt left is done by the next run, and once.
 # shellcheck disable=SC2016 # what the program is to expand

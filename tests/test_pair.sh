@@ -1,0 +1,41 @@
+#!/bin/sh
+# test_pair.sh - the programs for two devices and more, of $TEST_BUILD: all rows, each with its check
+# of what has arrived. On the CPU two devices are pretended.
+cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
+
+build=${TEST_BUILD:-build/cpu}
+PRETENDED_DEVICES=2
+ASAN_OPTIONS=detect_stack_use_after_return=0 # takes too long with fibers, in which kernels run
+export PRETENDED_DEVICES ASAN_OPTIONS
+
+# pair NAME ROWS OK: no row fails; on the CPU there are so many, the others skipped
+pair() {
+    timeout 300 "$build/$1" --budget 100 --samples 6:6 --csv "$tmp/$1.csv" >"$tmp/out" 2>&1 \
+        </dev/null
+    code=$?
+    case $build,$code in build/cuda,3 | build/hip,3)
+        skip "$1: one device"
+        return
+        ;;
+    esac
+    check "$1: exit code $code: $(tail -n 3 "$tmp/out")" test $code -eq 0
+    check "$1: a row failed" has '^[0-9]+ rows: [0-9]+ ok, [0-9]+ skipped, 0 failed$' "$tmp/out"
+    check "$1: a row is not verified" not grep -q unverified "$tmp/$1.csv"
+    case $build in
+    build/cpu*) check "$1: not $2 rows, $3 of them ok" \
+        has "^$2 rows: $3 ok, $(($2 - $3)) skipped, 0 failed\$" "$tmp/out" ;;
+    esac
+}
+
+pair peers 66 62 # without bulk copies
+pair peer_packets 16 16
+pair peer_latency 8 8
+pair pipeline 40 40
+[ ! -e "$tmp/pipeline.csv" ] || check "pipeline: a time of the host or a share of waits" awk -F , '
+    { gsub(/"[^"]*"/, "") }
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    !($at["host_us"] > 1e6 * $at["min_s"]) || !($at["consumer_waits_pct"] <= 100) { bad = 1 }
+    END { exit bad || NR < 2 }' "$tmp/pipeline.csv"
+
+finish
