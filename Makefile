@@ -103,7 +103,7 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
 	@sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 
-ABOUT_MEASURING := $(B)/floor build/cpu/coverage
+ABOUT_MEASURING := $(B)/floor
 passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built
 	@SUITE_TABLES=none SUITE_OPTIONS='--budget 0.1 --warmup 0.05' \
 	    sh bench/suite.sh quick results/passport \
@@ -111,9 +111,13 @@ passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; m
 	    [ $$code -ge 128 ] || python3 plots/passport.py results/passport bench/results | \
 	    tee results/passport/passport.txt; exit $$code
 
+coverage: build/cpu/coverage ## tries the statistics on synthetic series, for minutes; no GPU
+	@mkdir -p results
+	@$< >results/coverage.txt; code=$$?; tail -n 1 results/coverage.txt; exit $$code
+
 labs: $(LABS) ## builds the labs for students: see examples/labs/README.md
 
-fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/README.md
+fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/fleet.md
 	@test -n '$(FLEET)' || { echo 'make fleet: mpicc is missing' \
 	    '(Debian: apt-get install openmpi-bin libopenmpi-dev)'; exit 1; }
 
@@ -147,7 +151,7 @@ help: ## shows this list
 	@echo 'make BACKEND=hip HIP_PLATFORM=nvidia NVCC=nvcc HIP_INCLUDE=/usr/include TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport report labs fleet trace test rest check plots figures matrix lint
+.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures matrix lint
 .PHONY: mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -176,6 +180,9 @@ build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call
 
 build/cpu/%: bench/%.c $(HOST_NEEDS)
 	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+
+build/cpu/coverage: tests/coverage.c $(HOST_NEEDS)
+	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
 
 build/fleet: bench/fleet.c $(HOST_NEEDS)
 	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(HOST_C:$(CC)%=$(MPICC)%) $< -o $@ $(LDFLAGS) -lm
@@ -272,7 +279,7 @@ test_RUN += $(HOST_TESTS)
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
-rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
+rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # ---- report: of one folder or file, or of several set beside each other ----

@@ -1,6 +1,6 @@
 /* test_series.c - the interval of series that hang together, their classes, and comparisons round
  * by round: against figures worked out by hand and a naive reference. How often all this is right
- * of noisy series is in bench/coverage.c. */
+ * of noisy series is in tests/coverage.c. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
