@@ -216,12 +216,30 @@ while read -r cell; do
     check "bench/README.md explains a row without '$cell'" grep -qF -e "$cell" "$tmp/columns"
 done <"$tmp/cells"
 # shellcheck disable=SC2016 # what the table quotes
-sed -n '/^## Glossary/,/^## NVIDIA/s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
+sed -n '/^## Glossary/,$s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
     tr , '\n' | sed 's/^ *//' >"$tmp/names"
 check "the glossary has $(wc -l <"$tmp/names") references" test "$(wc -l <"$tmp/names")" -ge 20
 while read -r name; do
     check "the glossary's $name is not in gpumb.h" grep -q "$name" gpumb.h
 done <"$tmp/names"
+
+# The pages name programs and benchmarks that are there, and all of them.
+ls bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/programs"
+# shellcheck disable=SC2016 # what the table quotes
+sed -n '/^## The programs/,/^## Reading/s/^| \(`.*\)/\1/p' bench/README.md | cut -d '|' -f 1 |
+    tr -d '` ' | tr , '\n' | sort >"$tmp/names"
+check "bench/README.md: another list of programs than bench/" diff "$tmp/programs" "$tmp/names"
+grep -vE '^(fleet|ranks)$' "$tmp/programs" >"$tmp/names"
+check "bench/seconds.csv: other programs than bench/" sh -c \
+    "sed '1d; s/,.*//' bench/seconds.csv | sort | diff - '$tmp/names'"
+# shellcheck disable=SC2016 # what the text quotes
+grep -oE '`[a-z]+/[a-z_0-9]+`' bench/experiments.md | tr -d '`' | sort -u >"$tmp/names"
+check "bench/experiments.md names $(wc -l <"$tmp/names") benchmarks" \
+    test "$(wc -l <"$tmp/names")" -ge 40
+while read -r name; do
+    check "bench/experiments.md: no benchmark $name" grep -qF "\"$name\"" bench/*.cu bench/*.c
+done <"$tmp/names"
+check "a benchmark is described by a number" not grep -nE '"E[0-9]+b?: ' bench/*.cu bench/*.c
 
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
