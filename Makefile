@@ -151,8 +151,8 @@ help: ## shows this list
 	@echo 'make BACKEND=hip HIP_PLATFORM=nvidia NVCC=nvcc HIP_INCLUDE=/usr/include TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures matrix lint
-.PHONY: mutate clean help always
+.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures
+.PHONY: matrix lint mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -279,7 +279,7 @@ test_RUN += $(HOST_TESTS)
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
-rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
+rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## tests with sanitizers; coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # ---- report: of one folder or file, or of several set beside each other ----

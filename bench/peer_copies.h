@@ -1,5 +1,5 @@
-/* Copies from one device to another, by the copy engine and by kernels that write or read the other's
- * memory: their forms, several at once, their check. Include it after gpumb.h. */
+/* Copies from one device to another, by the copy engine and by kernels that write or read the
+ * other's memory: their forms, several at once, their check. Include it after gpumb.h. */
 #ifndef BENCH_PEER_COPIES_H
 #define BENCH_PEER_COPIES_H
 

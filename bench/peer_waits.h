@@ -1,4 +1,5 @@
-/* One thread that waits for another device's memory, or for a thread there. Include it after gpumb.h. */
+/* One thread that waits for another device's memory, or for a thread there. Include it after
+ * gpumb.h. */
 #ifndef BENCH_PEER_WAITS_H
 #define BENCH_PEER_WAITS_H
 

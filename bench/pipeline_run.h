@@ -1,5 +1,5 @@
-/* A run of a producer and a consumer, in each form of handing over: its memory, its launches, what it
- * says of itself, its check. Include it after gpumb.h. */
+/* A run of a producer and a consumer, in each form of handing over: its memory, its launches, what
+ * it says of itself, its check. Include it after gpumb.h. */
 #ifndef BENCH_PIPELINE_RUN_H
 #define BENCH_PIPELINE_RUN_H
 

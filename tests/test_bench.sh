@@ -224,7 +224,7 @@ while read -r name; do
 done <"$tmp/names"
 
 # The pages name programs and benchmarks that are there, and all of them.
-ls bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/programs"
+printf '%s\n' bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/programs"
 # shellcheck disable=SC2016 # what the table quotes
 sed -n '/^## The programs/,/^## Reading/s/^| \(`.*\)/\1/p' bench/README.md | cut -d '|' -f 1 |
     tr -d '` ' | tr , '\n' | sort >"$tmp/names"

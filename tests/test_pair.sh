@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_pair.sh - the programs for two devices and more, of $TEST_BUILD: all rows, each with its check
-# of what has arrived. On the CPU two devices are pretended.
+# test_pair.sh - the programs for two devices and more, of $TEST_BUILD: all rows, each with its
+# check of what has arrived. On the CPU two devices are pretended.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
@@ -32,6 +32,7 @@ pair peers 66 62 # without bulk copies
 pair peer_packets 16 16
 pair peer_latency 8 8
 pair pipeline 40 40
+# shellcheck disable=SC2016 # what awk expands
 [ ! -e "$tmp/pipeline.csv" ] || check "pipeline: a time of the host or a share of waits" awk -F , '
     { gsub(/"[^"]*"/, "") }
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
