@@ -107,7 +107,7 @@ bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
 # Of forms that are everywhere.
 bench group_values 19 algorithm,type,threads 9 --filter block/shared --filter block/shuffles \
     --filter warp/shared --filter warp/shuffles --axis type=int32 --axis threads=64
-bench group_votes 20 threads,scope,vote 6 --axis threads=64
+bench group_votes 20 scope,vote,threads 6 --axis threads=64
 bench group_ranges 36 over_range,access,element,each,threads 8 --axis element=int32 \
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
