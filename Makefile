@@ -279,7 +279,7 @@ test_RUN += $(HOST_TESTS)
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
-rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## tests with sanitizers; coverage, machine code
+rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # ---- report: of one folder or file, or of several set beside each other ----

@@ -16,12 +16,13 @@ static void measure_pipeline(gpumb *g, pipe_job *j, const handing *const *how, s
     const gpumb_settings *s = gpumb_get_settings(g);
     std::vector<std::vector<double>> times(count), host(count), waits[SIDES];
     std::vector<check_job> checks(count);
+    std::vector<int> wants(count);
     int wanted = 0, ready = 0;
     const char *trouble = NULL;
     for (int d = 0; d < SIDES; d++)
         waits[d].resize(count);
     for (size_t i = 0; i < count; i++)
-        wanted |= gpumb_wants_times(g, how[i]->name);
+        wanted |= wants[i] = gpumb_wants_times(g, how[i]->name);
     if (wanted) {
         (void)runtime_trouble();
         ready = can_reach(PRODUCER, CONSUMER) && can_reach(CONSUMER, PRODUCER) && prepare(j);
@@ -50,9 +51,11 @@ static void measure_pipeline(gpumb *g, pipe_job *j, const handing *const *how, s
     }
     GPUMB_INTERLEAVE(g)
         for (size_t i = 0; i < count; i++) {
+            if (!wants[i])
+                continue;
             std::vector<double> t = times[i], h = host[i];
             std::vector<double> p = waits[PRODUCER][i], c = waits[CONSUMER][i];
-            if (wanted && (!ready || trouble))
+            if (!ready || trouble)
                 gpumb_skip(g, "%s", trouble ? trouble : "no memory, or no access to the other's");
             gpumb_set_value(g, "producer_waits_pct",
                             p.empty() ? NAN : gpumb_statistics(p.data(), p.size()).median);

@@ -28,6 +28,15 @@ pair() {
     esac
 }
 
+# replay NAME ROWS CONCLUSION: the stored rows of two H200
+replay() {
+    "$build/$1" --replay "bench/results/h200-$1.csv,bench/results/h200.json" >"$tmp/out" 2>&1 \
+        </dev/null
+    check "$1: replay: exit code $?" test $? -eq 0
+    check "$1: replay: not $2 rows" has "^$2 rows: $2 ok, 0 skipped, 0 failed\$" "$tmp/out"
+    check "$1: replay does not conclude '$3'" has "^  replayed: $3" "$tmp/out"
+}
+
 pair peers 66 62 # without bulk copies
 pair peer_packets 16 16
 pair peer_latency 8 8
@@ -38,5 +47,13 @@ pair pipeline 40 40
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     !($at["host_us"] > 1e6 * $at["min_s"]) || !($at["consumer_waits_pct"] <= 100) { bad = 1 }
     END { exit bad || NR < 2 }' "$tmp/pipeline.csv"
+
+case $build in build/cpu*)
+    replay peers 236 'kernel writes, 8 x 16 B: '
+    replay peer_packets 16 'kernel writes, fitted: a piece takes as long as its bytes and 16\.2 '
+    replay peer_latency 12 'load from memory, from device 0 to 0: 30'
+    replay pipeline 300 '.*word, local, 8 slots'
+    ;;
+esac
 
 finish
