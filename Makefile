@@ -81,11 +81,12 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
 THOROUGH := $(foreach t,amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
-SCRIPTS := $(filter-out $(THOROUGH),$(wildcard tests/test_*.sh))
+SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
 ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
                 tests/test_*.c tests/test_*.cpp tests/test_*.cu)))
+ASAN_PAIR := $(addprefix build/cpu-asan/,peers peer_packets peer_latency pipeline)
 TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
@@ -102,7 +103,7 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
 	@sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 
-ABOUT_MEASURING := $(B)/floor build/cpu/coverage
+ABOUT_MEASURING := $(B)/floor
 passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built
 	@SUITE_TABLES=none SUITE_OPTIONS='--budget 0.1 --warmup 0.05' \
 	    sh bench/suite.sh quick results/passport \
@@ -110,9 +111,13 @@ passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; m
 	    [ $$code -ge 128 ] || python3 plots/passport.py results/passport bench/results | \
 	    tee results/passport/passport.txt; exit $$code
 
+coverage: build/cpu/coverage ## tries the statistics on synthetic series, for minutes; no GPU
+	@mkdir -p results
+	@$< >results/coverage.txt; code=$$?; tail -n 1 results/coverage.txt; exit $$code
+
 labs: $(LABS) ## builds the labs for students: see examples/labs/README.md
 
-fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/README.md
+fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/fleet.md
 	@test -n '$(FLEET)' || { echo 'make fleet: mpicc is missing' \
 	    '(Debian: apt-get install openmpi-bin libopenmpi-dev)'; exit 1; }
 
@@ -146,8 +151,8 @@ help: ## shows this list
 	@echo 'make BACKEND=hip HIP_PLATFORM=nvidia NVCC=nvcc HIP_INCLUDE=/usr/include TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
-.PHONY: all run bench passport report labs fleet trace test rest check plots figures matrix lint
-.PHONY: mutate clean help always
+.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures
+.PHONY: matrix lint mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -175,6 +180,9 @@ build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call
 
 build/cpu/%: bench/%.c $(HOST_NEEDS)
 	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+
+build/cpu/coverage: tests/coverage.c $(HOST_NEEDS)
+	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
 
 build/fleet: bench/fleet.c $(HOST_NEEDS)
 	OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(HOST_C:$(CC)%=$(MPICC)%) $< -o $@ $(LDFLAGS) -lm
@@ -229,6 +237,12 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_C) $(SANITIZE) $< -o $@ -lm
 
+build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) -x c++ $< -o $@
+
+tests/test_pair_asan.sh: $(ASAN_PAIR)
+
 build/cpu-tsan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_CXX) $(RACES) -x c++ $< -o $@
@@ -257,14 +271,15 @@ rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
 $(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
-$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS),$(CXX) has no sanitizer runtime)
+$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS) tests/test_pair_asan.sh,$\
+    $(CXX) has no sanitizer runtime)
 $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
-rest: $(HOST_BENCHES) $(rest_RUN) ## the tests again with sanitizers; coverage, machine code
+rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # ---- report and figures: python3 alone ----

@@ -9,6 +9,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define KiB ((int64_t)1 << 10)
+#define MiB ((int64_t)1 << 20)
+#define GiB ((int64_t)1 << 30)
+
 /* Before a loop over registers of a thread: gcc has another word for it, and needs none. */
 #if defined(GPUMB_BACKEND_CPU)
 #define UNROLL

@@ -1,5 +1,5 @@
-/* E3: a copy kernel, one element a thread: how its rate grows with element size, block size and
- * number of blocks, and how close its forms come to the vendor's Memcpy. */
+/* A copy kernel, one element a thread: how its rate grows with element size, block size and number
+ * of blocks, and how close its forms come to the vendor's Memcpy. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -87,8 +87,10 @@ static void copy_fastest(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {"copy/block", "E3: rate over block size, for each element size, on a fixed grid", copy_block},
-    {"copy/grid", "E3: rate over number of blocks of 1024, for each element size", copy_grid},
+    {"copy/block", "copy kernel: rate over block size, for each element size, on a fixed grid",
+     copy_block},
+    {"copy/grid", "copy kernel: rate over number of blocks of 1024, for each element size",
+     copy_grid},
     {"copy/fastest", "forms of copy and Memcpy, interleaved", copy_fastest},
 };
 

@@ -1,6 +1,6 @@
 /* What the hardware counts, beside what other programs here reason: sectors a request against the
- * model of coalescing (E4, E5, E5b), what the memory moves, hit rates over the working set (E9b),
- * instructions of an n-body interaction (E11). Times are beside the point here. */
+ * model of coalescing, what the memory moves, hit rates over the working set, instructions of an
+ * n-body interaction. Times are beside the point here. */
 #define GPUMB_STRIDED
 #define GPUMB_NBODY_FORMS(X)                                                                       \
     X(1, 1, LIBRARY)                                                                               \

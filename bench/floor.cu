@@ -4,7 +4,7 @@
  * same code, on 2 % more work, and under a load that comes and goes. floor/equal: verdicts and
  * intervals of three regions of the same code, down to 1.5 us. floor/idle: the first result of a
  * device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
- * coverage.c. */
+ * tests/coverage.c. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -1,6 +1,6 @@
-/* E20: what the host's cores make of a copy, a sum, a Jacobi sweep and the n-body forces, on one
- * thread up to all: rows to set beside those of a device. Threads by OpenMP where the compiler has
- * it, else one; each stays on its core, and touches first what it will work on. */
+/* What the host's cores make of a copy, a sum, a Jacobi sweep and the n-body forces, on one thread
+ * up to all: rows to set beside those of a device. Threads by OpenMP where the compiler has it,
+ * else one; each stays on its core, and touches first what it will work on. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* affinity */
 #endif
@@ -182,7 +182,7 @@ static int check_job(gpumb *g, void *user)
     return !wrong;
 }
 
-static void measure(gpumb *g, const char *name, job *j)
+static void measure_on_threads(gpumb *g, const char *name, job *j)
 {
     gpumb_buffer *running = gpumb_alloc(g, 1); /* NULL: a sweep enumerates */
     const uint64_t each = j->in_bytes + j->in2_bytes + j->out_bytes;
@@ -302,7 +302,7 @@ static void host_copy(gpumb *g)
             job j = job_of(threads, (uint64_t)n, fill_bits, copy, wrong_copy);
             j.in_bytes = j.out_bytes = 4;
             gpumb_set_bytes(g, 8.0 * (double)n);
-            measure(g, "memcpy", &j);
+            measure_on_threads(g, "memcpy", &j);
         }
     note_threads(g, "host/copy", "memcpy", gbps_of, "GB/s");
 }
@@ -381,7 +381,7 @@ static void host_sum(gpumb *g)
                                type ? sum_f32 : sum_u32, type ? wrong_f32 : wrong_u32);
                 j.in_bytes = 4;
                 gpumb_set_bytes(g, 4.0 * (double)n);
-                measure(g, type ? "sum f32" : "sum u32", &j);
+                measure_on_threads(g, type ? "sum f32" : "sum u32", &j);
             }
     note_threads(g, "host/sum", "sum u32", gbps_of, "GB/s");
     note_threads(g, "host/sum", "sum f32", gbps_of, "GB/s");
@@ -446,7 +446,7 @@ static void host_jacobi(gpumb *g)
             j.in_bytes = j.in2_bytes = j.out_bytes = (uint64_t)n * sizeof(double);
             gpumb_set_bytes(g, 24.0 * (double)n * (double)n);
             gpumb_set_flop(g, 5.0 * (double)n * (double)n);
-            measure(g, "jacobi", &j);
+            measure_on_threads(g, "jacobi", &j);
         }
     note_threads(g, "host/jacobi", "jacobi", gbps_of, "GB/s");
 }
@@ -538,16 +538,16 @@ static void host_nbody(gpumb *g)
             j.in_bytes = 4 * sizeof(float);
             j.out_bytes = 3 * sizeof(float);
             gpumb_set_flop(g, 20.0 * (double)n * (double)n);
-            measure(g, "nbody", &j);
+            measure_on_threads(g, "nbody", &j);
         }
     note_threads(g, "host/nbody", "nbody", gflops_of, "GFLOP/s");
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {"host/copy", "E20: memcpy, each thread its part", host_copy},
-    {"host/sum", "E20: sums of integers and floats", host_sum},
-    {"host/jacobi", "E20: a Jacobi sweep, fp64, 24 bytes a point", host_jacobi},
-    {"host/nbody", "E20: forces of all bodies on all, 20 FLOP each by convention", host_nbody},
+    {"host/copy", "memcpy, each thread its part", host_copy},
+    {"host/sum", "sums of integers and floats", host_sum},
+    {"host/jacobi", "a Jacobi sweep, fp64, 24 bytes a point", host_jacobi},
+    {"host/nbody", "forces of all bodies on all, 20 FLOP each by convention", host_nbody},
 };
 
 GPUMB_MAIN(benchmarks)

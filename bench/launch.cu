@@ -1,6 +1,6 @@
-/* E2: what a launch costs, from a fresh process on, over its arguments and over the launches that
- * are under way. E13: a diamond of four kernels, A before B and C, both before D: in one stream, in
- * two with events, as a graph. */
+/* What a launch costs, from a fresh process on, over its arguments and over the launches that are
+ * under way. A diamond of four kernels, A before B and C, both before D: in one stream, in two with
+ * events, as a graph. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -516,9 +516,10 @@ static void launch_process(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {process_bench, "E2: context, module and first launches of fresh processes", launch_process},
-    {interval_bench, "E2: launches under way, and the bytes of their arguments", launch_interval},
-    {diamond_bench, "E13: A before B and C before D, in streams and as graphs", launch_diamond},
+    {process_bench, "context, module and first launches of fresh processes", launch_process},
+    {interval_bench, "launches under way, and the bytes of their arguments", launch_interval},
+    {diamond_bench, "four kernels, A before B and C before D, in streams and as graphs",
+     launch_diamond},
 };
 
 int main(int argc, char **argv)

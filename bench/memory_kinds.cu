@@ -1,6 +1,6 @@
-/* E6: a kernel that reads or writes pinned host memory through the link, over the threads in
- * flight. E7: managed memory, its pages on the host or on the device before the run, moved by
- * faults, by a prefetch, or not at all, as advised; and what it costs to move a page. */
+/* A kernel that reads or writes pinned host memory through the link, over the threads in flight.
+ * Managed memory, its pages on the host or on the device before the run, moved by faults, by a
+ * prefetch, or not at all, as advised; and what it costs to move a page. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -331,10 +331,10 @@ static void migration(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {zero_copy_bench, "E6: a kernel on pinned host memory, over the threads in flight", zero_copy},
-    {managed_bench, "E7: managed memory, its pages here or there, with and without advice",
+    {zero_copy_bench, "a kernel on pinned host memory, over the threads in flight", zero_copy},
+    {managed_bench, "managed memory, its pages here or there, with and without advice",
      managed_memory},
-    {migration_bench, "E7: pages that the host has touched, and a kernel needs", migration},
+    {migration_bench, "pages that the host has touched, and a kernel needs", migration},
 };
 
 GPUMB_MAIN(benchmarks)

@@ -1,5 +1,5 @@
-/* E11: all-pairs gravity: its rate over the number of bodies, tile, unrolling, bodies a thread and
- * kind of root, each pair once or twice, and what the issue of instructions allows. */
+/* All-pairs gravity: its rate over the number of bodies, tile, unrolling, bodies a thread and kind
+ * of root, each pair once or twice, and what the issue of instructions allows. */
 
 /* bodies a thread, unrolling, root; no more than 1024 interactions in a turn. nvcc takes 20 s for
  * all of them and one architecture; none spills registers (8 bodies a thread: 96). */
@@ -147,7 +147,7 @@ static void describe_accelerations(gpumb *g, gpumb_nbody_check *check, const gpu
 }
 
 /* A row: the accelerations of n bodies. */
-static void measure(gpumb *g, const gpumb_nbody *how, uint64_t n)
+static void measure_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n)
 {
     gpumb_nbody_check check;
     gpumb_buffer *positions = new_bodies(g, n, NULL);
@@ -266,7 +266,7 @@ static void nbody_size(gpumb *g)
                                full || !gpu ? 2 : 4) {
                 gpumb_nbody how = *form_of(names[form]);
                 how.splits = (int)splits;
-                measure(g, &how, (uint64_t)n);
+                measure_accelerations(g, &how, (uint64_t)n);
             }
     note_size(g, names, count);
 }
@@ -350,7 +350,7 @@ static void nbody_tile(gpumb *g)
         /* From 4 bodies a thread on there are no registers for 1024 threads. */
         GPUMB_SWEEP_FACTOR(g, block, 32, how.bodies >= 4 ? 512 : 1024, full ? 2 : gpu ? 4 : 32) {
             how.block = (int)block;
-            measure(g, &how, n);
+            measure_accelerations(g, &how, n);
         }
     }
     note_convention(g);
@@ -407,7 +407,7 @@ static void nbody_unroll(gpumb *g)
             how.unroll = (int)unroll;
             how.rsqrt = GPUMB_RSQRT_APPROXIMATE;
             how.block = unroll > 512 ? 1024 : 512; /* the tile is a multiple of what is unrolled */
-            measure(g, &how, n);
+            measure_accelerations(g, &how, n);
         }
     note_unroll(g);
 }
@@ -449,7 +449,7 @@ static void nbody_root(gpumb *g)
                 how.unroll = (int)unroll;
                 how.rsqrt = (gpumb_rsqrt)root;
                 how.block = 512;
-                measure(g, &how, n);
+                measure_accelerations(g, &how, n);
             }
     note_roots(g);
 }
@@ -468,7 +468,7 @@ static void nbody_pairs(gpumb *g)
             snprintf(name, NAME, "pairs %s", names[pairs]);
             gpumb_nbody how = *form_of(name);
             how.block = (int)block;
-            measure(g, &how, n);
+            measure_accelerations(g, &how, n);
         }
     note_convention(g);
     const gpumb_result *best = fastest(g, "nbody/pairs", NULL, NULL, 0, NULL, 0);
@@ -769,13 +769,13 @@ static void nbody_issue(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {"nbody/size", "E11: rate over the number of bodies", nbody_size},
+    {"nbody/size", "rate over the number of bodies", nbody_size},
     {"nbody/best", "the best forms, interleaved", nbody_best},
-    {"nbody/tile", "E11: rate over block size, which is the tile's", nbody_tile},
-    {"nbody/unroll", "E11: rate over unrolling, for bodies a thread", nbody_unroll},
-    {"nbody/root", "E11: three kinds of root", nbody_root},
+    {"nbody/tile", "rate over block size, which is the tile's", nbody_tile},
+    {"nbody/unroll", "rate over unrolling, for bodies a thread", nbody_unroll},
+    {"nbody/root", "three kinds of root", nbody_root},
     {"nbody/pairs", "each pair once: forms and block sizes", nbody_pairs},
-    {"nbody/steps", "E11: ten steps with the integrator", nbody_steps},
+    {"nbody/steps", "ten steps with the integrator", nbody_steps},
     {"nbody/issue", "how many issue slots n-body's mix of instructions can use", nbody_issue},
 };
 

@@ -1,5 +1,5 @@
-/* E5: a copy in sub-domains: a block's data is split among groups of threads, so that a warp's
- * accesses lie in pieces. E5b: a copy that is shifted against sectors and lines. */
+/* A copy in sub-domains: a block's data is split among groups of threads, so that a warp's accesses
+ * lie in pieces. A copy that is shifted against sectors and lines. */
 #define GPUMB_STRIDED
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -368,10 +368,10 @@ static void offset_misaligned(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {l4_bench, "E5: rate over sub-domains and iterations, 4 threads each", offset_subdomains_l4},
-    {l8_bench, "E5: rate over sub-domains and iterations, 8 threads each", offset_subdomains_l8},
-    {lanes_bench, "E5: rate over threads and iterations of a sub-domain", offset_lanes},
-    {misaligned_bench, "E5b: rate over the shift of input and output", offset_misaligned},
+    {l4_bench, "rate over sub-domains and iterations, 4 threads each", offset_subdomains_l4},
+    {l8_bench, "rate over sub-domains and iterations, 8 threads each", offset_subdomains_l8},
+    {lanes_bench, "rate over threads and iterations of a sub-domain", offset_lanes},
+    {misaligned_bench, "rate over the shift of input and output", offset_misaligned},
 };
 
 GPUMB_MAIN(benchmarks)

@@ -7,6 +7,7 @@
 #define BENCH_PIPELINE_H
 
 #include "devices.h"
+#include "hash.h"
 
 #if defined(GPUMB_BACKEND_CPU)
 enum { KERNELS_MEET = 0, PATIENCE = 0 };
@@ -236,10 +237,7 @@ static __global__ void consume(float4 *out, channel c, unsigned results, unsigne
 /* Whole numbers, so that sums are exact in any order: up to 2^20 of them in a chunk. */
 static __host__ __device__ inline unsigned input_number(uint64_t i, unsigned seed)
 {
-    uint32_t h = (uint32_t)i + 0x9e3779b9u * (seed + 1) + (uint32_t)(i >> 32) * 0x27d4eb2fu;
-    h = (h ^ (h >> 16)) * 0x85ebca6bu; /* the finalizer of MurmurHash3 */
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    return (h ^ (h >> 16)) & 15;
+    return hash_of(i, seed) & 15;
 }
 
 static __global__ void fill_input(float *in, uint64_t n, unsigned seed)

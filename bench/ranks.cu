@@ -271,7 +271,7 @@ static int check_link(gpumb *g, void *user)
 static std::vector<std::string> names;
 static std::vector<const char *> peers;
 
-static void measure(gpumb *g, const char *name, const order *wanted, int peer)
+static void measure_messages(gpumb *g, const char *name, const order *wanted, int peer)
 {
     static link_job job;
     const gpumb_settings *s = gpumb_get_settings(g);
@@ -308,11 +308,11 @@ static void all_links(gpumb *g, int what)
         GPUMB_SWEEP_NAMES(g, memory, "host", "device", "staged")
             GPUMB_SWEEP_FACTOR(g, size, 8, top, 8) {
                 order o = {what, (int)memory, 0, 0, (long long)size};
-                measure(g, "mpi", &o, (int)peer + 1);
+                measure_messages(g, "mpi", &o, (int)peer + 1);
 #ifdef RANKS_NCCL
                 o.nccl = 1;
                 if (memory == DEVICE)
-                    measure(g, "nccl", &o, (int)peer + 1);
+                    measure_messages(g, "nccl", &o, (int)peer + 1);
 #endif
             }
 }

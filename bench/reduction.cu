@@ -1,5 +1,5 @@
-/* E10: a grid-stride reduction over its geometry and over n. E16: the ways in which threads and
- * blocks can combine what they have. Both against the fastest form and the vendor's library. */
+/* A grid-stride reduction over its geometry and over n. The ways in which threads and blocks can
+ * combine what they have. Both against the fastest form and the vendor's library. */
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -70,7 +70,7 @@ static void describe(gpumb *g, job *j, gpumb_timing timing)
     gpumb_set_verify(g, gpumb_check_reduction, &j->check);
 }
 
-static void measure(gpumb *g, const char *name, job *j, gpumb_timing timing)
+static void measure_reduction(gpumb *g, const char *name, job *j, gpumb_timing timing)
 {
     describe(g, j, timing);
     GPUMB_MEASURE(g, name)
@@ -230,7 +230,7 @@ static void reduction_geometry(gpumb *g)
             how.blocks = (uint64_t)(blocks_per_sm * gpumb_get_device(g)->multiprocessors);
             how.per_thread = 4;
             job j = job_of(g, how, n, in, out);
-            measure(g, "naive", &j, GPUMB_TIMING_AUTO);
+            measure_reduction(g, "naive", &j, GPUMB_TIMING_AUTO);
         }
     note_geometry(g);
 }
@@ -341,8 +341,8 @@ static void reduction_size(gpumb *g)
                 job library = library_job(g, size_types[type], count, in, out);
 #endif
                 GPUMB_INTERLEAVE(g) {
-                    measure(g, "naive", &naive, timing);
-                    measure(g, "fastest", &fastest, timing);
+                    measure_reduction(g, "naive", &naive, timing);
+                    measure_reduction(g, "fastest", &fastest, timing);
 #ifndef NO_LIBRARY
                     measure_library(g, &library, timing);
 #else
@@ -441,7 +441,7 @@ static void reduction_variants(gpumb *g)
                 how.finish = (gpumb_finish)finish;
                 gpumb_buffer *in = input_of(g, GPUMB_F32, (uint64_t)n), *out = gpumb_alloc(g, 4);
                 job j = job_of(g, how, (uint64_t)n, in, out);
-                measure(g, "naive", &j, GPUMB_TIMING_GRAPH);
+                measure_reduction(g, "naive", &j, GPUMB_TIMING_GRAPH);
             }
     note_variants(g);
     note_shuffles(g, GPUMB_COMBINE_SHUFFLE_DOWN, GPUMB_COMBINE_TREE);
@@ -499,7 +499,7 @@ static void reduction_elements(gpumb *g)
                 gpumb_skip(g, "%d threads a warp", d->warp_size);
             else if (how.block > d->max_block)
                 gpumb_skip(g, "at most %d threads a block", d->max_block);
-            measure(g, "naive", &j, GPUMB_TIMING_GRAPH);
+            measure_reduction(g, "naive", &j, GPUMB_TIMING_GRAPH);
         }
     note_elements(g);
 }
@@ -570,8 +570,9 @@ static void reduction_blocks(gpumb *g)
             how.combine = GPUMB_COMBINE_TREE;
             job tree = job_of(g, how, n, in, out);
             GPUMB_INTERLEAVE(g) {
-                measure(g, combines[GPUMB_COMBINE_SHUFFLE_DOWN], &shuffle, GPUMB_TIMING_GRAPH);
-                measure(g, combines[GPUMB_COMBINE_TREE], &tree, GPUMB_TIMING_GRAPH);
+                measure_reduction(g, combines[GPUMB_COMBINE_SHUFFLE_DOWN], &shuffle,
+                                  GPUMB_TIMING_GRAPH);
+                measure_reduction(g, combines[GPUMB_COMBINE_TREE], &tree, GPUMB_TIMING_GRAPH);
             }
         }
     note_blocks(g, combines[GPUMB_COMBINE_SHUFFLE_DOWN]);
@@ -612,17 +613,17 @@ static void reduction_types(gpumb *g)
             const uint64_t n = bytes / size_of(how.type);
             gpumb_buffer *in = input_of(g, how.type, n);
             job j = job_of(g, how, n, in, gpumb_alloc(g, size_of(how.type)));
-            measure(g, "fastest", &j, GPUMB_TIMING_AUTO);
+            measure_reduction(g, "fastest", &j, GPUMB_TIMING_AUTO);
         }
     note_types(g);
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {geometry_bench, "E10: rate over blocks per multiprocessor and block size", reduction_geometry},
-    {size_bench, "E10: time and rate over n, against the vendor's library", reduction_size},
-    {variants_bench, "E16: how threads and blocks combine what they have", reduction_variants},
-    {elements_bench, "E16: elements a warp and warps a block", reduction_elements},
-    {blocks_bench, "E16: blocks around multiples of the multiprocessors", reduction_blocks},
+    {geometry_bench, "rate over blocks per multiprocessor and block size", reduction_geometry},
+    {size_bench, "time and rate over n, against the vendor's library", reduction_size},
+    {variants_bench, "how threads and blocks combine what they have", reduction_variants},
+    {elements_bench, "elements a warp and warps a block", reduction_elements},
+    {blocks_bench, "blocks around multiples of the multiprocessors", reduction_blocks},
     {types_bench, "all types and operations, fastest form", reduction_types},
 };
 

@@ -44,7 +44,7 @@ static void describe(gpumb *g, scan_job *j)
     gpumb_set_output(g, j->out);
 }
 
-static void measure(gpumb *g, scan_job *j)
+static void measure_scan(gpumb *g, scan_job *j)
 {
     describe(g, j);
     gpumb_set_verify(g, check_scan, j);
@@ -167,7 +167,7 @@ static void scan_size(gpumb *g)
                 gpumb_buffer *room = library_room(g, &other);
 #endif
                 GPUMB_INTERLEAVE(g) {
-                    measure(g, &own);
+                    measure_scan(g, &own);
 #ifndef NO_LIBRARY
                     measure_library(g, &other, room);
 #else
@@ -220,7 +220,7 @@ static void scan_form_bench(gpumb *g)
         GPUMB_SWEEP_STRINGS(g, form, names, COUNT(names)) {
             scan_job j = new_scan(g, &scan_forms[form], 0, 0, (uint64_t)n);
             fill(g, &j);
-            measure(g, &j);
+            measure_scan(g, &j);
         }
     note_forms(g);
 }

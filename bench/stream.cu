@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "hash.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -381,7 +382,7 @@ static void describe(gpumb *g, arrays *a, const geometry *how)
     gpumb_set_verify(g, check_arrays, a);
 }
 
-static void measure(gpumb *g, const char *name, arrays *a, const geometry *how)
+static void measure_operation(gpumb *g, const char *name, arrays *a, const geometry *how)
 {
     describe(g, a, how);
     GPUMB_MEASURE(g, name) {
@@ -456,8 +457,8 @@ static void stream_kernels(gpumb *g)
                 const geometry how[2] = {babelstream(g), fastest_geometry(g, (int)operation)};
                 a[0] = a[1] = new_arrays(g, n, (int)operation, (int)type);
                 GPUMB_INTERLEAVE(g) {
-                    measure(g, "babelstream", &a[0], &how[0]);
-                    measure(g, "fastest", &a[1], &how[1]);
+                    measure_operation(g, "babelstream", &a[0], &how[0]);
+                    measure_operation(g, "fastest", &a[1], &how[1]);
                     if (operation == COPY) {
                         describe(g, &a[0], NULL);
                         GPUMB_MEASURE(g, "memcpy")
@@ -496,7 +497,7 @@ static void stream_geometry(gpumb *g)
                     /* as many blocks as are resident at 32 registers a thread, at most 16 */
                     const uint64_t each = 2048 / (uint64_t)(block > 128 ? block : 128);
                     const geometry how = {(int)block, (int)words, gpu ? each * sms : sms};
-                    measure(g, words ? "words" : "elements", &a, &how);
+                    measure_operation(g, words ? "words" : "elements", &a, &how);
                 }
     for (int k = 0; k < 3; k++) {
         const extremes e =
@@ -517,14 +518,10 @@ static const char gather_bench[] = "stream/gather";
 
 enum { IN_FLIGHT = 8 }; /* gathers of a thread */
 
-/* Which element the k-th gather takes (the finalizer of MurmurHash3). */
+/* Which element the k-th gather takes. */
 static __host__ __device__ inline uint64_t gathered(uint32_t k, uint64_t elements)
 {
-    uint32_t h = k;
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    h ^= h >> 16;
-    return h * elements >> 32;
+    return mixed(k) * elements >> 32;
 }
 
 template <int words> struct alignas(4 * words <= 16 ? 4 * words : 16) element_of {

@@ -1,4 +1,4 @@
-/* E4: a strided copy: the useful rate falls with the sectors that a warp touches, until each thread
+/* A strided copy: the useful rate falls with the sectors that a warp touches, until each thread
  * touches one of its own; and what is lost beyond that. */
 #define GPUMB_STRIDED
 #define GPUMB_IMPLEMENTATION
@@ -277,8 +277,10 @@ static void strided_original(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {memory_bench, "E4: rate over stride and element size, on a fixed span", strided_memory},
-    {original_bench, "E4: the published geometries: a fixed number of threads", strided_original},
+    {memory_bench, "strided copy: rate over stride and element size, on a fixed span",
+     strided_memory},
+    {original_bench, "the same in the published geometries: a fixed number of threads",
+     strided_original},
 };
 
 GPUMB_MAIN(benchmarks)

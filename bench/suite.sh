@@ -10,17 +10,12 @@ mkdir -p "$folder" || exit 1
 state=$folder/.unfinished # the programs that are done, until all are
 touch "$state" || exit 1
 
-# Seconds of a program on an H200, from the table in README.md; 0: not there.
+# Seconds of a program on an H200, from seconds.csv; 0: not there.
 seconds()
 {
-    awk -F '|' -v name="$1" -v profile="$profile" '
-        $2 ~ "`" name "`" {
-            split(profile == "full" ? $5 : $4, time, " ")
-            print time[1] * (time[2] ~ /^min/ ? 60 : 1)
-            found = 1
-            exit
-        }
-        END { if (!found) print 0 }' "$(dirname "$0")/README.md"
+    awk -F , -v name="$1" -v profile="$profile" '
+        $1 == name { found = profile == "full" ? $3 : $2 }
+        END { print found + 0 }' "$(dirname "$0")/seconds.csv"
 }
 
 # The rows of $path, with more options.
@@ -50,19 +45,10 @@ for path; do
     name=$(basename "$path")
     grep -qx "$name" "$state" && continue
     began=$(date +%s)
-    case $name in
-    coverage) # has no rows, and no other profile
-        "$path" >"$folder/$name.txt"
-        code=$?
-        tail -n 1 "$folder/$name.txt"
-        ;;
-    *)
-        code=2
-        [ ! -f "$folder/$name.csv.part" ] || measure --resume
-        [ "$code" -ne 2 ] || measure # what was left is of another profile
-        ;;
-    esac
-    case $name,$code in peers,3 | pipeline,3) code=0 ;; esac # need two devices, and say so
+    code=2
+    [ ! -f "$folder/$name.csv.part" ] || measure --resume
+    [ "$code" -ne 2 ] || measure # what was left is of another profile
+    case $name,$code in peer*,3 | pipeline,3) code=0 ;; esac # need two devices, and say so
     # Interrupted, hung up or terminated: the rest, another time.
     [ "$code" -lt 128 ] || exit "$code"
     [ "$code" -eq 0 ] || status=$code

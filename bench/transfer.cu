@@ -1,5 +1,5 @@
-/* E1: the vendor's copies between host and device, from pageable and from pinned memory, up, down
- * and both at once, and on the device: time and rate over the size, and the line through them. */
+/* The vendor's copies between host and device, from pageable and from pinned memory, up, down and
+ * both at once, and on the device: time and rate over the size, and the line through them. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -158,7 +158,8 @@ static void transfer_size(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {size_bench, "E1: time and rate over the size, for each kind of memory and way", transfer_size},
+    {size_bench, "Memcpy: time and rate over the size, for each kind of memory and way",
+     transfer_size},
 };
 
 GPUMB_MAIN(benchmarks)

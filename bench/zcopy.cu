@@ -1,6 +1,5 @@
-/* E9: zcopy, a grid-stride loop: which geometry reaches the memory's bandwidth, reading and
- * writing, only writing, only reading. E9b: the same over the working set, from the caches into
- * memory. */
+/* Zcopy, a grid-stride loop: which geometry reaches the memory's bandwidth, reading and writing,
+ * only writing, only reading. The same over the working set, from the caches into memory. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
@@ -129,10 +128,10 @@ static void zcopy_working_set(gpumb *g)
 }
 
 static const gpumb_benchmark benchmarks[] = {
-    {"zcopy/geometry", "E9: rate over blocks per multiprocessor and block size", zcopy_geometry},
+    {"zcopy/geometry", "rate over blocks per multiprocessor and block size", zcopy_geometry},
     {"zcopy/best", "forms of zcopy, copy and Memcpy, interleaved", zcopy_best},
     {"zcopy/half_memory", "the fastest form on half the memory (--full)", zcopy_half_memory},
-    {"zcopy/working_set", "E9b: rate over footprint: caches, memory", zcopy_working_set},
+    {"zcopy/working_set", "rate over footprint: caches, memory", zcopy_working_set},
 };
 
 GPUMB_MAIN(benchmarks)

@@ -2,7 +2,7 @@
 """Puts the tracer's counts beside those of a GPU, for tests/traced.cu: a CSV on standard output.
 
     GPUMB_TRACE_BLOCKS=0 GPUMB_TRACE_CSV=trace.csv ./traced
-    ncu --csv --metrics ... ./traced-gpu >ncu.csv       # bench/README.md has the metrics
+    ncu --csv --metrics ... ./traced-gpu >ncu.csv       # bench/h200-memory.md has the metrics
     plots/traced.py trace.csv ncu.csv ...
 
 Of all blocks, and summed over the accesses of a kernel of one kind: requests and sectors of global

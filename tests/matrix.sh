@@ -251,7 +251,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
     for standard in c++11 c++20; do
         add "$cxx -x c++ -std=$standard $warnings $user -I. -o \$out -c $dir/use.c"
     done
-    for program in $(printf '%s\n' examples/*.c bench/*.c | grep -vx "$left_out"); do
+    for program in $(printf '%s\n' examples/*.c bench/*.c tests/coverage.c |
+        grep -vx "$left_out"); do
         add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
     done
     for backend in CPU CUDA:-D__CUDACC__ HIP:-D__HIP__ HIP:-D__CUDACC__,-D__HIPCC__ \

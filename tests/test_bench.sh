@@ -105,20 +105,20 @@ bench stream 36 operation,words,block,n 3 --filter stream/geometry --axis n=5,66
 bench stream 4 elem,footprint 2 --filter stream/gather --axis elem=4,32 --axis footprint=16384,99999
 bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
 # Of forms that are everywhere.
-bench group 39 algorithm,type,threads,scope,vote 13 --filter block/shared --filter block/shuffles \
-    --filter warp/shared --filter warp/shuffles --filter vote --filter barrier \
-    --axis type=int32 --axis threads=64
-bench group 36 over_range,access,element,each,threads 8 --filter range --axis element=int32 \
+bench group_values 19 algorithm,type,threads 9 --filter block/shared --filter block/shuffles \
+    --filter warp/shared --filter warp/shuffles --axis type=int32 --axis threads=64
+bench group_votes 20 scope,vote,threads 6 --axis threads=64
+bench group_ranges 36 over_range,access,element,each,threads 8 --axis element=int32 \
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
 bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
-bench stencil 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
-bench stencil "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
+bench jacobi 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
+bench jacobi "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
     --axis chunk=7,64
-bench stencil "$(of 16 32)" n,block,rows_each 1 --full --filter stencil/mapping --axis n=2,67
-bench stencil 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
-bench stencil "$(of 4 6)" n,scalars 2 --filter stencil/cg --axis n=3,33
-bench stencil 4 n,method 1 --filter stencil/solve --axis n=9
+bench jacobi "$(of 16 32)" n,block,rows_each 1 --full --filter stencil/mapping --axis n=2,67
+bench gauss_seidel 4 n,layout 1 --filter stencil/gauss_seidel --axis n=3,66
+bench conjugate_gradients "$(of 4 6)" n,scalars 2 --filter stencil/cg --axis n=3,33
+bench solvers 4 n,method 1 --filter stencil/solve --axis n=9
 
 bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_bytes=8,128,4096 \
     --axis footprint=4096,99999,1048577
@@ -126,7 +126,7 @@ bench latency 3 stride_bytes,footprint 1 --filter latency/tlb --axis stride_byte
     --axis footprint=4096,40960,100000
 bench latency 4 access,footprint 4 --filter latency/lines --axis footprint=131072,1000000
 bench latency 4 place,footprint 1 --filter latency/place --axis footprint=128,4100
-bench latency "$(of 20 21)" memory,adders,apart_bytes,words 3 --filter latency/atomic \
+bench atomics "$(of 20 21)" memory,adders,apart_bytes,words 3 --filter latency/atomic \
     --axis words=1,3,33,1000
 # How many plateaus a chase has is the machine's matter.
 "$build/latency" --filter latency/chase --filter latency/levels --axis stride_bytes=128 --warmup 0 \
@@ -170,12 +170,16 @@ replay reduction 632 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
 replay strided 274 'Farthest below: 16 B at stride 256, .* 8\.31 %'
 replay offset 524 'L = 4: best at 32 sub-domains .* 4302 GB/s'
 replay transfer 105 'pinned up: 4 B take 3\.712 us'
-replay latency 293 'A dependent load, .* L2: 320 KiB'
+replay latency 250 'A dependent load, .* L2: 320 KiB'
+replay atomics 43 'An atomic addition that waits for the one before: shared memory, 1 thread '
 replay roofline 45 'Roofs of f64: 4268 GB/s and 33358 GFLOP/s, 99\.7 %'
 replay stream 169 'Shared memory delivers 32889 GB/s'
 replay launch 96 'Without arguments a launch in a graph takes 0\.17'
 replay nbody 213 'Gain from unrolling: 1 body a thread 1\.23 times'
-replay stencil 132 'Fastest with 8 rows a thread'
+replay jacobi 104 'Fastest with 8 rows a thread'
+replay gauss_seidel 8 'A red-black sweep at n = 8192 '
+replay conjugate_gradients 12 'An iteration of conjugate gradients, n = 4096'
+replay solvers 8 'To a known solution at n = 128: '
 replay floor 2301 'Spans of 2 us and more, with the way that is chosen: 98 of 103 within 5 %'
 # CSV alone knows little of its device: not all fits, but nothing crashes.
 for name in counters stream zcopy; do
@@ -212,12 +216,30 @@ while read -r cell; do
     check "bench/README.md explains a row without '$cell'" grep -qF -e "$cell" "$tmp/columns"
 done <"$tmp/cells"
 # shellcheck disable=SC2016 # what the table quotes
-sed -n '/^## Glossary/,/^## NVIDIA/s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
+sed -n '/^## Glossary/,$s/^|.*| \(`.*`\) |$/\1/p' bench/README.md | tr -d '`' |
     tr , '\n' | sed 's/^ *//' >"$tmp/names"
 check "the glossary has $(wc -l <"$tmp/names") references" test "$(wc -l <"$tmp/names")" -ge 20
 while read -r name; do
     check "the glossary's $name is not in gpumb.h" grep -q "$name" gpumb.h
 done <"$tmp/names"
+
+# The pages name programs and benchmarks that are there, and all of them.
+printf '%s\n' bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/programs"
+# shellcheck disable=SC2016 # what the table quotes
+sed -n '/^## The programs/,/^## Reading/s/^| \(`.*\)/\1/p' bench/README.md | cut -d '|' -f 1 |
+    tr -d '` ' | tr , '\n' | sort >"$tmp/names"
+check "bench/README.md: another list of programs than bench/" diff "$tmp/programs" "$tmp/names"
+grep -vE '^(fleet|ranks)$' "$tmp/programs" >"$tmp/names"
+check "bench/seconds.csv: other programs than bench/" sh -c \
+    "sed '1d; s/,.*//' bench/seconds.csv | sort | diff - '$tmp/names'"
+# shellcheck disable=SC2016 # what the text quotes
+grep -oE '`[a-z]+/[a-z_0-9]+`' bench/experiments.md | tr -d '`' | sort -u >"$tmp/names"
+check "bench/experiments.md names $(wc -l <"$tmp/names") benchmarks" \
+    test "$(wc -l <"$tmp/names")" -ge 40
+while read -r name; do
+    check "bench/experiments.md: no benchmark $name" grep -qF "\"$name\"" bench/*.cu bench/*.c
+done <"$tmp/names"
+check "a benchmark is described by a number" not grep -nE '"E[0-9]+b?: ' bench/*.cu bench/*.c
 
 # What is not there is not concluded from.
 bench strided 2 elem,stride 0 --filter strided/memory --axis elem=16 --axis stride=2,3
@@ -234,8 +256,9 @@ two_devices() # NAME
     check "$1: one device: exit code $?, not 3" test $? -eq 3
     check "$1: says no line" test "$(grep -c 'needs two devices' "$tmp/bench.out")" -eq 1
 }
-two_devices peers
-two_devices pipeline
+for name in peers peer_packets peer_latency pipeline; do
+    two_devices $name
+done
 
 # The suite: the time is said before, what an interrupt left is done by the next run, and once.
 # shellcheck disable=SC2016 # what the program is to expand

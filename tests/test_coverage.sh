@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_coverage.sh - the demands of bench/coverage.c: intervals, classes, ramps and verdicts on
+# test_coverage.sh - the demands of tests/coverage.c: intervals, classes, ramps and verdicts on
 # synthetic series; with fewer of them than a full run takes (bench/results/coverage.txt).
 cd "$(dirname "$0")/.." || exit 1
 out=$(mktemp) || exit 1

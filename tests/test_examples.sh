@@ -173,7 +173,7 @@ static const int emulated = (fake_reset(), fake_backend = "cpu", 1);
 #undef GPUMB_LAUNCH
 #define GPUMB_LAUNCH(kernel, ...) \
     (fake_run(1e-3), gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(__VA_ARGS__))
-#include "examples/10_grader.cu"
+#include "examples/08_grader.cu"
 END
     grader="--budget 0.2 --warmup 0.01 --samples 6:6"
     fake="$compiler -Wno-unused-variable"

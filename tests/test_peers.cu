@@ -1,11 +1,14 @@
-// test_peers.cu - the kernels of bench/peers.h against bytes that the host knows, at awkward sizes
-// and on whatever backend this is built for; their checks against wrong bytes; and on the CPU,
-// where two devices are pretended, the whole program.
-#define DEVICES 2
-#define PEERS_NO_MAIN
+// test_peers.cu - the kernels of bench/peer_*.h against bytes that the host knows, at awkward sizes
+// and on whatever backend this is built for; their checks against wrong bytes; rows whose bytes are
+// wrong. On the CPU two devices are pretended. test_pair.sh runs the programs.
+#define GPUMB_IMPLEMENTATION
+#include "gpumb.h"
+
 #include "check.h"
 
-#include "../bench/peers.cu"
+#include "../bench/peer_copies.h"
+#include "../bench/peer_packets.h"
+#include "../bench/peer_waits.h"
 
 // ---- copies -------------------------------------------------------------------------------------
 
@@ -43,7 +46,7 @@ static void test_copies(int form)
             copy_now(found.data(), out, 4 * words);
             bool right = true;
             for (uint64_t i = 0; i < 4 * words && right; i++) {
-                const uint32_t word_i = i < bytes ? pattern_word(i / 4, 7) : ~0u;
+                const uint32_t word_i = i < bytes ? hash_of(i / 4, 7) : ~0u;
                 right = ((const unsigned char *)found.data())[i] ==
                         (unsigned char)(word_i >> (8 * (i % 4)));
             }
@@ -101,7 +104,7 @@ static void test_pieces()
                 bool right = true;
                 for (size_t i = 0; i < x.size(); i++) {
                     const bool in = i % apart < piece;
-                    const uint32_t h = pattern_word(i, 9);
+                    const uint32_t h = hash_of(i, 9);
                     right = right && x[i].x == (in ? h : ~0u) && x[i].y == (in ? ~h : ~0u) &&
                             x[i].z == (in ? h + 1 : ~0u) && x[i].w == (in ? h ^ 9 : ~0u);
                     for (unsigned round = 0; round < 2 && in; round++)
@@ -155,7 +158,7 @@ static void test_follow()
     free_on(0, j.out_a);
 }
 
-// ---- the program --------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
 // A row whose bytes are wrong fails.
 static void break_it(gpumb *g)
@@ -166,7 +169,7 @@ static void break_it(gpumb *g)
         add_flow(&j, 1, 0);
         if (broken)
             snprintf(j.wrong, sizeof j.wrong, "broken");
-        measure(g, "broken", &j);
+        measure_flows(g, "broken", &j);
     }
 }
 
@@ -182,33 +185,14 @@ static void test_wrong_bytes(gpumb *g)
     release(&j);
 }
 
-static void test_program()
+static void test_rows()
 {
     static const gpumb_benchmark broken[] = {{"peers/broken", "", break_it}};
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
     settings.budget_s = 100;
     settings.min_samples = settings.max_samples = 6;
-    gpumb *g = NULL;
-    int ok = 0, skipped = 0, gpu = 0;
-    for (const gpumb_benchmark &b : benchmarks) {
-        g = gpumb_open_settings("peers", &settings);
-        gpu = is_gpu(g);
-        b.run(g);
-        for (size_t i = 0; i < gpumb_row_count(g); i++) {
-            const gpumb_result *r = gpumb_row(g, i);
-            ok += r->status == GPUMB_STATUS_OK && r->verified == 1;
-            skipped += r->status == GPUMB_STATUS_SKIPPED;
-            CHECK_CASE(r->status != GPUMB_STATUS_FAILED, "%s %s: %s", r->bench, r->kernel,
-                       r->reason);
-        }
-        CHECK_INT(gpumb_close(g), 0);
-    }
-    if (!gpu) {
-        CHECK_INT(ok, 20 + 18 + 24 + 16 + 8);
-        CHECK_INT(skipped, 4); // without bulk copies
-    }
-    g = gpumb_open_settings("peers", &settings);
+    gpumb *g = gpumb_open_settings("peers", &settings);
     break_it(g);
     CHECK_INT(gpumb_row_count(g), 2);
     CHECK_INT(gpumb_row(g, 0) ? gpumb_row(g, 0)->status : -1, GPUMB_STATUS_OK);
@@ -218,6 +202,7 @@ static void test_program()
 
 int main()
 {
+    setenv("PRETENDED_DEVICES", "2", 1);
     gpumb *g = gpumb_open(0, NULL);
     for (int form = 0; form < FORMS; form++)
         test_copies(form);
@@ -232,7 +217,7 @@ int main()
         gpumb_empty(g, 5, 32);
     CHECK_INT(gpumb_close(g), 0);
     if (devices > 1)
-        test_program();
+        test_rows();
     else
         SKIP("one device");
     return CHECK_SUMMARY();

@@ -190,7 +190,7 @@ static void test_noise_is_settled()
 
 // Ramps that take longer than the warm-up has, in noise of 0.1 %: the median is within the
 // precision of the settled one, or flagged, in 95 % of the runs; steady times get no flag, and wait
-// for 30 ms longer than three windows at most. bench/coverage.c has more of both.
+// for 30 ms longer than three windows at most. tests/coverage.c has more of both.
 static double ramp_height, ramp_seconds;
 static int ramp_is_linear;
 

@@ -1,6 +1,6 @@
 /* test_series_shape.c - series of samples that depend on each other: their interval, the classes of
  * their shape, comparisons round by round, and pace; against figures worked out by hand and a naive
- * reference. How often all this is right of noisy series is in bench/coverage.c. */
+ * reference. How often all this is right of noisy series is in tests/coverage.c. */
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION

@@ -1,7 +1,7 @@
 /* coverage.c - does gpumb.h keep what its statistics promise? Synthetic series with a fixed seed,
  * of known median, shape and ratio, are measured with the engine's stopping rule; without what the
  * engine adds to intervals on a GPU, since that is about devices. Ramps are measured by the whole
- * engine, on the scripted clock of tests/fake.h.
+ * engine, on the scripted clock of fake.h.
  *
  *     coverage [SCALE [PARTS]]
  *
@@ -18,7 +18,7 @@
 #define GPUMB_BACKEND_FAKE
 #include "gpumb.h"
 
-#include "../tests/fake.h"
+#include "fake.h"
 
 /* ---- random numbers (splitmix64: Steele et al., OOPSLA 2014; Box & Muller 1958) -------------- */
 

@@ -1,5 +1,6 @@
-/* One kernel template, measured for types and constants that are axes, and an axis of real numbers;
- * each can be chosen on the command line: --axis type=double --axis unroll=4 --axis a=0:1:+0.25. */
+/* 06: one kernel template, measured for types and constants that are axes, and an axis of real
+ * numbers. Each can be chosen on the command line:
+ *     --axis type=double --axis unroll=4 --axis a=0:1:+0.25 */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -1,4 +1,4 @@
-/* Kinds of memory: a copy between each two of them, as a share of the link to the host, and a
+/* 05: kinds of memory: a copy between each two of them, as a share of the link to the host, and a
  * kernel that reads the host's memory through that link. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -1,4 +1,4 @@
-/* 10_mine.h - what 10_grader.cu grades: yours. */
+/* 08_mine.h - what 08_grader.cu grades: yours. */
 __global__ void gelu(const float *in, float *out, uint64_t n)
 {
     GPUMB_GRID_STRIDE(i, n)

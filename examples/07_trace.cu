@@ -1,5 +1,5 @@
-/* 09: three transposes, of which only the last one uses memory and banks well. Where there is no
- * GPU, `make trace FILE=examples/09_trace.cu ARGS=--profile` shows why, access by access. */
+/* 07: three transposes, of which only the last one uses memory and banks well. Where there is no
+ * GPU, `make trace FILE=examples/07_trace.cu ARGS=--profile` shows why, access by access. */
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
