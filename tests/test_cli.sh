@@ -138,7 +138,8 @@ check "--help has no groups: $(grep -E '^[A-Z].*:$' "$tmp/out")" \
     test "$(grep -cE '^[A-Z][a-z ]+:$' "$tmp/out")" -ge 5
 check "--help ends early" grep -q '^129 hung up, 130 interrupted, 143 terminated\.$' "$tmp/out"
 sed 1d "$tmp/out" >"$tmp/help" # but for the program's name
-check "README.md does not show --help as it is" not grep -vxFf README.md "$tmp/help"
+check "examples/options.md does not show --help as it is" \
+    not grep -vxFf examples/options.md "$tmp/help"
 
 with 0 --version
 version=$(sed -n 's/^#define GPUMB_VERSION "\(.*\)"/\1/p' gpumb.h)
