@@ -552,7 +552,7 @@ kill -9 $pid
 finished
 check "kill -9: exit code $code" test $code -eq 137
 check "kill -9: kill.csv exists" not test -e "$tmp/kill.csv"
-printf ']}' >>"$tmp/kill.json.part" # as the README says
+printf ']}' >>"$tmp/kill.json.part" # as examples/files.md says
 parse --csv "$tmp/kill.csv.part" --part
 if command -v python3 >/dev/null 2>&1; then
     check "kill -9: JSON" python3 -m json.tool "$tmp/kill.json.part"
