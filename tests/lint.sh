@@ -124,6 +124,42 @@ links() # FILE...
     done
 }
 
+short_pages() # FILE...: what nobody reads to its end has no reader
+{
+    for file; do
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 300 ] || echo "$file: $lines lines, more than 300"
+    done
+}
+
+# ---- what is listed, against the header: all public names, all options ----
+compare() # WHERE ONE FILE, WHERE ANOTHER FILE: both hold the same lines
+{
+    LC_ALL=C comm -23 "$2" "$4" | sed "s|^|in $1, not in $3: |"
+    LC_ALL=C comm -13 "$2" "$4" | sed "s|^|in $3, not in $1: |"
+}
+
+public_names() # of standard input
+{
+    sed 's/gpumb_trace\.c//g' | grep -oE '[A-Za-z0-9_]+' | grep -E '^(gpumb|GPUMB)_.*[A-Za-z0-9]$' |
+        grep -vxE 'GPUMB_(H|API)' | LC_ALL=C sort -u
+}
+
+listed_names()
+{
+    awk '/^ \* IMPLEMENTATION$/ { exit } { print }' gpumb.h | public_names >build/lint/names
+    public_names <examples/api.md >build/lint/listed_names
+    compare gpumb.h build/lint/names examples/api.md build/lint/listed_names
+}
+
+listed_options() # test_golden holds its help against --help
+{
+    sed -nE 's/^  (--[a-z-]+).*/\1/p' tests/golden/help.txt | LC_ALL=C sort >build/lint/options
+    sed -nE 's/^\| (`--[^|]*) \|.*/\1/p' examples/options.md | grep -oE -e '--[a-z-]+' |
+        LC_ALL=C sort >build/lint/listed_options
+    compare --help build/lint/options examples/options.md build/lint/listed_options
+}
+
 top_level()
 {
     git ls-files | cut -d / -f 1 | sort -u |
@@ -161,6 +197,9 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
     check "no tabs" text "$tab" tab $sources
     check "no trailing blanks" text "[ $tab$return]\$" trailing $sources Makefile
     check "links" links $prose
+    check "300 lines a page" short_pages $prose
+    check "examples/api.md" listed_names
+    check "examples/options.md" listed_options
     check "ASCII" text '[^ -~]' 'not ASCII' gpumb.h
     check_with git "top level" top_level
     check_with clang-format "clang-format" clang-format --dry-run -Werror $c_sources

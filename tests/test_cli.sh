@@ -138,7 +138,8 @@ check "--help has no groups: $(grep -E '^[A-Z].*:$' "$tmp/out")" \
     test "$(grep -cE '^[A-Z][a-z ]+:$' "$tmp/out")" -ge 5
 check "--help ends early" grep -q '^129 hung up, 130 interrupted, 143 terminated\.$' "$tmp/out"
 sed 1d "$tmp/out" >"$tmp/help" # but for the program's name
-check "README.md does not show --help as it is" not grep -vxFf README.md "$tmp/help"
+check "examples/options.md does not show --help as it is" \
+    not grep -vxFf examples/options.md "$tmp/help"
 
 with 0 --version
 version=$(sed -n 's/^#define GPUMB_VERSION "\(.*\)"/\1/p' gpumb.h)
@@ -551,7 +552,7 @@ kill -9 $pid
 finished
 check "kill -9: exit code $code" test $code -eq 137
 check "kill -9: kill.csv exists" not test -e "$tmp/kill.csv"
-printf ']}' >>"$tmp/kill.json.part" # as the README says
+printf ']}' >>"$tmp/kill.json.part" # as examples/files.md says
 parse --csv "$tmp/kill.csv.part" --part
 if command -v python3 >/dev/null 2>&1; then
     check "kill -9: JSON" python3 -m json.tool "$tmp/kill.json.part"

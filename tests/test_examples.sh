@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_examples.sh - runs the examples in $TEST_BUILD, the programs in README.md and the quick start
-# of gpumb.h (both compiled for the CPU), and looks for the README's make targets in the Makefile.
+# test_examples.sh - runs the examples in $TEST_BUILD, the programs in all pages and the quick start
+# of gpumb.h (both compiled for the CPU), and looks for the pages' make targets in the Makefile.
 # shellcheck disable=SC2046,SC2086  # words in $CXXFLAGS and $(options) are meant to split
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
@@ -137,8 +137,11 @@ check "the quick start has more than 20 lines" test "$(grep -c . "$tmp/quick_sta
 compile "quick start of gpumb.h" "$tmp/quick_start.cu"
 
 if [ -e README.md ]; then
-    # block NUMBER and LANGUAGE of each fence become file names
+    # block NUMBER and LANGUAGE of each fence become file names; README.md has the first ones
+    pages=$(find README.md examples bench plots tests -name '*.md' | sort)
     awk -v tmp="$tmp" '
+        FNR == 1 && open { print page >(tmp "/unclosed"); open = 0 }
+        { page = FILENAME }
         /^ *```/ {
             if (open) { open = 0; close(file); next }
             language = $0
@@ -146,20 +149,34 @@ if [ -e README.md ]; then
             sub(/[^a-z+].*/, "", language)
             file = sprintf("%s/block%03d.%s", tmp, ++count, language == "" ? "none" : language)
             printf "" >file
+            print file, page >(tmp "/pages")
             open = 1
             next
         }
         open { print >file }
-        END { if (open) print "unclosed" >(tmp "/unclosed") }' README.md
-    check "README.md: a fence is not closed" not test -e "$tmp/unclosed"
+        END { if (open) print page >(tmp "/unclosed") }' $pages
+    check "a fence is not closed: $(cat "$tmp/unclosed" 2>&1)" not test -e "$tmp/unclosed"
     found=0
     for block in "$tmp"/block*.c "$tmp"/block*.cpp "$tmp"/block*.cu; do
         [ -e "$block" ] || continue
         grep -qE 'GPUMB_IMPLEMENTATION|\bmain\(|GPUMB_MAIN\(' "$block" || continue
         found=$((found + 1))
-        compile "README.md, $(basename "$block") ($(grep . "$block" | head -n 1))" "$block"
+        page=$(sed -n "s|^$block ||p" "$tmp/pages")
+        compile "$page, $(basename "$block") ($(grep . "$block" | head -n 1))" "$block"
     done
-    check "README.md: no complete program" test $found -ge 1
+    check "$found complete programs in the pages, fewer than 9" test $found -ge 9
+
+    # an object of its own: as README.md says, and programs that only include the header
+    check "README.md: no object of its own" has '-DGPUMB_IMPLEMENTATION -c gpumb\.h -o' README.md
+    check "gpumb.h as an object" $compiler -DGPUMB_IMPLEMENTATION -c gpumb.h -o "$tmp/gpumb.o"
+    check "gpumb.h as an object: warnings" not test -s "$tmp/check" || sed 's/^/    /' "$tmp/check"
+    first=$(grep -l 'int main' "$tmp"/block*.cpp | head -n 1)
+    grep -vE '^#define GPUMB_(STATIC|IMPLEMENTATION)$' "$first" >"$tmp/includes.cu"
+    check "a program that only includes gpumb.h" $compiler -c "$tmp/includes.cu" \
+        -o "$tmp/includes.o"
+    check "the two linked" ${CXX:-c++} ${CXXFLAGS-} "$tmp/includes.o" "$tmp/gpumb.o" -pthread \
+        -o "$tmp/program"
+    run "README.md, with an object of its own" "$first" "$tmp/program"
 
     # the grader, of what is right and of the cheat in the text; a launch takes 1 ms of a scripted
     # clock
@@ -178,7 +195,7 @@ END
     grader="--budget 0.2 --warmup 0.01 --samples 6:6"
     fake="$compiler -Wno-unused-variable"
     $fake "$tmp/grader.cu" -o "$tmp/right" &
-    check "README.md: one cheat for the grader" test -e "$(ls "$tmp"/block*.cuda)"
+    check "one cheat for the grader" test -e "$(ls "$tmp"/block*.cuda)"
     check "the cheat does not compile" $fake \
         -DMINE="\"$(ls "$tmp"/block*.cuda)\"" "$tmp/grader.cu" -o "$tmp/cheat"
     wait $!
@@ -188,10 +205,9 @@ END
     "$tmp/cheat" $grader --strict >"$tmp/out" 2>&1
     check "the cheat passes" test $? -eq 1
     check "the cheat is not named" grep -qF \
-        "$(sed -n 's/^    \(mine failed: \)/\1/p' README.md)" "$tmp/out"
+        "$(sed -n 's/^    \(mine failed: \)/\1/p' examples/expectations.md)" "$tmp/out"
 
     # the first program on a machine without a device, and as it would be without gpumb_close()
-    first=$(grep -l 'int main' "$tmp"/block*.cpp | head -n 1)
     for closes in yes no; do
         {
             echo '#define GPUMB_BACKEND_CPU'
@@ -217,8 +233,8 @@ END
 
     # CMake: as it is where nvcc has a device, else as its comment says
     cmake_file=$(find "$tmp" -name 'block*.cmake' | head -n 1)
-    check "README.md: no CMakeLists.txt" test -n "$cmake_file"
-    check "README.md: CMakeLists.txt has more than 6 lines" \
+    check "no CMakeLists.txt" test -n "$cmake_file"
+    check "CMakeLists.txt has more than 6 lines" \
         test "$(grep -c . "$cmake_file")" -le 6
     mkdir "$tmp/cmake"
     cp "$first" "$tmp/cmake/scale.cu"
@@ -235,17 +251,16 @@ END
         [ "$backend" = cuda ] || options="-DCMAKE_CXX_COMPILER=${CXX:-c++}"
         check "cmake" cmake -S "$tmp/cmake" -B "$tmp/cmake/build" $options
         check "cmake --build" cmake --build "$tmp/cmake/build"
-        run "README.md, built with CMake" "$first" "$tmp/cmake/build/scale"
+        run "the first program, built with CMake" "$first" "$tmp/cmake/build/scale"
     fi
-    for block in "$tmp"/block*.sh "$tmp"/block*.bash "$tmp"/block*.console; do
-        [ -e "$block" ] || continue
-        sed -n 's/#.*//; s/^ *\(\$ \)\{0,1\}make\( .*\)\{0,1\}$/\2/p' "$block" | tr ' ' '\n' |
-            grep -E '^[a-z][a-z0-9_/-]*$' >>"$tmp/targets"
-    done
-    sort -u "$tmp/targets" 2>/dev/null >"$tmp/targets.sorted"
+    # what the pages tell to make
+    # shellcheck disable=SC2016 # a backtick of Markdown
+    grep -ohE '(^ *|`)make( [A-Z_]+=[^ `]+)* [a-z]+([^a-z/]|$)' $pages |
+        sed 's/[^a-z]$//; s/.* //' | sort -u >"$tmp/targets"
+    check "fewer than 10 make targets in the pages" test "$(wc -l <"$tmp/targets")" -ge 10
     while read -r target; do
-        check "README.md: make $target: no such target" has "^$target:" Makefile
-    done <"$tmp/targets.sorted"
+        check "make $target: no such target" has "^$target:" Makefile
+    done <"$tmp/targets"
 else
     skip "no README.md"
 fi

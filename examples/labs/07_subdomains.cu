@@ -35,10 +35,11 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < gpumb_row_count(g); i++)
         best = gpumb_row(g, i)->gbps > best ? gpumb_row(g, i)->gbps : best;
-    for (size_t i = 0; i < gpumb_row_count(g) && lab_gpu(g); i++)
-        gpumb_note(g, "%3lld lanes, %4lld bytes side by side: %.2f of the best",
-                   (long long)gpumb_row_axis(g, i, "lanes"),
-                   (long long)gpumb_row_axis(g, i, "lanes") * 4, gpumb_row(g, i)->gbps / best);
+    for (size_t i = 0; i < gpumb_row_count(g) && lab_gpu(g); i++) {
+        const long long lanes = gpumb_row_axis(g, i, "lanes");
+        gpumb_note(g, "%3lld %s %4lld bytes side by side: %.2f of the best", lanes,
+                   lanes == 1 ? "lane, " : "lanes,", lanes * 4, gpumb_row(g, i)->gbps / best);
+    }
     return gpumb_close(g);
 }
 /* See: runs of 32 bytes, whole sectors, reach 84 % of the best and more: what a warp touches at
