@@ -8159,7 +8159,6 @@ static inline void gpumbi_calibrate(gpumb *g)
         return;
     gpumbi_copy_text(trouble, sizeof trouble, g->trouble);
     g->trouble[0] = 0;
-    (void)gpumbi_dev_last_error(); /* of what the program has done before */
     gpumbi_measure_clock(g);
     if (!g->done && g->trouble[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->trouble);
@@ -8169,6 +8168,8 @@ static inline void gpumbi_calibrate(gpumb *g)
 GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
 {
     g = gpumbi_context(g);
+    if (!g->clock.calibrated)
+        (void)gpumbi_dev_last_error(); /* of what the program has done before */
     gpumbi_calibrate(g);
     return &g->device;
 }
@@ -9338,6 +9339,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
     GPUMBI_EACH_TOOL(g, starts, (g, s));
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
+    gpumbi_calibrate(g);
     gpumbi_sampler_start(g, s);
     gpumbi_judge_description(s);
 }
@@ -9396,7 +9398,6 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     }
     if (!gpumbi_working(g))
         return g;
-    gpumbi_calibrate(g);
     int taken = 0;
     for (int i = 0; i < GPUMBI_TOOLS && !taken; i++)
         taken = g->tool[i] && g->tool[i]->takes && g->tool[i]->takes(g, name, result);

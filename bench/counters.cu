@@ -10,6 +10,7 @@
     X(2, 16, APPROXIMATE)                                                                          \
     X(4, 16, APPROXIMATE)                                                                          \
     X(8, 16, APPROXIMATE)
+#define GPUMB_COPY
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -1,5 +1,6 @@
 /* 05: kinds of memory: a copy between each two of them, as a share of the link to the host, and a
  * kernel that reads the host's memory through that link. */
+#define GPUMB_COPY
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -39,6 +39,7 @@ extern "C" int little_memory(void **p, size_t alignment, size_t bytes) throw() /
 
 #define clock_gettime scripted_clock
 #define posix_memalign little_memory
+#define GPUMB_COPY
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 

@@ -47,6 +47,7 @@ cat >$dir/use.c <<'END'
 #include <time.h>
 #endif
 #ifdef ALL_KERNELS
+#define GPUMB_COPY
 #define GPUMB_STRIDED
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
 #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE) X(2, 2, INTEGER)
@@ -69,7 +70,12 @@ awk '
     /^\/\* ---- / { kernels = /coalescing|reference kernels|reductions|n-body/ }
     /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
     /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
-        print "    (any_function)" substr($0, RSTART, RLENGTH - 1) ","
+        name = substr($0, RSTART, RLENGTH - 1)
+        asked = name ~ /_(z?copy|subdomains|(check_)?strided|reduc[a-z_]*|nbody[a-z_]*)$/ &&
+            name !~ /check_copy|_form$/ || name ~ /check_(reduction|nbody)/
+        if (asked) print "#ifdef ALL_KERNELS"
+        print "    (any_function)" name ","
+        if (asked) print "#endif"
     }' gpumb.h >>$dir/use.c
 cat >>$dir/use.c <<'END'
 };

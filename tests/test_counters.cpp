@@ -335,7 +335,7 @@ static void test_columns()
     close_with(g);
     g = open_with(settings("a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a"));
     measure(g);
-    CHECK_INT(g->clock.counting.names, 16); // what there is room for
+    CHECK_INT(g->instrument.counting.names, 16); // what there is room for
     close_with(g);
     const char *const bad[] = {"", "instructions,", "median_s", longer.c_str(),
                                "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"};

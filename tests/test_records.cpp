@@ -386,7 +386,7 @@ static bool same_cells(const gpumbi_records *t, const gpumbi_values *values)
     for (int i = 0; same && i < values->count; i++) {
         const gpumbi_cell *own = &cell[1 + i];
         const double value = strtod(own->text, NULL);
-        same = !strcmp(own->name, reader->sweep.column[values->at[i].column]) &&
+        same = !strcmp(own->name, reader->columns.name[values->at[i].column]) &&
                (isfinite(values->at[i].value) ? !memcmp(&value, &values->at[i].value, sizeof value)
                                               : !own->text[0]);
     }
@@ -578,9 +578,9 @@ static void test_other_processes()
         gpumbi_records *t = read_text(head + "\nothers,one,ok," + median +
                                       (i == 1 ? "" : "others,two,ok," + median));
         CHECK_STR(t->wrong, "");
-        gpumbi_index(g, t, NULL);
-        t->next = g->comparison.others;
-        g->comparison.others = t;
+        gpumbi_index_records(g, t, NULL);
+        t->next = g->others.rows;
+        g->others.rows = t;
     }
     GPUMB_MEASURE(g, "one") {
         fake_run(1e-4);
@@ -641,7 +641,7 @@ static void test_many()
     for (int alike = 0; alike < 2; alike++) {
         gpumbi_records *t = read_text(rows[alike]);
         CHECK_INT(t->count, 100000);
-        gpumbi_index(reader, t, NULL);
+        gpumbi_index_records(reader, t, NULL);
         int found = 0, in_order = 0;
         for (int i = 0; i < 100001; i++) {
             const std::string text = alike ? "7" : std::to_string(100000 - i);

@@ -1,6 +1,7 @@
 /* Kernels whose accesses can be counted by hand, for the tracer (tests/test_trace.sh) and for the
  * counters of a GPU (bench/h200-memory.md). Each is launched once, in this order, with whole blocks
  * of 256 threads (tiles: 32 x 8; `tail`: a rest). */
+#define GPUMB_COPY
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
