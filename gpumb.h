@@ -6620,7 +6620,8 @@ struct gpumb {
     int done;      /* nothing more happens: after an error, an interrupt, --help */
     int exit_code; /* then */
     int catches_signals;
-    int process; /* that opened it: in a fork it is dead */
+    int runs_benchmark; /* of gpumb_main() */
+    int process;        /* that opened it: in a fork it is dead */
     gpumb_device device;
     void *sensors, *stream, *own_stream;
     char trouble[200]; /* why the next region has to be skipped */
@@ -6650,18 +6651,21 @@ struct gpumb {
         char counters_said[200];
     } instrument;
 
+    struct {         /* RESULT */
+        int warmed;  /* a region has been timed */
+        int skipped; /* one of GPUMB_TIME was not ... */
+        int failed;  /* ... or failed */
+    } outcome;
+
     struct { /* REGIONS */
         gpumbi_description next;
         gpumbi_sampler single, *active;
         int body_due, in_body;
         uint64_t met;    /* regions, whatever becomes of them */
         size_t replayed; /* regions that were, from other processes */
-        int warmed;      /* a region has been timed */
-        int skipped;     /* one of GPUMB_TIME was not ... */
-        int failed;      /* ... or failed */
     } region;
 
-    struct { /* REGIONS: the block of a GPUMB_INTERLEAVE */
+    struct { /* INTERLEAVE */
         int open, collecting;
         int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
         int place, lanes;                   /* regions met in this pass, and in the first */
@@ -6718,13 +6722,13 @@ struct gpumb {
         int states; /* 1: one of this benchmark has stated its bytes; -1: no more about that */
     } rows;
 
-    struct { /* SINKS: the files */
+    struct { /* FILES */
         gpumbi_sink sink[GPUMBI_SINKS];
         char settings[1200]; /* see gpumbi_settings_text() */
         int broken;
     } sinks;
 
-    struct { /* SINKS: the table */
+    struct { /* TABLE */
         FILE *file;
         int color, header_printed;
         uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and behind */
@@ -6733,7 +6737,7 @@ struct gpumb {
         gpumbi_text *notes, *last_note;
     } table;
 
-    struct { /* SINKS: the line that shows what runs */
+    struct { /* TABLE: the line that shows what runs */
         int shown;
         double began_s; /* the first region, on the host's clock */
     } progress;
@@ -6770,8 +6774,8 @@ struct gpumb {
         char arguments[1000]; /* all of these, and the program's own */
     } options;
 
-    struct {                 /* PROGRAM */
-        int listed, running; /* by gpumb_main() */
+    struct {        /* PROGRAM */
+        int listed; /* by gpumb_main() */
     } benchmarks;
 };
 
@@ -7138,6 +7142,12 @@ static inline gpumb *gpumbi_new(const char *program)
     return g;
 }
 
+/* While one runs, it is not for gpumb_close() to end the context. */
+static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
+{
+    g->runs_benchmark = runs;
+}
+
 static inline void gpumbi_leave_body(gpumb *g)
 {
     if (g->region.in_body)
@@ -7172,7 +7182,7 @@ GPUMB_API int gpumb_close(gpumb *g)
             return g->exit_code;
     gpumbi_make_current(g);
     const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
-    if (g->benchmarks.running) {
+    if (g->runs_benchmark) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
         return g->exit_code;
@@ -7210,7 +7220,7 @@ static inline void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_newest->process == getpid()) {
         const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
-        gpumbi_newest->benchmarks.running = 0; /* one of them has called exit() */
+        gpumbi_benchmark_runs(gpumbi_newest, 0); /* one of them has called exit() */
         const int exit_code = gpumb_close(gpumbi_newest);
         if (exit_code)
             gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
@@ -8756,7 +8766,7 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
 static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
-    const double least_s = g->region.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
+    const double least_s = g->outcome.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
     int settled = 0;
     s->warm_up.runs++;
     if (seconds <= 0) {
@@ -9127,9 +9137,9 @@ static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 /* What has come of a region; `ok`: it has run. */
 static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
-    g->region.warmed |= ok;
-    g->region.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-    g->region.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
+    g->outcome.warmed |= ok;
+    g->outcome.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
+    g->outcome.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
 }
 
 /* A region has run, or can't: fills the result that it was given, or makes a row. */
@@ -9363,7 +9373,7 @@ static inline void gpumbi_region_left(gpumb *g)
 
 static inline void gpumbi_regions_closing(gpumb *g)
 {
-    if (g->region.failed || (g->region.skipped && !g->region.warmed))
+    if (g->outcome.failed || (g->outcome.skipped && !g->outcome.warmed))
         gpumbi_not_well(g);
 }
 
@@ -15475,9 +15485,9 @@ static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchma
     gpumbi_forget_fill(g);
     gpumbi_rows_benchmark(g);
     gpumbi_next_region(g);
-    g->benchmarks.running = 1;
+    gpumbi_benchmark_runs(g, 1);
     benchmark->run(g);
-    g->benchmarks.running = 0;
+    gpumbi_benchmark_runs(g, 0);
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);

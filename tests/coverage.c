@@ -597,7 +597,7 @@ static void ramps(void)
     settings.quiet = 1;
     fake_reset();
     gpumb *g = gpumb_open_settings("ramps", &settings);
-    g->region.warmed = 1;
+    g->outcome.warmed = 1;
     printf(
         "\nRAMPS, falling and rising in equal parts: reported within the precision of 1 %% of the "
         "settled value,\nor flagged. Wanted in 90 %%, or in 0.6 of what the best test finds, if "

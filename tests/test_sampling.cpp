@@ -205,7 +205,7 @@ static gpumb_result ramp_result(double seconds, gpumb_timing timing, double *spe
 {
     gpumb_result r;
     gpumb *g = open(settings());
-    g->region.warmed = 1;
+    g->outcome.warmed = 1;
     fake_now = fake_busy = 100;
     fake_pace = ramp_now; // of graphs
     gpumb_set_timing(g, timing);
@@ -227,7 +227,7 @@ static void test_wandering_launches()
         double launch_s = 5e-6;
         gpumb_result r;
         gpumb *g = open(settings());
-        g->region.warmed = 1;
+        g->outcome.warmed = 1;
         g->device.empty_kernel_s = launch_s;
         fake_now = fake_busy = 100;
         random_state = (uint64_t)i + 1;
@@ -256,7 +256,7 @@ static void test_hidden_ramps()
         if (!interleaved)
             s.warmup_s = 0.15;
         gpumb *g = open(s);
-        g->region.warmed = 1;
+        g->outcome.warmed = 1;
         g->device.empty_kernel_s = 5e-6;
         fake_now = fake_busy = 100;
         fake_pace = ramp_now;
