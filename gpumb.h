@@ -14,27 +14,42 @@ CONTENTS (search for the words in capitals)
     IMPLEMENTATION          below here only with GPUMB_IMPLEMENTATION
         PLATFORM            POSIX and Windows
         TEXT                strings, numbers and units
-        BACKEND             the only place that names cuda..., hip...
+        STATISTICS          median and its interval; the shape of a series; ratios
         CPU EMULATION       blocks over cores, fibers, barriers
-        CONTEXT             what a context holds; errors and flags
+        BACKEND             the only place that names cuda..., hip...
+        CONTEXT             what a context holds; errors; tools; opening and closing
+        LAUNCHES            what GPUMB_LAUNCH checks
+        RANDOM              numbers from a seed
+        BASIC KERNELS       empty, fill, compare
         BUFFERS             memory with a seed, poison and a guard zone
-        STATISTICS          median and its interval
         CLOCK               calibration: quantum, floor, ceiling
         SAMPLING            warm-up, batches, the stopping rule
-        REGIONS             the state machine behind GPUMB_MEASURE
+        RESULT              derived figures and flags
+        REGIONS             the state machine behind GPUMB_TIME; here ends what a one-off needs
+        FIELDS              what stands in files, as tables
+        COLUMNS             axes and own values of rows
+        INSTRUMENTS         profiler, hardware counters, ranges, --strict
+        ROWS                finished rows
         SWEEPS              enumerate first, then one configuration per pass
-        ROWS                derived figures and flags
-        SINKS               terminal, CSV, JSON, Markdown, Google Benchmark's JSON
-        COMPARISON          rows of earlier runs, other processes and devices; expectations
+        TABLE               the terminal
+        FILES               CSV, JSON, Markdown, Google Benchmark's JSON
+        RECORDS             rows of other runs
+        KEPT ROWS           --resume and --replay
+        INTERLEAVE          regions that take turns
+        GIVEN TIMES         times that were taken elsewhere
+        PROCESSES           --processes, and several devices
+        COMPARE             --compare, and several devices
+        EXPECT              --expect
         COMMAND LINE        options and their errors
-        PROGRAM             open, run benchmarks, close
+        PROGRAM             open, run benchmarks
         COALESCING          sectors and lines of a warp's access
-        KERNELS             fill, compare; copy, zcopy, strided, reductions, n-body
+        KERNEL FAMILIES     on request: copy, zcopy, strided, reductions, n-body
     REVISION HISTORY
     LICENCE
 
 QUICK START
 
+    #define GPUMB_STATIC
     #define GPUMB_IMPLEMENTATION
     #include "gpumb.h"
 
@@ -102,14 +117,16 @@ A context belongs to one thread.
  * CONFIGURATION
  *
  *     GPUMB_IMPLEMENTATION         in exactly one source file, before the include
- *     GPUMB_STATIC                 all functions static: for use inside another library
+ *     GPUMB_STATIC                 all functions static: a program of one file compiles what it
+ *                                  reaches, and a library has no names of ours
  *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other).
  *                                  HIP on NVIDIA is compiled by nvcc: there it is HIP's platform
  *                                  macro, -D__HIP_PLATFORM_NVIDIA__ or as hip_runtime.h, included
  *                                  before, sets it; the variable HIP_PLATFORM alone defines none
- *     GPUMB_NO_KERNELS             leave the reference kernels out of the implementation
- *     GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
+ *     GPUMB_COPY, GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each costs compile time
+ *     GPUMB_NO_KERNELS             compile none of them, nor gpumb_empty(), gpumb_check_copy() and
+ *                                  the model of coalescing
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
@@ -1796,8 +1813,8 @@ GPUMBI_OPTIMIZED
 #if defined(GPUMB_IMPLEMENTATION) && !defined(GPUMB_IMPLEMENTATION_DONE)
 #define GPUMB_IMPLEMENTATION_DONE
 
-/* The device pass of nvcc and hipcc needs the kernels alone, which come last: hiding the rest
- * from it saves compile time. */
+/* The device pass of nvcc and hipcc needs the kernels alone: hiding the rest from it saves compile
+ * time. There functions are declared and no more, GPUMB_STATIC or not. */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define GPUMBI_DEVICE_PASS
 #endif
@@ -3167,7 +3184,7 @@ static inline const char *gpumbi_read_integer(const char *text, int64_t *value)
 /* ================================================================================================
  * STATISTICS
  *
- * Owns nothing: pure functions on arrays. Series are in the order of measurement. The constants
+ * Keeps no state: functions of arrays. Series are in the order of measurement. The constants
  * without a source come from simulation: tests/coverage.c shows what they achieve.
  */
 
@@ -6064,7 +6081,7 @@ static inline int gpumbi_dev_counters_stop(gpumbi_counting *counting)
 
 #endif
 
-/* ---- ranges ------------------------------------------------------------------------------------
+/* ---- ranges for profilers ----------------------------------------------------------------------
  * NVTX's headers would add a sixth to the host code of this one (33 KB, 0.4 s; CUDA 13.0); the same
  * functions are in a library for languages without them, which finds the tool that is there. */
 
@@ -6118,7 +6135,10 @@ static inline void gpumbi_dev_unmark(int names)
 #endif
 }
 
-#else /* the CPU: launches are complete when they return, an event is a time stamp */
+#else
+
+/* ---- the CPU as a device -----------------------------------------------------------------------
+ * Launches are complete when they return, an event is a time stamp. */
 
 enum { GPUMBI_CPU_NO_MEMORY = 1, GPUMBI_CPU_FAULT };
 
@@ -6359,7 +6379,7 @@ static inline void gpumbi_dev_date(char text[32])
  * CONTEXT
  *
  * Owns the structs of the implementation, the current context, its errors, the interrupt flag, and
- * what is called when a region, a row or the context ends: see gpumbi_tool.
+ * the tools that hang into it: see gpumbi_tool. Opens a device on first use, and closes.
  */
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
@@ -6401,7 +6421,7 @@ typedef struct gpumbi_point {
 /* What stands in the columns behind the fixed ones. */
 typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN } gpumbi_column_kind;
 
-/* Named values of a row, in columns of their own; NaN: has a place, and is not known. */
+/* Named values of a row, in columns of their own. NaN: an empty cell. */
 typedef struct gpumbi_values {
     int count;
     struct {
@@ -6609,8 +6629,8 @@ typedef enum gpumbi_rank {
     GPUMBI_TOOLS
 } gpumbi_rank;
 
-/* A context. Each struct in it belongs to the section that is named; others at most read it, and
- * change it through the functions of that section. */
+/* A context. Each struct in it belongs to the section that is named with it, whose functions alone
+ * change it: tests/layers.py holds that. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
     const struct gpumbi_tool *tool[GPUMBI_TOOLS];
@@ -6750,7 +6770,7 @@ struct gpumb {
         gpumbi_records *rows;
         gpumbi_text *medians; /* of rows: room for process_medians_s */
         size_t left, met;     /* of those: that wait for their region, and that have met it */
-        int instead;          /* nothing is measured here: of --replay, or of several devices */
+        int replaces;         /* nothing is measured here: --replay, or several devices */
         size_t missing;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
     } kept;
@@ -6887,7 +6907,7 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
 /* NULL: none is open. */
 static inline void gpumbi_make_current(gpumb *g)
 {
-    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.instead) /* is open */
+    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.replaces) /* is open */
         gpumbi_dev_select(g->device.ordinal);
     gpumbi_current = g;
 }
@@ -6902,20 +6922,21 @@ static inline int gpumbi_is_cpu(const gpumb *g)
     return !strcmp(g->device.backend, "cpu");
 }
 
-/* Nothing is allocated, launched or measured: regions and axes are only registered. */
+/* A sweep enumerates: regions and axes are only registered. */
 static inline int gpumbi_dry(const gpumb *g)
 {
     return g->sweep.enumerating || g->sweep.listing;
 }
 
-/* The same without a word of regions and axes: a replay runs nothing either. */
-static inline int gpumbi_idle(const gpumb *g)
+/* Bodies, fills and checks do not run: while a sweep enumerates, and where rows come from
+ * elsewhere. */
+static inline int gpumbi_runs_nothing(const gpumb *g)
 {
-    return gpumbi_dry(g) || g->kept.instead;
+    return gpumbi_dry(g) || g->kept.replaces;
 }
 
-/* The exit code of what went wrong but does not end the context; an earlier one stays. */
-static inline void gpumbi_not_well(gpumb *g)
+/* Makes the exit code GPUMB_EXIT_FAILED, unless there is one already; the run goes on. */
+static inline void gpumbi_mark_failed(gpumb *g)
 {
     g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
 }
@@ -7279,11 +7300,11 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     va_end(arguments);
 }
 
-/* What a pointer may not be. One of a buffer that did not fit has left its reason before; while a
- * sweep enumerates it says nothing. Returns what functions do that launch: -1, 0 in that case. */
+/* For a NULL where a buffer is needed: the next region is skipped with a reason, unless there is
+ * one already. Returns -1; 0 while a sweep enumerates, when every buffer is NULL. */
 static inline int gpumbi_null(gpumb *g, const char *function)
 {
-    if (gpumbi_idle(g))
+    if (gpumbi_runs_nothing(g))
         return 0;
     if (!*gpumbi_trouble(g))
         gpumb_skip(g, "%s: a pointer is NULL", function);
@@ -7324,14 +7345,15 @@ GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
 /* ================================================================================================
  * LAUNCHES
  *
- * Owns nothing: checks what GPUMB_LAUNCH is given, and notes the first kernel of a region.
+ * Keeps no state: checks what GPUMB_LAUNCH is given, and notes the first kernel of a region.
  */
 
 GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const void *function)
 {
     static const uint64_t blocks[3] = {INT32_MAX, 65535, 65535};
     gpumb *g = gpumbi_context(NULL);
-    if (!gpumbi_working(g) || gpumbi_idle(g) || *gpumbi_trouble(g)) /* a missing buffer, say */
+    if (!gpumbi_working(g) || gpumbi_runs_nothing(g) ||
+        *gpumbi_trouble(g)) /* a missing buffer, say */
         return 0;
     const uint64_t most = (uint64_t)g->device.max_block;
     const int amd = !strncmp(g->device.arch, "gfx", 3), hip = !strcmp(g->device.backend, "hip");
@@ -7407,7 +7429,7 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
 /* ================================================================================================
  * RANDOM
  *
- * Owns nothing: numbers that depend on a seed and an index alone, on the host and in kernels.
+ * Keeps no state: numbers that depend on a seed and an index alone, on the host and in kernels.
  */
 
 #if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
@@ -7487,8 +7509,8 @@ static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed,
 /* ================================================================================================
  * BASIC KERNELS
  *
- * Own nothing: the kernels that every program has, for filling, comparing, emptying the caches and
- * calibrating. In C there are none.
+ * Keep no state: the kernels that every program has, which fill, compare, empty the caches and
+ * calibrate. A C translation unit has the fill and the comparison as loops in BUFFERS instead.
  */
 
 /* What a comparison found, in device memory. */
@@ -7589,8 +7611,8 @@ GPUMBI_UNOPTIMIZED
 /* ================================================================================================
  * BUFFERS
  *
- * Owns memory of all kinds. Behind each buffer lies a guard zone of known bytes: a kernel that
- * writes past the end is caught when its result is checked.
+ * Owns g->memory: buffers of all kinds of memory. Behind each lies a guard zone of known bytes: a
+ * kernel that writes past the end is caught when its result is checked.
  */
 
 /* Sets a stretch of a buffer, in the order of the stream. */
@@ -7710,7 +7732,7 @@ static const gpumbi_tool gpumbi_buffers_tool = {
 
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
     gpumbi_use(g, GPUMBI_TOOL_BUFFERS, &gpumbi_buffers_tool);
     if (!memory)
@@ -7757,7 +7779,7 @@ static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64
 
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_idle(g))
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
@@ -7861,7 +7883,7 @@ static inline gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
 {
     g = gpumbi_context(g);
-    if (!gpumbi_working(g) || gpumbi_idle(g) || !bytes)
+    if (!gpumbi_working(g) || gpumbi_runs_nothing(g) || !bytes)
         return;
     if (!to || !from) {
         gpumbi_null(g, "gpumb_memcpy");
@@ -7885,7 +7907,7 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
 /* 1 if a managed buffer is there to be moved or advised on. */
 static inline int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
 {
-    if (!gpumbi_working(g) || gpumbi_idle(g))
+    if (!gpumbi_working(g) || gpumbi_runs_nothing(g))
         return 0;
     if (!b)
         gpumbi_null(g, function);
@@ -8075,8 +8097,8 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
 /* ================================================================================================
  * CLOCK
  *
- * Owns the calibration figures in g->device, taken once per context, in about 10 ms on a GPU, and the
- * buffer that empties the caches.
+ * Owns g->clock and the calibration figures in g->device, which are taken once per context, before
+ * its first region, in about 10 ms on a GPU; and the buffer that empties the caches.
  */
 
 /* An event pair around a graph, or without one around `launches` empty kernels. Returns 0 and the
@@ -8976,7 +8998,8 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 /* ================================================================================================
  * RESULT
  *
- * Owns nothing: derives rates, shares and flags from a sampler, and prints them.
+ * Owns g->outcome: what has come of the regions so far. Derives rates, shares and flags from a
+ * sampler.
  */
 
 static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
@@ -9203,6 +9226,8 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * Owns g->region. Each call of gpumbi_region_next() means that a run of the body has ended; it says
  * whether another is wanted. `body_due` lets the inner loop of the macro run once; `in_body` is set
  * while the body runs.
+ *
+ * Here ends what a one-off needs. What follows hangs into it as a gpumbi_tool.
  */
 
 /* Forgets what described the last region, but not that a buffer is missing. */
@@ -9368,13 +9393,13 @@ static inline void gpumbi_region_left(gpumb *g)
                s ? s->result.kernel : "");
     if (s && !g->interleave.open)
         gpumbi_release(g, s);
-    gpumbi_not_well(g);
+    gpumbi_mark_failed(g);
 }
 
 static inline void gpumbi_regions_closing(gpumb *g)
 {
     if (g->outcome.failed || (g->outcome.skipped && !g->outcome.warmed))
-        gpumbi_not_well(g);
+        gpumbi_mark_failed(g);
 }
 
 static inline void gpumbi_regions_free(gpumb *g)
@@ -9497,12 +9522,10 @@ GPUMB_API int gpumbi_region_body(gpumb *g)
     return 1;
 }
 
-/* ---- here ends what a one-off needs: what follows hangs into it by gpumbi_tool --------------- */
-
 /* ================================================================================================
  * FIELDS
  *
- * Owns nothing.
+ * Keeps no state: the tables from which rows, devices and settings are written to files and read.
  */
 
 /* ---- fields ------------------------------------------------------------------------------------
@@ -9834,7 +9857,7 @@ static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *b
     return text;
 }
 
-/* Whether a list that semicolons separate has a name. */
+/* Whether a name is in a list like a;b;c. */
 static inline int gpumbi_is_listed(const char *list, const char *name)
 {
     char one[GPUMBI_CELL];
@@ -9902,7 +9925,7 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
 /* ================================================================================================
  * COLUMNS
  *
- * Owns the columns behind the fixed ones, those of axes and of own values, and the texts in them.
+ * Owns g->columns: those behind the fixed ones, of axes and of own values, and the texts of values.
  */
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
@@ -9987,8 +10010,8 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
     return g->columns.count++;
 }
 
-/* Gives a value its place, or a place its value. `name`: made a column now, if it is none. Returns
- * the column's. */
+/* Sets a row's value in the column `name`, which is made if there is none yet. Returns the column's
+ * own copy of the name. */
 static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
                                            double value)
 {
@@ -10065,8 +10088,9 @@ static inline const char *gpumbi_column_text(const gpumbi_row *row, int column, 
 /* ================================================================================================
  * INSTRUMENTS
  *
- * Owns the profiler and the counters while they are attached for a region, and what --strict does to
- * its buffers.
+ * Owns g->instrument: the profiler and the counters while they are attached for a region; and what
+ * --strict does to its buffers. A context has them from gpumb_open(), gpumb_set_timing() or
+ * gpumb_set_counters() on.
  */
 
 /* ---- the profiler's time stamps -------------------------------------------------------------- */
@@ -10441,7 +10465,8 @@ GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
 /* ================================================================================================
  * ROWS
  *
- * Owns the finished rows.
+ * Owns g->rows: the finished rows, each a result with its point, its values and, --raw, its
+ * samples.
  */
 
 /* Makes a row of a sampler; `ok`: one with times. */
@@ -10603,7 +10628,7 @@ static inline void gpumbi_rows_benchmark(gpumb *g)
 static inline void gpumbi_rows_closing(gpumb *g)
 {
     if (g->rows.ok + g->rows.skipped < g->rows.count || (g->rows.skipped && !g->rows.ok))
-        gpumbi_not_well(g);
+        gpumbi_mark_failed(g);
 }
 
 static inline void gpumbi_rows_free(gpumb *g)
@@ -10638,7 +10663,8 @@ GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 /* ================================================================================================
  * SWEEPS
  *
- * Owns the open axes and the list of points, one for each configuration that has a region.
+ * Owns g->sweep: the open axes and the list of points, one for each configuration that has a
+ * region; and g->selection: what --filter lets through, and --list shows.
  */
 
 /* The first time in a benchmark that --list meets something that is let through. */
@@ -10827,8 +10853,8 @@ static inline void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_
     }
 }
 
-/* What tempts one to leave a body in the first pass. */
-static inline const char *gpumbi_why_left(const gpumb *g)
+/* For messages about bodies that were left: most were, because a buffer is NULL there. */
+static inline const char *gpumbi_null_hint(const gpumb *g)
 {
     return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
                                 : "";
@@ -10856,8 +10882,8 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
             gpumbi_say(
                 "sweep over %s starts inside itself: leave a body by continue, not by return "
                 "or goto%s; nested sweeps need different names",
-                name, gpumbi_why_left(g));
-            gpumbi_not_well(g);
+                name, gpumbi_null_hint(g));
+            gpumbi_mark_failed(g);
             while (g->sweep.here.depth > i)
                 gpumbi_axis_pop(g);
             if (i == 0)
@@ -10893,8 +10919,8 @@ static inline void gpumbi_close_sweeps(gpumb *g)
     if (g->sweep.here.depth && gpumbi_working(g)) {
         gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
                    g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_why_left(g));
-        gpumbi_not_well(g);
+                   gpumbi_null_hint(g));
+        gpumbi_mark_failed(g);
     }
     while (g->sweep.here.depth)
         gpumbi_axis_pop(g);
@@ -11173,7 +11199,7 @@ static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
                               "(gpumb_alloc() returns NULL while a sweep enumerates: do "
                               "not leave the body for that)"
                             : "has no values: nothing is measured");
-        gpumbi_not_well(g);
+        gpumbi_mark_failed(g);
     }
     if (g->sweep.enumerating && !g->sweep.listing && !g->sweep.dry)
         gpumbi_passes_begin(g);
@@ -11208,8 +11234,8 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
     while (g->sweep.here.depth > a->depth + 1) {
         gpumbi_say("sweep over %s was left by return or goto: use continue%s",
                    g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_why_left(g));
-        gpumbi_not_well(g);
+                   gpumbi_null_hint(g));
+        gpumbi_mark_failed(g);
         gpumbi_axis_pop(g);
     }
     const int working = gpumbi_working(g);
@@ -11295,7 +11321,7 @@ static inline void gpumbi_list_only(gpumb *g)
 /* ================================================================================================
  * TABLE
  *
- * Owns what is shown on the terminal: the table, its notes, and the line that says what runs.
+ * Owns g->table and g->progress: what is shown on the terminal, with the notes.
  */
 
 static inline gpumbi_number gpumbi_or_empty(double value)
@@ -11386,7 +11412,7 @@ static inline void gpumbi_table_device(gpumb *g)
                      (unsigned long long)g->settings.seed);
     if (g->settings.cold)
         gpumbi_print(t, "  caches are emptied before each sample\n");
-    if (!g->sensors && !g->kept.instead && !gpumbi_is_cpu(g))
+    if (!g->sensors && !g->kept.replaces && !gpumbi_is_cpu(g))
         gpumbi_print(t,
                      "  no sensors (the vendor's management library is not there): clocks, power, "
                      "temperature and throttling are not in the rows\n");
@@ -11651,7 +11677,17 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 /* ================================================================================================
  * FILES
  *
- * Owns the files.
+ * Owns g->sinks: CSV, JSON, Markdown and Google Benchmark's JSON. NAME is resolved first: a link
+ * stays, and the file that it leads to is replaced. What is no regular file (standard output, a
+ * pipe) is written straight through. A file is written as NAME.part, made anew before the device is
+ * opened, exclusively, and locked (flock) as long as the run takes: whoever has locked the file
+ * that stands at NAME.part owns the name, another run ends. A part that nobody holds is a dead
+ * run's: it is renamed to a free NAME.part.1, .2 ..., or removed if nothing is in it; with --resume
+ * it is left as it is until all of its rows are here, then written anew. Each row is one write;
+ * what was written in part is cut off again. Where a header widens, or drawn rows get their natural
+ * order, a fresh file, locked too, takes the place of the part. When all is done the part is
+ * flushed to the disk and renamed to NAME, with mode and owner of the file that it replaces. Where
+ * a file system has no locks, any part that is already there ends the run.
  */
 
 static inline void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line *l)
@@ -11785,7 +11821,7 @@ static inline void gpumbi_settings_text(const gpumbi_head *head, char *text, siz
         *text = *text == ',' ? ' ' : *text;
 }
 
-/* What is around the rows. */
+/* The head of a JSON file, or its end. */
 static inline void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
 {
     char date[32];
@@ -12418,7 +12454,11 @@ static inline void gpumbi_files_use(gpumb *g)
 /* ================================================================================================
  * RECORDS
  *
- * Owns nothing.
+ * Keeps no state: reads rows of other runs, by one reader for CSV and one for JSON, in place: the
+ * texts of a record point into what was read. A record belongs to a row of this run if bench,
+ * kernel and all axes that this run has are the same; what has these in common is matched in its
+ * order. Unknown columns are part of the record's name only: they are axes of other benchmarks, or
+ * notes.
  */
 
 enum {
@@ -12512,7 +12552,7 @@ static inline void gpumbi_read_line(const gpumbi_record *r, gpumbi_line *line)
         line->result.time.effective = gpumbi_real(line->result.time.count);
 }
 
-/* What a record can't do without. */
+/* Marks the file as broken where a record lacks what it has to have. */
 static inline void gpumbi_record_needs(gpumbi_records *t, const char *what)
 {
     static const unsigned char needed[] = {GPUMBI_COLUMN_bench,   GPUMBI_COLUMN_kernel,
@@ -13090,7 +13130,8 @@ static inline const char *gpumbi_from_elsewhere(const gpumb *g, const gpumbi_rec
 /* ================================================================================================
  * KEPT ROWS
  *
- * Owns
+ * Owns g->kept: rows of an interrupted run (--resume), of a file (--replay) or of the processes of
+ * several devices. Where there is one for a region, the region does not run.
  */
 
 /* What a list has that another doesn't. */
@@ -13160,7 +13201,7 @@ static inline void gpumbi_resume_open(gpumb *g)
 static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
-    const gpumb *known = g->kept.instead ? g : NULL;
+    const gpumb *known = g->kept.replaces ? g : NULL;
     gpumbi_records *t = g->kept.rows;
     if (!g->kept.left && !known)
         return NULL;
@@ -13246,8 +13287,8 @@ static inline int gpumbi_keep_lanes(gpumb *g)
 }
 
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
- * the row's in a column of its own. What is not there is skipped, or left out where there is nothing
- * of the whole configuration. */
+ * the row's in a column of its own. What is not there is skipped, or left out where there is
+ * nothing of the whole configuration. */
 static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_coordinate *on)
 {
     gpumbi_sampler *s = &g->region.single;
@@ -13270,9 +13311,9 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
 }
 
 /* Nothing is measured here: all rows come from elsewhere. */
-static inline void gpumbi_kept_instead(gpumb *g)
+static inline void gpumbi_kept_replaces(gpumb *g)
 {
-    g->kept.instead = 1;
+    g->kept.replaces = 1;
 }
 
 /* The rows that a region is looked for in; NULL: none. */
@@ -13285,13 +13326,13 @@ static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
 /* A region is met whose row is there already. */
 static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *result)
 {
-    if (g->kept.instead && result)
+    if (g->kept.replaces && result)
         gpumbi_copy_text(result->reason, sizeof result->reason,
                          "--replay and several devices have rows alone");
     if (g->settings.replay && !result)
         gpumbi_replay_one(g, name, NULL);
-    if (result || g->kept.instead)
-        return result ? g->kept.instead : g->settings.replay != NULL;
+    if (result || g->kept.replaces)
+        return result ? g->kept.replaces : g->settings.replay != NULL;
     const gpumbi_record *kept = gpumbi_find_kept(g, name, 1);
     if (kept) {
         gpumbi_sampler_init(g, &g->region.single, name, NULL);
@@ -13309,7 +13350,7 @@ static inline void gpumbi_replay_open(gpumb *g)
     gpumbi_records *t = NULL, *context = NULL;
     if (!s->replay)
         return;
-    g->kept.instead = 1;
+    g->kept.replaces = 1;
     if (s->resume || s->strict || s->processes > 1)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--replay %s: measures nothing: leave out --%s", s->replay,
                    s->resume   ? "resume"
@@ -13399,8 +13440,9 @@ static inline void gpumbi_kept_use(gpumb *g)
 /* ================================================================================================
  * INTERLEAVE
  *
- * Owns g->interleave. An interleave runs its block many times. The first time (collecting) each region
- * only leaves its description in a lane; after that, each pass lets one lane proceed by one sample.
+ * Owns g->interleave. An interleave runs its block many times. The first time (collecting) each
+ * region only leaves its description in a lane; after that, each pass lets one lane proceed by one
+ * sample.
  */
 
 static inline void gpumbi_interleave_free(gpumb *g)
@@ -13429,7 +13471,7 @@ static inline void gpumbi_interleave_left(gpumb *g)
         return;
     gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
     gpumbi_interleave_free(g);
-    gpumbi_not_well(g);
+    gpumbi_mark_failed(g);
 }
 
 /* A region is met in the block: it describes a lane, or is that of the lane whose turn it is. */
@@ -13474,7 +13516,8 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
     g->interleave.next_look = g->settings.min_samples;
-    if (gpumbi_working(g) && !gpumbi_idle(g) && gpumbi_on_point(g) && !g->settings.profile) {
+    if (gpumbi_working(g) && !gpumbi_runs_nothing(g) && gpumbi_on_point(g) &&
+        !g->settings.profile) {
         g->interleave.lane =
             (gpumbi_sampler *)gpumbi_allocate(g, GPUMBI_INTERLEAVED * sizeof *g->interleave.lane);
         g->interleave.open = g->interleave.collecting = g->interleave.lane != NULL;
@@ -13692,7 +13735,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     g->interleave.turn++;
     if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
         return g->interleave.turn == 0 && gpumbi_working(g) &&
-               (gpumbi_idle(g) || g->settings.profile);
+               (gpumbi_runs_nothing(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
     if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
@@ -13750,7 +13793,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
 /* ================================================================================================
  * GIVEN TIMES
  *
- * Owns nothing
+ * Keeps no state: rows of times that were taken elsewhere.
  */
 
 GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
@@ -13758,7 +13801,7 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
     g = gpumbi_context(g);
     gpumbi_sweeps_use(g);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && !g->kept.instead && gpumbi_on_point(g) &&
+    const int wanted = gpumbi_working(g) && !later && !g->kept.replaces && gpumbi_on_point(g) &&
                        gpumbi_matches(g, name) &&
                        (g->interleave.open || !gpumbi_find_kept(g, name, 0));
     if (!wanted)
@@ -13800,7 +13843,12 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
 /* ================================================================================================
  * PROCESSES
  *
- * Owns
+ * Owns g->others: the processes of --processes, and those of the devices of --device 0,2. Each is
+ * this program once more, with the same arguments. In its environment,
+ * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
+ * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
+ * the one to measure on (-1: as its arguments say), STEP 1 if it waits before each region until
+ * those of the other devices are there.
  */
 
 /* Another process: of --processes, or the one that measures on a device of --device 0,2. */
@@ -13818,7 +13866,7 @@ typedef struct gpumbi_other {
 static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result *result)
 {
     (void)result; /* has been refused */
-    if (!g->kept.instead)
+    if (!g->kept.replaces)
         return 0;
     gpumbi_region_replays(g);
     for (int d = 0; d < g->others.count && !g->done; d++) {
@@ -13847,8 +13895,9 @@ static inline int gpumbi_is_process(gpumb *g, const char *where, int *fd, int de
     return ours != 0;
 }
 
-/* A process that gpumbi_process_start() has started says what it measures, to its parent only. */
-static inline void gpumbi_be_process(gpumb *g)
+/* Where --processes or --device has started this process, its rows go to the parent's pipe
+ * alone. */
+static inline void gpumbi_report_to_parent(gpumb *g)
 {
     gpumb_settings *s = &g->settings;
     const char *where = getenv("GPUMB_PROCESS");
@@ -14019,7 +14068,7 @@ static inline void gpumbi_run_others(gpumb *g)
     if (s->devices && !g->done)
         g->others.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
     if (s->devices)
-        gpumbi_kept_instead(g);
+        gpumbi_kept_replaces(g);
     const int count = g->others.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
         gpumbi_other *const begin = &g->others.at[first], *const end = begin + step;
@@ -14136,7 +14185,8 @@ static inline void gpumbi_processes_use(gpumb *g)
 /* ================================================================================================
  * COMPARE
  *
- * Owns
+ * Owns g->comparison: the rows that --compare names. Judges rows of this run against them, and
+ * those of several devices against each other.
  */
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -14397,7 +14447,7 @@ static inline void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const
         gpumbi_say("--fail-on-regression: %s slower than in %s, %llu no longer ok%s",
                    gpumbi_count(count[GPUMB_VERDICT_SLOWER], "row").text, g->settings.compare,
                    (unsigned long long)lost, values[1] ? "; own values differ" : "");
-    gpumbi_not_well(g);
+    gpumbi_mark_failed(g);
 }
 
 static inline void gpumbi_compare_rows(gpumb *g)
@@ -14554,7 +14604,7 @@ static inline void gpumbi_compare_devices(gpumb *g)
     if (slower && g->settings.fail_on_outlier) {
         gpumbi_say("--fail-on-outlier: %s slower than those of the other devices",
                    gpumbi_count(slower, "row").text);
-        gpumbi_not_well(g);
+        gpumbi_mark_failed(g);
     }
 }
 
@@ -14592,7 +14642,7 @@ static inline void gpumbi_compare_use(gpumb *g)
 /* ================================================================================================
  * EXPECT
  *
- * Owns
+ * Owns g->expected: what --expect says of rows.
  */
 
 /* ---- expectations ------------------------------------------------------------------------------
@@ -14856,7 +14906,7 @@ static inline void gpumbi_expect(gpumb *g)
                    e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
                    figure, e->reason);
         if (e->verdict > (e->lenient ? GPUMBI_UNDECIDED : GPUMBI_MET))
-            gpumbi_not_well(g);
+            gpumbi_mark_failed(g);
     }
 }
 
@@ -14917,8 +14967,8 @@ static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
 /* ================================================================================================
  * COMMAND LINE
  *
- * Owns nothing: fills the settings of a context. Every error is one line that names the option,
- * what is wrong and an example of what is right.
+ * Owns g->options, and fills g->settings. Every error is one line that names the option, what is
+ * wrong and an example of what is right.
  */
 
 /* What a value is, and so where it goes: most into a member of the settings. */
@@ -15055,7 +15105,7 @@ static inline double gpumbi_number_option(gpumb *g, gpumbi_option option, const 
     return number;
 }
 
-/* Anything but `least` ... `most` is `wrong`. */
+/* `wrong`: the message for values outside `least` ... `most`. */
 static inline uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, const char *value,
                                              uint64_t least, uint64_t most, const char *wrong)
 {
@@ -15345,7 +15395,8 @@ static inline void gpumbi_judge_profile(gpumb *g)
 /* ================================================================================================
  * PROGRAM
  *
- * Owns the life of a context that has a command line or settings, and the run of several benchmarks.
+ * Owns g->benchmarks. Opens contexts that have a command line or settings, with all tools, and runs
+ * several benchmarks.
  */
 
 /* Nothing has got past the filters, if there are any. */
@@ -15367,7 +15418,7 @@ static inline void gpumbi_program_closing(gpumb *g)
     }
     if (gpumbi_working(g) && measures && g->table.file && !g->region.met) {
         gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
-        gpumbi_not_well(g);
+        gpumbi_mark_failed(g);
     }
 }
 
@@ -15398,7 +15449,7 @@ static inline void gpumbi_start(gpumb *g)
     const gpumb_settings *s = &g->settings;
     gpumbi_use_all(g);
     gpumbi_files_begin(g);
-    gpumbi_be_process(g);
+    gpumbi_report_to_parent(g);
     gpumbi_register(g);
     if (!g->sweep.listing)
         gpumbi_replay_open(g);
@@ -15421,9 +15472,9 @@ static inline void gpumbi_start(gpumb *g)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
         gpumbi_run_others(g);
-    if (gpumbi_working(g) && !g->kept.instead)
+    if (gpumbi_working(g) && !g->kept.replaces)
         gpumbi_open_device(g);
-    if (!g->done && measures && !s->profile && !g->kept.instead) {
+    if (!g->done && measures && !s->profile && !g->kept.replaces) {
         if (gpumbi_profiler_runs() && g->table.file && !gpumbi_is_cpu(g))
             gpumbi_say("runs under a profiler or checker, which is in all of its times and sees "
                        "thousands of launches: --profile runs each region once for it");
@@ -15535,7 +15586,7 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
 /* ================================================================================================
  * COALESCING
  *
- * Owns nothing: arithmetic on addresses.
+ * Keeps no state: arithmetic on addresses.
  */
 #if !defined(GPUMBI_DEVICE_PASS) && !defined(GPUMB_NO_KERNELS)
 #ifdef __cplusplus
@@ -15656,9 +15707,9 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
 /* ================================================================================================
  * KERNEL FAMILIES
  *
- * Own nothing. First what runs on the device, which is all that the compiler's device pass sees of
- * them; then the functions that launch it. Each family is compiled on request alone: the kernels of
- * a family are templates over what must be known at compile time, made by the lists of its macros.
+ * Keep no state. First what runs on the device, which is all that the compiler's device pass sees
+ * of them; then the functions that launch it. Each family is compiled on request alone: its kernels
+ * are templates over what must be known at compile time, made by the lists of its macros.
  */
 #if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
 GPUMBI_OPTIMIZED
@@ -17503,7 +17554,7 @@ static inline const gpumbi_nbody_form *gpumbi_nbody_ready(gpumb *g, const gpumb_
         gpumb_skip(g, "the workspace is for fewer bodies or splits: gpumb_nbody_workspace()");
         return NULL;
     }
-    return *gpumbi_trouble(g) || !gpumbi_working(g) || gpumbi_idle(g) ? NULL : form;
+    return *gpumbi_trouble(g) || !gpumbi_working(g) || gpumbi_runs_nothing(g) ? NULL : form;
 }
 
 GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
@@ -17767,8 +17818,11 @@ GPUMBI_OPTIMIZED
 /* ================================================================================================
  * REVISION HISTORY
  *
- *     0.1.0  regions, sweeps, verification, statistics, graphs; copy, zcopy, strided, reductions,
- *            n-body; CUDA, HIP and CPU backends
+ *     0.1.0  regions timed by events, graphs, batches, the host's clock or a profiler; sweeps,
+ *            interleaved comparisons, verification, statistics, hardware counters, --strict; CSV,
+ *            JSON, Markdown and Google Benchmark's JSON, --resume, --replay, --compare, --expect,
+ *            several processes and devices; kernels of copy, zcopy, strided, reductions and n-body;
+ *            a model of coalescing; CUDA, HIP and CPU backends
  *
  * LICENCE
  *

@@ -338,15 +338,15 @@ static void test_reasons()
     gpumb_nbody_check walks[] = {{NULL, b, b, 1, 0}, {&walk, NULL, b, 1, 0},
                                  {&walk, b, NULL, 1, 0}};
     for (gpumb_copy_check &c : copies)
-        CHECK(!gpumb_check_copy(g, &c) && strstr(g->region.why, "NULL"));
+        CHECK(!gpumb_check_copy(g, &c) && strstr(g->why, "NULL"));
     for (gpumb_stride_check &c : strides)
-        CHECK(!gpumb_check_strided(g, &c) && strstr(g->region.why, "NULL"));
+        CHECK(!gpumb_check_strided(g, &c) && strstr(g->why, "NULL"));
     for (gpumb_reduction_check &c : reductions)
-        CHECK(!gpumb_check_reduction(g, &c) && strstr(g->region.why, "NULL"));
+        CHECK(!gpumb_check_reduction(g, &c) && strstr(g->why, "NULL"));
     for (gpumb_nbody_check &c : walks)
-        CHECK(!gpumb_check_nbody(g, &c) && strstr(g->region.why, "NULL"));
-    g->region.why[0] = 0;
-    CHECK(gpumb_compare(g, b, NULL, 7, NULL) == 7 && strstr(g->region.why, "NULL"));
+        CHECK(!gpumb_check_nbody(g, &c) && strstr(g->why, "NULL"));
+    g->why[0] = 0;
+    CHECK(gpumb_compare(g, b, NULL, 7, NULL) == 7 && strstr(g->why, "NULL"));
 
     /* no row is lost for a hook that copies from a buffer that is not there */
     gpumb_set_reset(g, [](gpumb *c, void *to) { gpumb_memcpy(c, to, NULL, 8); }, gpumb_data(b));
