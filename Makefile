@@ -131,10 +131,13 @@ trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank confl
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
 check: ## runs all checks: test, rest, matrix and lint
-	@sh tests/check.sh test rest matrix lint
+	@sh tests/check.sh test rest matrix lint layers
 
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
+
+layers: ## prints which section of the header calls which; lint fails where one goes upwards
+	@python3 tests/layers.py --matrix
 
 lint: ## checks formatting, names, exported symbols and versions
 	@sh tests/lint.sh
@@ -151,8 +154,13 @@ help: ## shows this list
 	@echo 'make BACKEND=hip HIP_PLATFORM=nvidia NVCC=nvcc HIP_INCLUDE=/usr/include TARGET'
 	@sed -n 's/^\([a-z]*\):.*## /    \1	/p' Makefile
 
+# On all cores. What check runs is made by a make of its own, which sees to that itself.
+ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
+endif
+
 .PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures
-.PHONY: matrix lint mutate clean help always
+.PHONY: matrix lint layers mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -257,7 +265,6 @@ build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 
 # ---- test and rest: what this machine can't run is named and counted as skipped ----
 ifneq ($(filter test rest,$(MAKECMDGOALS)),)
-MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 has_sanitizer = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
                 $(CXX) $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
 SANITIZER := $(call has_sanitizer,$(SANITIZE))

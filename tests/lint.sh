@@ -191,6 +191,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
     check_with "$hipcc" "symbols, hipcc" symbols "$ours|__hip_.*|_ZN4dim3.*" \
         "$hipcc" -x hip --offload-arch=gfx90a
     check "version" version
+    check_with python3 "layers" python3 tests/layers.py
     check "contents" contents
     check "100 columns" text '.{101}' 'too long' $code Makefile
     check "100 columns of prose" long_prose $prose
