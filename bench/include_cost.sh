@@ -1,42 +1,80 @@
 #!/bin/sh
-# What including gpumb.h costs the compiler: wall time of a unit with it over one with the CUDA
-# runtime header alone. Interleaved, five rounds, medians in seconds.
-# Usage: bench/include_cost.sh [nvcc options]
+# What gpumb.h costs the compiler: instructions of all of nvcc's processes (valgrind's cachegrind),
+# and seconds, the median of five interleaved rounds; of the CUDA runtime's header alone, of a
+# program that only declares, and of the README's first program and its sweep. As CSV.
+# Usage: bench/include_cost.sh [--instructions | --seconds] [nvcc options]
 set -eu
-nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-[ -x "$nvcc" ] || { echo "include_cost: nvcc not found: install the CUDA toolkit" >&2; exit 3; }
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+[ -x "$(command -v "$nvcc")" ] ||
+    { echo "include_cost: nvcc not found: install the CUDA toolkit" >&2; exit 3; }
+wanted=both
+case ${1:-} in
+--instructions | --seconds)
+    wanted=${1#--}
+    shift
+    ;;
+esac
+[ "$wanted" = seconds ] || command -v valgrind >/dev/null ||
+    { echo "include_cost: valgrind not found: install it, or ask for --seconds" >&2; exit 3; }
 [ $# -gt 0 ] || set -- -O3 -arch=sm_90 -std=c++17
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT INT TERM
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
-echo '#include <cuda_runtime.h>' > "$work/runtime.cu"
-echo '#include "gpumb.h"' > "$work/declarations.cu"
-printf '#define GPUMB_IMPLEMENTATION\n#define GPUMB_NO_KERNELS\n#include "gpumb.h"\n' \
-    > "$work/no_kernels.cu"
-printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' > "$work/implementation.cu"
-variants="runtime declarations no_kernels implementation"
+program() # NUMBER: the C++ program of the README that is so many
+{
+    awk -v wanted="$1" '/^```cpp/ { on = ++n == wanted; next } /^```/ { on = 0 } on' \
+        "$here/README.md"
+}
+echo '#include <cuda_runtime.h>' >"$work/runtime.cu"
+echo '#include "gpumb.h"' >"$work/declarations.cu"
+program 1 >"$work/one_off.cu"
+program 2 >"$work/sweep.cu"
+units="runtime declarations one_off sweep"
+
+compile() # UNIT OPTIONS...: by nvcc, or by what $under names and nvcc
+{
+    unit=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    $under "$nvcc" "$@" -I "$here" -c "$work/$unit.cu" -o "$work/$unit.o" \
+        >"$work/output" 2>&1 || { cat "$work/output" >&2; exit 1; }
+}
+
+for unit in $units; do
+    [ "$wanted" != seconds ] || continue
+    mkdir "$work/counts"
+    under="valgrind --quiet --tool=cachegrind --cache-sim=no --trace-children=yes \
+        --log-file=/dev/null --cachegrind-out-file=$work/counts/%p"
+    compile "$unit" "$@"
+    awk '/^summary:/ { sum += $2 } END { printf "%.0f\n", sum }' "$work"/counts/* \
+        >"$work/$unit.instructions"
+    rm -r "$work/counts"
+done
+under=''
 
 for round in warm-up 1 2 3 4 5; do
-    for variant in $variants; do
+    for unit in $units; do
+        [ "$wanted" != instructions ] || continue
         before=$(date +%s%N)
-        "$nvcc" "$@" -I "$here" -c "$work/$variant.cu" -o "$work/$variant.o"
+        compile "$unit" "$@"
         after=$(date +%s%N)
-        [ "$round" = warm-up ] || echo $(( (after - before) / 1000000 )) >> "$work/$variant.ms"
+        [ "$round" = warm-up ] || echo $(((after - before) / 1000000)) >>"$work/$unit.ms"
     done
 done
 
-median() { sort -n "$1" | sed -n 3p; }
-base=$(median "$work/runtime.ms")
-echo "variant,median_s,over_runtime_s,target_s"
-for variant in $variants; do
-    case $variant in
-        runtime) target='' ;;
-        declarations) target=0.1 ;;
-        no_kernels) target=0.3 ;;
-        implementation) target=0.5 ;;
-    esac
-    median "$work/$variant.ms" |
-        awk -v v="$variant" -v b="$base" -v t="$target" \
-            '{ printf "%s,%.3f,%.3f,%s\n", v, $1 / 1000, ($1 - b) / 1000, t }'
+release=$("$nvcc" --version | sed -n 's/.*release [0-9.]*, V//p')
+host=$(${CXX:-g++} -dumpfullversion)
+echo "unit,instructions,median_s,over_runtime,nvcc,gcc,options"
+for unit in $units; do
+    seconds='' ratio=''
+    if [ "$wanted" != instructions ]; then
+        seconds=$(sort -n "$work/$unit.ms" | sed -n 3p)
+        base=$(sort -n "$work/runtime.ms" | sed -n 3p)
+        ratio=$(awk -v s="$seconds" -v b="$base" 'BEGIN { printf "%.2f", s / b }')
+        seconds=$(awk -v s="$seconds" 'BEGIN { printf "%.3f", s / 1000 }')
+    fi
+    instructions=$(cat "$work/$unit.instructions" 2>/dev/null || true)
+    echo "$unit,$instructions,$seconds,$ratio,$release,$host,$*"
 done
