@@ -1818,6 +1818,9 @@ GPUMBI_OPTIMIZED
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define GPUMBI_DEVICE_PASS
 #endif
+#if defined(GPUMBI_DEVICE_PASS) && defined(__NVCC__) && !defined(__clang__)
+#pragma nv_diag_suppress 177 /* "never referenced": kernels, whose launches are hidden here */
+#endif
 #if !defined(GPUMBI_DEVICE_PASS)
 
 /* ================================================================================================
@@ -17792,6 +17795,10 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 GPUMBI_OPTIMIZED
 #endif
 #endif /* host pass */
+
+#if defined(GPUMBI_DEVICE_PASS) && defined(__NVCC__) && !defined(__clang__)
+#pragma nv_diag_default 177
+#endif
 
 /* A call of a family that was not asked for does not compile, and says what to define. */
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
