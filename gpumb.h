@@ -6915,9 +6915,11 @@ static inline void gpumbi_make_current(gpumb *g)
     gpumbi_current = g;
 }
 
+#define GPUMBI_NAMELESS "region" /* where neither the region nor a kernel gave it a name */
+
 static inline const char *gpumbi_kernel_name(const gpumb_result *r)
 {
-    return r->kernel[0] ? r->kernel : "region";
+    return r->kernel[0] ? r->kernel : GPUMBI_NAMELESS;
 }
 
 static inline int gpumbi_is_cpu(const gpumb *g)
@@ -9066,51 +9068,34 @@ static inline int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
     return 1;
 }
 
-static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
+/* Names the level of memory that holds the footprint, the L1 caches of all multiprocessors taken
+ * together; returns whether that is a cache. Where it is not stated, each byte is taken to be moved
+ * once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a kernel starts
+ * (PTX ISA, "Cache Operators"). */
+static inline int gpumbi_derive_cache(const gpumb *g, gpumbi_sampler *s, int transfers)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes;
-    r->flop = s->about.flop;
-    r->elements = s->about.elements;
-    const int transfers = gpumbi_transfers(d, s);
-    r->footprint_bytes = s->about.footprint;
-    gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
-    r->seed = g->memory.seed;
-    r->peak_gbps = transfers ? 0 : d->peak_bytes_per_s / 1e9;
-    if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
-        r->reference = s->about.reference;
-        r->expected_pct = 100 * s->about.expected;
-    }
-    if (s->kernel.function)
-        gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
-                          &r->registers, &r->occupancy);
-    /* The level of memory that holds the footprint, the L1 caches of all multiprocessors taken
-     * together. Where it is not stated, each byte is taken to be moved once. What a run moves once
-     * is not in the L1 of a GPU, whose lines are invalid as a kernel starts (PTX ISA, "Cache
-     * Operators"). */
     const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || gpumbi_is_cpu(g);
     const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
     const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
     const int cold = s->about.cache == GPUMB_CACHE_COLD;
     const int known = !transfers && footprint > 0 && d->l2_bytes;
-    const int cached = known && !cold && (in_l1 || in_l2);
     if (known || cold)
         gpumbi_copy_text(r->cache, sizeof r->cache,
                          cold    ? "cold"
                          : in_l1 ? "L1"
                          : in_l2 ? "L2"
                                  : "memory");
-    if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
-        r->timing = GPUMB_TIMING_AUTO;
-        r->meaning = GPUMB_MEANING_NONE;
-        r->batch = 0;
-        r->overhead_s = 0;
-        return;
-    }
-    r->meaning = gpumbi_meaning(r);
-    r->time = gpumbi_statistics_now(s);
+    return known && !cold && (in_l1 || in_l2);
+}
+
+/* Rates, and their shares of what the device can do. */
+static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfers)
+{
+    gpumb_result *r = &s->result;
+    const gpumb_device *d = &g->device;
     const double median = r->time.median;
     r->gbps = r->bytes / median / 1e9;
     r->gflops = r->flop / median / 1e9;
@@ -9129,7 +9114,13 @@ static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
-    const double sample_s = median * gpumbi_real(r->batch);
+}
+
+static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int cached)
+{
+    gpumb_result *r = &s->result;
+    const gpumb_device *d = &g->device;
+    const double sample_s = r->time.median * gpumbi_real(r->batch);
     if (r->verified < 0)
         r->flags |= GPUMB_FLAG_UNVERIFIED;
     if (r->time.count < 6)
@@ -9158,6 +9149,40 @@ static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
         r->flags |= GPUMB_FLAG_SHARED;
 }
 
+/* What a result shows besides what has been measured. */
+static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
+{
+    gpumb_result *r = &s->result;
+    const gpumb_device *d = &g->device;
+    r->bytes = s->about.bytes;
+    r->flop = s->about.flop;
+    r->elements = s->about.elements;
+    const int transfers = gpumbi_transfers(d, s);
+    r->footprint_bytes = s->about.footprint;
+    gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
+    r->seed = g->memory.seed;
+    r->peak_gbps = transfers ? 0 : d->peak_bytes_per_s / 1e9;
+    if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
+        r->reference = s->about.reference;
+        r->expected_pct = 100 * s->about.expected;
+    }
+    if (s->kernel.function)
+        gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
+                          &r->registers, &r->occupancy);
+    const int cached = gpumbi_derive_cache(g, s, transfers);
+    if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
+        r->timing = GPUMB_TIMING_AUTO;
+        r->meaning = GPUMB_MEANING_NONE;
+        r->batch = 0;
+        r->overhead_s = 0;
+        return;
+    }
+    r->meaning = gpumbi_meaning(r);
+    r->time = gpumbi_statistics_now(s);
+    gpumbi_derive_rates(g, s, transfers);
+    gpumbi_derive_flags(g, s, cached);
+}
+
 #define GPUMBI_PROFILED "profiled, not timed" /* why a row has no time, --profile */
 
 /* What has come of a region; `ok`: it has run. */
@@ -9178,7 +9203,7 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, GPUMBI_PROFILED);
     gpumbi_derive(g, s);
     if (!s->result.kernel[0])
-        gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, "region");
+        gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, GPUMBI_NAMELESS);
     if (s->copy_to) {
         gpumbi_region_ran(g, s, ok);
         *s->copy_to = s->result;
@@ -13210,7 +13235,7 @@ static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int 
         return NULL;
     if (!t->index.slots) /* of a replay: all axes are known by now */
         gpumbi_index_records(g, t, known);
-    gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : "region");
+    gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : GPUMBI_NAMELESS);
     const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, known, label);
     if (g->done)
         return NULL;
