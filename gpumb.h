@@ -3449,7 +3449,7 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
         s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
         s.effective = n / time;
     }
-    /* Of four values none can be that far out. */
+    /* Four values can't have one that is outside by 3 interquartile ranges. */
     const double beyond = count > 4 ? 3 * (s.q3 - s.q1) : HUGE_VAL;
     double squares = 0; /* mean and variance by Welford's update */
     for (uint64_t i = 0; i < count; i++) {
@@ -6406,8 +6406,7 @@ typedef struct gpumbi_text {
     char text[1];
 } gpumbi_text;
 
-/* Where a sweep stands: a value for each open axis. Columns and texts live as long as the
- * context. */
+/* A configuration: a value for each open axis. Columns and texts live as long as the context. */
 typedef struct gpumbi_coordinate {
     int column;
     int sibling; /* of the sweeps inside one pass of the body around them: which, from 0 */
@@ -6421,7 +6420,7 @@ typedef struct gpumbi_point {
     gpumbi_coordinate at[GPUMBI_DEPTH];
 } gpumbi_point;
 
-/* What stands in the columns behind the fixed ones. */
+/* The columns behind the fixed ones: axes, and values of the program's own. */
 typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN } gpumbi_column_kind;
 
 /* Named values of a row, in columns of their own. NaN: an empty cell. */
@@ -6519,7 +6518,7 @@ typedef struct gpumbi_power {
     uint64_t count;
 } gpumbi_power;
 
-/* One region on its way to a row: what has been asked for, and what each step of it keeps. */
+/* A region from its first run to its row: what has been asked for, then the state of each step. */
 typedef struct gpumbi_sampler {
     gpumb_result result;
     gpumb_result *copy_to; /* of GPUMB_TIME; NULL: the result becomes a row */
@@ -8662,7 +8661,7 @@ static inline int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, dou
     return 1;
 }
 
-/* How sure it is that times move; each includes those after it. */
+/* What the windows say about a ramp, from none to certain; each is also true of those after it. */
 enum {
     GPUMBI_STEADY,
     GPUMBI_IN_DOUBT, /* a ramp is not 20 times less likely than none (Wald's sequential test, Ann.
@@ -8691,6 +8690,7 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
         n += n / 4 + 8;
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
+        /* far above Student's quantiles of 99 %, 2.6 ... 9.9: by simulation, tests/coverage.c, w */
         sure = (2.7 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
     slope = fabs(slope);
@@ -8705,6 +8705,10 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
 #define GPUMBI_STILL_S 70e-3 /* for so long they have to hold still */
+
+/* A clock that shows nothing but zeros is given up after so many. In a round each costs a run of
+ * all lanes. */
+enum { GPUMBI_BAD_TIMES = 1000, GPUMBI_BAD_ROUNDS = 30 };
 
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
  * precision; else so many that it does, within what a launch queue holds without blocking (1024
@@ -8741,7 +8745,7 @@ static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, doubl
             (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
 }
 
-/* Also when those taken so far turn out to be part of the warm-up. */
+/* Begins sampling, anew where the samples so far turn out to be part of the warm-up. */
 static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_state state;
@@ -8801,7 +8805,7 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
         s->result.flags |= GPUMB_FLAG_BAD_TIME;
     }
     const int out_of_time = spent_s >= g->settings.warmup_s ||
-                            s->samples.bad > 1000 + s->warm_up.runs / 2 ||
+                            s->samples.bad > GPUMBI_BAD_TIMES + s->warm_up.runs / 2 ||
                             s->warm_up.runs > 1000000; /* a clock that stands still */
     const int ended = gpumbi_pace_add(g, s, now_s, seconds, out_of_time);
     const double *const newest = s->pace.level + s->pace.windows - 1;
@@ -8876,7 +8880,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
         r->stop = GPUMB_STOP_SAMPLES;
     if (r->stop == GPUMB_STOP_NONE && s->samples.spent_s >= wanted->budget_s)
         r->stop = GPUMB_STOP_BUDGET;
-    if (!s->samples.count && s->samples.bad >= (g->interleave.open ? 30 : 1000))
+    if (!s->samples.count &&
+        s->samples.bad >= (g->interleave.open ? GPUMBI_BAD_ROUNDS : GPUMBI_BAD_TIMES))
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
     if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {
         gpumbi_state state;
@@ -9265,7 +9270,8 @@ static inline void gpumbi_next_region(gpumb *g)
     gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
 }
 
-/* What describes the next region; where there is nothing to do, what nobody reads. */
+/* The description that gpumb_set_...() fill: of the next region, or a dummy where nothing is to be
+ * done. */
 static inline gpumbi_description *gpumbi_about(gpumb *g)
 {
     static GPUMBI_PER_THREAD gpumbi_description nothing;
@@ -9579,8 +9585,8 @@ enum {
     GPUMBI_IS_GIGA = GPUMBI_IS_NUMBER + 9
 };
 
-/* When it is known; else its text is empty, and reads as 0, or as -1 from what may be 0. Those
- * above 0: from so many samples on. */
+/* When a field is known. Else its text is empty, which reads as 0, or as -1 where 0 is a value.
+ * Those above 0: from so many samples on. */
 enum {
     GPUMBI_IF_ALWAYS = 0,
     GPUMBI_IF_TIMED = 1,
@@ -9603,7 +9609,7 @@ typedef struct gpumbi_field {
     signed char known;
 } gpumbi_field;
 
-/* A line of a file. */
+/* A row with what files add to it: schema, version, device ... */
 typedef struct gpumbi_line {
     int schema;
     char version[16], backend[8], device[128];
@@ -9616,7 +9622,7 @@ typedef struct gpumbi_line {
     int median_count;
 } gpumbi_line;
 
-/* What comes before the rows of a JSON file. */
+/* The head of a JSON file. */
 typedef struct gpumbi_head {
     gpumb_device device;
     gpumb_settings settings;
@@ -10794,9 +10800,9 @@ static inline void gpumbi_add_point(gpumb *g)
     gpumbi_index_add(&g->sweep.index, count, key);
 }
 
-/* A region is met while nothing is measured yet: shows how far the search for all configurations
- * has come, four times a second, or, for --list, the region with its benchmark and its axes, what
- * is shown already left out. */
+/* Called for each region that the first pass reaches: shows how far the search for all
+ * configurations has come, four times a second, or, for --list, the region with its benchmark and
+ * its axes, what is shown already left out. */
 static inline void gpumbi_meet(gpumb *g, const char *kernel)
 {
     char text[80];
@@ -11729,7 +11735,7 @@ static inline void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumb
     l->result = *r;
 }
 
-/* The line of a row. */
+/* A row with what files add to it. */
 static inline void gpumbi_row_line(const gpumb *g, const gpumbi_row *row, gpumbi_line *l)
 {
     gpumbi_fill_line(g, &row->result, l);
@@ -12214,7 +12220,7 @@ static inline int gpumbi_take_place(int fd, const char *from, const char *to)
     return 1;
 }
 
-/* Whether another sink's file is this one, its part, or what would be kept of that. */
+/* Whether two sinks would write to one file, or one to the other's .part. */
 static inline int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *other)
 {
     const size_t length = strlen(sink->name);
@@ -13030,7 +13036,7 @@ static inline void gpumbi_free_records(gpumbi_records *t)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* Stands for bench and axes in any order; with a context, only for those axes that this run has.
+/* A hash of bench and axes, whatever their order; with a context, only of axes that this run has.
  * Two of a million names collide with a probability of 3e-8. */
 static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis,
                                   size_t axes)
@@ -13130,7 +13136,7 @@ static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, con
     return gpumbi_region_key(g, row->result.bench, row->result.kernel, &row->point, known, label);
 }
 
-/* What tells rows of this run from those of others. */
+/* Fields that say where a row comes from. */
 static const unsigned char gpumbi_origin[] = {GPUMBI_COLUMN_schema, GPUMBI_COLUMN_backend,
                                               GPUMBI_COLUMN_device, GPUMBI_COLUMN_gpumb,
                                               GPUMBI_COLUMN_settings};
@@ -13427,7 +13433,7 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->kept.left = t->count;
 }
 
-/* At the end: what no region has met. */
+/* At the end: says which rows of the earlier run no region has used. */
 static inline void gpumbi_resume_end(gpumb *g)
 {
     const char *file = g->settings.replay, *settings = NULL;
@@ -14007,7 +14013,7 @@ static inline char **gpumbi_own_arguments(gpumb *g, char **text_of)
     return arguments;
 }
 
-/* The others: devices of a list, or the processes beside this one. */
+/* A process for each device of --device 0,2, or for each further one of --processes. */
 static inline void gpumbi_list_others(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
@@ -14043,8 +14049,8 @@ static inline void gpumbi_list_others(gpumb *g)
     }
 }
 
-/* Lets these run to their end, and takes up what they write. Those that go in step stop before each
- * region, until all that still run have got there. One may hang behind its rows, or leave its pipe
+/* Waits for these processes and takes up what they write. With --together each stops before a
+ * region until all that still run have got there. One may hang behind its rows, or leave its pipe
  * to what it has started itself. */
 static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
 {
@@ -14682,7 +14688,7 @@ static inline void gpumbi_compare_use(gpumb *g)
  * values of all axes that both have and brackets don't set; of several, with the hardest to beat.
  */
 
-/* What a limit is a number of: rates, for which a shorter time is more; then times. */
+/* Units of a limit: rates, for which a shorter time is more; then times. */
 static const struct {
     const char *name;
     unsigned short at; /* in a result */
@@ -15151,7 +15157,7 @@ static inline uint64_t gpumbi_integer_option(gpumb *g, gpumbi_option option, con
     return g->done ? least : result;
 }
 
-/* The name of a flag, or "all". */
+/* --explain: prints what a flag, or each of them ("all"), means. */
 static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *name)
 {
     static const char *const flag[][3] = {
