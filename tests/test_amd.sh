@@ -46,6 +46,7 @@ cat >"$tmp/unit.hip" <<'END_OF_UNIT'
     X(1, 1, LIBRARY) X(1, 1, INTEGER) X(1, 1, APPROXIMATE) X(4, 4, LIBRARY) X(4, 4, INTEGER) \
     X(4, 4, APPROXIMATE) X(8, 8, LIBRARY) X(8, 8, INTEGER) X(8, 32, APPROXIMATE)
 #define GPUMB_NBODY_PAIRS(X) X(1, 1) X(4, 2) X(8, 2) X(8, 4)
+#define GPUMB_COPY
 #define GPUMB_STRIDED
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -25,14 +25,14 @@ opens='\/\* What gpumbi_load() opens' # of PLATFORM
 } >"$tmp/profiler.h"
 {
     cat "$tmp/profiler.h"
-    parts '\/\* ---- counters --' '\/\* ---- ranges --'
+    parts '\/\* ---- counters --' '\/\* ---- ranges for'
 } >"$tmp/counters.h"
 for name in open close; do
     check "gpumb.h has no gpumbi_dev_sensors_$name() there" \
-        grep -q "^static void \*\{0,1\}gpumbi_dev_sensors_$name(" "$tmp/sensors.h"
+        grep -q "^static inline void \*\{0,1\}gpumbi_dev_sensors_$name(" "$tmp/sensors.h"
 done
 check "gpumb.h has no gpumbi_dev_profiler_attach() there" \
-    grep -q "^static int gpumbi_dev_profiler_attach(" "$tmp/profiler.h"
+    grep -q "^static inline int gpumbi_dev_profiler_attach(" "$tmp/profiler.h"
 
 # ---- programs: C99 and C++11, each vendor's branch and the CPU's ----
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-unused-function'
