@@ -13363,11 +13363,11 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     if (g->kept.replaces && result)
         gpumbi_copy_text(result->reason, sizeof result->reason,
                          "--replay and several devices have rows alone");
-    if (g->settings.replay && !result)
+    else if (g->settings.replay)
         gpumbi_replay_one(g, name, NULL);
-    if (result || g->kept.replaces)
-        return result ? g->kept.replaces : g->settings.replay != NULL;
-    const gpumbi_record *kept = gpumbi_find_kept(g, name, 1);
+    if (g->kept.replaces) /* rows of several devices are PROCESSES' */
+        return result || g->settings.replay;
+    const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
     if (kept) {
         gpumbi_sampler_init(g, &g->region.single, name, NULL);
         gpumbi_keep_row(g, &g->region.single, kept);
