@@ -131,7 +131,7 @@ trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank confl
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
 check: ## runs all checks: test, rest, matrix and lint
-	@sh tests/check.sh test rest matrix lint layers
+	@sh tests/check.sh test rest matrix lint
 
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
