@@ -6683,14 +6683,14 @@ struct gpumb {
         gpumbi_description next;
         gpumbi_sampler single, *active;
         int body_due, in_body;
-        uint64_t met;    /* regions, whatever becomes of them */
-        size_t replayed; /* regions that were, from other processes */
+        uint64_t reached; /* regions, whatever becomes of them */
+        size_t replayed;  /* regions that were, from other processes */
     } region;
 
     struct { /* INTERLEAVE */
         int open, collecting;
-        int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
-        int place, lanes;                   /* regions met in this pass, and in the first */
+        int turn, target, target_reached;   /* whose sample this pass takes; -1: nobody's */
+        int place, lanes;                   /* regions reached in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
         size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
         uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
@@ -6721,7 +6721,7 @@ struct gpumb {
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
-        uint64_t met_before;           /* regions, when it began */
+        uint64_t reached_before;           /* regions, when it began */
         double next_s;                 /* when the search for configurations shows how far it is */
         int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
         uint64_t expected;             /* rows */
@@ -6739,8 +6739,8 @@ struct gpumb {
 
     struct { /* ROWS */
         gpumbi_row **at;
-        size_t count, capacity, written, last; /* the last to be finished, not to be written */
-        uint64_t ok, skipped;                  /* all others have failed */
+        size_t count, capacity, written, last_finished;
+        uint64_t ok, skipped; /* the rest have failed */
         int states; /* 1: one of this benchmark has stated its bytes; -1: no more about that */
     } rows;
 
@@ -6771,7 +6771,7 @@ struct gpumb {
     struct { /* KEPT ROWS: those in place of regions, of --resume or --replay */
         gpumbi_records *rows;
         gpumbi_text *medians; /* of rows: room for process_medians_s */
-        size_t left, met;     /* of those: that wait for their region, and that have met it */
+        size_t left, used;    /* of those: that wait for their region, and that have had it */
         int replaces;         /* nothing is measured here: --replay, or several devices */
         size_t missing;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
@@ -6782,11 +6782,12 @@ struct gpumb {
         int count;
     } expected;
 
-    struct { /* PROCESSES: the devices of --device 0,2; while they run, other processes */
-        struct gpumbi_other *at;
+    struct
+    { /* PROCESSES: one for each device of --device 0,2, or each further one of --processes */
+        struct gpumbi_child *at;
         int count, column;
         gpumbi_records *rows; /* a list of those of --processes */
-    } others;
+    } children;
 
     struct { /* COMMAND LINE */
         int argc;
@@ -6858,7 +6859,7 @@ static inline void gpumbi_uncatch_signals(void)
  */
 
 typedef struct gpumbi_tool {
-    /* A region is met. 1: it is not to run now, or not as usual. */
+    /* A region is reached. 1: it is not to run now, or not as usual. */
     int (*takes)(gpumb *g, const char *name, gpumb_result *result);
     void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
     void (*left)(gpumb *g);                      /* its body was left by return or goto */
@@ -8439,7 +8440,7 @@ static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
 }
 
 /* Leaves out what is no time. */
-static inline void gpumbi_keep_good(gpumbi_sampler *s)
+static inline void gpumbi_drop_bad_times(gpumbi_sampler *s)
 {
     uint64_t kept = 0;
     for (uint64_t k = 0; k < s->samples.count; k++)
@@ -9459,7 +9460,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     gpumbi_use(g, GPUMBI_TOOL_REGIONS, &gpumbi_regions_tool);
     gpumbi_leave_body(g);
     g->region.active = NULL;
-    g->region.met++;
+    g->region.reached++;
     if (result) {
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
@@ -9478,7 +9479,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     return g;
 }
 
-/* Lets a sampler go on with the region that is met. It is described again each time, and what its
+/* Lets a sampler go on with the region that is reached. It is described again each time, and what its
  * hooks are given may be a local of a function that is called each time. */
 static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 {
@@ -9963,7 +9964,7 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
  */
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
-static inline gpumbi_text *gpumbi_keep_text(gpumb *g, const char *text)
+static inline gpumbi_text *gpumbi_intern(gpumb *g, const char *text)
 {
     const size_t count = g->columns.texts;
     const uint64_t key = gpumbi_hash(0, text);
@@ -10532,7 +10533,7 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     row->region = g->region.replayed;
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
-    g->rows.last = g->rows.count - 1;
+    g->rows.last_finished = g->rows.count - 1;
     g->rows.ok += (uint64_t)ok;
     g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     gpumbi_region_ran(g, s, ok);
@@ -10631,7 +10632,7 @@ GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
+    return g->rows.count ? &g->rows.at[g->rows.last_finished]->result : NULL;
 }
 
 /* At the end of a shuffled sweep: those that wait, in their natural order. */
@@ -10642,7 +10643,7 @@ static inline void gpumbi_sort_rows(gpumb *g)
               gpumbi_row_order);
     for (size_t i = g->rows.written; i < g->rows.count; i++)
         if (g->rows.at[i]->number == g->rows.count)
-            g->rows.last = i;
+            g->rows.last_finished = i;
     GPUMBI_EACH_TOOL(g, write, (g));
 }
 
@@ -10812,7 +10813,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     if (now >= g->sweep.next_s && g->progress.shown) {
         g->sweep.next_s = now + 0.25;
         gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
-                      gpumbi_count(g->region.met, "region").text, g->bench);
+                      gpumbi_count(g->region.reached, "region").text, g->bench);
         gpumbi_show_progress(text);
     }
     if (!g->sweep.listing)
@@ -10835,7 +10836,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
         printf(a->count > 20 ? " ...\n" : "\n");
     }
     gpumbi_copy_text(text, 64, kernel);
-    gpumbi_text *kept = text[0] ? gpumbi_keep_text(g, text) : NULL;
+    gpumbi_text *kept = text[0] ? gpumbi_intern(g, text) : NULL;
     if (!kept || kept->listed == g->selection.listed)
         return;
     kept->listed = g->selection.listed;
@@ -10843,7 +10844,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     gpumbi_print(stdout, "    kernel %s\n", text);
 }
 
-/* A region is met: whether it is to run in this pass. */
+/* A region is reached: whether it is to run in this pass. */
 static inline int gpumbi_sweep_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     const int dry = gpumbi_dry(g);
@@ -10941,7 +10942,7 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         g->sweep.enumerating = 1;
         g->sweep.point_count = g->sweep.cell_count = 0;
         gpumbi_index_free(&g->sweep.index);
-        g->sweep.met_before = g->region.met;
+        g->sweep.reached_before = g->region.reached;
         g->selection.matched_before = g->selection.matched;
     }
     return a;
@@ -11006,7 +11007,7 @@ static inline void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
-    const gpumbi_text *kept = gpumbi_keep_text(g, gpumbi_write_scaled(value, 0).text);
+    const gpumbi_text *kept = gpumbi_intern(g, gpumbi_write_scaled(value, 0).text);
     if (kept)
         gpumbi_axis_add(g, a, bits, kept->text);
 }
@@ -11169,7 +11170,7 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
         return a;
     g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_keep_text(g, names[i]) : NULL;
+        const gpumbi_text *kept = names[i] ? gpumbi_intern(g, names[i]) : NULL;
         if (!kept)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
@@ -11223,13 +11224,13 @@ static inline void gpumbi_pass_end(gpumb *g)
 /* The outermost axis is through with its values, or with a pass. Returns whether a pass comes. */
 static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
 {
-    const int met = g->region.met > g->sweep.met_before;
+    const int any = g->region.reached > g->sweep.reached_before;
     if (!g->sweep.enumerating) {
         gpumbi_pass_end(g);
-    } else if ((g->sweep.listing || !g->sweep.dry) && !met) {
+    } else if ((g->sweep.listing || !g->sweep.dry) && !any) {
         /* A sweep that has nothing to measure is a mistake, in its values or its body. */
         gpumbi_say("%s: sweep over %s %s", g->bench, g->columns.name[a->column],
-                   a->count ? "met no region: none of its configurations came to one "
+                   a->count ? "reached no region: none of its configurations came to one "
                               "(gpumb_alloc() returns NULL while a sweep enumerates: do "
                               "not leave the body for that)"
                             : "has no values: nothing is measured");
@@ -11646,7 +11647,7 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
 {
     char text[80];
     const uint64_t rows = g->rows.count, rest = g->sweep.expected - rows;
-    const uint64_t timed = rows - g->kept.met;
+    const uint64_t timed = rows - g->kept.used;
     if (!g->progress.shown || s->copy_to)
         return;
     const double now = gpumbi_dev_clock();
@@ -13266,7 +13267,7 @@ static inline double *gpumbi_room_for_medians(gpumb *g, size_t count)
 }
 
 /* Makes a row of such a record. */
-static inline void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
+static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
     gpumbi_line line;
     gpumb_result *now = &line.result;
@@ -13300,13 +13301,13 @@ static inline void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_rec
         sample += strlen(sample) + 1;
     }
     gpumbi_ceiling_known(g, now->ceiling_gbps * 1e9);
-    g->kept.met++;
+    g->kept.used++;
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
 /* Whether an earlier run has left the rows of all lanes; if not, none is kept, since their rounds
  * belong together. */
-static inline int gpumbi_keep_lanes(gpumb *g)
+static inline int gpumbi_take_lane_rows(gpumb *g)
 {
     const gpumbi_record *kept[GPUMBI_INTERLEAVED];
     const int lanes = g->interleave.lanes;
@@ -13316,7 +13317,7 @@ static inline int gpumbi_keep_lanes(gpumb *g)
         all &= kept[i] != NULL;
     }
     for (int i = 0; i < lanes && all; i++)
-        gpumbi_keep_row(g, &g->interleave.lane[i], kept[i]);
+        gpumbi_row_of_record(g, &g->interleave.lane[i], kept[i]);
     return all;
 }
 
@@ -13335,7 +13336,7 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     if (on && s->point.depth < GPUMBI_DEPTH)
         s->point.at[s->point.depth++] = *on;
     if (kept) {
-        gpumbi_keep_row(g, s, kept);
+        gpumbi_row_of_record(g, s, kept);
         return;
     }
     gpumbi_fail(s, GPUMB_STATUS_SKIPPED,
@@ -13357,7 +13358,7 @@ static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
     g->kept.left = rows ? rows->count : 0;
 }
 
-/* A region is met whose row is there already. */
+/* A region is reached whose row is there already. */
 static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (g->kept.replaces && result)
@@ -13370,7 +13371,7 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
     if (kept) {
         gpumbi_sampler_init(g, &g->region.single, name, NULL);
-        gpumbi_keep_row(g, &g->region.single, kept);
+        gpumbi_row_of_record(g, &g->region.single, kept);
     }
     return kept != NULL;
 }
@@ -13439,10 +13440,10 @@ static inline void gpumbi_resume_end(gpumb *g)
     const char *file = g->settings.replay, *settings = NULL;
     if (!g->kept.rows || !gpumbi_working(g))
         return;
-    if (g->kept.missing && g->kept.met)
+    if (g->kept.missing && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
                    gpumbi_count(g->kept.missing, "region").text);
-    if (file && !g->kept.met)
+    if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
                    "of %s; run the program that has written it",
@@ -13508,7 +13509,7 @@ static inline void gpumbi_interleave_left(gpumb *g)
     gpumbi_mark_failed(g);
 }
 
-/* A region is met in the block: it describes a lane, or is that of the lane whose turn it is. */
+/* A region is reached in the block: it describes a lane, or is that of the lane whose turn it is. */
 static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (!g->interleave.open)
@@ -13524,7 +13525,7 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
         gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
     } else if (chosen && place == g->interleave.target) {
         gpumbi_region_again(g, &g->interleave.lane[place]);
-        g->interleave.target_met = 1;
+        g->interleave.target_reached = 1;
     }
     return 1;
 }
@@ -13715,7 +13716,7 @@ static inline void gpumbi_given_rounds(gpumb *g)
                     to->samples.values[k] = 0;
     for (gpumbi_sampler *s = lane; s < end; s++)
         if (s->about.meaning)
-            gpumbi_keep_good(s);
+            gpumbi_drop_bad_times(s);
 }
 
 /* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
@@ -13761,18 +13762,18 @@ static inline int gpumbi_whose_turn(gpumb *g)
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
-    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_met)
+    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_reached)
         gpumbi_fail(&g->interleave.lane[g->interleave.target], GPUMB_STATUS_FAILED,
-                    "the region was not met again in its GPUMB_INTERLEAVE");
-    g->interleave.place = g->interleave.target_met = 0;
+                    "the region was not reached again in its GPUMB_INTERLEAVE");
+    g->interleave.place = g->interleave.target_reached = 0;
     g->interleave.target = -1;
     g->interleave.turn++;
-    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
+    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are reached once */
         return g->interleave.turn == 0 && gpumbi_working(g) &&
                (gpumbi_runs_nothing(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
-    if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
+    if (g->interleave.collecting && gpumbi_take_lane_rows(g)) {
         gpumbi_interleave_free(g);
         return 0;
     }
@@ -13869,7 +13870,7 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
     }
     gpumbi_region_over(g);
     if (s && !g->interleave.open) {
-        gpumbi_keep_good(s);
+        gpumbi_drop_bad_times(s);
         gpumbi_finish(g, s);
     }
 }
@@ -13877,7 +13878,7 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
 /* ================================================================================================
  * PROCESSES
  *
- * Owns g->others: the processes of --processes, and those of the devices of --device 0,2. Each is
+ * Owns g->children: the processes of --processes, and those of the devices of --device 0,2. Each is
  * this program once more, with the same arguments. In its environment,
  * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
  * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
@@ -13886,26 +13887,26 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
  */
 
 /* Another process: of --processes, or the one that measures on a device of --device 0,2. */
-typedef struct gpumbi_other {
+typedef struct gpumbi_child {
     int device; /* its number; -1: this one's */
     int fd, waits, status;
-    int child;   /* 0: has ended */
+    int pid;     /* 0: has ended */
     FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
     gpumbi_records *rows;
     uint64_t compared, slower;
     char name[48]; /* "2 0000:19:00.0" */
-} gpumbi_other;
+} gpumbi_child;
 
-/* A region is met that the processes of several devices have measured: a row of each. */
+/* A region is reached that the processes of several devices have measured: a row of each. */
 static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result *result)
 {
     (void)result; /* has been refused */
     if (!g->kept.replaces)
         return 0;
     gpumbi_region_replays(g);
-    for (int d = 0; d < g->others.count && !g->done; d++) {
-        const gpumbi_coordinate on = {g->others.column, 0, 0, d, g->others.at[d].name};
-        gpumbi_kept_from(g, g->others.at[d].rows);
+    for (int d = 0; d < g->children.count && !g->done; d++) {
+        const gpumbi_coordinate on = {g->children.column, 0, 0, d, g->children.at[d].name};
+        gpumbi_kept_from(g, g->children.at[d].rows);
         gpumbi_replay_one(g, name, &on);
     }
     gpumbi_kept_from(g, NULL);
@@ -14014,7 +14015,7 @@ static inline char **gpumbi_own_arguments(gpumb *g, char **text_of)
 }
 
 /* A process for each device of --device 0,2, or for each further one of --processes. */
-static inline void gpumbi_list_others(gpumb *g)
+static inline void gpumbi_list_children(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     const char *list = s->devices;
@@ -14025,18 +14026,18 @@ static inline void gpumbi_list_others(gpumb *g)
         gpumbi_open_device(g); /* which says so */
         return;
     }
-    gpumbi_other *at =
-        (gpumbi_other *)gpumbi_allocate(g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
-    g->others.at = at;
+    gpumbi_child *at =
+        (gpumbi_child *)gpumbi_allocate(g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
+    g->children.at = at;
     while (at && !g->done &&
-           (all ? g->others.count < there
+           (all ? g->children.count < there
                 : (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)) {
-        gpumbi_other *o = &at[g->others.count++];
+        gpumbi_child *o = &at[g->children.count++];
         o->fd = o->device = -1;
         if (!s->devices)
             continue;
-        o->device = all ? g->others.count - 1 : atoi(one);
-        for (int i = 0; i + 1 < g->others.count; i++)
+        o->device = all ? g->children.count - 1 : atoi(one);
+        for (int i = 0; i + 1 < g->children.count; i++)
             if (at[i].device == o->device)
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,
                            o->device);
@@ -14052,15 +14053,15 @@ static inline void gpumbi_list_others(gpumb *g)
 /* Waits for these processes and takes up what they write. With --together each stops before a
  * region until all that still run have got there. One may hang behind its rows, or leave its pipe
  * to what it has started itself. */
-static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
+static inline void gpumbi_wait_for_children(gpumb *g, gpumbi_child *first, int count)
 {
     static char text[1 << 16];
     int running = 1;
     while (running) {
         int waiting = 0;
         running = 0;
-        for (gpumbi_other *o = first; o < first + count; o++) {
-            const int state = o->child ? gpumbi_process_look(o->child, &o->status) : 0;
+        for (gpumbi_child *o = first; o < first + count; o++) {
+            const int state = o->pid ? gpumbi_process_look(o->pid, &o->status) : 0;
             for (long n = 1; n > 0 && o->fd >= 0 && gpumbi_poll(o->fd, 0) > 0;) {
                 n = (long)gpumbi_read(o->fd, text, sizeof text);
                 if (n > 0 && fwrite(text, 1, (size_t)n, o->spool) != (size_t)n)
@@ -14068,16 +14069,16 @@ static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int cou
                                "no room for the rows of other processes: free some disk");
             }
             o->waits |= state == 2;
-            o->child = state == 1 ? 0 : o->child;
-            if (o->child && (gpumbi_interrupted || g->done))
-                gpumbi_process_kill(o->child);
-            running += o->child != 0;
-            waiting += o->child && o->waits;
+            o->pid = state == 1 ? 0 : o->pid;
+            if (o->pid && (gpumbi_interrupted || g->done))
+                gpumbi_process_kill(o->pid);
+            running += o->pid != 0;
+            waiting += o->pid && o->waits;
         }
         for (int i = 0; i < count && running && waiting == running; i++) {
             first[i].waits = 0;
-            if (first[i].child)
-                gpumbi_process_resume(first[i].child);
+            if (first[i].pid)
+                gpumbi_process_resume(first[i].pid);
         }
         if (running)
             gpumbi_poll(-1, 1);
@@ -14086,7 +14087,7 @@ static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int cou
 
 /* Runs the others, one after the other, or devices together, and reads what they have written: the
  * rows of devices are there in place of regions. */
-static inline void gpumbi_run_others(gpumb *g)
+static inline void gpumbi_run_children(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     char *text = NULL, who[80], alone[40] = "without --processes";
@@ -14098,16 +14099,16 @@ static inline void gpumbi_run_others(gpumb *g)
                                     : "profile");
     char **arguments = g->done ? NULL : gpumbi_own_arguments(g, &text);
     if (!g->done)
-        gpumbi_list_others(g);
+        gpumbi_list_children(g);
     if (s->devices && !g->done)
-        g->others.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
+        g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
     if (s->devices)
         gpumbi_kept_replaces(g);
-    const int count = g->others.count, step = s->devices && s->together ? count : 1;
+    const int count = g->children.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
-        gpumbi_other *const begin = &g->others.at[first], *const end = begin + step;
-        for (gpumbi_other *o = begin; o < end && !g->done; o++) {
-            const int number = (int)(o - g->others.at) + 1;
+        gpumbi_child *const begin = &g->children.at[first], *const end = begin + step;
+        for (gpumbi_child *o = begin; o < end && !g->done; o++) {
+            const int number = (int)(o - g->children.at) + 1;
             if (s->devices)
                 gpumbi_format(who, sizeof who, "device %s, %d of %d", o->name, number, count);
             else
@@ -14115,15 +14116,15 @@ static inline void gpumbi_run_others(gpumb *g)
             if (g->progress.shown)
                 gpumbi_say("%s", who);
             o->spool = gpumbi_temporary();
-            o->child = o->spool ? gpumbi_process_start(arguments, o->device, step > 1, &o->fd) : -1;
-            if (o->child < 0) {
-                o->child = 0;
+            o->pid = o->spool ? gpumbi_process_start(arguments, o->device, step > 1, &o->fd) : -1;
+            if (o->pid < 0) {
+                o->pid = 0;
                 o->fd = -1;
                 gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: can't be started: %s", who, strerror(errno));
             }
         }
-        gpumbi_wait_for_others(g, begin, step);
-        for (gpumbi_other *o = begin; o < end; o++) {
+        gpumbi_wait_for_children(g, begin, step);
+        for (gpumbi_child *o = begin; o < end; o++) {
             if (!o->spool)
                 continue;
             if (o->fd >= 0)
@@ -14140,18 +14141,18 @@ static inline void gpumbi_run_others(gpumb *g)
                 gpumbi_format(alone, sizeof alone, "with --device %d", o->device);
                 t->exact = 1;
                 o->rows = t;
-                if (o == g->others.at)
+                if (o == g->children.at)
                     gpumbi_device_known(g, &t->head.device);
             } else {
-                t->next = g->others.rows;
-                g->others.rows = t;
+                t->next = g->children.rows;
+                g->children.rows = t;
             }
             gpumbi_judge_process(g, t, o->status, who, alone);
             if (!s->devices && gpumbi_working(g))
                 gpumbi_index_records(g, t, NULL);
         }
     }
-    g->others.count = s->devices ? count : 0;
+    g->children.count = s->devices ? count : 0;
     GPUMB_FREE(arguments);
     GPUMB_FREE(text);
 }
@@ -14162,7 +14163,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     gpumb_result *now = &row->result;
     char label[200];
     const size_t most = (size_t)g->settings.processes;
-    if (!g->others.rows)
+    if (!g->children.rows)
         return;
     const uint64_t key = gpumbi_row_key(g, row, NULL, label);
     double *median = gpumbi_room_for_medians(g, most);
@@ -14170,7 +14171,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     if (!median)
         return;
     median[first] = now->time.median;
-    for (gpumbi_records *t = g->others.rows; t && !g->done; t = t->next) { /* latest first */
+    for (gpumbi_records *t = g->children.rows; t && !g->done; t = t->next) { /* latest first */
         const gpumbi_record *r = gpumbi_take(t, key, now->kernel);
         if (r && r->ok)
             median[--first] = r->time.at;
@@ -14196,10 +14197,10 @@ static inline void gpumbi_processes_wait(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_processes_free(gpumb *g)
 {
-    gpumbi_free_records(g->others.rows);
-    for (int i = 0; i < g->others.count; i++)
-        gpumbi_free_records(g->others.at[i].rows);
-    GPUMB_FREE(g->others.at);
+    gpumbi_free_records(g->children.rows);
+    for (int i = 0; i < g->children.count; i++)
+        gpumbi_free_records(g->children.at[i].rows);
+    GPUMB_FREE(g->children.at);
 }
 
 static inline void gpumbi_processes_use(gpumb *g)
@@ -14246,7 +14247,7 @@ static inline double gpumbi_student(double z, double freedom)
 
 /* Half the interval that the spread between processes gives to the difference of two logarithms.
  * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
- * few processes that all met one of two levels it would come out as nothing. A side that does not
+ * few processes that all ran at one of two levels it would come out as nothing. A side that does not
  * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
  * from a spread: there both have the assumed one at least. Where only the range of k values is
  * known (older files), it is multiplied by so much that like against like is found different in 5 %
@@ -14520,7 +14521,7 @@ static inline void gpumbi_compare_rows(gpumb *g)
             if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
                 gpumbi_compare_values(g, row, r, width, values);
         }
-        for (size_t i = 0; i < t->count; i++) { /* what no row has met */
+        for (size_t i = 0; i < t->count; i++) { /* what no row was compared with */
             const gpumbi_record *r = &t->rows[i];
             rest += !r->matched;
             if (!g->table.file || r->matched)
@@ -14555,7 +14556,7 @@ static inline void gpumbi_compare_origin(gpumb *g)
  * Returns how many are compared. */
 static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 {
-    const size_t most = (size_t)g->others.count, rows = g->rows.count;
+    const size_t most = (size_t)g->children.count, rows = g->rows.count;
     gpumbi_row *const *const at = g->rows.at;
     char label[200];
     uint64_t compared = 0;
@@ -14594,8 +14595,8 @@ static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
             if (z <= 0)
                 continue;
             const int verdict = gpumbi_compare_row(g, row, &middle, z, width);
-            gpumbi_other *on = g->others.at + row->point.at[row->point.depth - 1].value;
-            gpumbi_other *of = g->others.at + base->point.at[base->point.depth - 1].value;
+            gpumbi_child *on = g->children.at + row->point.at[row->point.depth - 1].value;
+            gpumbi_child *of = g->children.at + base->point.at[base->point.depth - 1].value;
             on->compared++;
             on->slower += verdict == GPUMB_VERDICT_SLOWER;
             of->compared += count == 2;
@@ -14610,19 +14611,19 @@ static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 static inline void gpumbi_compare_devices(gpumb *g)
 {
     const uint64_t compared = gpumbi_compare_on_devices(g, 0);
-    const int many = g->others.count > 3;
+    const int many = g->children.count > 3;
     uint64_t slower = 0;
     char spread[60];
     gpumbi_format(spread, sizeof spread, "processes of %s %% (--spread)",
                   gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
     if (g->table.file)
         gpumbi_print(g->table.file, "\ndevices compared, %s\n",
-                     g->others.count == 2 ? "the second with the first"
-                                          : "each with the one in the middle");
+                     g->children.count == 2 ? "the second with the first"
+                                            : "each with the one in the middle");
     if (compared)
-        (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->others.count, compared));
-    for (int i = 0; i < g->others.count; i++) {
-        const gpumbi_other *d = &g->others.at[i];
+        (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->children.count, compared));
+    for (int i = 0; i < g->children.count; i++) {
+        const gpumbi_child *d = &g->children.at[i];
         slower += d->slower;
         if (d->slower)
             gpumb_note(g, "device %s: slower by more than %s %% in %llu of %s", d->name,
@@ -14655,7 +14656,7 @@ static inline void gpumbi_compare_open(gpumb *g)
 
 static inline void gpumbi_compare_closing(gpumb *g)
 {
-    if (g->others.count && gpumbi_working(g))
+    if (g->children.count && gpumbi_working(g))
         gpumbi_compare_devices(g);
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
@@ -15450,8 +15451,9 @@ static inline void gpumbi_program_closing(gpumb *g)
         if (g->selection.seen && !g->selection.matched && !g->rows.count)
             gpumbi_filters_missed(g, g->program);
     }
-    if (gpumbi_working(g) && measures && g->table.file && !g->region.met) {
-        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
+    if (gpumbi_working(g) && measures && g->table.file && !g->region.reached) {
+        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was reached",
+                   g->program);
         gpumbi_mark_failed(g);
     }
 }
@@ -15505,7 +15507,7 @@ static inline void gpumbi_start(gpumb *g)
     if (g->catches_signals)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
-        gpumbi_run_others(g);
+        gpumbi_run_children(g);
     if (gpumbi_working(g) && !g->kept.replaces)
         gpumbi_open_device(g);
     if (!g->done && measures && !s->profile && !g->kept.replaces) {
@@ -16771,8 +16773,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
         return;
     /* With an even number of groups those half a circle apart would meet twice: the first half of
      * the groups does it. */
-    const unsigned met = (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
-    const unsigned all = met * bodies;
+    const unsigned partners =
+        (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
+    const unsigned all = partners * bodies;
     const unsigned last = (blockIdx.y + 1) * share < all ? (blockIdx.y + 1) * share : all;
     float4 *chunk = chunks + warp * 2 * lanes;
     float3 at[bodies], a[bodies];

@@ -126,7 +126,7 @@ MUTATIONS = [
     ("device_state", "runs * run_s >= 0.9 * seconds", "runs * run_s >= 0.5 * seconds"),
     # ---- sweeps ----
     ("row_costs", "a->count > 1000000)", "a->count > 1000001)"),
-    ("sweeps", "&& !g->region.met)", "&& 0)"),
+    ("sweeps", "&& !g->region.reached)", "&& 0)"),
     ("sweeps", "value > INT64_MAX - step", "value >= INT64_MAX - step"),
     # ---- rows ----
     ("clock", "r->bytes >= 2 * footprint", "r->bytes > 2 * footprint"),

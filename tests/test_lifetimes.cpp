@@ -177,7 +177,7 @@ static void test_sweep_left_for_null()
         GPUMB_MEASURE(g, "never met")
             gpumb_empty(g, 1, 32);
     }
-    CHECK(heard.find("met no region") != std::string::npos);
+    CHECK(heard.find("reached no region") != std::string::npos);
     gpumb_close(g);
 }
 

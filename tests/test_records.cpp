@@ -579,8 +579,8 @@ static void test_other_processes()
                                       (i == 1 ? "" : "others,two,ok," + median));
         CHECK_STR(t->wrong, "");
         gpumbi_index_records(g, t, NULL);
-        t->next = g->others.rows;
-        g->others.rows = t;
+        t->next = g->children.rows;
+        g->children.rows = t;
     }
     GPUMB_MEASURE(g, "one") {
         fake_run(1e-4);

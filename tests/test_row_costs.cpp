@@ -107,7 +107,7 @@ static long compared_names(size_t count)
     CHECK_INT(configurations, 2 * count);
     const gpumbi_point *point = &g->rows.at[0]->point;
     CHECK_STR(point->at[0].text, names[count - 1]);
-    CHECK(point->at[1].text == gpumbi_keep_text(g, names[0])->text); // kept once
+    CHECK(point->at[1].text == gpumbi_intern(g, names[0])->text); // kept once
     const long compared = texts_compared;
     gpumb_close(g);
     CHECK_INT(live, 0);
