@@ -266,7 +266,7 @@ enum {
  * gpumb_close(). */
 typedef struct gpumb_settings {
     double precision;     /* half-width of the 95 % interval to reach, relative to the median; 0.01.
-                           * On a GPU less than 0.0015 is out of reach: see gpumb_result */
+                           * On a GPU less than 0.0015, with event pairs 0.004, is out of reach */
     double budget_s;      /* most seconds of sampling for a row; 2 */
     double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
     uint64_t min_samples; /* 30; where the budget holds fewer, 8 may be enough */
@@ -302,7 +302,10 @@ typedef struct gpumb_settings {
                            * all are here, told apart by the axis on_device; NULL: `device` alone */
     int together; /* 1: these take each row at the same time; 0: one device after the other */
     int fail_on_outlier; /* 1: exit code 1 if one of them is slower by more than `delta` */
-    int strict; /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
+    int strict;     /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
+    double least_s; /* seconds of sampling that a row takes at least, within its budget; 0.1:
+                     * levels that last for long show. Negative: none */
+    int capturable; /* 1: gpumb_set_capturable() for all regions */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -391,7 +394,8 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g);
 /* The stream that everything runs on: cudaStream_t or hipStream_t as a pointer. The context has one
  * of its own, ordered with the legacy default stream; gpumb_set_stream() passes in another of the
  * same device, which remains the caller's; NULL is the legacy stream itself. Work of a region on
- * streams that this one does not wait for is missing from its time: its row fails and says so. */
+ * streams that this one does not wait for is missing from its time: its row fails and says so,
+ * where the region can be captured into a graph or leaves work behind (examples/program.md). */
 GPUMB_API void *gpumb_stream(gpumb *g);
 GPUMB_API void gpumb_set_stream(gpumb *g, void *stream);
 
@@ -527,6 +531,19 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
+
+/* The next region also launches on these streams, up to 8 of the context's device, which remain the
+ * caller's: in each run they wait for gpumb_stream() before the body, and it for them behind, in a
+ * capture as well, so that the time holds the work of all. Cost: an event and two waits a stream. */
+GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count);
+
+/* 1: the body of the next region may be captured into a graph, and is timed by one as if
+ * GPUMB_LAUNCH had launched its kernels: kernel<<<grid, block, 0, stream>>> and calls of libraries
+ * on gpumb_stream() get their span. Its host code then runs some times while nothing runs on the
+ * device; a wait, a copy that waits or a launch on the legacy stream in it is an error of the
+ * runtime, which a check of one's own may see. Where that ends the capture, a line says so, and the
+ * row is timed without. `capturable` of the settings does so for all regions. */
+GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable);
 
 /* What a model predicts for the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
@@ -716,7 +733,16 @@ typedef enum gpumb_stop {
       "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")                           \
     X(REPLAYED, "replayed", "an earlier run has measured it: the row is from its file",            \
       "--replay shows the rows of a file as the program would, and draws its conclusions from "    \
-      "them. To measure, leave --replay out.")
+      "them. To measure, leave --replay out.")                                                     \
+    X(HOST_BOUND, "host-bound", "the body leaves the device idle: it waits, or works on the host", \
+      "An event pair around such a body times the host: so the row shows its latency, by the "     \
+      "host's clock. Move waits, allocations and copies to the host out of the body to see the "   \
+      "kernel's span, or ask for GPUMB_TIMING_HOST if the latency is what you want.")              \
+    X(OTHER_STREAMS, "other-streams", "other streams had work; it may be missing from the time",   \
+      "What gpumb_stream() does not wait for is not in the time, and here nothing tells whether "  \
+      "it "                                                                                        \
+      "does. Name the streams with gpumb_set_streams(), or let the body be captured: "             \
+      "gpumb_set_capturable().")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -735,7 +761,8 @@ typedef struct gpumb_result {
     gpumb_timing timing;
     gpumb_stop stop;
     uint64_t batch;        /* runs in one sample */
-    gpumb_stats time;      /* includes 0.15 % for slow changes of a GPU's clocks and caches */
+    gpumb_stats time;      /* includes 0.15 % for slow changes of a GPU's clocks and caches, 0.4 %
+                            * with event pairs */
     double first_launch_s; /* the first run, by the host's clock */
     double overhead_s;     /* subtracted from each sample: the cost of launching; 0: nothing */
     double bytes, flop;    /* of one run, as stated; 0: not stated */
@@ -760,6 +787,7 @@ typedef struct gpumb_result {
     double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
     int others;             /* other processes on the device, at least; -1: unknown */
+    double sampled_s;       /* that sampling took, on the host's clock; 0: times were given */
     char compared_with[64]; /* the first region of its GPUMB_INTERLEAVE; "": not compared */
     gpumb_comparison comparison;
     int processes;                     /* that measured it, this one included; 0: this one alone */
@@ -4878,12 +4906,15 @@ static int gpumbi_dev_stream_create(void **stream);
 static void gpumbi_dev_stream_destroy(void *stream);
 static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
 static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
+static int gpumbi_dev_idle(void *stream); /* 1: it is */
+static int gpumbi_dev_await(void *stream, void *event); /* what follows in it waits for that */
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_capture_begin(void *stream);
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty; in
+                                                               * place of a pointer: dropped */
 static int gpumbi_dev_graph_launch(void *graph, void *stream);
 static void gpumbi_dev_graph_destroy(void *graph);
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
@@ -5031,6 +5062,8 @@ typedef hipDeviceProp_t gpumbi_rt_properties;
 #define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
+#define gpumbi_dev_await(stream, event)                                                            \
+    ((int)GPUMBI_RT(StreamWaitEvent)(GPUMBI_RT_STREAM(stream), GPUMBI_RT_EVENT(event), 0))
 #define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
 #define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
 #define gpumbi_dev_record(event, stream)                                                           \
@@ -5050,6 +5083,15 @@ static inline int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
         return 0;
     }
     return value;
+}
+
+/* That a stream is not idle is an error to the runtime. */
+static inline int gpumbi_dev_idle(void *stream)
+{
+    const int idle = !GPUMBI_RT(StreamQuery)((gpumbi_stream)stream);
+    if (!idle)
+        (void)GPUMBI_RT(GetLastError)();
+    return idle;
 }
 
 static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -5184,12 +5226,13 @@ static inline int gpumbi_dev_capture_end(void *stream, void **graph)
     gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
     if (!error)
         error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &nodes);
-    if (!error && nodes)
+    if (!error && nodes && graph)
         error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
     if (captured)
         (void)GPUMBI_RT(GraphDestroy)(captured);
     (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
-    *graph = ready;
+    if (graph)
+        *graph = ready;
     return (int)error;
 }
 
@@ -6164,6 +6207,8 @@ static char gpumbi_cpu_fault_text[256];
 #define gpumbi_dev_stream_destroy(stream) ((void)(stream))
 #define gpumbi_dev_wait(stream) ((void)(stream), 0)
 #define gpumbi_dev_wait_all() 0
+#define gpumbi_dev_idle(stream) ((void)(stream), 1)
+#define gpumbi_dev_await(stream, event) ((void)(stream), (void)(event), 0)
 #define gpumbi_dev_event_create(event)                                                             \
     (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
 #define gpumbi_dev_event_destroy(event) free(event)
@@ -6387,6 +6432,7 @@ static inline void gpumbi_dev_date(char text[32])
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
+enum { GPUMBI_STREAMS = 8, GPUMBI_LOOKS = 9 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
 enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
 
@@ -6498,12 +6544,16 @@ typedef struct gpumbi_description {
     void *check_user;
     gpumb_hook reset;
     void *reset_user;
+    int capturable, streams;
+    void *stream[GPUMBI_STREAMS];
+    int (*order)(gpumb *g, void *const *stream, int count, int joins); /* these, if any */
     char skip[200];
 } gpumbi_description;
 
 typedef enum gpumbi_phase {
     GPUMBI_FIRST,
     GPUMBI_WARM_UP,
+    GPUMBI_WITNESS, /* captured, to see whether the device has work all the same */
     GPUMBI_CAPTURE, /* into graphs, if they are to be timed */
     GPUMBI_SAMPLE,
     GPUMBI_RECHECK,
@@ -6527,6 +6577,7 @@ typedef struct gpumbi_sampler {
     gpumbi_description about;
     gpumbi_phase phase;
     int use_events;
+    int capturable;   /* its body may run in a capture */
     int profiled;     /* the profiler is attached for it */
     int marked;       /* the ranges that are open around a run */
     int counting;     /* the counters are open */
@@ -6535,8 +6586,13 @@ typedef struct gpumbi_sampler {
     struct {
         uint64_t left;              /* of the body until the sample under way ends */
         double prepared_s, began_s; /* host clock before the reset hook, and at its start */
-        int looks, astray; /* for work elsewhere, in this phase; that found some, in a row */
     } run;
+
+    struct {              /* at the device: see gpumbi_look() */
+        int count, found; /* in this round; rounds that told of others */
+        int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
+        double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
+    } look;
 
     struct { /* --strict: the salts of the first run, of the last one and of that under way */
         uint64_t first, before, now;
@@ -6660,6 +6716,7 @@ struct gpumb {
 
     struct {                /* CLOCK */
         void *start, *stop; /* an event pair */
+        void *fork, *join;  /* of gpumb_set_streams(); NULL: not used so far */
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair behind that */
@@ -6721,7 +6778,7 @@ struct gpumb {
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
-        uint64_t reached_before;           /* regions, when it began */
+        uint64_t reached_before;       /* regions, when it began */
         double next_s;                 /* when the search for configurations shows how far it is */
         int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
         uint64_t expected;             /* rows */
@@ -6886,6 +6943,7 @@ static inline void gpumbi_complete_settings(gpumb_settings *s)
     s->precision = s->precision > 0 ? s->precision : 0.01;
     s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
     s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
+    s->least_s = s->least_s != 0 ? s->least_s : 0.1;
     s->min_samples = s->min_samples ? s->min_samples : 30;
     s->max_samples = s->max_samples ? s->max_samples : 10000;
     s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
@@ -7186,6 +7244,10 @@ static inline void gpumbi_close_device(gpumb *g)
         gpumbi_dev_event_destroy(g->clock.start);
     if (g->clock.stop)
         gpumbi_dev_event_destroy(g->clock.stop);
+    if (g->clock.fork)
+        gpumbi_dev_event_destroy(g->clock.fork);
+    if (g->clock.join)
+        gpumbi_dev_event_destroy(g->clock.join);
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
@@ -8211,6 +8273,20 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
     return &g->device;
 }
 
+/* What other streams are to do comes behind what the context's has so far, or (`joins`) before what
+ * it will. 1: it can't be. */
+static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count, int joins)
+{
+    int failed = (!g->clock.fork && gpumbi_dev_event_create(&g->clock.fork)) ||
+                 (!g->clock.join && gpumbi_dev_event_create(&g->clock.join)) ||
+                 (!joins && gpumbi_dev_record(g->clock.fork, g->stream));
+    for (int i = 0; i < count && !failed; i++)
+        failed = joins ? gpumbi_dev_record(g->clock.join, stream[i]) ||
+                             gpumbi_dev_await(g->stream, g->clock.join)
+                       : gpumbi_dev_await(stream[i], g->clock.fork);
+    return failed;
+}
+
 /* Both halves are zeros: their comparison reads, and writes nothing. */
 static inline void gpumbi_evict(gpumb *g)
 {
@@ -8318,13 +8394,16 @@ struct gpumbi_instruments {
 };
 
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
- * capture into a graph differs. Results of one kernel in one process spread by 0.03 ... 0.09 %
- * (standard deviation on an H200, bench/floor.cu), however narrow their intervals are; those of 1.5
- * us by up to 0.13 %, 2 ns, since the gap that is subtracted differs. That share of the median, and
- * of the gap, is added to every interval in quadrature, as an uncertainty of type B (JCGM 100:2008,
- * Guide to the expression of uncertainty in measurement, 5.1.2). */
+ * capture into a graph differs. Medians of rows of one kernel in one process, taken in turn with
+ * others, differ (standard deviation, H200, three runs, bench/results/h200-levels.csv) by 0.01 ...
+ * 0.08 % if graphs time them, by up to 0.33 % if event pairs do; those of 0.5 ... 8 us by up to 20
+ * ns, since what the gap between kernels hides differs. Twice that share of the median is added to
+ * every interval in quadrature, as an uncertainty of type B (JCGM 100:2008, Guide to the expression
+ * of uncertainty in measurement, 5.1.2), and that of the gap to those of launch-bound rows. */
 #define GPUMBI_REPRODUCIBLE 0.0015
+#define GPUMBI_REPRODUCIBLE_EVENT 0.004
 #define GPUMBI_REPRODUCIBLE_GAP 0.007
+#define GPUMBI_REPRODUCIBLE_BOUND 0.08
 
 /* Nor do samples show what a coarse clock hides: the median of readings is a reading, off by up to
  * half a quantum to either side, of which the standard uncertainty is 1/sqrt(12) (ibid., 4.3.7);
@@ -8346,8 +8425,10 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.count, 0.95, stopped);
     gpumbi_widen_few(s->samples.scratch, &now);
     const int drifts = s->use_events; /* on the host every sample wanders by more */
-    const double slow = hypot(drifts * GPUMBI_REPRODUCIBLE * now.median,
-                              drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
+    const double share =
+        s->result.timing == GPUMB_TIMING_EVENT ? GPUMBI_REPRODUCIBLE_EVENT : GPUMBI_REPRODUCIBLE;
+    const double slow =
+        hypot(drifts * share * now.median, drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
     const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
     if (now.count >= 6)
         gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
@@ -8493,15 +8574,30 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_give_up_graphs(gpumbi_sampler *s)
 {
-    if (s->about.timing == GPUMB_TIMING_GRAPH)
+    if (s->about.timing == GPUMB_TIMING_GRAPH || s->about.capturable)
         gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
                    "allocates or copies to the host; timed without one",
                    gpumbi_kernel_name(&s->result));
+    s->capturable = s->look.count = 0;
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
     gpumbi_free_graphs(s);
     s->phase = GPUMBI_SAMPLE;
+}
+
+/* Whether runs of the body are recorded, and nothing of it runs on the device. */
+static inline int gpumbi_captured(const gpumbi_sampler *s)
+{
+    return s->phase == GPUMBI_CAPTURE || s->phase == GPUMBI_WITNESS;
+}
+
+/* Before (`joins`: behind) a run of a body that uses several streams. */
+static inline void gpumbi_order(gpumb *g, gpumbi_sampler *s, int joins)
+{
+    const gpumbi_description *about = &s->about;
+    if (about->order)
+        gpumbi_try(g, about->order(g, about->stream, about->streams, joins), "stream");
 }
 
 /* Whether something has to happen before each run. */
@@ -8522,16 +8618,17 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
-    if (about->cache == GPUMB_CACHE_COLD && !checked)
+    if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
         gpumbi_evict(g);
     if (checked || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
-    if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
+    if (gpumbi_captured(s) && gpumbi_dev_capture_begin(g->stream))
         gpumbi_give_up_graphs(s);
-    if (s->phase == GPUMBI_CAPTURE) {
-        s->run.left = s->graphs.runs[s->graphs.graph[0] != NULL];
+    if (gpumbi_captured(s)) {
+        s->run.left = s->phase == GPUMBI_WITNESS ? 1 : s->graphs.runs[s->graphs.graph[0] != NULL];
+        gpumbi_order(g, s, 0);
         return;
     }
     const int all = s->phase == GPUMBI_PROFILE && !gpumbi_one_run(s);
@@ -8541,31 +8638,133 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled && !s->counting)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
+    gpumbi_order(g, s, 0);
     if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
         s->samples.count += s->run.left;
 }
 
-/* Work on a stream that the region's does not wait for goes on after its end, and an event pair
- * shows little of it. A device-wide wait tells: one that takes 20 us, four times as long as the
- * wait after it, for an idle device, and a tenth of the time before it, three times in a row: an
- * interrupted host looks like that now and then. Returns when the device was idle. */
-static inline double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
+/* ---- work that a time leaves out ---------------------------------------------------------------
+ *
+ * A wait for the whole device, behind one for the region's streams, tells whether others had work.
+ * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
+ * us and more if they had some, even if that has long ended, and as long as what is left of it. */
+
+/* Waits for the device, and once more when it is idle, which says what that takes on this machine.
+ * Returns when it was idle. */
+static inline double gpumbi_look(gpumb *g, gpumbi_sampler *s)
 {
     double at[3];
+    if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL),
+                          "kernel")) /* of the legacy stream nothing says */
+        return 0;
     for (int i = 0; i < 3; i++) {
         if (i && gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"))
             return 0;
         at[i] = gpumbi_dev_clock();
     }
-    s->run.looks++;
-    const double rest_s = at[1] - at[0] - 4 * (at[2] - at[1]);
-    s->run.astray =
-        rest_s > gpumbi_max(20e-6, (at[0] - s->run.began_s) / 10) ? s->run.astray + 1 : 0;
-    if (s->run.astray == 3)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED,
-                    "it works on another stream than gpumb_stream(): launch there, or hand yours "
-                    "in by gpumb_set_stream()");
+    const int k = s->look.count++ % GPUMBI_LOOKS;
+    s->look.wait_s[0][k] = at[1] - at[0];
+    s->look.wait_s[1][k] = at[2] - at[1];
     return at[1];
+}
+
+/* Whether the middle one of the first waits is more than `times` the middle one of the second, for
+ * an idle device, and `more_s`: an interrupted host makes single ones long. */
+static inline int gpumbi_waits(const gpumbi_sampler *s, double times, double more_s)
+{
+    double middle[2];
+    const int count = s->look.count < GPUMBI_LOOKS ? s->look.count : (int)GPUMBI_LOOKS;
+    for (int i = 0; i < 2; i++) {
+        double wait_s[GPUMBI_LOOKS];
+        memcpy(wait_s, s->look.wait_s[i], sizeof wait_s);
+        middle[i] = gpumb_statistics(wait_s, (uint64_t)count).median;
+    }
+    return middle[0] > times * middle[1] + more_s;
+}
+
+/* They have told so, in a whole round. Once may be chance: another round follows. */
+static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
+{
+    s->look.count = 0;
+    if (++s->look.found == 2)
+        gpumbi_fail(
+            s, GPUMB_STATUS_FAILED,
+            "it works on another stream than gpumb_stream(): launch there, or name yours by "
+            "gpumb_set_stream() or gpumb_set_streams()");
+}
+
+/* Behind runs that an event pair has timed: whether others went on. What they have done before, or
+ * what the stream has waited for, takes 4 times as long as an idle device. How AMD's runtime does
+ * that has not been measured: there 20 us have to be left. */
+static inline int gpumbi_left_over(const gpumbi_sampler *s, double more_s)
+{
+#if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
+    return gpumbi_waits(s, 6, more_s);
+#else
+    return gpumbi_waits(s, 6, more_s + 20e-6);
+#endif
+}
+
+/* No more looks are to come. Of slow runs there were too few for two rounds. Where nothing can be
+ * captured, that other streams had work is no proof that it is missing: the stream may have waited
+ * for it. The row says so, unless the streams have been named. */
+static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
+{
+    const int least = s->look.found ? 1 : 3;
+#if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
+    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 2.5, 0))
+        s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+#endif
+    if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
+        !gpumbi_left_over(s, run_s / 1000))
+        return;
+    s->look.found = 1;
+    gpumbi_works_elsewhere(s);
+}
+
+/* What comes next where captures can be: graphs, if sampling is to be by them. */
+static inline void gpumbi_capture_or_sample(gpumbi_sampler *s)
+{
+    s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
+}
+
+/* A capture has taken all that an honest body launches: the device does not notice it. Compares with
+ * empty captures, which take turns with those of the body. */
+static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
+{
+    double with_s[GPUMBI_LOOKS];
+    const int k = s->look.count;
+    gpumbi_order(g, s, 1);
+    const int launch_error = gpumbi_dev_last_error();
+    if (gpumbi_dev_capture_end(g->stream, NULL) || launch_error || s->about.skip[0]) {
+        gpumbi_give_up_graphs(s);
+        return;
+    }
+    gpumbi_look(g, s);
+    memcpy(with_s, s->look.wait_s[0], sizeof with_s);
+    s->look.count = k;
+    if (gpumbi_dev_capture_begin(g->stream) || gpumbi_dev_capture_end(g->stream, NULL)) {
+        gpumbi_give_up_graphs(s);
+        return;
+    }
+    gpumbi_look(g, s);
+    s->look.wait_s[1][k] = s->look.wait_s[0][k];
+    s->look.wait_s[0][k] = with_s[k];
+    if (s->look.count < GPUMBI_LOOKS)
+        return;
+    if (gpumbi_waits(s, 2, 0))
+        gpumbi_works_elsewhere(s);
+    else
+        gpumbi_capture_or_sample(s);
+}
+
+/* Right behind a body, before anything else is in the stream: whether that is idle already. A body
+ * that waits, reads back or only works on the host leaves it so. */
+static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
+{
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+    s->look.runs++;
+    s->look.waited += gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
 }
 
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not
@@ -8577,6 +8776,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
+    const int looks = has_events && !s->strict.due && (checked || s->look.count < GPUMBI_LOOKS);
+    if (looks && s->phase == GPUMBI_WARM_UP)
+        gpumbi_note_wait(g, s);
+    gpumbi_order(g, s, 1);
     if (has_events && !checked) {
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
         if (s->strict.due)
@@ -8589,8 +8792,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                   gpumbi_try_launch(g, has_events ? gpumbi_dev_wait(NULL) : gpumbi_dev_wait_all(),
                                     "kernel"));
     }
-    if (!failed && has_events && !s->strict.due && (checked || s->run.looks < 3))
-        ended_s = gpumbi_look_elsewhere(g, s);
+    if (!failed && looks)
+        ended_s = gpumbi_look(g, s);
+    if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0))
+        gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
         seconds = g->instruments->seconds(s);
     } else if (!failed && (checked || !has_events)) {
@@ -8705,7 +8910,10 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
-#define GPUMBI_STILL_S 70e-3 /* for so long they have to hold still */
+#define GPUMBI_STILL_S 70e-3  /* for so long they have to hold still */
+#define GPUMBI_FIRST_S 450e-3 /* of the first region on a device: its clocks may rise for so long */
+
+static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
 /* A clock that shows nothing but zeros is given up after so many. In a round each costs a run of
  * all lanes. */
@@ -8734,16 +8942,23 @@ static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
-/* From half a millisecond on, where an event pair adds 1 %, and where one run is a sample, there is
- * no need. Else what the library has seen launched is captured; other code might not survive
- * capture, and has to ask for it. */
+/* What the library has seen launched may be captured; other code might not survive that, and has to
+ * ask for it. */
+static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
+{
+    return s->use_events &&
+           (s->about.timing == GPUMB_TIMING_GRAPH ||
+            (s->about.timing == GPUMB_TIMING_AUTO && g->device.graph_interval_s > 0 &&
+             (s->kernel.launches || s->about.capturable)));
+}
+
+/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes longer to
+ * reach the least number of samples than a row may; below, rows that graphs time differ less than
+ * those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
 static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
-    if (!s->use_events || gpumbi_one_run(s))
-        return 0;
-    return s->about.timing == GPUMB_TIMING_GRAPH ||
-           (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-            (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
+    return gpumbi_may_capture(g, s) && !gpumbi_one_run(s) &&
+           (s->about.timing == GPUMB_TIMING_GRAPH || run_s < 1.5e-3 || s->result.batch > 1);
 }
 
 /* Begins sampling, anew where the samples so far turn out to be part of the warm-up. */
@@ -8763,33 +8978,65 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     s->samples.began_s = gpumbi_dev_clock();
 }
 
+/* Whether bodies have left an idle device behind, so that an event pair around them times the host:
+ * 9 runs of 10, each longer than launching an empty kernel makes it. */
+static inline int gpumbi_waits_for_device(const gpumb *g, const gpumbi_sampler *s, double run_s)
+{
+    return s->use_events && !s->profiled && !s->about.capturable &&
+           s->about.timing != GPUMB_TIMING_GRAPH && s->look.runs >= 3 &&
+           10 * s->look.waited >= 9 * s->look.runs && run_s > 2 * g->device.empty_kernel_s;
+}
+
+static inline void gpumbi_time_by_host(gpumbi_sampler *s)
+{
+    s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
+    s->use_events = 0;
+    s->quantum_s = 0;
+    s->pace.runs = s->pace.windows = 0; /* of another clock */
+}
+
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
- * difference is 4 ... 400 runs, for about a millisecond. */
+ * difference is 2 ... 400 runs, for about a millisecond. */
 static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
+    s->capturable = gpumbi_may_capture(g, s);
+    gpumbi_last_look(s, run_s);
+    if (s->phase == GPUMBI_FINISHED)
+        return;
+    if (gpumbi_waits_for_device(g, s, run_s)) {
+        s->result.flags |= GPUMB_FLAG_HOST_BOUND;
+        if (s->about.timing == GPUMB_TIMING_AUTO)
+            gpumbi_time_by_host(s);
+    }
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
-    s->run.looks = 0;
     s->warm_up.estimate_s = run_s;
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         g->instruments->choose(g, s);
     if (gpumbi_captures(g, s, run_s)) {
-        const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
+        const double least = run_s < 0.5e-3 ? 4 : 2;
+        const double more =
+            gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), least), 400);
         s->graphs.runs[0] = 1 + (uint64_t)more / 4;
         s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
         s->phase = GPUMBI_CAPTURE;
     }
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
+    s->capturable &= s->use_events;
+    if (s->capturable) {
+        s->look.count = s->look.found = 0;
+        s->phase = GPUMBI_WITNESS;
+    }
     gpumbi_samples_begin(g, s);
 }
 
 /* Until 70 ms, and four windows, show no slope, and the last 50 ms one level: clocks also climb in
- * steps, between which times hold still. For that the first region of a context warms up for at
- * least 100 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
+ * steps, between which times hold still. For that the first region of a process warms up for at
+ * least 450 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
  * fifth of all steady series has them, and they are not enough for a flag (tests/coverage.c). Where
  * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
@@ -8798,7 +9045,9 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
 static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
-    const double least_s = g->outcome.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
+    const int first =
+        s->use_events && !g->outcome.warmed && gpumbi_warmed_device != g->device.ordinal + 1;
+    const double least_s = first ? GPUMBI_FIRST_S : GPUMBI_STILL_S;
     int settled = 0;
     s->warm_up.runs++;
     if (seconds <= 0) {
@@ -8826,6 +9075,7 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
         return;
     if (!settled && gpumbi_pace_moves(g, s) == GPUMBI_MOVES)
         s->result.flags |= GPUMB_FLAG_UNSETTLED;
+    gpumbi_warmed_device = s->use_events ? g->device.ordinal + 1 : gpumbi_warmed_device;
     if (s->pace.windows)
         gpumbi_sampling_begin(g, s, *newest);
     else
@@ -8859,7 +9109,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
         s->samples.spent_s * gpumbi_real(wanted->min_samples) >
             gpumbi_real(s->samples.count) * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
-    if (s->samples.count >= s->samples.next_look) {
+    if (s->samples.count >= s->samples.next_look &&
+        (g->interleave.open || s->samples.spent_s >= wanted->least_s)) {
         const int early = !g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s;
         const int moves = early ? gpumbi_pace_moves(g, s) : GPUMBI_STEADY;
         if (moves == GPUMBI_MOVES) {
@@ -8884,6 +9135,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     if (!s->samples.count &&
         s->samples.bad >= (g->interleave.open ? GPUMBI_BAD_ROUNDS : GPUMBI_BAD_TIMES))
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
+    if (r->stop != GPUMB_STOP_NONE)
+        gpumbi_last_look(s, run_s);
     if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {
         gpumbi_state state;
         gpumbi_dev_state(g->sensors, &state);
@@ -8938,6 +9191,7 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = s->graphs.graph[0] != NULL;
+    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which]);
     if (launch_error)
@@ -8962,12 +9216,15 @@ static inline void gpumbi_timed(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
-    const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
+    const double seconds = gpumbi_captured(s) ? 0 : gpumbi_run_seconds(g, s);
     if (s->marked)
         g->instruments->stop(s);
-    if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
+    if (!gpumbi_captured(s) && gpumbi_in_trouble(g, s))
         return;
     switch (s->phase) {
+    case GPUMBI_WITNESS:
+        gpumbi_witness_end(g, s);
+        break;
     case GPUMBI_CAPTURE:
         gpumbi_capture_end(g, s);
         break;
@@ -8980,6 +9237,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             return;
         s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
         s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
+        s->look.count = 0; /* the first run also loads code */
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
@@ -9137,8 +9395,12 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
         ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) ||
          sample_s < 100 * d->quantum_s))
         r->flags |= GPUMB_FLAG_RESOLUTION;
-    if (gpumbi_launch_bound(d, s))
+    if (gpumbi_launch_bound(d, s)) {
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
+        if (r->time.count >= 6)
+            gpumbi_widen(r->time.median, GPUMBI_REPRODUCIBLE_BOUND * d->graph_interval_s,
+                         &r->time.ci_lo, &r->time.ci_hi);
+    }
     if (r->pct_peak > 100 || r->pct_link > 100 ||
         (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
@@ -9185,6 +9447,7 @@ static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     r->meaning = gpumbi_meaning(r);
     r->time = gpumbi_statistics_now(s);
+    r->sampled_s = floor(1e6 * s->samples.spent_s + 0.5) / 1e6;
     gpumbi_derive_rates(g, s, transfers);
     gpumbi_derive_flags(g, s, cached);
 }
@@ -9319,6 +9582,26 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
     gpumbi_about(g)->cache = cache;
 }
 
+GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable)
+{
+    gpumbi_about(g)->capturable = capturable;
+}
+
+GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (count < 0 || count > GPUMBI_STREAMS || (count && !streams)) {
+        gpumb_skip(g, "gpumb_set_streams: %d streams, it can be 0 to %d", count,
+                   (int)GPUMBI_STREAMS);
+        return;
+    }
+    g->region.next.streams = count;
+    g->region.next.order = count ? gpumbi_order_streams : NULL;
+    for (int i = 0; i < count; i++)
+        g->region.next.stream[i] = streams[i];
+}
+
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL)
@@ -9402,6 +9685,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     gpumbi_copy_text(fresh.about.skip, sizeof fresh.about.skip, g->trouble);
     if (g->settings.cold && !fresh.about.meaning)
         fresh.about.cache = GPUMB_CACHE_COLD;
+    fresh.about.capturable |= g->settings.capturable;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
     *s = fresh;
@@ -9417,12 +9701,11 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
 /* A body that has not come back to its macro was left by `return` or `goto`. */
 static inline void gpumbi_region_left(gpumb *g)
 {
-    void *graph = NULL;
     gpumbi_sampler *s = g->region.active;
     g->region.in_body = 0;
     g->region.active = NULL;
-    if (s && s->phase == GPUMBI_CAPTURE && !gpumbi_dev_capture_end(g->stream, &graph) && graph)
-        gpumbi_dev_graph_destroy(graph);
+    if (s && gpumbi_captured(s))
+        (void)gpumbi_dev_capture_end(g->stream, NULL);
     gpumbi_say("region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
                "is dropped",
                s ? s->result.kernel : "");
@@ -9499,6 +9782,10 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         return 0;
     if (s->run.left > 1) { /* within a batch: nothing to do */
         s->run.left--;
+        if (s->about.order) {
+            gpumbi_order(g, s, 1);
+            gpumbi_order(g, s, 0);
+        }
         g->region.body_due = 1;
         return 1;
     }
@@ -9725,6 +10012,7 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)                               \
     X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
+    X(sampled_s, NUMBER, POSITIVE, result.sampled_s, no)                                           \
     X(values, TEXT, ALWAYS, values, no)                                                            \
     X(settings, TEXT, ALWAYS, settings, no)
 
@@ -9761,6 +10049,7 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
 #define GPUMBI_SETTINGS_FIELDS(X)                                                                  \
     X(precision, NUMBER, ALWAYS, settings.precision, no)                                           \
     X(budget_s, NUMBER, ALWAYS, settings.budget_s, no)                                             \
+    X(least_s, NUMBER, ALWAYS, settings.least_s, no)                                               \
     X(warmup_s, NUMBER, ALWAYS, settings.warmup_s, no)                                             \
     X(min_samples, COUNT, ALWAYS, settings.min_samples, no)                                        \
     X(max_samples, COUNT, ALWAYS, settings.max_samples, no)                                        \
@@ -11827,6 +12116,7 @@ static inline void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
     memcpy(&head->device, &g->device, sizeof g->device);
     memcpy(&head->settings, &g->settings, sizeof g->settings);
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
+    head->settings.least_s = gpumbi_max(g->settings.least_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
     head->emulated = gpumbi_is_cpu(g);
@@ -15032,6 +15322,7 @@ enum {
     X(PRECISION, "precision", "1", PERCENT, precision,                                             \
       "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", POSITIVE, budget_s, "seconds of sampling per row, at most")           \
+    X(LEAST, "least", "0.1", OWN, least_s, "seconds of sampling per row, at least; 0: none")       \
     X(SAMPLES, "samples", "30:10000", OWN, min_samples,                                            \
       "least and most samples, within the budget")                                                 \
     X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
@@ -15281,10 +15572,11 @@ static inline void gpumbi_profile_option(gpumb *g, gpumbi_option option, const c
     g->settings.profile = (int)(runs % 1000001);
 }
 
-static inline void gpumbi_warmup_option(gpumb *g, gpumbi_option option, const char *value)
+static inline void gpumbi_seconds_option(gpumb *g, gpumbi_option option, const char *value)
 {
     const double seconds = gpumbi_number_option(g, option, value, 1);
-    g->settings.warmup_s = seconds > 0 ? seconds : -1;
+    *(option == GPUMBI_OPTION_LEAST ? &g->settings.least_s : &g->settings.warmup_s) =
+        seconds > 0 ? seconds : -1;
 }
 
 static inline void gpumbi_size_option(gpumb *g, gpumbi_option option, const char *value)
@@ -15312,7 +15604,8 @@ static const struct {
                           {GPUMBI_OPTION_SEED, gpumbi_seed_option},
                           {GPUMBI_OPTION_DEVICE, gpumbi_device_option},
                           {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
-                          {GPUMBI_OPTION_WARMUP, gpumbi_warmup_option},
+                          {GPUMBI_OPTION_WARMUP, gpumbi_seconds_option},
+                          {GPUMBI_OPTION_LEAST, gpumbi_seconds_option},
                           {GPUMBI_OPTION_PROFILE, gpumbi_profile_option},
                           {GPUMBI_OPTION_EXPECT, gpumbi_expect_option},
                           {GPUMBI_OPTION_PROCESSES, gpumbi_processes_option},

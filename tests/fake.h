@@ -100,6 +100,7 @@ typedef enum fake_verb {
     FAKE_KERNEL,
     FAKE_PREFETCH,
     FAKE_ADVISE,
+    FAKE_AWAIT,
     FAKE_CLOCK,
     FAKE_VERBS
 } fake_verb;
@@ -180,12 +181,15 @@ static void fake_work(double seconds)
     fake_seen_to = fake_busy;
 }
 
+static int fake_touched; /* it had work since the device was waited for */
+
 /* The same on a stream that the library does not know of. */
 FAKE_UNUSED void fake_run_elsewhere(double seconds)
 {
     fake_runs++;
     fake_now += fake_launch_cost;
     fake_elsewhere = (fake_elsewhere < fake_now ? fake_now : fake_elsewhere) + seconds;
+    fake_touched = 1;
 }
 
 FAKE_UNUSED fake_error fake_pending;  /* of a launch; see fake_run_refused() */
@@ -214,6 +218,7 @@ FAKE_UNUSED void fake_run_refused(fake_error error)
 /* Streams and memory outlive it. */
 FAKE_UNUSED void fake_reset(void)
 {
+    gpumbi_warmed_device = 0; /* a process of its own */
     fake_now = fake_busy = fake_elsewhere = 100;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
@@ -562,10 +567,24 @@ static int gpumbi_dev_wait_all(void)
     const int error = gpumbi_dev_wait(NULL);
     if (fake_now < fake_elsewhere)
         fake_now = fake_elsewhere;
+    fake_now += fake_touched ? 1.5e-6 : 0.4e-6; /* as on an H200 */
+    fake_touched = 0;
     if (fake_later)
         fake_later();
     fake_later = NULL;
     return error;
+}
+
+static int gpumbi_dev_idle(void *stream)
+{
+    (void)stream;
+    return fake_now >= fake_busy;
+}
+
+static int gpumbi_dev_await(void *stream, void *event)
+{
+    (void)stream, (void)event;
+    return fake_enter(FAKE_AWAIT);
 }
 
 static int gpumbi_dev_capture_begin(void *stream)
@@ -584,10 +603,11 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
 {
     const int error = fake_enter(FAKE_CAPTURE_END);
     (void)stream;
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     if (!fake_capturing)
         return error ? error : fake_misuse("no capture is open");
-    if (error || !fake_capturing->runs) {
+    if (error || !graph || !fake_capturing->runs) {
         free(fake_capturing);
     } else {
         *graph = fake_capturing;

@@ -25,7 +25,7 @@ COLUMNS = (
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
     "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds "
     "to_device_bytes to_host_bytes link link_gbps pct_link process_medians_s "
-    "elements elements_per_s values settings"
+    "elements elements_per_s sampled_s values settings"
 ).split()
 SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
@@ -382,7 +382,7 @@ def check_gbench(name, rows, part):
 
 def settings_of(tree):
     """The column of CSV that says what is not as by default, from the context of JSON."""
-    usual = {"precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30,
+    usual = {"precision": 0.01, "budget_s": 2, "least_s": 0.1, "warmup_s": 0.5, "min_samples": 30,
              "max_samples": 10000, "seed": 1, "profile": "quick", "cache": "hot",
              "order": "natural", "delta": 0.01, "peak_gbps": None, "processes": 1, "raw": "no",
              "strict": "no", "arguments": None}

@@ -448,7 +448,7 @@ static const char *const verbs[] = {
     "copy",          "set",           "stream_create", "stream_destroy", "wait",
     "event_create",  "event_destroy", "record",        "elapsed",        "last_error",
     "capture_begin", "capture_end",   "graph_launch",  "graph_destroy",  "kernel",
-    "prefetch",      "advise",        "clock"};
+    "prefetch",      "advise",        "await",         "clock"};
 static_assert(sizeof verbs / sizeof verbs[0] == FAKE_VERBS, "a name for each");
 static const char *const causes[] = {"", "the fake refuses", "the fake is full", "the fake is lost",
                                      ""};

@@ -246,6 +246,23 @@ static void test_each_flag()
         CHECK(!flagged("launch-failed", 1));
     }
     flags_checked.push_back("launch-failed");
+    // a body that waits, and one that uses a stream of its own, which its own waits for or not
+    for (int i = 0; i < 4; i++) {
+        gpumb_settings s = settings();
+        gpumb *g = open(s);
+        GPUMB_MEASURE(g, "body") {
+            if (i == 2)
+                fake_run_elsewhere(0);
+            fake_run(5e-3);
+            if (i == 1)
+                gpumbi_dev_wait(gpumb_stream(g));
+        }
+        close(g, GPUMB_EXIT_OK);
+        CHECK_INT(flagged("host-bound", 0), i == 1);
+        CHECK_INT(flagged("other-streams", 0), i == 2);
+    }
+    flags_checked.push_back("host-bound");
+    flags_checked.push_back("other-streams");
     flags_checked.push_back("traffic");  // needs counters: test_counters.cpp
     flags_checked.push_back("replayed"); // needs a file: test_resume.cpp
 
@@ -295,7 +312,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 18);
+    CHECK_INT(flags, 20);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);

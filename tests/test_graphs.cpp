@@ -17,6 +17,9 @@ static double tolerance(const gpumb_result &r)
     return 2 * fake_quantum / (double)r.batch + 1e-7 * r.time.median;
 }
 
+// Captures before that of the first graph: of a body and of nothing, in turn.
+enum { WITNESSES = 2 * GPUMBI_LOOKS };
+
 static void check_graph_row(const gpumb_result &r, double seconds)
 {
     CHECK_INT(r.status, GPUMB_STATUS_OK);
@@ -288,7 +291,7 @@ static void test_ordinary()
     CHECK_INT(r.time.count, 10);
     CHECK_NEAR(r.time.median, 1e-3, 2e-6);
     CHECK(resets > 10);
-    CHECK_INT(fake_calls[FAKE_CAPTURE_BEGIN], calibrated);
+    CHECK_INT(fake_calls[FAKE_CAPTURE_BEGIN], calibrated + WITNESSES);
     gpumb_set_timing(g, GPUMB_TIMING_GRAPH); // and this one again
     GPUMB_TIME(&r) {
         fake_run(1e-3);
@@ -353,16 +356,17 @@ static void test_no_capture()
         g = open_with(settings());
         gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
         GPUMB_TIME(&r) {
-            if (!fake_capturing || fake_calls[FAKE_CAPTURE_BEGIN] == calibrated + 1 + wanted)
+            if (!fake_capturing ||
+                fake_calls[FAKE_CAPTURE_BEGIN] == calibrated + WITNESSES + 1 + wanted)
                 fake_run(100e-6);
         }
         check_fallback(g, r);
         close_with(g, 0);
     }
 
-    // refused: the first of the two, or the second
+    // refused: a capture that looks for work elsewhere, that of the first graph, or of the second
     for (fake_verb verb : {FAKE_CAPTURE_BEGIN, FAKE_CAPTURE_END}) {
-        for (uint64_t at = 1; at <= 2; at++) {
+        for (uint64_t at : {1, 2, WITNESSES + 1, WITNESSES + 2}) {
             for (fake_error error : {FAKE_REFUSED, FAKE_NO_MEMORY}) {
                 g = open_with(settings());
                 fake_fail_verb = verb;
