@@ -534,7 +534,7 @@ GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
 /* The next region also launches on these streams, up to 8 of the context's device, which remain the
  * caller's: in each run they wait for gpumb_stream() before the body, and it for them behind, in a
- * capture as well, so that the time holds the work of all. Cost: an event and two waits a stream. */
+ * capture as well, so that the time holds the work of all. Cost: an event, two waits a stream. */
 GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count);
 
 /* 1: the body of the next region may be captured into a graph, and is timed by one as if
@@ -8728,8 +8728,8 @@ static inline void gpumbi_capture_or_sample(gpumbi_sampler *s)
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
-/* A capture has taken all that an honest body launches: the device does not notice it. Compares with
- * empty captures, which take turns with those of the body. */
+/* A capture has taken all that an honest body launches: the device does not notice it. Compares
+ * with empty captures, which take turns with those of the body. */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double with_s[GPUMBI_LOOKS];
@@ -8952,9 +8952,9 @@ static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
              (s->kernel.launches || s->about.capturable)));
 }
 
-/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes longer to
- * reach the least number of samples than a row may; below, rows that graphs time differ less than
- * those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
+/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes longer
+ * to reach the least number of samples than a row may; below, rows that graphs time differ less
+ * than those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
 static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     return gpumbi_may_capture(g, s) && !gpumbi_one_run(s) &&
@@ -9762,8 +9762,8 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     return g;
 }
 
-/* Lets a sampler go on with the region that is reached. It is described again each time, and what its
- * hooks are given may be a local of a function that is called each time. */
+/* Lets a sampler go on with the region that is reached. It is described again each time, and what
+ * its hooks are given may be a local of a function that is called each time. */
 static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 {
     g->region.active = s;
@@ -13799,7 +13799,8 @@ static inline void gpumbi_interleave_left(gpumb *g)
     gpumbi_mark_failed(g);
 }
 
-/* A region is reached in the block: it describes a lane, or is that of the lane whose turn it is. */
+/* A region is reached in the block: it describes a lane, or is that of the lane whose turn it is.
+ */
 static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (!g->interleave.open)
@@ -14537,7 +14538,7 @@ static inline double gpumbi_student(double z, double freedom)
 
 /* Half the interval that the spread between processes gives to the difference of two logarithms.
  * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
- * few processes that all ran at one of two levels it would come out as nothing. A side that does not
+ * few processes that all ran at one of two levels it would come out as nothing. A side that doesn't
  * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
  * from a spread: there both have the assumed one at least. Where only the range of k values is
  * known (older files), it is multiplied by so much that like against like is found different in 5 %

@@ -1,5 +1,5 @@
-// levels.cu - how the medians of rows of one kernel differ within a process: kernels of 0.6 us ... 10
-// ms, thirty rows of each in turn. For the constants GPUMBI_REPRODUCIBLE...; takes four minutes:
+// levels.cu - how the medians of rows of one kernel differ within a process: kernels of 0.6 us ...
+// 10 ms, thirty rows of each in turn. For the constants GPUMBI_REPRODUCIBLE...; takes four minutes:
 //     build/cuda/tests/levels --budget 0.3 --precision 0.0001 --raw --json levels.json
 //     python3 tests/levels.py levels.json
 #define GPUMB_IMPLEMENTATION

@@ -558,7 +558,7 @@ static void test_streams()
         gpumb_set_timing(g, timing);
         gpumb_set_streams(g, streams, 2);
         GPUMB_TIME(&r) {
-            // a wait of each before the body; of the context's stream for each, behind the one before
+            // each waits before the body, and the context's stream for each behind the one before
             CHECK_INT(fake_calls[FAKE_AWAIT], 4 * runs + 2);
             runs++;
             fake_run(100e-6);

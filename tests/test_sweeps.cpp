@@ -931,7 +931,8 @@ static void test_nothing_measured()
     close(open(), 0); // a quiet one may only lend its buffers
     gpumb_settings with_table = gpumb_settings_default();
     close(gpumb_open_settings("test_sweeps", &with_table), GPUMB_EXIT_FAILED);
-    CHECK(strstr(heard.c_str(), "nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was reached"));
+    CHECK(
+        strstr(heard.c_str(), "nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was reached"));
 
     start();
     g = open();
