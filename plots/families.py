@@ -30,6 +30,7 @@ DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its
 SUPERSCRIPT = str.maketrans(
     "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
+CONTROL = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Kinds of drawing: Family.draw.
 lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
 REFERENCES = {  # name, how its line differs
@@ -142,6 +143,11 @@ INTERVALS = {"ratio": ("ratio_lo", "ratio_hi")}
 def rate(y):
     """The entry of RATES; of any other column, one that draws it as it is."""
     return RATES.get(y, ("", 1, axis_label(y)))
+
+
+def visible(words):
+    """Text of a file without control characters, which XML cannot have and terminals obey."""
+    return CONTROL.sub("\ufffd", str(words))
 
 
 def file_name(text):

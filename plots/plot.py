@@ -17,7 +17,7 @@ from pathlib import Path
 
 import rows as table
 import svg
-from families import FAMILIES, title_of
+from families import FAMILIES, title_of, visible
 from rows import Problem, say
 
 CONVERTER = "rsvg-convert"  # of SVG into PNG and PDF
@@ -31,7 +31,7 @@ def write(path, text):
 
 def plain(text):
     """Text of a file as Markdown, on one line, of which nothing becomes markup."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", " ".join(svg.visible(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", " ".join(visible(text).split()))
 
 
 def save(path, text, end):
@@ -103,7 +103,7 @@ def main():
         title = title_of(f.family, f.rows)
         text = svg.alone(svg.picture(f.family, f.panels, f.style), title, f.caption)
         if args.store:
-            text = re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
+            text = svg.without_values(text)
         for end in formats:
             save(args.out / f"{f.name}.{end}", text, end)
         named = plain(title)
@@ -112,7 +112,7 @@ def main():
         )
     if not args.store:
         for bench, why in without:
-            say(f"{svg.visible(bench)}: no figure: {why}")
+            say(f"{visible(bench)}: no figure: {why}")
             report.append(f"{plain(bench)}: no figure: {why}.\n")
     if not machine:
         raise Problem("nothing to draw: no row is ok and has a rate or a time")

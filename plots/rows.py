@@ -32,12 +32,13 @@ from families import (
     page_styles,
     rate,
     value_label,
+    visible,
 )
 
 HEADER = Path(__file__).resolve().parent.parent / "gpumb.h"
 TO_MEASURE = (
-    "measure first, for instance by make run (seconds), make bench (all), or PROGRAM --csv "
-    "results/PROGRAM.csv; or say where rows are: make plots FROM=bench/results"
+    "measure first, for instance by make run (seconds), make bench (all) or PROGRAM --csv "
+    "results/PROGRAM.csv, or say where rows are, as in FROM=bench/results"
 )
 # Columns that all files have; those of one version more, of an older one fewer of the others.
 NEEDED = """
@@ -50,7 +51,8 @@ class Problem(Exception):  # the input cannot be drawn; the text names the file 
 
 
 def say(text):
-    print(f"{Path(sys.argv[0]).name}: {text}", file=sys.stderr)
+    line = " ".join(visible(text).split("\n"))  # it may quote a file
+    print(f"{Path(sys.argv[0]).name}: {line}", file=sys.stderr)
 
 
 @functools.cache
@@ -132,7 +134,7 @@ def read(path):
         )
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
     for at, line in lines:
-        row = dict(zip(header, line))
+        row = {c: v for c, v in zip(header, line) if not c.startswith("@")}  # these are our own
         check_schema(path, at, row.get("schema", "1"))
         row.update(measured(row, date), **{"@file": path, "@line": at})
         if len(line) != len(header):
@@ -141,7 +143,7 @@ def read(path):
                 "run its benchmark again"
             )
         fixed = fixed_columns() | {*row.get("values", "").split(";")}
-        row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
+        row["@axes"] = sorted(c for c in row.keys() - fixed if c[:1] != "@" and row[c])
         rows.append(row)
     need(path, header, NEEDED)
     return finish(rows)
@@ -204,10 +206,10 @@ def read_json(path):
             axes, values = (part_of(path, line, key, dict) for key in ("axes", "values"))
             own = {"values": ";".join(values), **axes, **values}
             own.update((k, v) for k, v in line.items() if k not in ("axes", "values", "samples_s"))
-            row = {k: "" if v is None else str(v) for k, v in own.items()}
+            row = {k: "" if v is None else str(v) for k, v in own.items() if k[:1] != "@"}
             row.update(measured(row, str(c.get("date"))[:10]), **{"@file": path, "@line": at})
             need(path, row, NEEDED)
-            row["@axes"] = sorted(a for a, v in axes.items() if v is not None)
+            row["@axes"] = sorted(a for a, v in axes.items() if v is not None and a[:1] != "@")
             rows.append(row)
     return contexts, finish(rows)
 
@@ -607,7 +609,7 @@ def overlay(family, rows):
 def figures(rows, wanted=None, asked=None, date=None, together=False, without=None):
     """The figures, those of a machine one after the other; of all sources together, where they are
     to be overlaid. `without` takes (benchmark, why) where nothing of one is drawn."""
-    machines, found = {}, []
+    machines, found, names = {}, [], Counter()
     for r in rows:
         machines.setdefault(("",) if together else (r["device"], r["backend"]), []).append(r)
     for machine, own_rows in sorted(machines.items()):
@@ -639,6 +641,8 @@ def figures(rows, wanted=None, asked=None, date=None, together=False, without=No
                 continue
             name = file_name(machine[0]) or "overlaid"
             name = "-".join([name, *map(file_name, machine[1:]), family.name])
+            name += f"-{1 + names[name]}" * bool(names[name])
+            names[name] += 1
             text = caption(family, own, panels, lost, slower, replaced, date)
             found.append(Figure(place, name, family, panels, own, text, None))
     styles = page_styles([(f.family, f.panels) for f in found])

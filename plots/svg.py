@@ -28,6 +28,7 @@ from families import (
     tick_label,
     value_label,
     viridis,
+    visible,
 )
 from rows import references
 
@@ -138,11 +139,6 @@ def spread(middles, widths, low, high):
         places[i] = min(places[i], high - widths[i] / 2)
         high = places[i] - widths[i] / 2
     return places
-
-
-def visible(words):
-    """Text of a file without control characters, which XML cannot have and terminals obey."""
-    return re.sub(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", str(words))
 
 
 def escape(words):
@@ -497,7 +493,7 @@ class Panel:
             for p in points:
                 a, b, part = x(xs.index(p.x)), y(ys.index(value)), p.y / self.most
                 self.over.append(
-                    f'<rect x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" width="{own:.1f}" '
+                    f'<rect class="q" x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" width="{own:.1f}" '
                     f'height="{high:.1f}" fill="{viridis(min(part, 1))}">'
                     f"{said(family, p, places(family, self.value, value))}</rect>"
                 )
@@ -623,10 +619,15 @@ def picture(family, panels, style=None, wide_all=WIDE):
     return Picture(heading, legend, upwards, body, wide_all, tall, colors)
 
 
+def without_values(text):
+    """A figure whose marks do not say what they are."""
+    return re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
+
+
 def embedded(p, title):
     """The picture alone, for a page that has svg.css, dark(colors) and its legend."""
     return (
-        f'<svg viewBox="0 0 {p.wide} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
+        f'<svg class="{"big" if p.wide == WIDE else "small"}" viewBox="0 0 {p.wide} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
         f'font-size="{FONT}">{p.body}</svg>'
     )
 
