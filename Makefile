@@ -312,4 +312,4 @@ STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-j
 STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
 	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
-	    --date "$$(git log -1 --format=%cs -- bench/results)"
+	    --date "$$(git log -1 --format=%cs -- 'bench/results/h200-*.csv')"

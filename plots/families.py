@@ -68,7 +68,7 @@ def power(v):
 # What axes are called where their column does not say it, and how their numbers are written.
 LABELS = {
     "elem": "Element size", "block": "Threads per block", "blocks": "Number of blocks",
-    "blocks_per_sm": "Blocks per multiprocessor", "n": "n", "flop_per_byte": "FLOP for each byte",
+    "blocks_per_sm": "Blocks per multiprocessor", "n": "Problem size n", "flop_per_byte": "FLOP for each byte",
     "value_type": "Type", "combine": "Threads combine by", "finish": "Blocks combine by",
     "launch": "Timed in or by", "warps": "Warps per block", "stride": "Stride in elements",
     "offset": "Offset in elements", "subdomains": "Sub-domains per block",
@@ -253,7 +253,7 @@ def styles(family, panels, ranks, numbers, palette):
             mark = mark if mark in free or not free else free[0]
             free = [m for m in free if m != mark]
             named = v if name else value_label(family.series, v)
-        color = palette[at] if name else viridis(0.86 * at / max(1, len(numbers) - 1))
+        color = palette[at] if name else viridis(0.83 * at / max(1, len(numbers) - 1))
         result[v] = Style(color, mark, named) if v != "" else Style("#808080", "o", None)
     return result
 
@@ -262,11 +262,11 @@ def roofs_of(family, points):
     """[(name, GB/s or GFLOP/s, whether measured)] of memory, and of the types' arithmetic."""
     memory, arithmetic, rows = [], {}, [p.row for p in points]
     for column, measured in (("peak_gbps", False), ("ceiling_gbps", True)):
-        known = [float(r[column]) for r in rows if r.get(column)]
+        known = [v for v in (quantity(r, column) for r in rows) if v > 0]
         if family.roofs and known:
             memory.append(("memory", statistics.median(known), measured))
     for p in points if family.roofs else ():
-        name, peak = p.row.get("type", ""), float(p.row.get("type_peak_gflops") or 0)
+        name, peak = p.row.get("type", ""), quantity(p.row, "type_peak_gflops")
         if name and peak > 0:
             arithmetic[name, False] = peak
         if name and not p.row.get("placed"):
@@ -291,10 +291,19 @@ def bar_label(family, x, group):
     return clipped(value_label(family.x, x) or group[0][1].row["kernel"])
 
 
+def quantity(row, column):
+    """The number in a column, nan where there is none."""
+    try:
+        found = float(row.get(column) or "nan")
+    except ValueError:
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
 def level(row):
     """The innermost cache that serves the row: what is read past a GPU's L1, or moved once, since
     it is empty when a kernel starts, comes from the L2."""
-    once = float(row["bytes"] or 0) < 2 * float(row["footprint_bytes"] or 0)
+    once = quantity(row, "bytes") < 2 * quantity(row, "footprint_bytes")
     past = "past L1" in row["kernel"] or once
     return "L2" if row["cache"] == "L1" and row["backend"] != "cpu" and past else row["cache"]
 
@@ -334,8 +343,9 @@ def apart(points, reasons):
         (("above", lambda r: r > 1.1, max), ("below", lambda r: r < 0.9, min)), reasons
     ):
         parts = []
-        for elem in sorted({float(p.row["elem"]) for p in points}):
-            own = [p for p in points if float(p.row["elem"]) == elem and p.model > 0]
+        elems = {quantity(p.row, "elem") for p in points}
+        for elem in sorted(e for e in elems if e > 0):
+            own = [p for p in points if quantity(p.row, "elem") == elem and p.model > 0]
             at = runs(own, lambda p: far(p.y / p.model))
             if at:
                 most = extreme(p.y / p.model for p in own)
@@ -475,6 +485,8 @@ FAMILIES = [
     Family("roofline/roofs",
            "Roofline: multiply-adds for each byte read and written, and kernels placed on it",
            "flop_per_byte", "kernel", name="roofline", log_y=True, y="gflops", roofs=True),
+    Family("12_roofline", "Roofline: multiply-adds for each byte read and written",
+           "flop_per_byte", "kernel", log_y=True, y="gflops", roofs=True),
     Family("stencil/jacobi", "Jacobi, a sweep: rate over the grid's side, by mapping", "n",
            "kernel", "type"),
     Family("stencil/cg", "Conjugate gradients: 50 iterations, by where their scalars are", "n",

@@ -164,10 +164,19 @@ def measured(row, date):
     return {"@date": own[1] if own else date, "@dated": bool(own)}
 
 
-def finish(rows):
+@functools.cache
+def number_columns():
+    kinds = ("NUMBER", "COUNT", "INT", "MEGA")
+    return [name for name, kind, *_ in listed("GPUMBI_ROW_FIELDS") if kind in kinds]
+
+
+def finish(rows, peak_fp32=None):
     for r in rows:
+        for column in number_columns():
+            number(r, column)  # or it ends here
         for column in fixed_columns() - r.keys():
             r[column] = ""
+    add_intensities(rows, peak_fp32)
     add_spans(rows)
     add_levels(rows)
     return rows
@@ -199,7 +208,7 @@ def read_json(path):
         for key, kind in (("device", dict), ("settings", dict), ("notes", list), ("rows", list)):
             c[key] = part_of(path, c, key, kind)
         check_schema(path, "schema", c["schema"])
-        c["program"], c["@file"] = str(c["program"]), path
+        c["program"], c["@file"], own_rows = str(c["program"]), path, []
         for at, line in enumerate(c["rows"], 1):
             if not isinstance(line, dict):
                 raise Problem(f"{path}: row {at} is no object: run it again")
@@ -210,8 +219,20 @@ def read_json(path):
             row.update(measured(row, str(c.get("date"))[:10]), **{"@file": path, "@line": at})
             need(path, row, NEEDED)
             row["@axes"] = sorted(a for a, v in axes.items() if v is not None and a[:1] != "@")
-            rows.append(row)
-    return contexts, finish(rows)
+            own_rows.append(row)
+        rows += finish(own_rows, c["device"].get("peak_fp32_gflops"))
+    return contexts, rows
+
+
+def add_intensities(rows, peak_fp32):
+    """Of a roofline that says none: FLOP for each byte, and the peak of its type, which is that of
+    its buffers, where the file has it."""
+    for r in rows:
+        if r["bench"].endswith("roofline"):
+            work, moved = number(r, "flop"), number(r, "bytes")
+            r.setdefault("flop_per_byte", str(work / moved) if moved > 0 and work > 0 else "")
+            r.setdefault("type", r["fill"])
+            r.setdefault("type_peak_gflops", str(peak_fp32 or "") if r["type"] == "f32" else "")
 
 
 def add_spans(rows):
@@ -231,7 +252,7 @@ def add_levels(rows):
                 f["kernel"]
                 for f in found
                 if r["stride_bytes"] == "128"
-                and float(f["from_bytes"]) <= float(r["footprint"]) <= float(f["to_bytes"])
+                and number(f, "from_bytes") <= number(r, "footprint") <= number(f, "to_bytes")
             ]
             r["level"] = inside[0] if inside else ""
 

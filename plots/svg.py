@@ -24,6 +24,7 @@ from families import (
     rounded,
     stretches,
     page_styles,
+    quantity,
     roofs_of,
     tick_label,
     value_label,
@@ -338,6 +339,7 @@ class Panel:
         and dashed what was measured."""
         memory, arithmetic = roofs_of(self.family, points)
         right = max((p.x for p in points if not p.row.get("placed")), default=high)
+        right = right if right < high / 8 else low  # names stand between the curves and the kernels
         for (_, rate_of, measured), side in zip(memory, (-7, 17)):
             tops = [(name, v) for name, v, how in arithmetic if how == measured]
             end = min(high, max((v for _, v in tops), default=self.high) / rate_of)
@@ -397,8 +399,11 @@ class Panel:
                 at, right = x(a), 2 * x(a) > self.left + self.right
                 room = (at - self.left if right else self.right - at) - 10
                 ends.append((self.y(b), at, right, wrapped(f"{device}: {b:g}", room, 11)))
-        for side in (False, True):
-            own = sorted(end for end in ends if end[2] == side)
+        widest = [max((wide(w, 11) for *_, r, own in ends if r == side for w in own), default=0)
+                  for side in (False, True)]
+        sides = ((False,), (True,)) if sum(widest) + 30 < self.right - self.left else ((0, 1),)
+        for side in sides:
+            own = sorted(end for end in ends if end[2] in side)
             highs = [13 * len(words) + 1 for *_, words in own]
             middles = spread([y for y, *_ in own], highs, self.top, self.bottom)
             for middle, (y, at, right, words) in zip(middles or (), own):
@@ -417,8 +422,8 @@ class Panel:
         family.group lie side by side, and the one in the middle is marked."""
         group, spots, at, marks = self.family.group, {}, 0, []
         points = [p for own in self.series.values() for p in own]
-        for g in sorted({float(p.row[group]) for p in points}):
-            xs = sorted({p.x for p in points if float(p.row[group]) == g})
+        for g in sorted({quantity(p.row, group) for p in points}):
+            xs = sorted({p.x for p in points if quantity(p.row, group) == g})
             spots.update({(g, v): at + i for i, v in enumerate(xs)})
             marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2])))
             at += len(xs) + 1.5
@@ -427,8 +432,8 @@ class Panel:
             self.upright(x(spot), "a")
         self.names([(x(spot), name) for spot, name in marks])
         for value, own in self.series.items():
-            for g in sorted({float(p.row[group]) for p in own}):
-                of = [p for p in own if float(p.row[group]) == g]
+            for g in sorted({quantity(p.row, group) for p in own}):
+                of = [p for p in own if quantity(p.row, group) == g]
                 self.curve(value, of, lambda v: x(spots[g, v]))
 
     def bars(self):
@@ -525,7 +530,8 @@ def extent(family, points, across):
     if family.log_y:
         low = [max(v, least / 2) for v in low if v > 0]
         low = [v for v in (*low, *models, *(p.y for p in points)) if v > 0] or [1]
-        return min(low) / 1.15, max(*high, *models, 1.01 * min(low)) * 1.15
+        room = 2 if arithmetic else 1.15  # for names
+        return min(low) / 1.15, max(*high, *models, 1.01 * min(low)) * room
     return 0, max([*high, *models, *(p.y for p in points)]) * 1.06 or 1
 
 
