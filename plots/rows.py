@@ -24,6 +24,7 @@ from families import (
     Point,
     axis_label,
     bars,
+    clusters,
     emulated,
     file_name,
     heat,
@@ -91,8 +92,9 @@ def find(inputs, partial):
     parts = {f for f in names if f.name.endswith(".csv.part")}
     files = {f for f in names if f.suffix in (".csv", ".json")} | (parts if partial else set())
     if not files:
+        found = "no CSV or JSON file found" if names else "no such file, or nothing in it"
         raise Problem(
-            f"{' '.join(map(str, inputs))}: no CSV or JSON file found: "
+            f"{' '.join(map(str, inputs))}: {found}: "
             + ("add --partial to draw the interrupted *.csv.part" if parts else TO_MEASURE)
         )
     return sorted(files)
@@ -333,6 +335,7 @@ def point(family, row):
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
+        or (family.draw in (lines, clusters) and not isinstance(x, float))
         or (family.log2 and not (isinstance(x, float) and x > 0))
     ):
         return None

@@ -23,6 +23,7 @@ from families import (
     rate,
     rounded,
     stretches,
+    order,
     page_styles,
     quantity,
     roofs_of,
@@ -487,7 +488,7 @@ class Panel:
         """A cell per x and series, in colours from zero to the figure's largest; returns what
         stands at the left."""
         family = self.family
-        xs = sorted({p.x for own in self.series.values() for p in own})
+        xs = sorted(dict.fromkeys(p.x for own in self.series.values() for p in own), key=order)
         ys = [v for v in self.style if v != ""]
         x = Scale("linear", -0.5, len(xs) - 0.5, self.left, self.right)
         y = Scale("linear", -0.5, len(ys) - 0.5, self.bottom, self.top)

@@ -616,6 +616,10 @@ def everything(tmp):
         check(not re.search("ceiling|\u03bc|\\bnan\\b", shown), f"{f.name}: {shown[:80]}")
     dim = {c for c in colors if contrast(svg.on_dark(c), ground) < 3}
     check(colors and not dim, f"colours that are not seen on {ground}: {dim}")
+    long = {"#000": "#000000", "#fff": "#ffffff"}
+    dim = {c for own in colors for c in (own, svg.on_dark(own))
+           if contrast(c, long[svg.upon(c)]) < 4}
+    check(not dim, f"numbers that are not read on bars of these: {dim}")
     dim = {c for c in colors if contrast(c, "#ffffff") < 1.7}
     check(not dim, f"colours that are not seen on white: {dim}")
     several = {s: c for s, c in meant.items() if isinstance(s, str) and len(c) > 1}
