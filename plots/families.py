@@ -65,10 +65,15 @@ def power(v):
     return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v and e >= 6 else count(v)
 
 
+def part(v):
+    return f"1/{count(1 / v)}" if 0 < v < 1 and 1 / v == int(1 / v) else count(v)
+
+
 # What axes are called where their column does not say it, and how their numbers are written.
 LABELS = {
     "elem": "Element size", "block": "Threads per block", "blocks": "Number of blocks",
-    "blocks_per_sm": "Blocks per multiprocessor", "n": "Problem size n", "flop_per_byte": "FLOP for each byte",
+    "blocks_per_sm": "Blocks per multiprocessor", "n": "Problem size n",
+    "flop_per_byte": "FLOP for each byte",
     "value_type": "Type", "combine": "Threads combine by", "finish": "Blocks combine by",
     "launch": "Timed in or by", "warps": "Warps per block", "stride": "Stride in elements",
     "offset": "Offset in elements", "subdomains": "Sub-domains per block",
@@ -107,7 +112,7 @@ WRITTEN = {
         size,
     ),
     "n": power,
-    "flop_per_byte": lambda v: f"1/{count(1 / v)}" if 0 < v < 1 and 1 / v == int(1 / v) else count(v),
+    "flop_per_byte": part,
     "splits": lambda v: count(v) if v else "as many as fill the device",
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,

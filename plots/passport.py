@@ -60,7 +60,8 @@ PAGE = {
         least("atomic addition, device memory", "latency/atomic", memory="device memory",
               adders="1"),
         least("block-wide sum, fp32, 256", "group/block", "cycles", algorithm="reduce", **BLOCK),
-        least("block-wide scan, fp32, 256", "group/block", "cycles", algorithm="inclusive scan", **BLOCK),
+        least("block-wide scan, fp32, 256", "group/block", "cycles", algorithm="inclusive scan",
+              **BLOCK),
     ),
     "Launches": (
         least("a process's context", "launch/process", "ms", kernel="context"),
@@ -138,7 +139,7 @@ def written(x):
 
 
 def headings(names):
-    """Lines of text of columns with these names, whole: as wide as their longest word, or number."""
+    """How wide columns of these names are, as their longest word or a number, and their lines."""
     wide = [max(10, *map(len, n.split())) for n in names]
     lines = []
     for name, room in zip(names, wide):

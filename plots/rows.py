@@ -473,7 +473,10 @@ def caption(family, rows, panels, lost, slower, replaced, date):
             for r in rows
         ),
         days(rows, date),
-        *(f"{axis_label(a, family.bench).lower()} {value_label(a, value(v))}" for a, v in same.items()),
+        *(
+            f"{axis_label(a, family.bench).lower()} {value_label(a, value(v))}"
+            for a, v in same.items()
+        ),
         f"{len(rows)} rows, {sum(lost.values())} not drawn"
         + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else ""),
     ]

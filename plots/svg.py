@@ -229,7 +229,8 @@ class Panel:
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
         self.begin = begin  # of names along x: where those of the frame to the left end
         self.low, self.high = ys
-        self.end = self.wide if right + OVER > self.wide - 1 else right + GAP / 2 + 4  # of names along x
+        last = right + OVER > self.wide - 1
+        self.end = self.wide if last else right + GAP / 2 + 4  # of names along x
         kind = "error" if self.family.y == "error_pct" else "log" if self.family.log_y else "linear"
         self.y = Scale(kind, *ys, bottom, top)
 
@@ -276,8 +277,9 @@ class Panel:
         if math.isnan(p.lo) or not hi > p.lo or (self.family.log_y and p.lo <= 0):
             return ""
         a, b = self.y(max(p.lo, self.low)), self.y(min(hi, self.high))
-        foot = f"M{x - 3:.1f} {a:.1f}h6" if p.lo >= self.low else f"M{x - 3:.1f} {a - 4:.1f}l3 4l3-4"
-        cap = f"M{x - 3:.1f} {b:.1f}h6" if hi <= self.high else f"M{x - 3:.1f} {b + 4:.1f}l3-4l3 4"
+        below, beyond = p.lo < self.low, hi > self.high
+        foot = f"M{x - 3:.1f} {a - 4 * below:.1f}" + ("l3 4l3-4" if below else "h6")
+        cap = f"M{x - 3:.1f} {b + 4 * beyond:.1f}" + ("l3-4l3 4" if beyond else "h6")
         cap *= not math.isnan(p.hi)
         return f"{foot}M{x:.1f} {a:.1f}V{b:.1f}{cap}" if a - b >= 1 else ""
 
@@ -499,8 +501,8 @@ class Panel:
             for p in points:
                 a, b, part = x(xs.index(p.x)), y(ys.index(value)), p.y / self.most
                 self.over.append(
-                    f'<rect class="q" x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" width="{own:.1f}" '
-                    f'height="{high:.1f}" fill="{viridis(min(part, 1))}">'
+                    f'<rect class="q" x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" '
+                    f'width="{own:.1f}" height="{high:.1f}" fill="{viridis(min(part, 1))}">'
                     f"{said(family, p, places(family, self.value, value))}</rect>"
                 )
                 if len(xs) * len(ys) <= CELLS_MAX and size >= 6:
@@ -634,7 +636,8 @@ def without_values(text):
 def embedded(p, title):
     """The picture alone, for a page that has svg.css, dark(colors) and its legend."""
     return (
-        f'<svg class="{"big" if p.wide == WIDE else "small"}" viewBox="0 0 {p.wide} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
+        f'<svg class="{"big" if p.wide == WIDE else "small"}" '
+        f'viewBox="0 0 {p.wide} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
         f'font-size="{FONT}">{p.body}</svg>'
     )
 

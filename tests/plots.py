@@ -800,7 +800,8 @@ def dates(tmp):
     check("time" not in caption_of(new).family.series, "the time is an axis")
     one = at("one.csv", [f"2026-03-01T0{d}:05:00Z" for d in (7, 8, 9)])
     check("; 2026-03-01 07:05 to 09:05 UTC; " in caption_of(one).caption, caption_of(one).caption)
-    check("2026-03-01 07:05" in caption_of(one, date="2020-01-01").caption, "--date replaces a time")
+    found = caption_of(one, date="2020-01-01").caption
+    check("2026-03-01 07:05" in found, f"--date replaces a time: {found}")
     old = at("old.csv", ["", "", ""])
     os.utime(old, (2e9, 2e9))
     check("; 2033-05-18; " in caption_of(old).caption, caption_of(old).caption)
@@ -867,7 +868,8 @@ def make_says():
         check(done.returncode and said, f"make {target}: {done.stdout} {done.stderr}")
         done = subprocess.run(["make", "-n", target, "FROM=a.csv b.csv"], cwd=ROOT, env=own,
                               capture_output=True, text=True)
-        order = [done.stdout.find(w) for w in ("no $from", "apt-get", f"plots/{program} a.csv b.csv")]
+        words = ("no $from", "apt-get", f"plots/{program} a.csv b.csv")
+        order = [done.stdout.find(w) for w in words]
         check(0 < order[0] < order[1] < order[2], f"make {target}: {order} {done.stdout}")
 
 
