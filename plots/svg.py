@@ -382,8 +382,7 @@ class Panel:
                 line = f"M{a + 1:.1f} {y + 4:.1f}H{b - 1:.1f}"
                 self.over.append(f'<path class="l"{color} d="{line}"/>')
             if named:
-                fill = ' style="fill:currentColor"' if color else ""
-                self.over.append(text(named[i], y, name, "p", color + fill))
+                self.over.append(text(named[i], y, name, "p", color))
 
     def stars(self):
         """{device: [(x, rate)]} as published for others, at the last x where they name none."""

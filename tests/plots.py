@@ -753,6 +753,12 @@ def intervals(tmp):
     check(top < high < 2 * top, f"an interval of 50 times the value: the axis goes to {high}")
     ends = "".join(e.get("d") for e, *_ in figure.of("path", "e"))
     check("l3-4l3 4" in ends, f"no arrow: {ends}")
+    path = made(tmp, "low.csv", lambda r: {"ci_hi_s": str(float(r["median_s"]) * 50)
+                                           if r["n"] == "4" else r["ci_hi_s"]}, n=(1, 2, 4))
+    (f,) = table.figures(table.read_all([path]), asked={"log": "y"})
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    ends = "".join(e.get("d") for e, *_ in figure.of("path", "e"))
+    check("l3 4l3-4" in ends and not figure.wrong(), f"no arrow below: {ends}")
 
 
 # ---- JSON, dates, hostile text ---------------------------------------------------------------
