@@ -808,6 +808,8 @@ def dates(tmp):
     check("; 2026-03-01 07:05 to 09:05 UTC; " in caption_of(one).caption, caption_of(one).caption)
     found = caption_of(one, date="2020-01-01").caption
     check("2026-03-01 07:05" in found, f"--date replaces a time: {found}")
+    found = caption_of(new, date="2020-01-01").caption
+    check("; 2026-03-01 to 2026-03-03; " in found, f"--date replaces days: {found}")
     old = at("old.csv", ["", "", ""])
     os.utime(old, (2e9, 2e9))
     check("; 2033-05-18; " in caption_of(old).caption, caption_of(old).caption)
