@@ -31,6 +31,7 @@ from families import (
     lines,
     order,
     page_styles,
+    quantity,
     rate,
     value_label,
     visible,
@@ -336,6 +337,7 @@ def point(family, row):
         row["status"] != "ok"
         or not 0 <= y < math.inf
         or (family.draw in (lines, clusters) and not isinstance(x, float))
+        or (family.group and math.isnan(quantity(row, family.group)))
         or (family.log2 and not (isinstance(x, float) and x > 0))
     ):
         return None

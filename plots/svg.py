@@ -359,11 +359,10 @@ class Panel:
             self.under.append(f'<path class="o" d="{"".join(lines)}"{dashes}/>')
             (ax, ay), (bx, by) = ends
             angle = math.degrees(math.atan2(by - ay, bx - ax))
-            part = 0.45
-            at = ax + part * (bx - ax), ay + part * (by - ay)
-            turn = f' transform="rotate({angle:.1f} {at[0]:.1f} {at[1]:.1f})"'
+            a, b = (0.55 * first + 0.45 * last for first, last in ((ax, bx), (ay, by)))
+            turn = f' transform="rotate({angle:.1f} {a:.1f} {b:.1f})"'
             words = "measured copy" if measured else "peak of memory"
-            self.over.append(text(at[0], at[1] + side, words, "c t", turn))
+            self.over.append(text(a, b + side, words, "c t", turn))
 
     def stretches(self, value, own, x, y):
         """Names of stretches of x in a line above: shaded, or with lines of the series' colour."""
@@ -408,11 +407,11 @@ class Panel:
             own = sorted(end for end in ends if end[2] in side)
             highs = [13 * len(words) + 1 for *_, words in own]
             middles = spread([y for y, *_ in own], highs, self.top, self.bottom)
-            for middle, (y, at, right, words) in zip(middles or (), own):
+            for middle, (y, at, right, words) in zip(middles or [None] * len(own), own):
                 self.over.append(
                     f'<g class="star"><path stroke="none" d="M{at:.1f} {y:.1f}{STAR}"/>'
                 )
-                for n, line in enumerate(words):
+                for n, line in enumerate(words if middle is not None else ()):
                     down = middle + 4 + 13 * (n - (len(words) - 1) / 2)
                     self.over.append(
                         text(at + (-10 if right else 10), down, line, "t" + " n" * right)
