@@ -264,8 +264,11 @@ def styles(family, panels, ranks, numbers, palette):
 
 
 def roofs_of(family, points):
-    """[(name, GB/s or GFLOP/s, whether measured)] of memory, and of the types' arithmetic."""
+    """[(name, GB/s or GFLOP/s, whether measured)] of one device's memory, and of the arithmetic of
+    its types."""
     memory, arithmetic, rows = [], {}, [p.row for p in points]
+    if len({r["device"] for r in rows}) > 1:
+        return [], []
     for column, measured in (("peak_gbps", False), ("ceiling_gbps", True)):
         known = [v for v in (quantity(r, column) for r in rows) if v > 0]
         if family.roofs and known:

@@ -669,6 +669,14 @@ def roofs(tmp):
     figure, _, _ = drawn("roofline", tmp / "cpu.csv")
     check(not figure.of("path", "o"), "roofs that are not known")
 
+    both = rows_of("h200-roofline.csv")
+    write(tmp / "two.csv", [{**r, "device": "Other", "peak_gbps": "9000"} for r in both])
+    found = list(table.figures(table.read_all([RESULTS / "h200-roofline.csv", tmp / "two.csv"],
+                                              apart=True), together=True))
+    figure = Drawn(found[0].family, found[0].panels, found[0].rows, "", found[0].style)
+    check(len(found) == 1 and not [w for w in figure.legend() if "peak" in w] and
+          not figure.wrong(), f"one device's roofs in a figure of two: {figure.legend()}")
+
     lab = ROOT / "examples" / "labs" / "h200" / "12_roofline.json"
     (f,) = table.figures(table.read_all([lab]))
     figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
