@@ -293,18 +293,23 @@ rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, ma
 HAS_PYTHON = command -v python3 >/dev/null || { \
     echo 'make $@: python3 is missing (Debian: apt-get install python3)'; exit 1; }
 
-# Of one folder or file, or of several set beside each other.
+# Of one folder or file, or of several set beside each other. Says what to run before it asks for
+# something to be installed.
 FROM := results
 OUT := results/report.html
+HAS_ROWS = for from in $(FROM); do [ -e "$$from" ] || { echo "make $@: no $$from: measure first, \
+for instance by make run (seconds) or make bench (all), or say where rows are: make $@ \
+FROM=bench/results"; exit 1; }; done
+BESIDE = $(if $(word 2,$(FROM)),--overlay)
 report: ## one HTML file of results/: devices, findings, figures, tables; FROM='before after'
-	@$(HAS_PYTHON); python3 plots/report.py $(FROM) $(if $(word 2,$(FROM)),--overlay) --out $(OUT)
+	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/report.py $(FROM) $(BESIDE) --out $(OUT)
 
-plots: ## draws the figures from results/ into results/figures/
-	@$(HAS_PYTHON); python3 plots/plot.py results --out results/figures
+plots: ## draws the figures of results/ into results/figures/; FROM=FOLDER, FROM='before after'
+	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/plot.py $(FROM) $(BESIDE) --out results/figures
 
-# Those in the READMEs, dated by the commit that stored their rows.
+# Those in the READMEs. Rows that do not say when they were measured: the commit that stored them.
 STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
 STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
 	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
-	    --date "$$(git log -1 --format=%cs -- bench/results)"
+	    --date "$$(git log -1 --format=%cs -- 'bench/results/h200-*.csv')"
