@@ -212,7 +212,7 @@ def compile_and_run(folder, test):
         return f"does not compile: {built.stderr[:500]}"
     try:
         ran = subprocess.run(
-            ["sh", "-c", f"ulimit -t {SECONDS}; exec {folder}/test_{test}"],
+            ["sh", "-c", 'ulimit -t "$1"; exec "$2"', "sh", str(SECONDS), folder / f"test_{test}"],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 // test_devices.cpp - --device 0,2 and all, in turn and together: this program is started by itself,
 // with four devices that the CPU backend pretends to have and a scripted clock.
+#include <sstream>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,10 @@ static int scripted_clock(clockid_t, struct timespec *now)
 #include "gpumb.h"
 
 #include "check.h"
+#include "folder.h"
+#include "printed.h"
 #include "read_file.h"
+#include "start.h"
 
 static void takes(double us)
 {
@@ -72,20 +76,21 @@ static void wrong(gpumb *g)
 
 // ---- the tests ----------------------------------------------------------------------------------
 
-static char self[4096], folder[] = "/tmp/test_devices_XXXXXX";
+static char self[4096];
 
 // Runs it, with its output in `text`; returns its exit code.
 static int run(const char *environment, const char *options, std::string *text)
 {
-    char line[9000], piece[4096];
-    snprintf(line, sizeof line, "cd %s && env %s %s --warmup 0 --budget 0.05 %s 2>&1", folder,
-             environment, self, options);
-    FILE *pipe = popen(line, "r");
-    text->clear();
-    for (size_t n; pipe && (n = fread(piece, 1, sizeof piece, pipe)) > 0;)
-        text->append(piece, n);
-    const int status = pipe ? pclose(pipe) : -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    int code = -1;
+    std::vector<std::string> words = {"env"};
+    std::istringstream variables(environment), more(options);
+    for (std::string word; variables >> word;)
+        words.push_back(word);
+    words.insert(words.end(), {self, "--warmup=0", "--budget=0.05"});
+    for (std::string word; more >> word;)
+        words.push_back(word);
+    *text = printed([&] { code = start(words); });
+    return code;
 }
 
 static int count_of(const std::string &text, const char *what)
@@ -94,11 +99,6 @@ static int count_of(const std::string &text, const char *what)
     for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at++)
         count++;
     return count;
-}
-
-static std::string read_text(const char *name)
-{
-    return read_file((std::string(folder) + "/" + name).c_str());
 }
 
 #define RUNS(environment, options, code)                                                           \
@@ -116,7 +116,7 @@ static void test_in_turn()
     SAYS("6 rows: 6 ok");
     SAYS("the second with the first");
     SAYS("no device is slower than the others by more than 1 %, as far as 3 ratios decide");
-    const std::string csv = read_text("a.csv"), json = read_text("a.json");
+    const std::string csv = read_file("a.csv"), json = read_file("a.json");
     CHECK_INT(count_of(csv, "\n"), 7);
     CHECK(count_of(csv, "on_device") == 1);
     CHECK_INT(count_of(json, "\"on_device\": \"0\""), 3);
@@ -162,9 +162,9 @@ static void test_together()
 {
     std::string text;
     RUNS("LOG=in_turn", "--device all --filter rows", 0);
-    CHECK_STR(read_text("in_turn").c_str(), "123123123123");
+    CHECK_STR(read_file("in_turn").c_str(), "123123123123");
     RUNS("LOG=together SLOW=1", "--device all --filter rows --together --fail-on-outlier", 1);
-    CHECK_STR(read_text("together").c_str(), "111122223333");
+    CHECK_STR(read_file("together").c_str(), "111122223333");
     SAYS("device 1: slower by more than 1 % in 3 of 3 rows");
     SAYS("12 rows: 12 ok");
 }
@@ -204,7 +204,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         return gpumb_main(argc, argv, benchmarks, 2);
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0 || !mkdtemp(folder)) {
+    const std::string folder = make_folder("gpumb-devices");
+    if (length <= 0 || chdir(folder.c_str())) {
         SKIP("it can't find itself, or make a folder");
         return CHECK_SUMMARY();
     }
@@ -212,7 +213,6 @@ int main(int argc, char **argv)
     test_outliers();
     test_together();
     test_trouble();
-    std::string text = std::string("rm -r ") + folder;
-    CHECK_INT(system(text.c_str()), 0);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -12,10 +12,9 @@ static std::string heard; // what gpumb.h has said
 #include "fake.h"
 
 #include "check.h"
+#include "folder.h"
 #include "read_file.h"
 #include <vector>
-
-static char folder[] = "/tmp/gpumb-expect-XXXXXX";
 
 // ---- the rows -----------------------------------------------------------------------------------
 
@@ -255,16 +254,13 @@ static void test_wrong()
 
 int main()
 {
-    if (!mkdtemp(folder) || chdir(folder) || !freopen("/dev/null", "w", stderr))
+    const std::string folder = make_folder("gpumb-expect");
+    if (chdir(folder.c_str()) || !freopen("/dev/null", "w", stderr))
         return 1;
     write_rows();
     test_verdicts();
     test_several();
     test_wrong();
-    unlink("rows.csv");
-    unlink("x.json");
-    if (chdir("/"))
-        return 1;
-    rmdir(folder);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

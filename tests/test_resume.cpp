@@ -64,6 +64,7 @@ static std::string lines;
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
 #include "read_file.h"
 #include "texts.h"
 
@@ -219,8 +220,7 @@ static outcome run(
 
 static void clean()
 {
-    if (system("rm -rf ./*"))
-        CHECK(!"the folder can be emptied");
+    empty_folder(".");
 }
 
 static void store(const char *name, const std::string &text)
@@ -593,8 +593,8 @@ static void test_replayed_otherwise()
 
 int main()
 {
-    char folder[] = "/tmp/gpumb-resume-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
+    const std::string folder = make_folder("gpumb-resume");
+    if (chdir(folder.c_str()))
         return 1;
     test_killed(files, 1);
     test_killed_renaming();
@@ -604,9 +604,6 @@ int main()
     test_changed();
     test_replayed();
     test_replayed_otherwise();
-    clean();
-    if (chdir("/"))
-        return 1;
-    rmdir(folder);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }
