@@ -198,7 +198,8 @@ def compile_and_run(folder, test):
     """Builds a test in the folder with its gpumb.h, and runs it: "passed", "failed" or the
     compiler's words."""
     source = next((ROOT / "tests").glob(f"test_{test}.c*"))
-    (folder / "tests").mkdir(parents=True, exist_ok=True)
+    for name in ("tests", "build"):  # where tests write: two of them may run at a time
+        (folder / name).mkdir(parents=True, exist_ok=True)
     for f in [source, *(ROOT / "tests").glob("*.h")]:
         shutil.copy(f, folder / "tests")
     shutil.copytree(ROOT / "tests" / "golden", folder / "tests" / "golden", dirs_exist_ok=True)
@@ -213,7 +214,7 @@ def compile_and_run(folder, test):
     try:
         ran = subprocess.run(
             ["sh", "-c", 'ulimit -t "$1"; exec "$2"', "sh", str(SECONDS), folder / f"test_{test}"],
-            cwd=ROOT,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

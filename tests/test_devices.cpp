@@ -198,6 +198,32 @@ static void test_trouble()
     SAYS("3 rows: 3 ok");
 }
 
+// Only what its parent has started, and left the same text in a pipe for, reports to it.
+static void test_token()
+{
+    std::string text;
+    char rows[1000];
+    for (const char *left : {"the same", "another", "a part"}) {
+        int ends[2], token[2];
+        CHECK(!pipe(ends) && !pipe(token));
+        const std::string where = std::to_string(getpid()) + ":" + std::to_string(ends[1]) + ":" +
+                                  std::to_string(token[0]) + ":-1:0";
+        const std::string said = left[0] == 't'   ? where
+                                 : left[2] == 'o' ? where.substr(0, where.size() - 1) + "1"
+                                                  : where.substr(0, where.size() - 2);
+        CHECK(write(token[1], said.data(), said.size()) == (ssize_t)said.size());
+        RUNS(("GPUMB_PROCESS=" + where).c_str(), "--filter rows --processes 2", 0);
+        const bool known = left[0] == 't';
+        CHECK_CASE((text.find("set, and not by gpumb") == std::string::npos) == known, "%s",
+                   text.c_str());
+        CHECK_CASE((text.find("3 rows: 3 ok") == std::string::npos) == known, "%s", text.c_str());
+        for (const int fd : {ends[1], token[0], token[1]})
+            close(fd);
+        CHECK((read(ends[0], rows, sizeof rows) > 0) == known);
+        close(ends[0]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const gpumb_benchmark benchmarks[] = {{"rows", "of three", rows}, {"wrong", "", wrong}};
@@ -213,6 +239,7 @@ int main(int argc, char **argv)
     test_outliers();
     test_together();
     test_trouble();
+    test_token();
     CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -160,7 +160,8 @@ static void times(gpumb *g)
         }
     }
     const gpumb_result *last = gpumb_last_result(g);
-    gpumb_note(g, "the last took %.9g s", last ? last->time.median : 0);
+    gpumb_note(g, "the last took %.9g s, full %d", last ? last->time.median : 0,
+               gpumb_get_settings(g)->full);
 }
 
 static const gpumb_benchmark benchmarks[] = {{"sweeps", "", sweeps}, {"times", "", times}};
@@ -536,6 +537,54 @@ static void test_replayed()
     CHECK(has(some.said, "10 rows of the earlier run left out: this run has no such region; that"));
 }
 
+// A part of a file, from where `begin` stands in it to `end`.
+static std::string part_of(const std::string &text, const char *begin, const char *end)
+{
+    const size_t at_begin = text.find(begin);
+    return at_begin == std::string::npos ? "" : text.substr(at_begin, text.find(end) - at_begin);
+}
+
+// Device, profile and settings are the file's, of CSV as far as it or the JSON behind it has them.
+static void test_replayed_settings()
+{
+    clean();
+    run(words{"--json=w.json", "--csv=w.csv", "--full", "--precision=3", "--seed=5"});
+    const std::string json = read_file("w.json");
+    const std::string device = part_of(json, "\"device\": {", "\"settings\": {");
+    const std::string settings = part_of(json, "\"settings\": {", "\"units\": ");
+    CHECK(has(device, "\"l2_bytes\": 33554432") && has(settings, "\"seed\": 5"));
+    CHECK(has(json, "s, full 1\""));
+    for (const char *from : {"w.json", "w.csv,w.json", "w.csv"}) {
+        run(words{"--json=x.json", "--csv=x.csv", std::string("--replay=") + from}, no_device);
+        const std::string now = read_file("x.json");
+        CHECK(has(now, "s, full 1\"") && has(now, "\"name\": \"Fake 9000\""));
+        CHECK(has(device, part_of(now, "\"device\": {", "\"settings\": {")) ==
+              (from[2] == 'j' || from[5]));
+        CHECK(has(settings, part_of(now, "\"settings\": {", "\"units\": ")) == (from[2] == 'j'));
+        CHECK_STR(fake_csv("x.csv", 0, "settings"), fake_csv("w.csv", 0, "settings"));
+    }
+    run(words{"--json=w.json", "--csv=w.csv"});
+    for (const char *from : {"--replay=w.json", "--replay=w.csv"}) {
+        run(words{"--json=x.json", from}, no_device);
+        CHECK(has(read_file("x.json"), "s, full 0\""));
+    }
+}
+
+// An older file has values among its axes; medians of processes are kept, all of them.
+static void test_replayed_older()
+{
+    clean();
+    store("w.csv", "bench,kernel,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
+                   "process_hi_s,process_medians_s,n,form,z last\n"
+                   "sweeps,\"kernel, \"\"quoted\"\"\",ok,3e-4,2e-4,4e-4,3,1e-4,3e-4,"
+                   "0.0001;0.0002;0.0003,2,plain,0.25\n");
+    CHECK_INT(run(words{"--csv=x.csv", "--replay=w.csv"}, no_device).code, GPUMB_EXIT_OK);
+    CHECK_INT(rows_of(read_file("x.csv")), 1);
+    CHECK_STR(fake_csv("x.csv", 0, "process_medians_s"), "0.0001;0.0002;0.0003");
+    CHECK_STR(fake_csv("x.csv", 0, "values"), "z last");
+    CHECK_STR(fake_csv("x.csv", 0, "z last"), "0.25");
+}
+
 // What is in the file and not in the program, or the other way round, is said.
 static void test_replayed_otherwise()
 {
@@ -603,6 +652,8 @@ int main()
     test_refused();
     test_changed();
     test_replayed();
+    test_replayed_settings();
+    test_replayed_older();
     test_replayed_otherwise();
     CHECK(remove_folder(folder));
     return CHECK_SUMMARY();

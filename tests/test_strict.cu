@@ -12,6 +12,7 @@
 #endif
 
 #include "check.h"
+#include <algorithm>
 #include <math.h>
 #include <string>
 #include <vector>
@@ -326,6 +327,7 @@ static void test_tricks()
 
 struct seen {
     buffers b;
+    std::vector<int> checked;    // runs that were
     std::vector<uint64_t> words; // the first of the input, in each run
     std::vector<const void *> memory;
     int runs, checks, poisoned;
@@ -336,6 +338,7 @@ static int look(gpumb *g, void *user)
     seen *s = (seen *)user;
     uint64_t word;
     s->checks++;
+    s->checked.push_back(s->runs);
     gpumb_read(g, s->b.in, 0, &word, sizeof word);
     return CHECK(word == gpumb_fill_word(GPUMB_FILL_F32, 1, 0)) && check(g, &s->b);
 }
@@ -394,6 +397,44 @@ static void test_what_changes()
     CHECK(word == gpumbi_word(GPUMB_FILL_F32, 1, 0));
     gpumb_close(g);
     CHECK(fake_clean());
+}
+
+// Nobody can foresee the contents, if no seed is given, nor which runs are checked.
+static void test_what_is_drawn()
+{
+    std::vector<uint64_t> seeds;
+    std::vector<std::vector<int>> checked;
+    for (int k = 0; k < 6; k++) {
+        fake_reset();
+        fake_now = 1 + 1e-6 * k;
+        gpumb_settings settings = gpumb_settings_default();
+        settings.strict = settings.quiet = 1;
+        settings.seed = 0;
+        gpumb *g = gpumb_open_settings("drawn", &settings);
+        seeds.push_back(gpumb_get_settings(g)->seed);
+        CHECK(seeds.back() > 1 && seeds.back() >> 32 == 0);
+        gpumb_close(g);
+
+        const std::string seed = "--seed=" + std::to_string(k + 1);
+        g = open_with({"--strict", seed.c_str()}, "--samples=40:40");
+        seen s = {};
+        describe(g, &s);
+        GPUMB_MEASURE(g, "honest")
+            body(&s);
+        CHECK_INT(gpumb_close(g), 0);
+        std::vector<int> gaps;
+        for (size_t i = 2; i + 1 < s.checked.size(); i++) // but for the first and last run
+            gaps.push_back(s.checked[i] - s.checked[i - 1]);
+        const size_t count = gaps.size();
+        CHECK_CASE(count > 6 && count < 26, "%d checks of 40 samples", (int)count);
+        std::sort(gaps.begin(), gaps.end());
+        CHECK(gaps[0] < 3 && gaps.back() > 3 && gaps.back() <= 2 + 40 / 4);
+        checked.push_back(s.checked);
+    }
+    std::sort(seeds.begin(), seeds.end());
+    std::sort(checked.begin(), checked.end());
+    CHECK(std::unique(seeds.begin(), seeds.end()) == seeds.end());
+    CHECK(std::unique(checked.begin(), checked.end()) == checked.end());
 }
 
 // What the program has written stays, also in other memory; a reset may renew it.
@@ -513,6 +554,7 @@ int main()
 {
 #ifdef GPUMB_BACKEND_FAKE
     test_what_changes();
+    test_what_is_drawn();
     test_contents_that_stay();
     test_interleaved();
     test_what_it_asks_for();
