@@ -44,7 +44,7 @@ static const row rows[] = {
     {"other", "few", "", "", 1e-3, 0, 1e6, 0, 0, "ok", "", 0},
     {"other", "1 x 2", "", "", 2e-3, 0.02, 0, 1e9, 0, "ok", "", 0},
     {"other", "thrice", "", "", 1e-3, 0.02, 0, 3e9, 0, "ok", "", 0},
-    {"other", "walk", "", "", 1e-3, 0.02, 0, 0, 1000, "ok", "", 0},
+    {"other", "walk", "", "", 1e-3, 0.02, 0, 0, 1000, "ok", "copy", 0.25}, // one of its own
     {"other", "run", "", "", 1e-3, 0.02, 0, 0, 4000, "ok", "", 0},
     {"other", "wrong", "", "", 1e-3, 0.02, 0, 1e9, 0, "failed", "", 0},
 };
@@ -173,6 +173,8 @@ static const struct {
     {"max(demo)>=2400GB/s", "undecided: 2500 (2273 ... 2778) in demo/mine n=2048 form=fast"},
     {"cop>=1GB/s", "not met: no such row"},
     {"copy[m=1]>=1GB/s", "not met: no such row"},
+    {"copy[nx1024]>=1GB/s", "not met: no such row"},
+    {"mine[n=2048]<=1.8e-6s", "met: 1.6e-06 (1.44e-06 ... 1.76e-06)"},
     {"copy[n=7]>=1GB/s", "not met: no such row"},
     {"few>=0.5GB/s", "undecided: 1 (0 ... 0) in other/few: has no interval"},
     {"flops>=1GB/s", "not met: other/flops: has no such figure"},
@@ -203,6 +205,8 @@ static const struct {
     {"thrice>=2.9*flops", "met: 3 (2.9"}, // in the same time: thrice the FLOP, a quarter of
     {"walk<=0.26*run", "met: 0.25 (0.2"}, // the elements
     {"1 x 2<=0.55*flops", "met: 0.5 (0.4"},
+    {"walk>=0.0019*demo/copy[n=1024,form=naive]", "met: 0.002 (0.0019"},
+    {"copy>=1*copy", "not met: demo/copy n=1024 form=naive: no row to compare with"},
     {"flops>=1*copy[n=3]", "not met: other/flops: no row to compare with"},
 };
 
@@ -235,6 +239,9 @@ static void test_several()
         CHECK_CASE(json.find(part) != std::string::npos, "%s", part);
     CHECK_INT(expect("copy>=1GB/s", {"--expect=mine>=1GB/s", "--expect=max(demo/mine)>=1GB/s"}),
               GPUMB_EXIT_OK);
+    CHECK_INT(expect("few>=0.5GB/s"), GPUMB_EXIT_FAILED);
+    CHECK(read_file("x.json").find("\"limit\": 0.5, \"value\": 1, \"lo\": null, \"hi\": null}") !=
+          std::string::npos);
     // A row that failed meets nothing, and its reason is said, though it has a time; nor is it
     // what others are to beat.
     for (const char *text : {"wrong>=1GFLOP/s", "wrong>=0.1*flops", "wrong<=1s"}) {

@@ -485,6 +485,15 @@ static void test_round_trip()
     }
     CHECK(lists > 200);
 
+    // a warm-up that is left out, -1 in the settings, is one of 0 s
+    random_line(&line, medians);
+    reader->settings.warmup_s = -1;
+    gpumbi_values empty = random_values(&line);
+    gpumbi_records *cold = through(&line, &empty, 1);
+    CHECK_STR(cold->wrong, "");
+    CHECK(cold->head.settings.warmup_s >= 0 && cold->head.settings.warmup_s <= 0);
+    gpumbi_free_records(cold);
+
     // what is no number is unknown
     random_line(&line, medians);
     line.result.status = GPUMB_STATUS_SKIPPED;
