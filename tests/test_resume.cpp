@@ -389,6 +389,10 @@ static void test_kinds()
     clean();
     store("x.csv.part", whole[0].substr(0, whole[0].find("\nnot 9") + 1));
     CHECK_INT(kept(resume(words{"--csv=x.csv"})), 5);
+    clean(); // without the first of two lanes, both are measured again
+    const size_t lane = whole[0].find(",sweeps,base,"), line = whole[0].rfind('\n', lane) + 1;
+    store("x.csv.part", whole[0].substr(0, line) + whole[0].substr(whole[0].find('\n', lane) + 1));
+    CHECK_INT(resume(words{"--csv=x.csv"}).measured, 2);
     test_killed(files + words{"--shuffle"}, 7);
     test_killed(files + words{"--raw"}, 5);
     CHECK(has(whole[1], "samples_s"));
@@ -436,6 +440,10 @@ static void test_refused()
             fprintf(stderr, "%s", o.said.c_str());
         CHECK(read_file("x.csv.part") == text && !exists("x.csv.part.1"));
     }
+    std::string last = part; // one row of many is enough
+    last.replace(last.rfind(",fake,"), 6, ",cuda,");
+    store("x.csv.part", last);
+    CHECK(has(run(again).said, "another backend: cuda, here it is fake"));
     CHECK_INT(run(words{"--md=x.md", "--resume"}).code, GPUMB_EXIT_USAGE);
     const outcome both = run(again + words{"--processes=2"});
     CHECK(both.code == GPUMB_EXIT_USAGE && has(both.said, "leave out --processes"));
@@ -574,15 +582,24 @@ static void test_replayed_settings()
 static void test_replayed_older()
 {
     clean();
-    store("w.csv", "bench,kernel,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
-                   "process_hi_s,process_medians_s,n,form,z last\n"
-                   "sweeps,\"kernel, \"\"quoted\"\"\",ok,3e-4,2e-4,4e-4,3,1e-4,3e-4,"
-                   "0.0001;0.0002;0.0003,2,plain,0.25\n");
-    CHECK_INT(run(words{"--csv=x.csv", "--replay=w.csv"}, no_device).code, GPUMB_EXIT_OK);
-    CHECK_INT(rows_of(read_file("x.csv")), 1);
-    CHECK_STR(fake_csv("x.csv", 0, "process_medians_s"), "0.0001;0.0002;0.0003");
-    CHECK_STR(fake_csv("x.csv", 0, "values"), "z last");
-    CHECK_STR(fake_csv("x.csv", 0, "z last"), "0.25");
+    const std::string kernel = "sweeps,\"kernel, \"\"quoted\"\"\",hip,";
+    store("w.csv", "bench,kernel,backend,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
+                   "process_hi_s,process_medians_s,peak_gbps,link_gbps,n,form,z last\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,,,1,plain,0.5\n" + kernel +
+                       "ok,3e-4,2e-4,4e-4,3,1e-4,3e-4,0.0001;0.0002;0.0003,800,50,2,plain,0.25\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,900,60,3,plain,\n");
+    CHECK_INT(run(words{"--csv=x.csv", "--json=x.json", "--replay=w.csv"}, no_device).code,
+              GPUMB_EXIT_OK);
+    CHECK_INT(rows_of(read_file("x.csv")), 3);
+    CHECK_STR(fake_csv("x.csv", 1, "process_medians_s"), "0.0001;0.0002;0.0003");
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(fake_csv("x.csv", i, "z last"), i ? i == 1 ? "0.25" : "" : "0.5");
+    CHECK_STR(fake_csv("x.csv", 1, "values"), "z last");
+    const std::string json = read_file("x.json");
+    for (const char *field : {"\"warp_size\": 64,", "\"max_block\": 1024,", "\"peak_gbps\": 800,",
+                              "\"link_gbps\": 50,", "\"ecc\": null,"})
+        CHECK_CASE(count(part_of(json, "\"device\": {", "\"settings\": {"), field) == 1, "%s",
+                   field);
 }
 
 // What is in the file and not in the program, or the other way round, is said.
