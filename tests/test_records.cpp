@@ -212,6 +212,7 @@ static void test_json()
         {"{\"a\": \"\n\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\x\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u00g0\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\u12g4\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u0000\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ud83d\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ud83d\\ud83d\"}", "line 1: not a JSON text"},

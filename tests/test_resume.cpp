@@ -436,6 +436,7 @@ static void test_refused()
         const outcome o = run(again + c.options);
         CHECK_INT(o.code, GPUMB_EXIT_USAGE);
         CHECK(has(o.said, "x.csv.part: ") && has(o.said, c.text));
+        CHECK(has(o.said, "x.csv.part is as the run before has left it"));
         if (!has(o.said, c.text))
             fprintf(stderr, "%s", o.said.c_str());
         CHECK(read_file("x.csv.part") == text && !exists("x.csv.part.1"));

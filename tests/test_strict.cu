@@ -454,6 +454,51 @@ static void test_what_is_drawn()
     CHECK(std::unique(checked.begin(), checked.end()) == checked.end());
 }
 
+// A trick with one of several outputs is one.
+struct copies {
+    gpumb_buffer *in, *out[2];
+};
+
+static int same(gpumb *g, void *user)
+{
+    const copies *c = (const copies *)user;
+    return !gpumb_compare(g, c->in, c->out[0], 64, NULL) &&
+           !gpumb_compare(g, c->in, c->out[1], 64, NULL);
+}
+
+static void test_several_outputs()
+{
+    static const char *const reason[] = {"", "it works on another stream",
+                                         "writes nothing when timed"};
+    for (int trick = 0; trick < 3; trick++)
+        for (int which = 0; which < 2; which++) {
+            gpumb *g = open_with({"--strict"});
+            copies c = {gpumb_alloc(g, 64), {gpumb_alloc(g, 64), gpumb_alloc(g, 64)}};
+            memset(&now, 0, sizeof now);
+            gpumb_fill(g, c.in, GPUMB_FILL_F32, 1);
+            for (gpumb_buffer *out : c.out)
+                gpumb_set_output(g, out);
+            gpumb_set_verify(g, same, &c);
+            GPUMB_MEASURE(g, "copies") {
+                const float *in = GPUMB_PTR(const float, c.in);
+                float *out = GPUMB_PTR(float, c.out[which]);
+                fake_run(1e-3);
+                RUN(take, in, GPUMB_PTR(float, c.out[!which]), (uint64_t)16);
+                if (trick == 0 || (trick == 2 && out != now.out))
+                    RUN(take, in, out, (uint64_t)16);
+                now.in = in;
+                now.out = out;
+                if (trick == 1)
+                    fake_later = [] { RUN(take, now.in, now.out, (uint64_t)16); };
+            }
+            const gpumb_result *r = gpumb_last_result(g);
+            CHECK_INT(r->status == GPUMB_STATUS_OK, trick == 0);
+            CHECK_CASE(strstr(r->reason, reason[trick]) != NULL, "%d: %s", trick, r->reason);
+            CHECK_INT(gpumb_close(g), trick != 0);
+        }
+    CHECK(fake_clean());
+}
+
 // What the program has written stays, also in other memory; a reset may renew it.
 static void clear(gpumb *g, void *user)
 {
@@ -572,6 +617,7 @@ int main()
 #ifdef GPUMB_BACKEND_FAKE
     test_what_changes();
     test_what_is_drawn();
+    test_several_outputs();
     test_contents_that_stay();
     test_interleaved();
     test_what_it_asks_for();
