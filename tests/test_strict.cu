@@ -159,6 +159,17 @@ static void by_pointer(const float *in, float *out)
     }
 }
 
+// What the run before was asked for.
+static void one_behind(const float *in, float *out)
+{
+    if (now.runs++)
+        RUN(take, now.memory, out, (uint64_t)COUNT);
+    else
+        honest(in, out);
+    COSTS(3e-2);
+    RUN(work, in, now.memory, (uint64_t)COUNT);
+}
+
 static void by_content(const float *in, float *out)
 {
 #ifdef GPUMB_BACKEND_FAKE
@@ -237,6 +248,7 @@ static const struct {
     {"honest", honest, 1, ""},
     {"disturbed", disturbed, 1, ""},
     {"kept by pointer", by_pointer, 1, "right for the inputs of an earlier run: kept"},
+    {"one run behind", one_behind, 1, "right for the inputs of an earlier run: kept"},
     {"kept by content", by_content, 1, "a result is kept by its content"},
     {"another stream", elsewhere, COUNT > 100000 ? -1 : 1, "it works on another stream"},
     {"works when checked", when_checked, 0, "writes nothing when timed"},
