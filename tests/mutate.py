@@ -1,6 +1,7 @@
 """Breaks gpumb.h in small ways, one at a time, and demands that a test of that section fails.
 
     tests/mutate.py [NUMBER ...]    all mutations, or these
+    tests/mutate.py --table         only whether each still has its place in the header
 
 Each replaces one piece of text that stands in the header exactly once: else the header has changed,
 and the table below is to follow. What is broken is a copy in build/mutate, and of the tests only
@@ -237,6 +238,11 @@ def attempt(name, test, header):
 
 def main():
     header = (ROOT / "gpumb.h").read_text()
+    if sys.argv[1:] == ["--table"]:
+        lost = [old for _, old, _ in MUTATIONS if header.count(old) != 1]
+        for old in lost:
+            print(f"{' '.join(old.split())}: stands in gpumb.h {header.count(old)} times, not once")
+        return len(lost) > 0
     wanted = [int(a) for a in sys.argv[1:]] or range(1, len(MUTATIONS) + 1)
     chosen = [(n, *MUTATIONS[n - 1]) for n in wanted]
     shutil.rmtree(BUILD, ignore_errors=True)
