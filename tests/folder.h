@@ -1,5 +1,5 @@
-/* folder.h - a folder of a test's own in TMPDIR, for tests in C++. No shell sees its name, which may
- * have blanks. */
+/* folder.h - a folder of a test's own in TMPDIR, for tests in C++. No shell sees its name,
+ * which may have blanks. */
 #ifndef FOLDER_H
 #define FOLDER_H
 
