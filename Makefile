@@ -130,8 +130,8 @@ trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank confl
 	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
-check: ## runs all checks: test, rest, matrix and lint
-	@sh tests/check.sh test rest matrix lint
+check: ## runs all checks: test, rest, elsewhere, matrix and lint
+	@sh tests/check.sh test rest elsewhere matrix lint
 
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
@@ -159,8 +159,8 @@ ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
-.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures
-.PHONY: matrix lint layers mutate clean help always
+.PHONY: all run bench passport report coverage labs fleet trace test rest elsewhere check plots
+.PHONY: figures matrix lint layers mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -288,6 +288,14 @@ test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all,
 
 rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
+
+# All that make files and folders of their own, or start programs.
+ifneq ($(filter elsewhere,$(MAKECMDGOALS)),)
+ELSEWHERE := $(foreach t,cli fleet trace plots,tests/test_$(t).sh) build/cpu/tests/test_order \
+             $(patsubst %.cpp,build/cpu/%,$(shell grep -lE '"(folder|start)\.h"' tests/test_*.cpp))
+endif
+elsewhere: $(FLEET) $(B)/copy $(ELSEWHERE) ## tests in an odd path, as another user, in German
+	@sh tests/elsewhere.sh $(ELSEWHERE)
 
 # ---- report and figures: python3 alone ----
 HAS_PYTHON = command -v python3 >/dev/null || { \

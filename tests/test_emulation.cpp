@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "folder.h"
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -1004,7 +1005,7 @@ static void test_crashes()
 // The rows so far are in the part, and the report says so.
 static void test_crash_with_files()
 {
-    std::string name = "/tmp/gpumb_crash_" + std::to_string(getpid()) + ".csv";
+    const std::string name = temporary("gpumb_crash_" + std::to_string(getpid()) + ".csv");
     const std::string part = name + ".part";
     int status = 0;
     const std::string said = child_says(&status, [&] {

@@ -11,6 +11,7 @@ static void log_line(const char *text);
 #include "../gpumb.h"
 
 #include "check.h"
+#include "folder.h"
 #include "read_file.h"
 #include "texts.h"
 #define gpumbi_dev_capture_begin fake_verb_capture_begin /* the tests look on, see below */
@@ -612,10 +613,10 @@ static void no_device(void)
 
 int main()
 {
-    char memory[] = "/dev/shm/gpumb-faults-XXXXXX", disk[] = "/tmp/gpumb-faults-XXXXXX";
+    char memory[] = "/dev/shm/gpumb-faults-XXXXXX"; // for thousands of files
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM};
-    char *const folder = mkdtemp(memory) ? memory : mkdtemp(disk); // thousands of files
-    if (!CHECK(folder) || !CHECK(chdir(folder) == 0))
+    const std::string folder = mkdtemp(memory) ? memory : make_folder("gpumb-faults");
+    if (!CHECK(chdir(folder.c_str()) == 0))
         return CHECK_SUMMARY();
     for (int number : signals)
         std::signal(number, crashed);
@@ -626,6 +627,6 @@ int main()
     run_all("one-off", one_off, false);
     remove_files();
     unlink("out");
-    CHECK(rmdir(folder) == 0);
+    CHECK(rmdir(folder.c_str()) == 0);
     return CHECK_SUMMARY();
 }

@@ -1,6 +1,7 @@
 // test_graphs.cpp - regions timed by graphs: the time of a run, checks before and behind, where
 // there are none, bodies that are left, interrupts, errors and faults.
 #include "counted.h"
+#include "folder.h"
 #include "json.h"
 #include "printed.h"
 #include "texts.h"
@@ -905,8 +906,8 @@ static void test_faults()
 int main()
 {
     signal(SIGINT, SIG_DFL); // what a script starts in the background is deaf to it
-    char folder[] = "/tmp/gpumb-graphs-XXXXXX";
-    if (!CHECK(mkdtemp(folder)) || !CHECK(chdir(folder) == 0))
+    const std::string folder = make_folder("gpumb-graphs");
+    if (!CHECK(chdir(folder.c_str()) == 0))
         return CHECK_SUMMARY();
     gpumb_cpu_set_workers(1);
     test_median();
@@ -923,6 +924,6 @@ int main()
     test_faults();
     remove_files();
     unlink("out");
-    CHECK(rmdir(folder) == 0);
+    CHECK(rmdir(folder.c_str()) == 0);
     return CHECK_SUMMARY();
 }

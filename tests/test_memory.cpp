@@ -12,6 +12,9 @@
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
+#include "printed.h"
+#include "texts.h"
 
 #include <unistd.h>
 #include <vector>
@@ -19,11 +22,6 @@
 static const uint64_t MiB = 1 << 20;
 static const gpumb_memory kinds[] = {GPUMB_MEMORY_DEVICE, GPUMB_MEMORY_PINNED, GPUMB_MEMORY_MANAGED,
                                      GPUMB_MEMORY_HOST};
-
-static int has(const std::string &text, const char *part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 /* For 2 samples of one run, without the devices's state. */
 static gpumb *open(const char *csv = nullptr)
@@ -418,8 +416,8 @@ static void test_stated()
     CHECK(r.pct_link > 100 && (r.flags & GPUMB_FLAG_ABOVE_PEAK));
 
     // in the file, in columns of its own; gpumb_set_transfer() is for the next region only
-    char csv[] = "/tmp/gpumb-memory-XXXXXX";
-    close(mkstemp(csv));
+    const std::string folder = make_folder("gpumb-memory"), name = folder + "/rows.csv";
+    const char *const csv = name.c_str();
     states(1e8, 3e7, 0, 4e-3, csv);
     CHECK_STR(fake_csv(csv, 0, "to_device_bytes"), "100000000");
     CHECK_STR(fake_csv(csv, 0, "to_host_bytes"), "30000000");
@@ -432,7 +430,7 @@ static void test_stated()
     CHECK_STR(fake_csv(csv, 0, "link"), "");
     CHECK_STR(fake_csv(csv, 0, "pct_link"), "");
     CHECK(atof(fake_csv(csv, 0, "pct_peak")) > 0);
-    remove(csv);
+    CHECK(remove_folder(folder));
 
     fake_link_rate = 0; // unknown: neither share
     r = states(1e8, 0, 0, 4e-3);
@@ -448,15 +446,8 @@ static void test_stated()
     }
 }
 
-/* The heading says what the share is of, anew where that changes. */
-static void test_table()
+static void show_rows()
 {
-    fake_reset();
-    fake_link_rate = 50e9;
-    char name[] = "/tmp/gpumb-memory-XXXXXX";
-    const int file = mkstemp(name), out = dup(1);
-    fflush(stdout);
-    dup2(file, 1);
     gpumb_settings s = gpumb_settings_default();
     s.warmup_s = -1;
     s.min_samples = s.max_samples = 6;
@@ -469,21 +460,17 @@ static void test_table()
             fake_run(4e-3);
     }
     gpumb_close(g);
-    fflush(stdout);
-    dup2(out, 1);
-    close(out);
-    std::string text(20000, 0);
-    text.resize((size_t)pread(file, &text[0], text.size(), 0));
-    close(file);
-    remove(name);
+}
+
+/* The heading says what the share is of, anew where that changes. */
+static void test_table()
+{
+    fake_reset();
+    fake_link_rate = 50e9;
+    const std::string text = printed(show_rows);
     CHECK(has(text, "\n  link to the host Fake 5.0 x16, 50.0 GB/s each way\n"));
-    int peaks = 0, links = 0;
-    for (size_t at = 0; (at = text.find("% peak\n", at)) != std::string::npos; at++)
-        peaks++;
-    for (size_t at = 0; (at = text.find("% link\n", at)) != std::string::npos; at++)
-        links++;
-    CHECK_INT(peaks, 2);
-    CHECK_INT(links, 1);
+    CHECK_INT(times_in(text, "% peak\n"), 2);
+    CHECK_INT(times_in(text, "% link\n"), 1);
 }
 
 int main()

@@ -64,6 +64,7 @@ static std::string lines;
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
 #include "read_file.h"
 #include "texts.h"
 
@@ -159,7 +160,8 @@ static void times(gpumb *g)
         }
     }
     const gpumb_result *last = gpumb_last_result(g);
-    gpumb_note(g, "the last took %.9g s", last ? last->time.median : 0);
+    gpumb_note(g, "the last took %.9g s, full %d", last ? last->time.median : 0,
+               gpumb_get_settings(g)->full);
 }
 
 static const gpumb_benchmark benchmarks[] = {{"sweeps", "", sweeps}, {"times", "", times}};
@@ -219,8 +221,7 @@ static outcome run(
 
 static void clean()
 {
-    if (system("rm -rf ./*"))
-        CHECK(!"the folder can be emptied");
+    empty_folder(".");
 }
 
 static void store(const char *name, const std::string &text)
@@ -388,6 +389,10 @@ static void test_kinds()
     clean();
     store("x.csv.part", whole[0].substr(0, whole[0].find("\nnot 9") + 1));
     CHECK_INT(kept(resume(words{"--csv=x.csv"})), 5);
+    clean(); // without the first of two lanes, both are measured again
+    const size_t lane = whole[0].find(",sweeps,base,"), line = whole[0].rfind('\n', lane) + 1;
+    store("x.csv.part", whole[0].substr(0, line) + whole[0].substr(whole[0].find('\n', lane) + 1));
+    CHECK_INT(resume(words{"--csv=x.csv"}).measured, 2);
     test_killed(files + words{"--shuffle"}, 7);
     test_killed(files + words{"--raw"}, 5);
     CHECK(has(whole[1], "samples_s"));
@@ -431,10 +436,15 @@ static void test_refused()
         const outcome o = run(again + c.options);
         CHECK_INT(o.code, GPUMB_EXIT_USAGE);
         CHECK(has(o.said, "x.csv.part: ") && has(o.said, c.text));
+        CHECK(has(o.said, "x.csv.part is as the run before has left it"));
         if (!has(o.said, c.text))
             fprintf(stderr, "%s", o.said.c_str());
         CHECK(read_file("x.csv.part") == text && !exists("x.csv.part.1"));
     }
+    std::string last = part; // one row of many is enough
+    last.replace(last.rfind(",fake,"), 6, ",cuda,");
+    store("x.csv.part", last);
+    CHECK(has(run(again).said, "another backend: cuda, here it is fake"));
     CHECK_INT(run(words{"--md=x.md", "--resume"}).code, GPUMB_EXIT_USAGE);
     const outcome both = run(again + words{"--processes=2"});
     CHECK(both.code == GPUMB_EXIT_USAGE && has(both.said, "leave out --processes"));
@@ -536,6 +546,63 @@ static void test_replayed()
     CHECK(has(some.said, "10 rows of the earlier run left out: this run has no such region; that"));
 }
 
+// A part of a file, from where `begin` stands in it to `end`.
+static std::string part_of(const std::string &text, const char *begin, const char *end)
+{
+    const size_t at_begin = text.find(begin);
+    return at_begin == std::string::npos ? "" : text.substr(at_begin, text.find(end) - at_begin);
+}
+
+// Device, profile and settings are the file's, of CSV as far as it or the JSON behind it has them.
+static void test_replayed_settings()
+{
+    clean();
+    run(words{"--json=w.json", "--csv=w.csv", "--full", "--precision=3", "--seed=5"});
+    const std::string json = read_file("w.json");
+    const std::string device = part_of(json, "\"device\": {", "\"settings\": {");
+    const std::string settings = part_of(json, "\"settings\": {", "\"units\": ");
+    CHECK(has(device, "\"l2_bytes\": 33554432") && has(settings, "\"seed\": 5"));
+    CHECK(has(json, "s, full 1\""));
+    for (const char *from : {"w.json", "w.csv,w.json", "w.csv"}) {
+        run(words{"--json=x.json", "--csv=x.csv", std::string("--replay=") + from}, no_device);
+        const std::string now = read_file("x.json");
+        CHECK(has(now, "s, full 1\"") && has(now, "\"name\": \"Fake 9000\""));
+        CHECK(has(device, part_of(now, "\"device\": {", "\"settings\": {")) ==
+              (from[2] == 'j' || from[5]));
+        CHECK(has(settings, part_of(now, "\"settings\": {", "\"units\": ")) == (from[2] == 'j'));
+        CHECK_STR(fake_csv("x.csv", 0, "settings"), fake_csv("w.csv", 0, "settings"));
+    }
+    run(words{"--json=w.json", "--csv=w.csv"});
+    for (const char *from : {"--replay=w.json", "--replay=w.csv"}) {
+        run(words{"--json=x.json", from}, no_device);
+        CHECK(has(read_file("x.json"), "s, full 0\""));
+    }
+}
+
+// An older file has values among its axes; medians of processes are kept, all of them.
+static void test_replayed_older()
+{
+    clean();
+    const std::string kernel = "sweeps,\"kernel, \"\"quoted\"\"\",hip,";
+    store("w.csv", "bench,kernel,backend,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
+                   "process_hi_s,process_medians_s,peak_gbps,link_gbps,n,form,z last\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,,,1,plain,0.5\n" + kernel +
+                       "ok,3e-4,2e-4,4e-4,3,1e-4,3e-4,0.0001;0.0002;0.0003,800,50,2,plain,0.25\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,900,60,3,plain,\n");
+    CHECK_INT(run(words{"--csv=x.csv", "--json=x.json", "--replay=w.csv"}, no_device).code,
+              GPUMB_EXIT_OK);
+    CHECK_INT(rows_of(read_file("x.csv")), 3);
+    CHECK_STR(fake_csv("x.csv", 1, "process_medians_s"), "0.0001;0.0002;0.0003");
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(fake_csv("x.csv", i, "z last"), i ? i == 1 ? "0.25" : "" : "0.5");
+    CHECK_STR(fake_csv("x.csv", 1, "values"), "z last");
+    const std::string json = read_file("x.json");
+    for (const char *field : {"\"warp_size\": 64,", "\"max_block\": 1024,", "\"peak_gbps\": 800,",
+                              "\"link_gbps\": 50,", "\"ecc\": null,"})
+        CHECK_CASE(count(part_of(json, "\"device\": {", "\"settings\": {"), field) == 1, "%s",
+                   field);
+}
+
 // What is in the file and not in the program, or the other way round, is said.
 static void test_replayed_otherwise()
 {
@@ -593,8 +660,8 @@ static void test_replayed_otherwise()
 
 int main()
 {
-    char folder[] = "/tmp/gpumb-resume-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
+    const std::string folder = make_folder("gpumb-resume");
+    if (chdir(folder.c_str()))
         return 1;
     test_killed(files, 1);
     test_killed_renaming();
@@ -603,10 +670,9 @@ int main()
     test_refused();
     test_changed();
     test_replayed();
+    test_replayed_settings();
+    test_replayed_older();
     test_replayed_otherwise();
-    clean();
-    if (chdir("/"))
-        return 1;
-    rmdir(folder);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }
