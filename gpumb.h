@@ -177,7 +177,11 @@ A context belongs to one thread.
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
 #define GPUMBI_UNUSED __attribute__((unused))
+#if defined(GPUMB_BACKEND_CPU) && !defined(__clang__)
+#define GPUMBI_PER_THREAD __thread __attribute__((no_reorder)) /* before the arrays of users */
+#else
 #define GPUMBI_PER_THREAD __thread
+#endif
 #else
 #define GPUMBI_INLINE __forceinline
 #define GPUMBI_NOINLINE __declspec(noinline)
@@ -1310,7 +1314,7 @@ typedef struct gpumbi_place {
 /* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
  * wrapper. */
 #ifdef GPUMB_STATIC
-static __thread gpumbi_emulated_thread gpumbi_self;
+static GPUMBI_PER_THREAD gpumbi_emulated_thread gpumbi_self;
 static int gpumbi_warp_size = 32;
 #else
 extern __thread gpumbi_emulated_thread gpumbi_self;
@@ -1322,6 +1326,8 @@ GPUMB_API void gpumbi_cpu_shutdown(void);
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate);
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width);
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
+enum { GPUMBI_RED_ZONE = 256 };
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1345,8 +1351,24 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
-#ifndef __shared__
+#if !defined(__shared__) && defined(GPUMBI_ASAN)
+#define __shared__ static /* red zones lie between these alone; so there is one worker */
+#elif !defined(__shared__)
 #define __shared__ static __thread /* a block never leaves its OS thread */
+#endif
+
+/* What lies behind the __shared__ arrays of a file: the first such variable, where they are laid
+ * out in reverse order, as by gcc from -O1 on; else the last, as all templates are made. */
+#if defined(GPUMBI_ASAN)
+#define GPUMBI_RED_ZONES() (void)0
+#else
+static __thread unsigned char gpumbi_red_zone[GPUMBI_RED_ZONE] GPUMBI_UNUSED;
+template <class Last> static unsigned char *gpumbi_last_red_zone()
+{
+    static __thread unsigned char zone[GPUMBI_RED_ZONE];
+    return zone;
+}
+#define GPUMBI_RED_ZONES() gpumbi_cpu_red_zones(gpumbi_red_zone, gpumbi_last_red_zone<void>())
 #endif
 
 #define threadIdx (gpumbi_self.thread_idx)
@@ -1697,6 +1719,7 @@ struct gpumbi_extent {
 
 template <class Call> static void gpumbi_run_thread(void *call)
 {
+    GPUMBI_RED_ZONES();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 0));
     (*static_cast<const Call *>(call))();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 1));
@@ -1707,6 +1730,7 @@ template <class Call> __attribute__((flatten)) static void gpumbi_run_block(void
 {
     const Call run = *static_cast<const Call *>(call);
     const uint3 size = blockDim;
+    GPUMBI_RED_ZONES();
     for (unsigned z = 0; z < size.z; z++)
         for (unsigned y = 0; y < size.y; y++)
             for (unsigned x = 0; x < size.x; x++) {
@@ -3741,7 +3765,7 @@ static pthread_mutex_t gpumbi_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static char gpumbi_fault_text[512], gpumbi_note_text[384];
 static int gpumbi_noted;                           /* 1: to be said, 2: said; once a program */
 static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
-static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
+static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
 
 GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
@@ -3759,7 +3783,7 @@ GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 
 GPUMB_API const char *gpumbi_cpu_take_fault(void)
 {
-    static __thread char taken[sizeof gpumbi_fault_text];
+    static GPUMBI_PER_THREAD char taken[sizeof gpumbi_fault_text];
     pthread_mutex_lock(&gpumbi_fault_lock);
     memcpy(taken, gpumbi_fault_text, sizeof taken);
     gpumbi_fault_text[0] = 0;
@@ -3976,6 +4000,7 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
 void __sanitizer_start_switch_fiber(void **fake, const void *low, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size);
 void __asan_unpoison_memory_region(void const volatile *p, size_t size);
+void __asan_set_error_report_callback(void (*told)(const char *report));
 #elif defined(GPUMBI_TSAN)
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
@@ -4031,7 +4056,10 @@ typedef struct gpumbi_group {
 
 typedef struct gpumbi_worker {
     unsigned number;
+    const gpumbi_emulated_thread *self; /* that of its OS thread, while it runs blocks ... */
+    gpumbi_uint3 block;                 /* ... of which this is one */
     pthread_t os_thread;
+    unsigned char *red_zone[2];
     char *shared, *stacks;
     size_t shared_size;
 
@@ -4053,6 +4081,9 @@ static struct {
     void (*run)(void *);
     void *closure;
 } gpumbi_job; /* the one launch that is under way */
+static gpumbi_worker **gpumbi_pool;
+static unsigned gpumbi_pool_size;
+
 
 static inline unsigned gpumbi_lowest(uint64_t bits)
 {
@@ -4085,9 +4116,8 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     w->abandoned = 1;
-    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name,
-                     gpumbi_self.block_idx.x, gpumbi_self.block_idx.y, gpumbi_self.block_idx.z,
-                     text);
+    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name, w->block.x,
+                     w->block.y, w->block.z, text);
 }
 
 static inline const char *gpumbi_file_of(const gpumbi_place *p)
@@ -4505,24 +4535,40 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
     memcpy(to, numbers ? ")" : "", numbers ? 2 : 1);
 }
 
-/* In a plain launch the compiler may store a thread's index late, where it works on several threads
- * at a time, but never early. */
+/* A __shared__ array that is overrun may have spoilt all that belongs to the OS thread, but not
+ * where that lies. In a plain launch the compiler may store a thread's index late, where it works on
+ * several threads at a time, but never early. */
 static inline void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
     char text[2048] = "gpumb: kernel ";
-    if (!gpumbi_here || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
+    const gpumbi_worker *w = NULL;
+    unsigned i;
+    for (i = 0; i < gpumbi_pool_size; i++)
+        if (gpumbi_pool[i]->self == &gpumbi_self)
+            w = gpumbi_pool[i];
+    if (!w || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
         return;
+    const int fibers = gpumbi_job.launch->barrier;
     gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
-    gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
-    gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
-    gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
+    gpumbi_crash_add(text, ", block ", &w->block);
+    gpumbi_crash_add(text, ", thread ",
+                     fibers ? &w->fiber[w->current].index : &gpumbi_self.thread_idx);
+    gpumbi_crash_add(text, fibers ? ": " : " or a later one: ", NULL);
     gpumbi_crash_add(text, meaning, NULL);
     gpumbi_crash_add(text, gpumbi_crash_files, NULL);
     gpumbi_crash_add(text, "\n", NULL);
     if (gpumbi_write(2, text, strlen(text)) < 0)
         text[0] = 0; /* nobody listens */
 }
+
+#ifdef GPUMBI_ASAN
+static inline void gpumbi_asan_has_said(const char *report)
+{
+    (void)report;
+    gpumbi_report_crash("see AddressSanitizer's report above");
+}
+#endif
 
 /* ---- CPU emulation: launches -------------------------------------------------------------------
  * Owns the workers: the launching thread, which is number 0, and a pool that sleeps between
@@ -4531,8 +4577,7 @@ static inline void gpumbi_report_crash(const char *meaning)
 static pthread_mutex_t gpumbi_launch_lock = PTHREAD_MUTEX_INITIALIZER; /* one launch at a time */
 static pthread_mutex_t gpumbi_pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* for the sleepers only */
 static pthread_cond_t gpumbi_pool_changed = PTHREAD_COND_INITIALIZER;
-static gpumbi_worker **gpumbi_pool;
-static unsigned gpumbi_pool_size, gpumbi_pool_spins, gpumbi_sleepers;
+static unsigned gpumbi_pool_spins, gpumbi_sleepers;
 static int gpumbi_workers_wanted;
 static uint64_t gpumbi_ticket;  /* launches so far << 16 | workers in this one; none: go home */
 static uint64_t gpumbi_running; /* pool threads still busy with it */
@@ -4540,7 +4585,7 @@ static uint64_t gpumbi_running; /* pool threads still busy with it */
 GPUMB_API int gpumb_cpu_workers(void)
 {
     int wanted = __atomic_load_n(&gpumbi_workers_wanted, __ATOMIC_RELAXED);
-#ifdef GPUMB_TRACE /* follows one thread */
+#if defined(GPUMB_TRACE) || defined(GPUMBI_ASAN) /* the tracer follows one; see __shared__ */
     wanted = 1;
 #endif
     return wanted > 0 ? wanted : gpumbi_cores();
@@ -4583,16 +4628,24 @@ static inline void gpumbi_wake(void)
     }
 }
 
-/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. */
+static unsigned char gpumbi_untouched[GPUMBI_RED_ZONE]; /* what is in one */
+
+/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. A
+ * red zone is behind it; AddressSanitizer has its own. */
 static inline int gpumbi_shared_make(gpumbi_worker *w)
 {
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
-    if (size > w->shared_size) {
+#ifdef GPUMBI_ASAN
+    const size_t room = size, fits = size == w->shared_size;
+#else
+    const size_t room = size + sizeof gpumbi_untouched, fits = size <= w->shared_size;
+#endif
+    if (size && !fits) {
         void *p = NULL;
         gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (gpumbi_aligned(&p, 64, size)) {
+        if (gpumbi_aligned(&p, 64, room)) {
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
         }
@@ -4601,7 +4654,36 @@ static inline int gpumbi_shared_make(gpumbi_worker *w)
     }
     if (size)
         memset(w->shared, 0xcd, size);
+    if (size && room > size)
+        memcpy(w->shared + size, gpumbi_untouched, room - size);
+    w->red_zone[0] = NULL;
     return 0;
+}
+
+/* A kernel of a file with these begins. */
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last)
+{
+    gpumbi_worker *w = gpumbi_here;
+    if (w->red_zone[0] == first)
+        return;
+    w->red_zone[0] = (unsigned char *)memcpy(first, gpumbi_untouched, sizeof gpumbi_untouched);
+    w->red_zone[1] = (unsigned char *)memcpy(last, gpumbi_untouched, sizeof gpumbi_untouched);
+}
+
+/* After a block. */
+static inline void gpumbi_red_zones_look(gpumbi_worker *w)
+{
+    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
+    int i;
+    for (i = 0; w->red_zone[0] && i < 2; i++)
+        if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
+            gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
+#ifndef GPUMBI_ASAN
+    if (size && memcmp(w->shared + size, gpumbi_untouched, sizeof gpumbi_untouched))
+        gpumbi_block_fault(w, "wrote past the end of its %llu bytes of dynamic shared memory",
+                           (unsigned long long)size);
+#endif
+    (void)size;
 }
 
 /* One worker's share of the launch. */
@@ -4623,15 +4705,18 @@ static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, w->stacks, GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, &gpumbi_self, sizeof gpumbi_self));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_SHARED, w->shared, launch->shared_bytes));
-    gpumbi_self.shared = w->shared;
+    w->self = &gpumbi_self;
+    gpumbi_self.shared = launch->shared_bytes ? w->shared : NULL;
     gpumbi_self.grid_dim = gpumbi_extent_of(launch->grid);
     gpumbi_self.block_dim = gpumbi_extent_of(launch->block);
     for (; block < end && !__atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED); block++) {
-        gpumbi_self.block_idx = gpumbi_index_in(launch->grid, block);
+        gpumbi_self.block_idx = w->block = gpumbi_index_in(launch->grid, block);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 1));
         gpumbi_block_run(w);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 0));
+        gpumbi_red_zones_look(w);
     }
+    w->self = NULL;
     gpumbi_here = NULL;
     if (launch->barrier)
         gpumbi_fibers_forget(w);
@@ -4692,6 +4777,9 @@ static inline void gpumbi_pool_stop(void)
     }
     if (gpumbi_pool_size)
         gpumbi_crashes_watch(0, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(NULL);
+#endif
     free(gpumbi_pool);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
@@ -4709,7 +4797,11 @@ static inline int gpumbi_pool_start(void)
     if (!watching_forks)
         watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
+    memset(gpumbi_untouched, 0x5a, sizeof gpumbi_untouched);
     gpumbi_crashes_watch(1, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(gpumbi_asan_has_said);
+#endif
     gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
     for (i = 0; gpumbi_pool && i < wanted; i++) {
