@@ -3763,9 +3763,9 @@ int gpumbi_warp_size = 32;
 
 static pthread_mutex_t gpumbi_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static char gpumbi_fault_text[512], gpumbi_note_text[384];
-static int gpumbi_noted;                           /* 1: to be said, 2: said; once a program */
-static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
-static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
+static int gpumbi_noted;         /* 1: to be said, 2: said; once a program */
+static int gpumbi_launch_failed; /* every worker looks here between blocks */
+static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* while this thread runs a launch */
 
 GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
@@ -4083,7 +4083,6 @@ static struct {
 } gpumbi_job; /* the one launch that is under way */
 static gpumbi_worker **gpumbi_pool;
 static unsigned gpumbi_pool_size;
-
 
 static inline unsigned gpumbi_lowest(uint64_t bits)
 {
@@ -6813,7 +6812,7 @@ struct gpumb {
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
-        uint64_t reached_before;           /* regions, when it began */
+        uint64_t reached_before;       /* regions, when it began */
         double next_s;                 /* when the search for configurations shows how far it is */
         int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
         uint64_t expected;             /* rows */
@@ -6867,6 +6866,10 @@ struct gpumb {
         int replaces;         /* nothing is measured here: --replay, or several devices */
         size_t missing;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
+        const gpumbi_record *first; /* in the interleave under way, which ... */
+        uint64_t first_of;          /* ... has these draws */
+        size_t differ;              /* regions that state something else than their rows ... */
+        char differs[300];          /* ... as the first of them does */
     } kept;
 
     struct { /* EXPECT */
@@ -12035,10 +12038,11 @@ static inline void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
     fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
     fputs(", \"device\": ", file);
     gpumbi_json_string(file, g->device.name);
+    fputs(", \"backend\": ", file);
+    gpumbi_json_string(file, g->device.backend);
     fprintf(file,
-            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
-            "\"json_schema_version\": 1},\n\"benchmarks\": [",
-            g->device.backend, GPUMB_VERSION);
+            ", \"library_version\": \"gpumb %s\", \"json_schema_version\": 1},\n\"benchmarks\": [",
+            GPUMB_VERSION);
 }
 
 /* bench/kernel/axis:value ..., what is not ok left out. */
@@ -12086,6 +12090,15 @@ static inline void gpumbi_markdown_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
+/* Outside of the table: nothing in it is markup. */
+static inline void gpumbi_markdown_name(FILE *file, const char *text)
+{
+    char plain[GPUMBI_LINE];
+    gpumbi_copy_line(plain, sizeof plain, text);
+    for (const char *c = plain; *c; c++)
+        fprintf(file, strchr("\\`*_#<>[]|~&", *c) ? "\\%c" : "%c", *c);
+}
+
 /* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
 static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
 {
@@ -12104,8 +12117,11 @@ static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
             gpumbi_print(file, "- %s\n", note->text);
         return;
     }
-    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
-            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
+    fputs(g->settings.replay ? "Replayed: " : "", file);
+    gpumbi_markdown_name(file, g->device.name);
+    fputs(" (", file);
+    gpumbi_markdown_name(file, g->device.backend);
+    fprintf(file, ")%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
@@ -13413,6 +13429,57 @@ static inline int gpumbi_take_lane_rows(gpumb *g)
     return all;
 }
 
+/* What a region states that its row, whose device is known, says otherwise; NULL: nothing. Rows were
+ * compared with the first of their interleave where their times mean the same. */
+static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, const gpumb_result *r)
+{
+    const gpumbi_description *about = &g->region.next;
+    static const char *const name[] = {
+        "states other bytes than its row", "states other FLOP than its row",
+        "states other elements than its row", "states another footprint than its row"};
+    const double here[] = {about->bytes, about->flop, about->elements,
+                           gpumbi_real(about->footprint)};
+    const double there[] = {r->bytes, r->flop, r->elements, gpumbi_real(r->footprint_bytes)};
+    const int interleaved = g->interleave.next_look && g->interleave.turn == 0;
+    const int continues = g->kept.first && g->kept.first_of == g->interleave.draws;
+    if (interleaved && !continues) {
+        g->kept.first = kept;
+        g->kept.first_of = g->interleave.draws;
+    }
+    if (r->status != GPUMB_STATUS_OK)
+        return NULL;
+    for (int i = 0; i < 4 && g->device.arch[0]; i++)
+        if (here[i] > 0 && fabs(here[i] - there[i]) > 1e-9 * here[i])
+            return name[i];
+    if (!gpumbi_is_cpu(g) && r->timing != GPUMB_TIMING_GIVEN &&
+        ((about->timing == GPUMB_TIMING_HOST) != (r->timing == GPUMB_TIMING_HOST) ||
+         (about->timing == GPUMB_TIMING_EVENT && r->timing != GPUMB_TIMING_EVENT)))
+        return "is to be timed in another way than its row was";
+    if (r->compared_with[0] && !interleaved)
+        return "is in no GPUMB_INTERLEAVE, its row was";
+    if (r->compared_with[0] || !interleaved || !continues || r->timing == GPUMB_TIMING_GIVEN)
+        return NULL;
+    for (int c = GPUMBI_COLUMN_status; c <= GPUMBI_COLUMN_meaning; c++)
+        if (c != GPUMBI_COLUMN_reason && c != GPUMBI_COLUMN_verified &&
+            (!g->kept.first->text[c] || strcmp(g->kept.first->text[c], kept->text[c])))
+            return NULL;
+    return "is in a GPUMB_INTERLEAVE, its row was not";
+}
+
+static inline void gpumbi_compare_statements(gpumb *g, const gpumbi_record *kept)
+{
+    char label[200];
+    gpumbi_line line;
+    memset(&line, 0, sizeof line);
+    gpumbi_read_line(kept, &line);
+    const char *what = gpumbi_differs(g, kept, &line.result);
+    if (what && !g->kept.differ++) {
+        gpumbi_label(label, line.result.bench, line.result.kernel,
+                     g->kept.rows->axes + kept->first_axis, kept->axes);
+        gpumbi_format(g->kept.differs, sizeof g->kept.differs, "%s %s", label, what);
+    }
+}
+
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
  * the row's in a column of its own. What is not there is skipped, or left out where there is
  * nothing of the whole configuration. */
@@ -13423,6 +13490,8 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
     if (g->kept.missing > missing || g->done)
         return;
+    if (kept && !on)
+        gpumbi_compare_statements(g, kept);
     gpumbi_next_region(g); /* its description is in the row */
     gpumbi_sampler_init(g, s, kernel, NULL);
     if (on && s->point.depth < GPUMBI_DEPTH)
@@ -13468,6 +13537,16 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     return kept != NULL;
 }
 
+/* What programs divide by, where a file does not say it, or something impossible. */
+static inline void gpumbi_complete_device(gpumb_device *d)
+{
+    if (d->warp_size != 32 && d->warp_size != 64)
+        d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
+    d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
+    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
+    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
+}
+
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
  * of this run's. CSV knows the device's name, the rates in its rows and the profile. */
 static inline void gpumbi_replay_open(gpumb *g)
@@ -13503,10 +13582,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_copy_text(g->device.name, sizeof g->device.name, t->now.device);
         gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
         g->device.ecc = -1;
-        g->device.warp_size = strcmp(g->device.backend, "hip") ? 32 : 64;
-        g->device.max_block = 1024;
-        g->device.multiprocessors = 1; /* programs divide by it */
     }
+    gpumbi_complete_device(&g->device);
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -13526,26 +13603,84 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->kept.left = t->count;
 }
 
+/* Whether a row of this run has such a value of an axis. */
+static inline int gpumbi_value_reached(gpumb *g, const gpumbi_cell *cell)
+{
+    gpumbi_number number;
+    int found = 0;
+    for (size_t i = 0; i < g->rows.count && !found; i++) {
+        const gpumbi_point *point = &g->rows.at[i]->point;
+        for (int k = 0; k < point->depth && !found; k++)
+            found = !strcmp(g->columns.name[point->at[k].column], cell->name) &&
+                    !strcmp(gpumbi_axis_text(point, point->at[k].column, &number), cell->text);
+    }
+    return found;
+}
+
+/* What a run needs to show the rows that are left, or why it can't: their axes, where this one has
+ * not reached all of their values. */
+static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
+{
+    const gpumbi_records *t = g->kept.rows;
+    const gpumbi_record *first = t->rows, *const end = t->rows + t->count;
+    char values[160];
+    double number; /* names are the program's */
+    text[0] = 0;
+    while (first < end && first->matched)
+        first++;
+    for (size_t a = 0; first < end && a < first->axes; a++) {
+        const gpumbi_cell *axis = &t->axes[first->first_axis + a];
+        int c = 0;
+        while (c < g->columns.count && strcmp(g->columns.name[c], axis->name))
+            c++;
+        if (c == g->columns.count && t->exact) {
+            gpumbi_append(text, size, "; this program has no axis %s", axis->name);
+            continue;
+        }
+        values[0] = 0;
+        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++)
+            for (size_t k = 0; !r->matched && k < r->axes; k++) {
+                const gpumbi_cell *cell = &t->axes[r->first_axis + k];
+                if (!strcmp(cell->name, axis->name) && gpumbi_read_number(cell->text, &number) &&
+                    !gpumbi_is_listed(values, cell->text) &&
+                    strlen(values) + strlen(cell->text) < sizeof values - 4 &&
+                    !gpumbi_value_reached(g, cell))
+                    gpumbi_list(values, sizeof values, cell->text);
+            }
+        for (char *v = values; *v; v++)
+            *v = *v == ';' ? ',' : *v;
+        if (values[0])
+            gpumbi_append(text, size, "%s --axis %s=%s", strstr(text, "take") ? "" : "; they take",
+                          axis->name, values);
+    }
+}
+
 /* At the end: says which rows of the earlier run no region has used. */
 static inline void gpumbi_resume_end(gpumb *g)
 {
     const char *file = g->settings.replay, *settings = NULL;
+    char needs[400] = "";
     if (!g->kept.rows || !gpumbi_working(g))
         return;
+    if (file)
+        gpumbi_replay_needs(g, needs, sizeof needs);
+    if (g->kept.differ)
+        gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
+                   gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
     if (g->kept.missing && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
                    gpumbi_count(g->kept.missing, "region").text);
     if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
-                   "of %s; run the program that has written it",
-                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench]);
+                   "of %s; run the program that has written it%s",
+                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench], needs);
     if (!g->kept.left || !g->rows.count)
         return;
     if (file)
         settings = g->kept.rows->rows[0].text[GPUMBI_COLUMN_settings];
-    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s",
-               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text,
+    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s%s",
+               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text, needs,
                settings ? "; that one had " : "", settings ? settings : "");
     g->kept.left = 0;
     gpumbi_write_rows(g);

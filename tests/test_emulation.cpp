@@ -1008,9 +1008,8 @@ static void test_crashes()
     check_crash(
         SIGSEGV, "gpumb: kernel out_of_bounds_later, block (2,1,0), thread (13,1,0): SIGSEGV",
         [] { GPUMB_LAUNCH_BARRIER(out_of_bounds_later, dim3(3, 2), dim3(16, 2), 0, nowhere, 13); });
-    check_crash(
-        SIGSEGV, "gpumb: kernel spoils_and_crashes, block (1,0,0), thread (5,0,0): SIGSEGV",
-        [] { GPUMB_LAUNCH_BARRIER(spoils_and_crashes, 2, 16, 0, nowhere); });
+    check_crash(SIGSEGV, "gpumb: kernel spoils_and_crashes, block (1,0,0), thread (5,0,0): SIGSEGV",
+                [] { GPUMB_LAUNCH_BARRIER(spoils_and_crashes, 2, 16, 0, nowhere); });
     check_crash(SIGFPE,
                 "gpumb: kernel divide, block (9,0,0), thread (3,0,0) or a later one: "
                 "SIGFPE: an integer division by zero\n",
@@ -1062,8 +1061,8 @@ static void test_overruns()
 {
     static float out[32 * 32];
     int status = 0;
-    std::string said = child_says(
-        &status, [] { GPUMB_LAUNCH_BARRIER(tiled, 2, dim3(32, 32), 0, out, 34); });
+    std::string said =
+        child_says(&status, [] { GPUMB_LAUNCH_BARRIER(tiled, 2, dim3(32, 32), 0, out, 34); });
     CHECK(said.find("global-buffer-overflow") != std::string::npos);
     CHECK(said.find("in tiled") != std::string::npos);
     CHECK(said.find("tests/test_emulation.cpp:") != std::string::npos);
