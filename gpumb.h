@@ -460,7 +460,9 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
  * change from run to run. */
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i);
 
-/* Sets every byte to 0xff (NaN as fp32 and fp64, -1 as integer). */
+/* Sets every 16 bits to 0x7ffd: NaN as fp16, bf16, fp32 and fp64, and as integers nothing that is
+ * computed: 32765, GPUMB_POISON, bytes of 253 and 127 in turn. */
+#define GPUMB_POISON 0x7ffd7ffdu
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
@@ -7562,9 +7564,13 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
     return x.u;
 }
 
+enum { GPUMBI_SAME = -1 }; /* in place of a gpumb_fill_kind: the seed itself */
+
 GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
 {
     const uint64_t random = gpumbi_mix(seed, i);
+    if (kind == GPUMBI_SAME)
+        return seed;
     if (kind == GPUMB_FILL_F32)
         return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
     if (kind == GPUMB_FILL_F64) {
@@ -7658,7 +7664,7 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
 
 /* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
  * functions here. */
-enum { GPUMBI_COMPARE = -1 }; /* in place of a gpumb_fill_kind */
+enum { GPUMBI_COMPARE = -2 }; /* in place of a gpumb_fill_kind */
 
 static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
                                            int kind, uint64_t seed, gpumbi_difference *difference)
@@ -7917,18 +7923,6 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
     return b ? b->bytes : 0;
 }
 
-GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
-{
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b) {
-        gpumbi_null(g, "gpumb_poison");
-        return;
-    }
-    gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
-    b->fill = GPUMB_FILL_ZERO;
-}
-
 /* Copies, and waits for it; like gpumbi_try() 0 if all is well. */
 static inline int gpumbi_copy_now(gpumb *g, void *to, const void *from, uint64_t bytes,
                                   const char *what)
@@ -8093,6 +8087,15 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
 }
 #endif
 
+/* The same words as those of a kernel. */
+static inline void gpumbi_fill_host(gpumb_buffer *b, int kind, uint64_t seed)
+{
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumbi_word(kind, seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
+}
+
 /* With what it was filled before, by the salt of now. */
 static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 {
@@ -8106,12 +8109,30 @@ static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumbi_done(g, b, filled);
 #else
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
-    }
+    gpumbi_fill_host(b, (int)b->fill, b->seed ^ gpumbi_salt);
     (void)g;
 #endif
+}
+
+GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_poison");
+        return;
+    }
+    b->fill = GPUMB_FILL_ZERO;
+    const uint64_t poison =
+        (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
+#ifdef __cplusplus
+    if (b->kind != GPUMB_MEMORY_HOST) {
+        gpumbi_launch_bytes(g, b->data, NULL, b->bytes, GPUMBI_SAME, poison, NULL);
+        return;
+    }
+#endif
+    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
+        gpumbi_fill_host(b, GPUMBI_SAME, poison);
 }
 
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
@@ -16280,11 +16301,15 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
         const uint64_t i = e - out_offset;
         const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
         GPUMBI_NO_UNROLL
-        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++)
-            if (out[e * elem + b] != (moved ? in[(in_offset + i) * elem + b] : 0xff)) {
+        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++) {
+            const uint64_t at = e * elem + b;
+            const unsigned right =
+                moved ? in[(in_offset + i) * elem + b] : GPUMB_POISON >> at % 2 * 8 & 0xff;
+            if (out[at] != right) {
                 atomicAdd(&found->count, 1ull);
-                atomicMin(&found->first, (unsigned long long)(e * elem + b));
+                atomicMin(&found->first, (unsigned long long)at);
             }
+        }
     }
 }
 #endif /* GPUMB_STRIDED */
@@ -17986,7 +18011,7 @@ static inline int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c,
     if (gpumb_read(g, c->out, 0, sums, sizeof sums))
         return 0;
     for (int i = 0; i < GPUMBI_SUMS; i++)
-        total += sums[i] + 1; /* on top of the poison, -1 */
+        total += sums[i] - GPUMB_POISON; /* on which they lie */
     if (total == (uint32_t)expected->count)
         return 1;
     gpumb_reason(g, "the sums add up to %u, expected %u", (unsigned)total,

@@ -12,7 +12,9 @@
 
 #include "check.h"
 #include "fake.h"
+#include "poison.h"
 
+#include <cmath>
 #include <unistd.h>
 #include <vector>
 
@@ -48,10 +50,35 @@ static std::vector<unsigned char> contents(gpumb *g, const gpumb_buffer *b)
 
 static int finds_poison(gpumb *g, void *b)
 {
-    for (const unsigned char byte : contents(g, (const gpumb_buffer *)b))
-        if (byte != 0xff)
-            return 0;
-    return 1;
+    return is_poison(contents(g, (const gpumb_buffer *)b).data(),
+                     gpumb_size((const gpumb_buffer *)b), 0);
+}
+
+// Nothing that a kernel leaves: not a number of any width, and as an integer neither small nor -1.
+static void test_poison()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    gpumb_poison(g, b);
+    double d;
+    float f;
+    uint16_t h;
+    uint32_t u;
+    const unsigned char *bytes = GPUMB_PTR(const unsigned char, b);
+    memcpy(&d, bytes, sizeof d);
+    memcpy(&f, bytes + 4, sizeof f);
+    memcpy(&h, bytes + 2, sizeof h);
+    memcpy(&u, bytes + 60, sizeof u);
+    CHECK(std::isnan(d) && std::isnan(f));
+    CHECK((h & 0x7c00) == 0x7c00 && (h & 0x3ff)); // as fp16
+    CHECK((h & 0x7f80) == 0x7f80 && (h & 0x7f));  // as bf16
+    CHECK(u == GPUMB_POISON && u + 1000 > 2000 && bytes[0] != bytes[1]);
+    gpumb_buffer *odd = gpumb_wrap(g, GPUMB_PTR(char, b) + 3, 9); // in step with what is aligned
+    gpumb_fill(g, odd, GPUMB_FILL_ZERO, 0);
+    gpumb_poison(g, odd);
+    CHECK(is_poison(bytes, 64, 0));
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
 }
 
 static void test_kinds()
@@ -488,6 +515,7 @@ static void test_table()
 
 int main()
 {
+    test_poison();
     test_kinds();
     test_staging();
     test_no_room();
