@@ -774,6 +774,7 @@ typedef struct gpumb_result {
     double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
     gpumb_meaning meaning;
     unsigned flags;
+    char time_utc[32]; /* when its region had ended: "2026-01-31T12:00:00Z"; "": unknown */
 } gpumb_result;
 
 /* Why a device's clock is below what it could be. */
@@ -9324,6 +9325,7 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     if (ok && g->settings.profile)
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, GPUMBI_PROFILED);
     gpumbi_derive(g, s);
+    gpumbi_dev_date(s->result.time_utc);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, GPUMBI_NAMELESS);
     if (s->copy_to) {
@@ -9842,7 +9844,8 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
     X(values, TEXT, ALWAYS, values, no)                                                            \
-    X(settings, TEXT, ALWAYS, settings, no)
+    X(settings, TEXT, ALWAYS, settings, no)                                                        \
+    X(time_utc, TEXT, ALWAYS, result.time_utc, no)
 
 #define GPUMBI_DEVICE_FIELDS(X)                                                                    \
     X(name, TEXT, ALWAYS, device.name, no)                                                         \
@@ -13325,7 +13328,7 @@ static inline void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi
                           k < 4 ? here : gpumbi_unlisted(here, there, less));
     }
     for (int c = 0; c < GPUMBI_COLUMNS_FIXED && t->count && !wrong[0]; c++)
-        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values)
+        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values && c != GPUMBI_COLUMN_time_utc)
             gpumbi_format(wrong, sizeof wrong, "has no column %s", gpumbi_row_fields[c].name);
     gpumbi_sink_part(sink, part);
     if (wrong[0])

@@ -663,10 +663,41 @@ static void test_replayed_of_another()
     CHECK(has(none.said, "run the program that has written it; they take --axis n=7,8"));
     const outcome given = run(words{"--replay=v.csv", "--axis=n=7,8", "--axis=share=0.25"});
     CHECK(has(given.said, "has nothing of the configurations of") && !has(given.said, "they take"));
-    store("v.csv", replaced(read_file("v.csv"), "settings,form,n,", "settings,form,size,"));
+    store("v.csv", replaced(read_file("v.csv"), "settings,time_utc,form,n,",
+                            "settings,time_utc,form,size,"));
     const outcome axis = run(words{"--replay=v.csv"});
     CHECK_INT(axis.code, GPUMB_EXIT_USAGE);
     CHECK(has(axis.said, "; this program has no axis size"));
+}
+
+// A row keeps the time at which it was measured, and files from before that column go on.
+static void test_dates()
+{
+    const words csv = {"--csv=x.csv"};
+    clean();
+    run(csv, [] { interrupted = 9; });
+    const std::string part = read_file("x.csv.part");
+    CHECK_INT(count(part, ",2026-01-31T12:00:00Z,"), rows_of(part));
+    const auto later = [] { fake_date = "2027-02-01T00:00:00Z"; };
+    const outcome o = run(csv + words{"--resume"}, later);
+    CHECK_INT(kept(o), rows_of(part));
+    const std::string resumed = read_file("x.csv");
+    CHECK_INT(count(resumed, ",2026-01-31T12:00:00Z,"), kept(o));
+    CHECK_INT(count(resumed, ",2027-02-01T00:00:00Z,"), ROWS - kept(o));
+    rename("x.csv", "w.csv");
+    run(csv + words{"--replay=w.csv", "--json=x.json"}, [] { fake_date = "2028"; });
+    CHECK_INT(count(read_file("x.json"), "\"time_utc\": \"2026-01-31T12:00:00Z\""), kept(o));
+    CHECK(!has(read_file("x.csv"), "2028"));
+
+    const std::string old = replaced(replaced(part, ",time_utc", ""), ",2026-01-31T12:00:00Z", "");
+    store("x.csv.part", old);
+    CHECK_INT(kept(run(csv + words{"--resume"})), rows_of(part));
+    CHECK_INT(rows_of(read_file("x.csv")), ROWS);
+    CHECK(has(read_file("x.csv"), ",settings,time_utc,form,"));
+    store("w.csv", old);
+    const outcome replayed = run(words{"--json=x.json", "--replay=w.csv"});
+    CHECK(!has(replayed.said, "time_utc") && has(read_file("x.json"), "\"time_utc\": null"));
+    CHECK(!has(run(csv + words{"--compare=w.csv"}).said, "w.csv"));
 }
 
 // What programs divide by, and names that end a line of a sink, or mean something there.
@@ -715,6 +746,7 @@ int main()
     test_replayed_otherwise();
     test_replayed_of_another();
     test_replayed_devices();
+    test_dates();
     clean();
     if (chdir("/"))
         return 1;
