@@ -256,8 +256,9 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 /* Exit codes, as gpumb_close() returns them. */
 enum {
     GPUMB_EXIT_OK = 0,
-    GPUMB_EXIT_FAILED = 1,    /* a check failed; nothing measured, a sweep with nothing to measure,
-                               * or all skipped; slower, --fail-on-regression; less than --expect */
+    GPUMB_EXIT_FAILED = 1,    /* a check failed; a launch was refused or failed; nothing measured, a
+                               * sweep with nothing to measure, or all skipped; slower,
+                               * --fail-on-regression; less than --expect */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -6741,6 +6742,7 @@ struct gpumb {
     gpumb_device device;
     void *sensors, *stream, *own_stream;
     char trouble[200]; /* why the next region has to be skipped */
+    int launch_fails;  /* is why */
     char why[200];     /* from gpumb_reason() */
 
     struct { /* BUFFERS */
@@ -7098,11 +7100,20 @@ static inline int gpumbi_try(gpumb *g, int error, const char *what)
     return 1;
 }
 
+/* A launch of the region under way, or else of the next one, is refused or has failed. */
+static inline void gpumbi_launch_fails(gpumb *g)
+{
+    if (g->region.active)
+        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    else
+        g->launch_fails = 1;
+}
+
 /* The same for a launch, or for the end of what was launched. */
 static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
-    if (error && g->region.active)
-        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    if (error)
+        gpumbi_launch_fails(g);
     return gpumbi_try(g, error, what);
 }
 
@@ -7470,6 +7481,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
             gpumb_skip(g, "launch of %s refused: %s.%c is %llu, it can be 1 to %llu", shape->name,
                        i < 3 ? "grid" : "block", "xyz"[i % 3], (unsigned long long)extent,
                        (unsigned long long)limit);
+            gpumbi_launch_fails(g);
             return 0;
         }
     }
@@ -7477,6 +7489,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
     if (threads > most) {
         gpumb_skip(g, "launch of %s refused: %llu threads in a block, at most %llu", shape->name,
                    (unsigned long long)threads, (unsigned long long)most);
+        gpumbi_launch_fails(g);
         return 0;
     }
     gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
@@ -7518,7 +7531,7 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
     const gpumbi_shape shape = {
         name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, 0};
     if (gpumbi_launch_begin(&shape, function)) {
-        gpumbi_try(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
+        gpumbi_try_launch(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
         gpumbi_launch_end();
     }
 }
@@ -9313,7 +9326,8 @@ static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     g->outcome.warmed |= ok;
     g->outcome.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-    g->outcome.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
+    g->outcome.failed |= (s->copy_to && s->result.status == GPUMB_STATUS_FAILED) ||
+                         (!ok && s->result.flags & GPUMB_FLAG_LAUNCH_FAILED);
 }
 
 /* A region has run, or can't: fills the result that it was given, or makes a row. */
@@ -9387,6 +9401,7 @@ static inline void gpumbi_next_region(gpumb *g)
 {
     memset(&g->region.next, 0, sizeof g->region.next);
     gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
+    g->launch_fails = 0;
 }
 
 /* The description that gpumb_set_...() fill: of the next region, or a dummy where nothing is to be
@@ -9522,6 +9537,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
         fresh.about.cache = GPUMB_CACHE_COLD;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
+    fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
@@ -15367,9 +15383,9 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_append(
         text, sizeof text,
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, nothing measured, --expect missed, regression\n"
-        "with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
-        "129 hung up, 130 interrupted, 143 terminated.\n");
+        "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
+        "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output\n"
+        "error, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
