@@ -9326,8 +9326,10 @@ static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     g->outcome.warmed |= ok;
     g->outcome.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-    g->outcome.failed |= (s->copy_to && s->result.status == GPUMB_STATUS_FAILED) ||
-                         (!ok && s->result.flags & GPUMB_FLAG_LAUNCH_FAILED);
+    const int launch_failed = !ok && s->result.flags & GPUMB_FLAG_LAUNCH_FAILED;
+    g->outcome.failed |= (s->copy_to && s->result.status == GPUMB_STATUS_FAILED) || launch_failed;
+    if (launch_failed && !g->table.file && !s->copy_to) /* nothing else says so */
+        gpumbi_say("%s: %s", gpumbi_kernel_name(&s->result), s->result.reason);
 }
 
 /* A region has run, or can't: fills the result that it was given, or makes a row. */
@@ -15384,7 +15386,8 @@ GPUMB_API const char *gpumb_help_text(void)
         text, sizeof text,
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
         "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
-        "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output\n"
+        "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or "
+        "output\n"
         "error, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
