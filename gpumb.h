@@ -7901,6 +7901,10 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
+    if ((unsigned)kind > GPUMB_MEMORY_HOST) {
+        gpumb_skip(g, "gpumb_alloc_kind: there is no kind %d", (int)kind);
+        return NULL;
+    }
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
         gpumb_free(g, b);
@@ -8156,6 +8160,10 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         return;
     if (!b) {
         gpumbi_null(g, "gpumb_fill");
+        return;
+    }
+    if ((unsigned)kind > GPUMB_FILL_ZERO) {
+        gpumb_skip(g, "gpumb_fill: there is no kind %d", (int)kind);
         return;
     }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);

@@ -81,6 +81,25 @@ static void test_poison()
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
 }
 
+// Enumerations out of range are reasons, and read nothing.
+static void test_no_such_kind()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    for (int kind : {-1, 4, 1 << 30}) {
+        gpumb_fill(g, b, (gpumb_fill_kind)kind, 1);
+        GPUMB_MEASURE(g, "filled")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_fill: there is no kind "));
+        CHECK(gpumb_alloc_kind(g, (gpumb_memory)kind, 64) == NULL);
+        GPUMB_MEASURE(g, "allocated")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_alloc_kind: there is no kind "));
+    }
+    gpumb_close(g);
+}
+
 static void test_kinds()
 {
     for (const gpumb_memory kind : kinds) {
@@ -516,6 +535,7 @@ static void test_table()
 int main()
 {
     test_poison();
+    test_no_such_kind();
     test_kinds();
     test_staging();
     test_no_room();
