@@ -177,7 +177,11 @@ A context belongs to one thread.
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
 #define GPUMBI_UNUSED __attribute__((unused))
+#if defined(GPUMB_BACKEND_CPU) && !defined(__clang__)
+#define GPUMBI_PER_THREAD __thread __attribute__((no_reorder)) /* before the arrays of users */
+#else
 #define GPUMBI_PER_THREAD __thread
+#endif
 #else
 #define GPUMBI_INLINE __forceinline
 #define GPUMBI_NOINLINE __declspec(noinline)
@@ -252,8 +256,9 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 /* Exit codes, as gpumb_close() returns them. */
 enum {
     GPUMB_EXIT_OK = 0,
-    GPUMB_EXIT_FAILED = 1,    /* a check failed; nothing measured, a sweep with nothing to measure,
-                               * or all skipped; slower, --fail-on-regression; less than --expect */
+    GPUMB_EXIT_FAILED = 1,    /* a check failed; a launch was refused or failed; nothing measured, a
+                               * sweep with nothing to measure, or all skipped; slower,
+                               * --fail-on-regression; less than --expect */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -460,7 +465,9 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
  * change from run to run. */
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i);
 
-/* Sets every byte to 0xff (NaN as fp32 and fp64, -1 as integer). */
+/* Sets every 16 bits to 0x7ffd: NaN as fp16, bf16, fp32 and fp64, and as integers nothing that is
+ * computed: 32765, GPUMB_POISON, bytes of 253 and 127 in turn. */
+#define GPUMB_POISON 0x7ffd7ffdu
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
@@ -796,6 +803,7 @@ typedef struct gpumb_result {
     double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
     gpumb_meaning meaning;
     unsigned flags;
+    char time_utc[32]; /* when its region had ended: "2026-01-31T12:00:00Z"; "": unknown */
 } gpumb_result;
 
 /* Why a device's clock is below what it could be. */
@@ -1338,7 +1346,7 @@ typedef struct gpumbi_place {
 /* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
  * wrapper. */
 #ifdef GPUMB_STATIC
-static __thread gpumbi_emulated_thread gpumbi_self;
+static GPUMBI_PER_THREAD gpumbi_emulated_thread gpumbi_self;
 static int gpumbi_warp_size = 32;
 #else
 extern __thread gpumbi_emulated_thread gpumbi_self;
@@ -1350,6 +1358,8 @@ GPUMB_API void gpumbi_cpu_shutdown(void);
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate);
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width);
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
+enum { GPUMBI_RED_ZONE = 256 };
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1373,8 +1383,24 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
-#ifndef __shared__
+#if !defined(__shared__) && defined(GPUMBI_ASAN)
+#define __shared__ static /* red zones lie between these alone; so there is one worker */
+#elif !defined(__shared__)
 #define __shared__ static __thread /* a block never leaves its OS thread */
+#endif
+
+/* What lies behind the __shared__ arrays of a file: the first such variable, where they are laid
+ * out in reverse order, as by gcc from -O1 on; else the last, as all templates are made. */
+#if defined(GPUMBI_ASAN)
+#define GPUMBI_RED_ZONES() (void)0
+#else
+static __thread unsigned char gpumbi_red_zone[GPUMBI_RED_ZONE] GPUMBI_UNUSED;
+template <class Last> static unsigned char *gpumbi_last_red_zone()
+{
+    static __thread unsigned char zone[GPUMBI_RED_ZONE];
+    return zone;
+}
+#define GPUMBI_RED_ZONES() gpumbi_cpu_red_zones(gpumbi_red_zone, gpumbi_last_red_zone<void>())
 #endif
 
 #define threadIdx (gpumbi_self.thread_idx)
@@ -1725,6 +1751,7 @@ struct gpumbi_extent {
 
 template <class Call> static void gpumbi_run_thread(void *call)
 {
+    GPUMBI_RED_ZONES();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 0));
     (*static_cast<const Call *>(call))();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 1));
@@ -1735,6 +1762,7 @@ template <class Call> __attribute__((flatten)) static void gpumbi_run_block(void
 {
     const Call run = *static_cast<const Call *>(call);
     const uint3 size = blockDim;
+    GPUMBI_RED_ZONES();
     for (unsigned z = 0; z < size.z; z++)
         for (unsigned y = 0; y < size.y; y++)
             for (unsigned x = 0; x < size.x; x++) {
@@ -3767,9 +3795,9 @@ int gpumbi_warp_size = 32;
 
 static pthread_mutex_t gpumbi_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static char gpumbi_fault_text[512], gpumbi_note_text[384];
-static int gpumbi_noted;                           /* 1: to be said, 2: said; once a program */
-static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
-static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
+static int gpumbi_noted;         /* 1: to be said, 2: said; once a program */
+static int gpumbi_launch_failed; /* every worker looks here between blocks */
+static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* while this thread runs a launch */
 
 GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
@@ -3787,7 +3815,7 @@ GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 
 GPUMB_API const char *gpumbi_cpu_take_fault(void)
 {
-    static __thread char taken[sizeof gpumbi_fault_text];
+    static GPUMBI_PER_THREAD char taken[sizeof gpumbi_fault_text];
     pthread_mutex_lock(&gpumbi_fault_lock);
     memcpy(taken, gpumbi_fault_text, sizeof taken);
     gpumbi_fault_text[0] = 0;
@@ -4004,6 +4032,7 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
 void __sanitizer_start_switch_fiber(void **fake, const void *low, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size);
 void __asan_unpoison_memory_region(void const volatile *p, size_t size);
+void __asan_set_error_report_callback(void (*told)(const char *report));
 #elif defined(GPUMBI_TSAN)
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
@@ -4059,7 +4088,10 @@ typedef struct gpumbi_group {
 
 typedef struct gpumbi_worker {
     unsigned number;
+    const gpumbi_emulated_thread *self; /* that of its OS thread, while it runs blocks ... */
+    gpumbi_uint3 block;                 /* ... of which this is one */
     pthread_t os_thread;
+    unsigned char *red_zone[2];
     char *shared, *stacks;
     size_t shared_size;
 
@@ -4081,6 +4113,8 @@ static struct {
     void (*run)(void *);
     void *closure;
 } gpumbi_job; /* the one launch that is under way */
+static gpumbi_worker **gpumbi_pool;
+static unsigned gpumbi_pool_size;
 
 static inline unsigned gpumbi_lowest(uint64_t bits)
 {
@@ -4113,9 +4147,8 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     w->abandoned = 1;
-    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name,
-                     gpumbi_self.block_idx.x, gpumbi_self.block_idx.y, gpumbi_self.block_idx.z,
-                     text);
+    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name, w->block.x,
+                     w->block.y, w->block.z, text);
 }
 
 static inline const char *gpumbi_file_of(const gpumbi_place *p)
@@ -4533,24 +4566,40 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
     memcpy(to, numbers ? ")" : "", numbers ? 2 : 1);
 }
 
-/* In a plain launch the compiler may store a thread's index late, where it works on several threads
- * at a time, but never early. */
+/* A __shared__ array that is overrun may have spoilt all that belongs to the OS thread, but not
+ * where that lies. In a plain launch the compiler may store a thread's index late, where it works on
+ * several threads at a time, but never early. */
 static inline void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
     char text[2048] = "gpumb: kernel ";
-    if (!gpumbi_here || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
+    const gpumbi_worker *w = NULL;
+    unsigned i;
+    for (i = 0; i < gpumbi_pool_size; i++)
+        if (gpumbi_pool[i]->self == &gpumbi_self)
+            w = gpumbi_pool[i];
+    if (!w || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
         return;
+    const int fibers = gpumbi_job.launch->barrier;
     gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
-    gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
-    gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
-    gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
+    gpumbi_crash_add(text, ", block ", &w->block);
+    gpumbi_crash_add(text, ", thread ",
+                     fibers ? &w->fiber[w->current].index : &gpumbi_self.thread_idx);
+    gpumbi_crash_add(text, fibers ? ": " : " or a later one: ", NULL);
     gpumbi_crash_add(text, meaning, NULL);
     gpumbi_crash_add(text, gpumbi_crash_files, NULL);
     gpumbi_crash_add(text, "\n", NULL);
     if (gpumbi_write(2, text, strlen(text)) < 0)
         text[0] = 0; /* nobody listens */
 }
+
+#ifdef GPUMBI_ASAN
+static inline void gpumbi_asan_has_said(const char *report)
+{
+    (void)report;
+    gpumbi_report_crash("see AddressSanitizer's report above");
+}
+#endif
 
 /* ---- CPU emulation: launches -------------------------------------------------------------------
  * Owns the workers: the launching thread, which is number 0, and a pool that sleeps between
@@ -4559,8 +4608,7 @@ static inline void gpumbi_report_crash(const char *meaning)
 static pthread_mutex_t gpumbi_launch_lock = PTHREAD_MUTEX_INITIALIZER; /* one launch at a time */
 static pthread_mutex_t gpumbi_pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* for the sleepers only */
 static pthread_cond_t gpumbi_pool_changed = PTHREAD_COND_INITIALIZER;
-static gpumbi_worker **gpumbi_pool;
-static unsigned gpumbi_pool_size, gpumbi_pool_spins, gpumbi_sleepers;
+static unsigned gpumbi_pool_spins, gpumbi_sleepers;
 static int gpumbi_workers_wanted;
 static uint64_t gpumbi_ticket;  /* launches so far << 16 | workers in this one; none: go home */
 static uint64_t gpumbi_running; /* pool threads still busy with it */
@@ -4568,7 +4616,7 @@ static uint64_t gpumbi_running; /* pool threads still busy with it */
 GPUMB_API int gpumb_cpu_workers(void)
 {
     int wanted = __atomic_load_n(&gpumbi_workers_wanted, __ATOMIC_RELAXED);
-#ifdef GPUMB_TRACE /* follows one thread */
+#if defined(GPUMB_TRACE) || defined(GPUMBI_ASAN) /* the tracer follows one; see __shared__ */
     wanted = 1;
 #endif
     return wanted > 0 ? wanted : gpumbi_cores();
@@ -4611,16 +4659,24 @@ static inline void gpumbi_wake(void)
     }
 }
 
-/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. */
+static unsigned char gpumbi_untouched[GPUMBI_RED_ZONE]; /* what is in one */
+
+/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. A
+ * red zone is behind it; AddressSanitizer has its own. */
 static inline int gpumbi_shared_make(gpumbi_worker *w)
 {
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
-    if (size > w->shared_size) {
+#ifdef GPUMBI_ASAN
+    const size_t room = size, fits = size == w->shared_size;
+#else
+    const size_t room = size + sizeof gpumbi_untouched, fits = size <= w->shared_size;
+#endif
+    if (size && !fits) {
         void *p = NULL;
         gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (gpumbi_aligned(&p, 64, size)) {
+        if (gpumbi_aligned(&p, 64, room)) {
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
         }
@@ -4629,7 +4685,36 @@ static inline int gpumbi_shared_make(gpumbi_worker *w)
     }
     if (size)
         memset(w->shared, 0xcd, size);
+    if (size && room > size)
+        memcpy(w->shared + size, gpumbi_untouched, room - size);
+    w->red_zone[0] = NULL;
     return 0;
+}
+
+/* A kernel of a file with these begins. */
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last)
+{
+    gpumbi_worker *w = gpumbi_here;
+    if (w->red_zone[0] == first)
+        return;
+    w->red_zone[0] = (unsigned char *)memcpy(first, gpumbi_untouched, sizeof gpumbi_untouched);
+    w->red_zone[1] = (unsigned char *)memcpy(last, gpumbi_untouched, sizeof gpumbi_untouched);
+}
+
+/* After a block. */
+static inline void gpumbi_red_zones_look(gpumbi_worker *w)
+{
+    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
+    int i;
+    for (i = 0; w->red_zone[0] && i < 2; i++)
+        if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
+            gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
+#ifndef GPUMBI_ASAN
+    if (size && memcmp(w->shared + size, gpumbi_untouched, sizeof gpumbi_untouched))
+        gpumbi_block_fault(w, "wrote past the end of its %llu bytes of dynamic shared memory",
+                           (unsigned long long)size);
+#endif
+    (void)size;
 }
 
 /* One worker's share of the launch. */
@@ -4651,15 +4736,18 @@ static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, w->stacks, GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, &gpumbi_self, sizeof gpumbi_self));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_SHARED, w->shared, launch->shared_bytes));
-    gpumbi_self.shared = w->shared;
+    w->self = &gpumbi_self;
+    gpumbi_self.shared = launch->shared_bytes ? w->shared : NULL;
     gpumbi_self.grid_dim = gpumbi_extent_of(launch->grid);
     gpumbi_self.block_dim = gpumbi_extent_of(launch->block);
     for (; block < end && !__atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED); block++) {
-        gpumbi_self.block_idx = gpumbi_index_in(launch->grid, block);
+        gpumbi_self.block_idx = w->block = gpumbi_index_in(launch->grid, block);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 1));
         gpumbi_block_run(w);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 0));
+        gpumbi_red_zones_look(w);
     }
+    w->self = NULL;
     gpumbi_here = NULL;
     if (launch->barrier)
         gpumbi_fibers_forget(w);
@@ -4720,6 +4808,9 @@ static inline void gpumbi_pool_stop(void)
     }
     if (gpumbi_pool_size)
         gpumbi_crashes_watch(0, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(NULL);
+#endif
     free(gpumbi_pool);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
@@ -4737,7 +4828,11 @@ static inline int gpumbi_pool_start(void)
     if (!watching_forks)
         watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
+    memset(gpumbi_untouched, 0x5a, sizeof gpumbi_untouched);
     gpumbi_crashes_watch(1, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(gpumbi_asan_has_said);
+#endif
     gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
     for (i = 0; gpumbi_pool && i < wanted; i++) {
@@ -6703,6 +6798,7 @@ struct gpumb {
     gpumb_device device;
     void *sensors, *stream, *own_stream;
     char trouble[200]; /* why the next region has to be skipped */
+    int launch_fails;  /* is why */
     char why[200];     /* from gpumb_reason() */
 
     struct { /* BUFFERS */
@@ -6832,6 +6928,10 @@ struct gpumb {
         int replaces;         /* nothing is measured here: --replay, or several devices */
         size_t missing;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
+        const gpumbi_record *first; /* in the interleave under way, which ... */
+        uint64_t first_of;          /* ... has these draws */
+        size_t differ;              /* regions that state something else than their rows ... */
+        char differs[300];          /* ... as the first of them does */
     } kept;
 
     struct { /* EXPECT */
@@ -7058,11 +7158,20 @@ static inline int gpumbi_try(gpumb *g, int error, const char *what)
     return 1;
 }
 
+/* A launch of the region under way, or else of the next one, is refused or has failed. */
+static inline void gpumbi_launch_fails(gpumb *g)
+{
+    if (g->region.active)
+        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    else
+        g->launch_fails = 1;
+}
+
 /* The same for a launch, or for the end of what was launched. */
 static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
-    if (error && g->region.active)
-        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    if (error)
+        gpumbi_launch_fails(g);
     return gpumbi_try(g, error, what);
 }
 
@@ -7434,6 +7543,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
             gpumb_skip(g, "launch of %s refused: %s.%c is %llu, it can be 1 to %llu", shape->name,
                        i < 3 ? "grid" : "block", "xyz"[i % 3], (unsigned long long)extent,
                        (unsigned long long)limit);
+            gpumbi_launch_fails(g);
             return 0;
         }
     }
@@ -7441,6 +7551,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
     if (threads > most) {
         gpumb_skip(g, "launch of %s refused: %llu threads in a block, at most %llu", shape->name,
                    (unsigned long long)threads, (unsigned long long)most);
+        gpumbi_launch_fails(g);
         return 0;
     }
     gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
@@ -7482,7 +7593,7 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
     const gpumbi_shape shape = {
         name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, 0};
     if (gpumbi_launch_begin(&shape, function)) {
-        gpumbi_try(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
+        gpumbi_try_launch(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
         gpumbi_launch_end();
     }
 }
@@ -7529,9 +7640,13 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
     return x.u;
 }
 
+enum { GPUMBI_SAME = -1 }; /* in place of a gpumb_fill_kind: the seed itself */
+
 GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
 {
     const uint64_t random = gpumbi_mix(seed, i);
+    if (kind == GPUMBI_SAME)
+        return seed;
     if (kind == GPUMB_FILL_F32)
         return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
     if (kind == GPUMB_FILL_F64) {
@@ -7625,7 +7740,7 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
 
 /* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
  * functions here. */
-enum { GPUMBI_COMPARE = -1 }; /* in place of a gpumb_fill_kind */
+enum { GPUMBI_COMPARE = -2 }; /* in place of a gpumb_fill_kind */
 
 static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
                                            int kind, uint64_t seed, gpumbi_difference *difference)
@@ -7848,6 +7963,10 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
+    if ((unsigned)kind > GPUMB_MEMORY_HOST) {
+        gpumb_skip(g, "gpumb_alloc_kind: there is no kind %d", (int)kind);
+        return NULL;
+    }
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
         gpumb_free(g, b);
@@ -7882,18 +8001,6 @@ GPUMB_API void *gpumb_data(const gpumb_buffer *b)
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
 {
     return b ? b->bytes : 0;
-}
-
-GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
-{
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b) {
-        gpumbi_null(g, "gpumb_poison");
-        return;
-    }
-    gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
-    b->fill = GPUMB_FILL_ZERO;
 }
 
 /* Copies, and waits for it; like gpumbi_try() 0 if all is well. */
@@ -8060,6 +8167,15 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
 }
 #endif
 
+/* The same words as those of a kernel. */
+static inline void gpumbi_fill_host(gpumb_buffer *b, int kind, uint64_t seed)
+{
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumbi_word(kind, seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
+}
+
 /* With what it was filled before, by the salt of now. */
 static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 {
@@ -8073,12 +8189,30 @@ static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumbi_done(g, b, filled);
 #else
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
-    }
+    gpumbi_fill_host(b, (int)b->fill, b->seed ^ gpumbi_salt);
     (void)g;
 #endif
+}
+
+GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_poison");
+        return;
+    }
+    b->fill = GPUMB_FILL_ZERO;
+    const uint64_t poison =
+        (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
+#ifdef __cplusplus
+    if (b->kind != GPUMB_MEMORY_HOST) {
+        gpumbi_launch_bytes(g, b->data, NULL, b->bytes, GPUMBI_SAME, poison, NULL);
+        return;
+    }
+#endif
+    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
+        gpumbi_fill_host(b, GPUMBI_SAME, poison);
 }
 
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
@@ -8088,6 +8222,10 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         return;
     if (!b) {
         gpumbi_null(g, "gpumb_fill");
+        return;
+    }
+    if ((unsigned)kind > GPUMB_FILL_ZERO) {
+        gpumb_skip(g, "gpumb_fill: there is no kind %d", (int)kind);
         return;
     }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
@@ -9459,7 +9597,10 @@ static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     g->outcome.warmed |= ok;
     g->outcome.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-    g->outcome.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
+    const int launch_failed = !ok && s->result.flags & GPUMB_FLAG_LAUNCH_FAILED;
+    g->outcome.failed |= (s->copy_to && s->result.status == GPUMB_STATUS_FAILED) || launch_failed;
+    if (launch_failed && !g->table.file && !s->copy_to) /* nothing else says so */
+        gpumbi_say("%s: %s", gpumbi_kernel_name(&s->result), s->result.reason);
 }
 
 /* A region has run, or can't: fills the result that it was given, or makes a row. */
@@ -9471,6 +9612,7 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     if (ok && g->settings.profile)
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, GPUMBI_PROFILED);
     gpumbi_derive(g, s);
+    gpumbi_dev_date(s->result.time_utc);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, GPUMBI_NAMELESS);
     if (s->copy_to) {
@@ -9532,6 +9674,7 @@ static inline void gpumbi_next_region(gpumb *g)
 {
     memset(&g->region.next, 0, sizeof g->region.next);
     gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
+    g->launch_fails = 0;
 }
 
 /* The description that gpumb_set_...() fill: of the next region, or a dummy where nothing is to be
@@ -9688,6 +9831,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     fresh.about.capturable |= g->settings.capturable;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
+    fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
@@ -10014,7 +10158,8 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
     X(sampled_s, NUMBER, POSITIVE, result.sampled_s, no)                                           \
     X(values, TEXT, ALWAYS, values, no)                                                            \
-    X(settings, TEXT, ALWAYS, settings, no)
+    X(settings, TEXT, ALWAYS, settings, no)                                                        \
+    X(time_utc, TEXT, ALWAYS, result.time_utc, no)
 
 #define GPUMBI_DEVICE_FIELDS(X)                                                                    \
     X(name, TEXT, ALWAYS, device.name, no)                                                         \
@@ -12233,10 +12378,11 @@ static inline void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
     fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
     fputs(", \"device\": ", file);
     gpumbi_json_string(file, g->device.name);
+    fputs(", \"backend\": ", file);
+    gpumbi_json_string(file, g->device.backend);
     fprintf(file,
-            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
-            "\"json_schema_version\": 1},\n\"benchmarks\": [",
-            g->device.backend, GPUMB_VERSION);
+            ", \"library_version\": \"gpumb %s\", \"json_schema_version\": 1},\n\"benchmarks\": [",
+            GPUMB_VERSION);
 }
 
 /* bench/kernel/axis:value ..., what is not ok left out. */
@@ -12284,6 +12430,15 @@ static inline void gpumbi_markdown_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
+/* Outside of the table: nothing in it is markup. */
+static inline void gpumbi_markdown_name(FILE *file, const char *text)
+{
+    char plain[GPUMBI_LINE];
+    gpumbi_copy_line(plain, sizeof plain, text);
+    for (const char *c = plain; *c; c++)
+        fprintf(file, strchr("\\`*_#<>[]|~&", *c) ? "\\%c" : "%c", *c);
+}
+
 /* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
 static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
 {
@@ -12302,8 +12457,11 @@ static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
             gpumbi_print(file, "- %s\n", note->text);
         return;
     }
-    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
-            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
+    fputs(g->settings.replay ? "Replayed: " : "", file);
+    gpumbi_markdown_name(file, g->device.name);
+    fputs(" (", file);
+    gpumbi_markdown_name(file, g->device.backend);
+    fprintf(file, ")%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
@@ -13486,7 +13644,8 @@ static inline void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi
                           k < 4 ? here : gpumbi_unlisted(here, there, less));
     }
     for (int c = 0; c < GPUMBI_COLUMNS_FIXED && t->count && !wrong[0]; c++)
-        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values)
+        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values && c != GPUMBI_COLUMN_sampled_s &&
+            c != GPUMBI_COLUMN_time_utc)
             gpumbi_format(wrong, sizeof wrong, "has no column %s", gpumbi_row_fields[c].name);
     gpumbi_sink_part(sink, part);
     if (wrong[0])
@@ -13611,6 +13770,58 @@ static inline int gpumbi_take_lane_rows(gpumb *g)
     return all;
 }
 
+/* What a region states that its row, whose device is known, says otherwise; NULL: nothing. Rows were
+ * compared with the first of their interleave where their times mean the same. */
+static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, const gpumb_result *r)
+{
+    const gpumbi_description *about = &g->region.next;
+    static const char *const name[] = {
+        "states other bytes than its row", "states other FLOP than its row",
+        "states other elements than its row", "states another footprint than its row"};
+    const double here[] = {about->bytes, about->flop, about->elements,
+                           gpumbi_real(about->footprint)};
+    const double there[] = {r->bytes, r->flop, r->elements, gpumbi_real(r->footprint_bytes)};
+    const int interleaved = g->interleave.next_look && g->interleave.turn == 0;
+    const int continues = g->kept.first && g->kept.first_of == g->interleave.draws;
+    if (interleaved && !continues) {
+        g->kept.first = kept;
+        g->kept.first_of = g->interleave.draws;
+    }
+    if (r->status != GPUMB_STATUS_OK)
+        return NULL;
+    for (int i = 0; i < 4 && g->device.arch[0]; i++)
+        if (here[i] > 0 && fabs(here[i] - there[i]) > 1e-9 * here[i])
+            return name[i];
+    if (!gpumbi_is_cpu(g) && r->timing != GPUMB_TIMING_GIVEN &&
+        (((about->timing == GPUMB_TIMING_HOST) != (r->timing == GPUMB_TIMING_HOST) &&
+          !(r->flags & GPUMB_FLAG_HOST_BOUND)) ||
+         (about->timing == GPUMB_TIMING_EVENT && r->timing != GPUMB_TIMING_EVENT)))
+        return "is to be timed in another way than its row was";
+    if (r->compared_with[0] && !interleaved)
+        return "is in no GPUMB_INTERLEAVE, its row was";
+    if (r->compared_with[0] || !interleaved || !continues || r->timing == GPUMB_TIMING_GIVEN)
+        return NULL;
+    for (int c = GPUMBI_COLUMN_status; c <= GPUMBI_COLUMN_meaning; c++)
+        if (c != GPUMBI_COLUMN_reason && c != GPUMBI_COLUMN_verified &&
+            (!g->kept.first->text[c] || strcmp(g->kept.first->text[c], kept->text[c])))
+            return NULL;
+    return "is in a GPUMB_INTERLEAVE, its row was not";
+}
+
+static inline void gpumbi_compare_statements(gpumb *g, const gpumbi_record *kept)
+{
+    char label[200];
+    gpumbi_line line;
+    memset(&line, 0, sizeof line);
+    gpumbi_read_line(kept, &line);
+    const char *what = gpumbi_differs(g, kept, &line.result);
+    if (what && !g->kept.differ++) {
+        gpumbi_label(label, line.result.bench, line.result.kernel,
+                     g->kept.rows->axes + kept->first_axis, kept->axes);
+        gpumbi_format(g->kept.differs, sizeof g->kept.differs, "%s %s", label, what);
+    }
+}
+
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
  * the row's in a column of its own. What is not there is skipped, or left out where there is
  * nothing of the whole configuration. */
@@ -13621,6 +13832,8 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
     if (g->kept.missing > missing || g->done)
         return;
+    if (kept && !on)
+        gpumbi_compare_statements(g, kept);
     gpumbi_next_region(g); /* its description is in the row */
     gpumbi_sampler_init(g, s, kernel, NULL);
     if (on && s->point.depth < GPUMBI_DEPTH)
@@ -13666,6 +13879,16 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     return kept != NULL;
 }
 
+/* What programs divide by, where a file does not say it, or something impossible. */
+static inline void gpumbi_complete_device(gpumb_device *d)
+{
+    if (d->warp_size != 32 && d->warp_size != 64)
+        d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
+    d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
+    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
+    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
+}
+
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
  * of this run's. CSV knows the device's name, the rates in its rows and the profile. */
 static inline void gpumbi_replay_open(gpumb *g)
@@ -13701,10 +13924,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_copy_text(g->device.name, sizeof g->device.name, t->now.device);
         gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
         g->device.ecc = -1;
-        g->device.warp_size = strcmp(g->device.backend, "hip") ? 32 : 64;
-        g->device.max_block = 1024;
-        g->device.multiprocessors = 1; /* programs divide by it */
     }
+    gpumbi_complete_device(&g->device);
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -13724,26 +13945,84 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->kept.left = t->count;
 }
 
+/* Whether a row of this run has such a value of an axis. */
+static inline int gpumbi_value_reached(gpumb *g, const gpumbi_cell *cell)
+{
+    gpumbi_number number;
+    int found = 0;
+    for (size_t i = 0; i < g->rows.count && !found; i++) {
+        const gpumbi_point *point = &g->rows.at[i]->point;
+        for (int k = 0; k < point->depth && !found; k++)
+            found = !strcmp(g->columns.name[point->at[k].column], cell->name) &&
+                    !strcmp(gpumbi_axis_text(point, point->at[k].column, &number), cell->text);
+    }
+    return found;
+}
+
+/* What a run needs to show the rows that are left, or why it can't: their axes, where this one has
+ * not reached all of their values. */
+static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
+{
+    const gpumbi_records *t = g->kept.rows;
+    const gpumbi_record *first = t->rows, *const end = t->rows + t->count;
+    char values[160];
+    double number; /* names are the program's */
+    text[0] = 0;
+    while (first < end && first->matched)
+        first++;
+    for (size_t a = 0; first < end && a < first->axes; a++) {
+        const gpumbi_cell *axis = &t->axes[first->first_axis + a];
+        int c = 0;
+        while (c < g->columns.count && strcmp(g->columns.name[c], axis->name))
+            c++;
+        if (c == g->columns.count && t->exact) {
+            gpumbi_append(text, size, "; this program has no axis %s", axis->name);
+            continue;
+        }
+        values[0] = 0;
+        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++)
+            for (size_t k = 0; !r->matched && k < r->axes; k++) {
+                const gpumbi_cell *cell = &t->axes[r->first_axis + k];
+                if (!strcmp(cell->name, axis->name) && gpumbi_read_number(cell->text, &number) &&
+                    !gpumbi_is_listed(values, cell->text) &&
+                    strlen(values) + strlen(cell->text) < sizeof values - 4 &&
+                    !gpumbi_value_reached(g, cell))
+                    gpumbi_list(values, sizeof values, cell->text);
+            }
+        for (char *v = values; *v; v++)
+            *v = *v == ';' ? ',' : *v;
+        if (values[0])
+            gpumbi_append(text, size, "%s --axis %s=%s", strstr(text, "take") ? "" : "; they take",
+                          axis->name, values);
+    }
+}
+
 /* At the end: says which rows of the earlier run no region has used. */
 static inline void gpumbi_resume_end(gpumb *g)
 {
     const char *file = g->settings.replay, *settings = NULL;
+    char needs[400] = "";
     if (!g->kept.rows || !gpumbi_working(g))
         return;
+    if (file)
+        gpumbi_replay_needs(g, needs, sizeof needs);
+    if (g->kept.differ)
+        gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
+                   gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
     if (g->kept.missing && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
                    gpumbi_count(g->kept.missing, "region").text);
     if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
-                   "of %s; run the program that has written it",
-                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench]);
+                   "of %s; run the program that has written it%s",
+                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench], needs);
     if (!g->kept.left || !g->rows.count)
         return;
     if (file)
         settings = g->kept.rows->rows[0].text[GPUMBI_COLUMN_settings];
-    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s",
-               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text,
+    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s%s",
+               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text, needs,
                settings ? "; that one had " : "", settings ? settings : "");
     g->kept.left = 0;
     gpumbi_write_rows(g);
@@ -15408,9 +15687,10 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_append(
         text, sizeof text,
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, nothing measured, --expect missed, regression\n"
-        "with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
-        "129 hung up, 130 interrupted, 143 terminated.\n");
+        "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
+        "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or "
+        "output\n"
+        "error, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
@@ -16347,11 +16627,15 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
         const uint64_t i = e - out_offset;
         const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
         GPUMBI_NO_UNROLL
-        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++)
-            if (out[e * elem + b] != (moved ? in[(in_offset + i) * elem + b] : 0xff)) {
+        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++) {
+            const uint64_t at = e * elem + b;
+            const unsigned right =
+                moved ? in[(in_offset + i) * elem + b] : GPUMB_POISON >> at % 2 * 8 & 0xff;
+            if (out[at] != right) {
                 atomicAdd(&found->count, 1ull);
-                atomicMin(&found->first, (unsigned long long)(e * elem + b));
+                atomicMin(&found->first, (unsigned long long)at);
             }
+        }
     }
 }
 #endif /* GPUMB_STRIDED */
@@ -18053,7 +18337,7 @@ static inline int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c,
     if (gpumb_read(g, c->out, 0, sums, sizeof sums))
         return 0;
     for (int i = 0; i < GPUMBI_SUMS; i++)
-        total += sums[i] + 1; /* on top of the poison, -1 */
+        total += sums[i] - GPUMB_POISON; /* on which they lie */
     if (total == (uint32_t)expected->count)
         return 1;
     gpumb_reason(g, "the sums add up to %u, expected %u", (unsigned)total,

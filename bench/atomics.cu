@@ -63,7 +63,7 @@ static int check_sums(gpumb *g, void *user)
         const uint64_t which = i / c->apart;
         const uint64_t adders = c->threads / c->count + (which < c->threads % c->count);
         const int used = i % c->apart == 0 && which < c->count;
-        const unsigned expected = used ? c->start + (unsigned)(adders * c->times) : 0xffffffffu;
+        const unsigned expected = used ? c->start + (unsigned)(adders * c->times) : GPUMB_POISON;
         if (found[i] != expected) {
             gpumb_reason(g, "word %llu is %u, not %u", (unsigned long long)i, found[i], expected);
             return 0;

@@ -391,7 +391,8 @@ static void check_rows(const outcome &o, const std::vector<row> &right, int comp
             }
         } else {
             *seen = 1;
-            failed += a["status"] == "failed";
+            failed +=
+                a["status"] == "failed" || a["flags"].find("launch-failed") != std::string::npos;
             CHECK(a["status"] == "skipped" || a["status"] == "failed");
             CHECK(!a["reason"].empty());
             for (const char *name : rates)

@@ -240,7 +240,7 @@ static void test_each_flag()
         GPUMB_MEASURE(g, "next") {
             fake_run(1e-3);
         }
-        close(g, GPUMB_EXIT_OK);
+        close(g, at < 2 ? GPUMB_EXIT_FAILED : GPUMB_EXIT_OK);
         CHECK_STR(column("status", 0).c_str(), "skipped");
         CHECK_INT(flagged("launch-failed", 0), at < 2);
         CHECK(!flagged("launch-failed", 1));

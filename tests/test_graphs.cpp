@@ -3,6 +3,7 @@
 #include "counted.h"
 #include "folder.h"
 #include "json.h"
+#include "poison.h"
 #include "printed.h"
 #include "texts.h"
 #include <fcntl.h>
@@ -222,7 +223,7 @@ static int observe_check(gpumb *g, void *user)
 static void observe_run(observer *o)
 {
     unsigned char *bytes = GPUMB_PTR(unsigned char, o->out);
-    const int poisoned = std::all_of(bytes, bytes + 100, [](unsigned char b) { return b == 0xff; });
+    const int poisoned = is_poison(bytes, 100, 0);
     memset(bytes, 0x11, 100);
     o->trace += poisoned ? "P" : "-";
     o->trace += fake_capturing ? "G" : "R";

@@ -13,9 +13,11 @@
 #include "check.h"
 #include "fake.h"
 #include "folder.h"
+#include "poison.h"
 #include "printed.h"
 #include "texts.h"
 
+#include <cmath>
 #include <unistd.h>
 #include <vector>
 
@@ -46,10 +48,54 @@ static std::vector<unsigned char> contents(gpumb *g, const gpumb_buffer *b)
 
 static int finds_poison(gpumb *g, void *b)
 {
-    for (const unsigned char byte : contents(g, (const gpumb_buffer *)b))
-        if (byte != 0xff)
-            return 0;
-    return 1;
+    return is_poison(contents(g, (const gpumb_buffer *)b).data(),
+                     gpumb_size((const gpumb_buffer *)b), 0);
+}
+
+// Nothing that a kernel leaves: not a number of any width, and as an integer neither small nor -1.
+static void test_poison()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    gpumb_poison(g, b);
+    double d;
+    float f;
+    uint16_t h;
+    uint32_t u;
+    const unsigned char *bytes = GPUMB_PTR(const unsigned char, b);
+    memcpy(&d, bytes, sizeof d);
+    memcpy(&f, bytes + 4, sizeof f);
+    memcpy(&h, bytes + 2, sizeof h);
+    memcpy(&u, bytes + 60, sizeof u);
+    CHECK(std::isnan(d) && std::isnan(f));
+    CHECK((h & 0x7c00) == 0x7c00 && (h & 0x3ff)); // as fp16
+    CHECK((h & 0x7f80) == 0x7f80 && (h & 0x7f));  // as bf16
+    CHECK(u == GPUMB_POISON && u + 1000 > 2000 && bytes[0] != bytes[1]);
+    gpumb_buffer *odd = gpumb_wrap(g, GPUMB_PTR(char, b) + 3, 9); // in step with what is aligned
+    gpumb_fill(g, odd, GPUMB_FILL_ZERO, 0);
+    gpumb_poison(g, odd);
+    CHECK(is_poison(bytes, 64, 0));
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+// Enumerations out of range are reasons, and read nothing.
+static void test_no_such_kind()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    for (int kind : {-1, 4, 1 << 30}) {
+        gpumb_fill(g, b, (gpumb_fill_kind)kind, 1);
+        GPUMB_MEASURE(g, "filled")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_fill: there is no kind "));
+        CHECK(gpumb_alloc_kind(g, (gpumb_memory)kind, 64) == NULL);
+        GPUMB_MEASURE(g, "allocated")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_alloc_kind: there is no kind "));
+    }
+    gpumb_close(g);
 }
 
 static void test_kinds()
@@ -475,6 +521,8 @@ static void test_table()
 
 int main()
 {
+    test_poison();
+    test_no_such_kind();
     test_kinds();
     test_staging();
     test_no_room();
