@@ -109,7 +109,7 @@ static gpumb_stats stats_of(uint64_t count, int stopped)
 {
     memcpy(scratch, series, (size_t)count * sizeof *series);
     gpumb_stats s = gpumbi_summarize(scratch, count, 0.95, stopped);
-    gpumbi_widen_few(scratch, &s);
+    gpumbi_widen_few(scratch, &s, GPUMBI_FEW_TIMES);
     return s;
 }
 
@@ -909,7 +909,7 @@ static void lanes(int lane_count, int who, double effect, int every, double heig
                 for (uint64_t k = 0; k < count; k++)
                     ratios[k] = time[i][k] / time[0][k];
                 const gpumb_comparison c =
-                    gpumbi_compare_ratios(ratios, count, delta, lane_count - 1);
+                    gpumbi_compare_ratios(ratios, count, delta, lane_count - 1, 1);
                 decided &= gpumbi_decided(&c, delta);
                 if (i + 1 == lane_count)
                     look = gpumbi_next_look(look);
