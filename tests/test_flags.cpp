@@ -247,6 +247,26 @@ static void test_each_flag()
     }
     flags_checked.push_back("launch-failed");
     flags_checked.push_back("traffic");  // needs counters: test_counters.cpp
+    // two regions, of which one slows down the other
+    {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        gpumb *g = open(s);
+        int before = -1;
+        GPUMB_INTERLEAVE(g) {
+            for (int i = 0; i < 2; i++) {
+                gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                GPUMB_MEASURE(g, i ? "b" : "a") {
+                    fake_run(1e-3 * (before == 1 && i == 0 ? 1.05 : 1));
+                    before = i;
+                }
+            }
+        }
+        close(g, 0);
+        CHECK(flagged("carry-over", 1));
+        CHECK_STR(column("verdict", 1).c_str(), "same");
+    }
+    flags_checked.push_back("carry-over");
     flags_checked.push_back("replayed"); // needs a file: test_resume.cpp
 
 #define FLAG_TEXT(name, text, meaning, advice) text,
