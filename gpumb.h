@@ -714,9 +714,11 @@ typedef enum gpumb_stop {
       "There is no time; the column reason has the runtime's words. Too many threads, registers "  \
       "or bytes of shared memory for a block, a grid beyond the limits, or code for another "      \
       "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")                           \
-    X(CARRY_OVER, "carry-over", "after another region it takes longer, or less, than after itself",\
+    X(CARRY_OVER, "carry-over",                                                                    \
+      "after another region it takes longer, or less, than after itself",                          \
       "So the ratio is that of times after itself, as when it runs alone. Of two times that "      \
-      "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. What "\
+      "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. "     \
+      "What "                                                                                      \
       "another region leaves behind, in caches above all, may be the reason: try --cold.")         \
     X(REPLAYED, "replayed", "an earlier run has measured it: the row is from its file",            \
       "--replay shows the rows of a file as the program would, and draws its conclusions from "    \
@@ -6792,9 +6794,9 @@ struct gpumb {
         int turn, target, target_reached;   /* whose sample this pass takes; -1: nobody's */
         int place, lanes;                   /* regions reached in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
-        int limited;           /* a budget, or the most samples, ended the rounds */
-        int last;              /* lane that ran */
-        unsigned char *before; /* lane that ran before each sample, of all lanes */
+        int limited;                        /* a budget, or the most samples, ended the rounds */
+        int last;                           /* lane that ran */
+        unsigned char *before;              /* lane that ran before each sample, of all lanes */
         size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
         uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
@@ -6824,7 +6826,7 @@ struct gpumb {
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
-        uint64_t reached_before;           /* regions, when it began */
+        uint64_t reached_before;       /* regions, when it began */
         double next_s;                 /* when the search for configurations shows how far it is */
         int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
         uint64_t expected;             /* rows */
@@ -13718,7 +13720,9 @@ static inline int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
 /* Which lane ran right before each sample of this one; NULL: its times are given. */
 static inline unsigned char *gpumbi_lane_before(gpumb *g, const gpumbi_sampler *s)
 {
-    return s->about.meaning ? NULL : g->interleave.before + (size_t)(s - g->interleave.lane) * g->settings.max_samples;
+    return s->about.meaning
+               ? NULL
+               : g->interleave.before + (size_t)(s - g->interleave.lane) * g->settings.max_samples;
 }
 
 /* Its times still change, or did so when it had to begin. */
@@ -13934,8 +13938,8 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     }
     const int lanes = g->interleave.lanes;
     if (g->interleave.collecting) {
-        g->interleave.before = (unsigned char *)gpumbi_allocate(
-            g, (size_t)(lanes + !lanes) * g->settings.max_samples);
+        g->interleave.before =
+            (unsigned char *)gpumbi_allocate(g, (size_t)(lanes + !lanes) * g->settings.max_samples);
         g->interleave.last = GPUMBI_INTERLEAVED;
     }
     g->interleave.collecting = 0;

@@ -1023,8 +1023,7 @@ static void carry_over(void)
                                 g.interleave.turn++;
                                 const int lane = gpumbi_whose_turn(&g);
                                 time[lane][count] =
-                                    (lane == 1 ? wanted[q] : 1) *
-                                    (1 + sds[a] * random_normal()) *
+                                    (lane == 1 ? wanted[q] : 1) * (1 + sds[a] * random_normal()) *
                                     (1 + (last < 3 ? carries[k].slows[lane][last] : 0));
                                 before[lane][count] = (unsigned char)last;
                                 last = lane;
@@ -1060,17 +1059,18 @@ static void carry_over(void)
                     printf(" %5.0f", plain_rounds);
                 else
                     printf("      ");
-                printf("  %5.1f  %5.1f  %4.0f  right >=90 %-8s wrong <=5 %-8s",
-                       100.0 * right / reps, 100.0 * wrong / reps, 100.0 * seen / reps,
-                       demand(right >= 0.9 * reps), lanes_of < 3 || a < 2 ? demand(wrong <= 0.05 * reps) : "none"); /* up to 12 % */
+                printf(
+                    "  %5.1f  %5.1f  %4.0f  right >=90 %-8s wrong <=5 %-8s", 100.0 * right / reps,
+                    100.0 * wrong / reps, 100.0 * seen / reps, demand(right >= 0.9 * reps),
+                    lanes_of < 3 || a < 2 ? demand(wrong <= 0.05 * reps) : "none"); /* up to 12 % */
                 if (carries[k].plain)
                     printf(" seen <=1 %s", demand(seen <= 0.01 * reps));
                 printf("\n");
                 fflush(stdout);
             }
         if (carries[k].plain)
-            printf("%-30s rounds %.2f times as many as plain  <=1.10 %s\n", "",
-                   total[0] / total[1], demand(total[0] <= 1.1 * total[1]));
+            printf("%-30s rounds %.2f times as many as plain  <=1.10 %s\n", "", total[0] / total[1],
+                   demand(total[0] <= 1.1 * total[1]));
     }
 }
 

@@ -246,7 +246,7 @@ static void test_each_flag()
         CHECK(!flagged("launch-failed", 1));
     }
     flags_checked.push_back("launch-failed");
-    flags_checked.push_back("traffic");  // needs counters: test_counters.cpp
+    flags_checked.push_back("traffic"); // needs counters: test_counters.cpp
     // two regions, of which one slows down the other
     {
         gpumb_settings s = settings();
@@ -315,7 +315,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 18);
+    CHECK_INT(flags, 19);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);
