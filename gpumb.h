@@ -749,7 +749,13 @@ typedef enum gpumb_stop {
       "What gpumb_stream() does not wait for is not in the time, and here nothing tells whether "  \
       "it "                                                                                        \
       "does. Name the streams with gpumb_set_streams(), or let the body be captured: "             \
-      "gpumb_set_capturable().")
+      "gpumb_set_capturable().")                                                                   \
+    X(CARRY_OVER, "carry-over",                                                                    \
+      "after another region it takes longer, or less, than after itself",                          \
+      "So the ratio is that of times after itself, as when it runs alone. Of two times that "      \
+      "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. "     \
+      "What "                                                                                      \
+      "another region leaves behind, in caches above all, may be the reason: try --cold.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -3469,7 +3475,7 @@ static inline double gpumbi_quantile(const double *sorted, uint64_t count, doubl
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
  * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
- * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
+ * t comes out low. With k = 1 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: else few samples would have intervals many times as wide as all that they
@@ -3497,7 +3503,7 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
         const double n = gpumbi_real(count), middle = (n + 1) / 2;
-        const double k = stopped ? 15 : gpumbi_min(15, 2 + 400 / n);
+        const double k = stopped ? 15 : gpumbi_min(15, 1 + 400 / n);
         const double short_of = k * (time - 1) * sqrt(time) / n;
         const double reach =
             gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);
@@ -3538,18 +3544,22 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
     return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
 }
 
-/* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
- * of a correlated series look narrow, and below some 20 values no less independent than others.
- * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9,
- * in place of 59 ... 95 (tests/coverage.c). */
-static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
+/* Ranks to either side of the middle that the interval of few values reaches at least. With them 94
+ * % and more hold of AR(1) 0.9, in place of 59 ... 95; and 93 % of ratios of two such series, in
+ * place of 62 ... 95 (tests/coverage.c). */
+enum { GPUMBI_FEW_TIMES = 13, GPUMBI_FEW_RATIOS = 10 };
+
+/* Widens the interval of fewer than 30 values so: short parts of a correlated series look narrow,
+ * and below some 20 values no less independent than others. Where they do, that is taken back from
+ * 14 to 24 values. */
+static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s, int reach)
 {
     const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
-    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
-    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
+    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - reach * part));
+    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + reach * part));
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -3733,15 +3743,17 @@ static inline uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     return pairs;
 }
 
-/* From the ratios of all rounds, in order; sorts them. Several comparisons share the 5 %
- * (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop before the
- * others. */
+/* From the ratios of all rounds, in order; sorts them. `stopped`: the next rounds depend on what
+ * comes out, see gpumbi_summarize(). Several comparisons share the 5 % (Bonferroni): unlike Holm's
+ * procedure, that gives intervals, and one may stop before the others. */
 static inline gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
-                                                     int comparisons)
+                                                     int comparisons, int stopped)
 {
     const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    const gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, 1);
+    gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, stopped);
     gpumb_comparison c;
+    if (s.ci_lo > 0)
+        gpumbi_widen_few(ratios, &s, GPUMBI_FEW_RATIOS);
     c.rounds = rounds;
     c.ratio = s.median;
     c.lo = s.ci_lo;
@@ -3758,9 +3770,98 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
-        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons);
+        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons, 0);
     GPUMB_FREE(ratios);
     return c;
+}
+
+/* What two lanes of an interleave took, in rounds, and which lane ran right before each. */
+typedef struct gpumbi_turns {
+    const double *time[2];
+    const unsigned char *before[2];
+    int lane[2], lanes;
+} gpumbi_turns;
+
+/* Ratios of neighbouring times: of `b`, 0 or 1, after lane `after_b`, to `a` after `after_a`.
+ * Returns how many there are. */
+static inline uint64_t gpumbi_ratios_after(const gpumbi_turns *t, uint64_t rounds, int a,
+                                           int after_a, int b, int after_b, double *ratios)
+{
+    double of_a = 0, of_b = 0;
+    uint64_t count = 0;
+    for (uint64_t k = 0; t->before[0] && k < rounds; k++) {
+        of_a = t->before[a][k] == after_a ? t->time[a][k] : of_a;
+        of_b = t->before[b][k] == after_b ? t->time[b][k] : of_b;
+        if (of_a > 0 && of_b > 0) {
+            ratios[count++] = of_b / of_a;
+            of_a = of_b = 0;
+        }
+    }
+    return count;
+}
+
+/* By how much what ran before matters more for the one lane than for the other, as a logarithm:
+ * 1, or -1, if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure;
+ * else 2. Sums how much longer the first takes after lane j than after itself, and the second after
+ * the first lane than after j: what j does to all that follow, itself included, cancels, and leaves
+ * what is compared round by round alone, too. */
+static inline int gpumbi_carries_over(const gpumbi_turns *t, uint64_t rounds, double delta,
+                                      double least, int stopped, double *scratch)
+{
+    int known = 1;
+    for (int j = 0; j < t->lanes; j++) {
+        double at = 0, below = 0, above = 0;
+        if (j == t->lane[0])
+            continue;
+        for (int i = 0; i < 2; i++) {
+            const uint64_t count = gpumbi_ratios_after(t, rounds, i, i ? j : t->lane[0], i,
+                                                       i ? t->lane[0] : j, scratch);
+            const gpumb_stats s =
+                gpumbi_summarize(scratch, count, 1 - 0.01 / (t->lanes - 1), stopped);
+            const int some = s.ci_lo > 0;
+            at += some ? log(s.median) : 0;
+            below = some ? hypot(below, log(s.median / s.ci_lo)) : HUGE_VAL;
+            above = some ? hypot(above, log(s.ci_hi / s.median)) : HUGE_VAL;
+        }
+        if (at - below > delta / 4 || at + above < -delta / 4)
+            return 1;
+        known = known && at - below > -least && at + above < least;
+    }
+    return known ? 0 : 2;
+}
+
+/* Compares two lanes round by round; or, where one disturbs the other, by what they take after
+ * themselves: then `*carried` is 1. Where both ratios differ (by a sign test: from 1.8 standard
+ * errors on), but it is not known yet whether one disturbs the other, the interval is both. */
+static inline gpumb_comparison gpumbi_compare_turns(const gpumbi_turns *t, uint64_t rounds,
+                                                    double delta, int comparisons, int stopped,
+                                                    double *scratch, int *carried)
+{
+    double above = 0;
+    for (uint64_t k = 0; k < rounds; k++)
+        scratch[k] = t->time[1][k] / t->time[0][k];
+    gpumb_comparison all = gpumbi_compare_ratios(scratch, rounds, delta, comparisons, stopped);
+    const uint64_t own = gpumbi_ratios_after(t, rounds, 0, t->lane[0], 1, t->lane[1], scratch);
+    const double n = gpumbi_real(own);
+    *carried = 0;
+    if (own < 4 || !(all.lo > 0))
+        return all;
+    for (uint64_t k = 0; k < own; k++)
+        above += scratch[k] > all.ratio;
+    gpumb_comparison self = gpumbi_compare_ratios(scratch, own, delta, comparisons, stopped);
+    self.rounds = rounds;
+    const int differ = fabs(2 * above - n) > 1.8 * sqrt(n);
+    const int carries = gpumbi_carries_over(t, rounds, delta, fabs(log(self.ratio / all.ratio)) / 2,
+                                            stopped, scratch);
+    *carried = carries == 1;
+    if (*carried)
+        return self;
+    if (differ && carries) {
+        all.lo = gpumbi_min(all.lo, self.lo);
+        all.hi = gpumbi_max(all.hi, self.hi);
+        all.verdict = gpumbi_verdict(all.lo, all.hi, delta);
+    }
+    return all;
 }
 
 /* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so
@@ -6728,6 +6829,7 @@ typedef struct gpumbi_sampler {
     struct {
         double *values, *scratch; /* room for max_samples; the second is sorted at each look */
         uint64_t capacity, count, bad, next_look;
+        int fixed;      /* how many are wanted does not depend on them */
         double spent_s; /* on samples */
         double began_s;
         gpumbi_power power;
@@ -6845,6 +6947,9 @@ struct gpumb {
         int turn, target, target_reached;   /* whose sample this pass takes; -1: nobody's */
         int place, lanes;                   /* regions reached in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
+        int limited;                        /* a budget, or the most samples, ended the rounds */
+        int last;                           /* lane that ran */
+        unsigned char *before;              /* lane that ran before each sample, of all lanes */
         size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
         uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
@@ -8559,9 +8664,10 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->samples.scratch, s->samples.values,
            (size_t)s->samples.count * sizeof *s->samples.values);
-    const int stopped = s->result.stop <= GPUMB_STOP_PRECISION; /* or may be, at this look */
+    const int stopped = /* or may be, at this look */
+        s->result.stop <= GPUMB_STOP_PRECISION && !s->samples.fixed;
     gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.count, 0.95, stopped);
-    gpumbi_widen_few(s->samples.scratch, &now);
+    gpumbi_widen_few(s->samples.scratch, &now, GPUMBI_FEW_TIMES);
     const int drifts = s->use_events; /* on the host every sample wanders by more */
     const double share =
         s->result.timing == GPUMB_TIMING_EVENT ? GPUMBI_REPRODUCIBLE_EVENT : GPUMBI_REPRODUCIBLE;
@@ -8705,6 +8811,7 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
+    s->samples.fixed = g->settings.min_samples == g->settings.max_samples;
     gpumbi_sample_room(g, s, room);
     if (!gpumbi_in_trouble(g, s) && g->instruments)
         g->instruments->begin(g, s);
@@ -8981,8 +9088,11 @@ static inline int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, dou
         run[s->pace.runs++] = seconds;
     if (!s->pace.runs && !s->pace.levels)
         return 0;
+    /* of two regions that take turns in being first, each is both in a window, which may matter */
+    const int turns = g->interleave.open && g->interleave.lanes == 2 ? 2 : 1;
     ends |= length_s >= gpumbi_min(5e-3, most_s / 20) &&
-            (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
+            (((s->pace.levels || s->pace.runs >= 2) && s->pace.runs % turns == 0) ||
+             length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
         const double reach = gpumbi_max(3 * (w.q3 - w.q1), 2 * s->quantum_s);
@@ -14057,7 +14167,9 @@ static inline void gpumbi_interleave_free(gpumb *g)
         GPUMB_FREE(s->samples.values);
         GPUMB_FREE(s->samples.scratch);
     }
+    GPUMB_FREE(g->interleave.before);
     GPUMB_FREE(lane);
+    g->interleave.before = NULL;
     g->interleave.lane = NULL;
     g->interleave.open = 0;
 }
@@ -14116,7 +14228,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
     g->interleave.turn = g->interleave.target = -1;
-    g->interleave.lanes = g->interleave.rounds_suffice = 0;
+    g->interleave.lanes = g->interleave.rounds_suffice = g->interleave.limited = 0;
     g->interleave.sampling_round = -1;
     g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
@@ -14175,6 +14287,20 @@ static inline int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
            (a->timing == b->timing || gpumbi_meaning(a) == GPUMB_MEANING_SPAN);
 }
 
+/* Which lane ran right before each sample of this one; NULL: its times are given. */
+static inline unsigned char *gpumbi_lane_before(gpumb *g, const gpumbi_sampler *s)
+{
+    return s->about.meaning
+               ? NULL
+               : g->interleave.before + (size_t)(s - g->interleave.lane) * g->settings.max_samples;
+}
+
+/* Its times still change, or did so when it had to begin. */
+static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
+{
+    return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
+}
+
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
  * whether all verdicts are as clear as they get. */
 static inline int gpumbi_compare_lanes(gpumb *g)
@@ -14190,10 +14316,17 @@ static inline int gpumbi_compare_lanes(gpumb *g)
         if (!rounds || s->result.status != GPUMB_STATUS_OK ||
             base->result.status != GPUMB_STATUS_OK || !gpumbi_alike(&s->result, &base->result))
             continue;
-        for (uint64_t k = 0; k < rounds; k++)
-            s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
         gpumb_comparison *c = &s->result.comparison;
-        *c = gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
+        const gpumbi_turns turns = {{base->samples.values, s->samples.values},
+                                    {gpumbi_lane_before(g, base), gpumbi_lane_before(g, s)},
+                                    {0, (int)(s - base)},
+                                    g->interleave.lanes};
+        const int stopped = !g->interleave.limited && !s->about.meaning;
+        int carried = 0;
+        *c = gpumbi_compare_turns(&turns, rounds, g->settings.delta, comparisons, stopped,
+                                  s->samples.scratch, &carried);
+        s->result.flags &= ~(unsigned)GPUMB_FLAG_CARRY_OVER;
+        s->result.flags |= carried ? (unsigned)GPUMB_FLAG_CARRY_OVER : 0;
         if (s->use_events && c->hi > 0) {
             /* Of what is not reproducible a third remains, and half of that of the gap: what
              * captures differ by (bench/floor.cu, floor/equal). */
@@ -14203,9 +14336,13 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
             c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
         }
+        if (gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s))
+            c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
-        decided &= gpumbi_decided(c, g->settings.delta);
+        /* one that had to begin like that stays so */
+        const unsigned flags = base->result.flags | s->result.flags;
+        decided &= flags & GPUMB_FLAG_UNSETTLED || gpumbi_decided(c, g->settings.delta);
     }
     return decided;
 }
@@ -14243,10 +14380,28 @@ static inline void gpumbi_judge_rounds(gpumb *g)
     }
 }
 
-/* Whether there have been enough rounds for the ratios, or there can be no more. Looks on the
- * schedule of the samples. At a limit between two looks, a lane may have lost the precision of the
- * last one. */
-static inline int gpumbi_rounds_end(gpumb *g)
+/* Whether only its place in the rounds keeps one of two lanes from being precise: nine of ten
+ * neighbours lie on different sides of the median, and their means are precise. More rounds would
+ * not help. */
+static inline int gpumbi_places_differ(const gpumb *g, gpumbi_sampler *s)
+{
+    const double *const v = s->samples.values;
+    const uint64_t pairs = s->samples.count / 2;
+    const double median = gpumbi_select(v, 2 * pairs, pairs);
+    double opposite = 0;
+    for (uint64_t i = 0; i < pairs; i++) {
+        opposite += (v[2 * i] < median) != (v[2 * i + 1] < median);
+        s->samples.scratch[i] = (v[2 * i] + v[2 * i + 1]) / 2;
+    }
+    const gpumb_stats mean = gpumbi_summarize(s->samples.scratch, pairs, 0.95, 1);
+    return g->interleave.lanes == 2 && opposite >= 0.9 * gpumbi_real(pairs) &&
+           gpumbi_half_width(&mean) <= g->settings.precision;
+}
+
+/* Whether there have been enough rounds for the ratios, or there can be no more; `sampling`: a lane
+ * is not precise yet. Looks on the schedule of the samples. At a limit between two looks, a lane
+ * may have lost the precision of the last one. */
+static inline int gpumbi_rounds_end(gpumb *g, int sampling)
 {
     gpumb_stop limit = GPUMB_STOP_NONE;
     uint64_t rounds = g->settings.max_samples;
@@ -14256,10 +14411,10 @@ static inline int gpumbi_rounds_end(gpumb *g)
     for (const gpumbi_sampler *s = lane; s < end; s++) {
         if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
             rounds = s->samples.count;
-        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
+        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s && !sampling)
             limit = GPUMB_STOP_BUDGET;
     }
-    if (rounds >= g->settings.max_samples)
+    if (rounds >= g->settings.max_samples && !sampling)
         limit = GPUMB_STOP_SAMPLES;
     for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
         if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
@@ -14267,9 +14422,13 @@ static inline int gpumbi_rounds_end(gpumb *g)
             if (gpumbi_half_width(&now) > g->settings.precision)
                 s->result.stop = limit;
         }
-    g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
+    g->interleave.limited = g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
     if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
-        g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
+        int enough = 1;
+        for (gpumbi_sampler *s = lane; s < end && enough; s++)
+            enough = s->phase != GPUMBI_SAMPLE || s->result.stop != GPUMB_STOP_NONE ||
+                     gpumbi_places_differ(g, s);
+        g->interleave.rounds_suffice = enough && gpumbi_compare_lanes(g);
         g->interleave.next_look = gpumbi_next_look(rounds);
     }
     return g->interleave.rounds_suffice;
@@ -14347,8 +14506,13 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         gpumbi_interleave_free(g);
         return 0;
     }
-    g->interleave.collecting = 0;
     const int lanes = g->interleave.lanes;
+    if (g->interleave.collecting) {
+        g->interleave.before =
+            (unsigned char *)gpumbi_allocate(g, (size_t)(lanes + !lanes) * g->settings.max_samples);
+        g->interleave.last = GPUMBI_INTERLEAVED;
+    }
+    g->interleave.collecting = 0;
     gpumbi_sampler *const first = g->interleave.lane, *const end = first + lanes;
     for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
         const int round = (g->interleave.turn - 1) / lanes;
@@ -14366,15 +14530,20 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         if (!warming && g->interleave.sampling_round < 0) {
             g->interleave.sampling_round = round + !begins;
             gpumbi_align_lanes(g);
+            /* each has warmed up after itself: what others do to it is no ramp */
+            for (gpumbi_sampler *lane = first; lane < end; lane++)
+                lane->pace.windows = lane->pace.levels = lane->pace.runs = 0;
         }
         gpumbi_sampler *s = first + gpumbi_whose_turn(g);
-        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
+        if (!warming && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g, sampling))
             s->phase = GPUMBI_RECHECK;
         const int waits =
             s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
                                           s->samples.count >= g->settings.max_samples);
         if (s->phase != GPUMBI_FINISHED && !waits) {
-            g->interleave.target = (int)(s - first);
+            if (s->phase == GPUMBI_SAMPLE)
+                gpumbi_lane_before(g, s)[s->samples.count] = (unsigned char)g->interleave.last;
+            g->interleave.target = g->interleave.last = (int)(s - first);
             return 1;
         }
     }

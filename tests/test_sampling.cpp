@@ -573,7 +573,8 @@ static void test_stop()
     // stopping at a narrow interval picks lucky ones: of the same series it is the wider one
     gpumb_stats ended[2];
     for (int precise = 0; precise < 2; precise++) {
-        s.min_samples = s.max_samples = 200;
+        s.min_samples = 200;
+        s.max_samples = precise ? 10000 : 200;
         s.precision = precise ? 0.5 : 1e-9;
         s.warmup_s = -1;
         random_state = 7;
