@@ -92,6 +92,15 @@ AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulatio
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.h)
 
+# The implementation of gpumb.h is an object, and linked with all that does not define
+# GPUMB_IMPLEMENTATION: what does has a configuration of its own, and says which.
+IMPLEMENTATION := -DGPUMB_IMPLEMENTATION= -DGPUMB_COPY= -DGPUMB_STRIDED=
+ALONE := $(basename $(shell grep -l '^.define GPUMB_IMPLEMENTATION' bench/*.cu tests/*.cu))
+LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),$(BENCHES) $(KERNEL_TESTS) $(LABS))
+LINKED_ASAN := $(filter-out $(ALONE:%=build/cpu-asan/%),$(ASAN_PAIR) $(addprefix build/cpu-asan/,\
+                 $(basename $(wildcard tests/test_*.cu))))
+OBJECT = $(filter %/gpumb.o,$^)
+
 all: $(PROGRAMS) ## builds the benchmarks and examples (the default)
 
 run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JSON in results/
@@ -126,7 +135,8 @@ trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
 	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
 	@mkdir -p build/trace
-	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) -x c++ -c $(FILE) -o $(TRACED).o
+	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) $(IMPLEMENTATION) \
+	    -x c++ -c $(FILE) -o $(TRACED).o
 	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
@@ -178,8 +188,12 @@ endif
 KERNEL_NEEDS := $(HEADERS) $(B)/flags.kernels
 HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 
+$(LINKED): $(B)/gpumb.o
+$(B)/gpumb.o: gpumb.h $(B)/flags.kernels
+	$(COMPILE) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
+
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
-	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 # For the cores that are here: with OpenMP where the compiler has it.
 accepted = $(shell echo 'int main(void) { return 0; }' | $(CC) $(1) -x c - -o /dev/null \
@@ -205,7 +219,7 @@ $(B)/ranks: bench/ranks.cu $(KERNEL_NEEDS)
 
 $(B)/labs/%: examples/labs/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
-	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
@@ -221,7 +235,7 @@ $(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
-	$(COMPILE) $(QUICKLY_$(BACKEND)) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(QUICKLY_$(BACKEND)) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 build/cpu/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -231,11 +245,16 @@ build/cpu/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_C) $(QUICKLY) $< -o $@ $(LDFLAGS) -lm
 
+$(LINKED_ASAN): build/cpu-asan/gpumb.o
+build/cpu-asan/gpumb.o: gpumb.h build/cpu/flags.host
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) -x c++ $(IMPLEMENTATION) -c $< -o $@
+
 # These take far longer to compile with -O1 than they run without.
 $(addprefix build/cpu-asan/tests/test_,group scan emulation): UNOPTIMISED = -O0
 build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) -x c++ $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) $(OBJECT) -x c++ $< -o $@
 
 build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -247,7 +266,7 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 
 build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) -x c++ $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(OBJECT) -x c++ $< -o $@
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
 

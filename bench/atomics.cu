@@ -1,6 +1,5 @@
 /* Atomic additions: one after the other, each of which waits for the one before, and by all threads
  * at once; in shared and in device memory, to one word and to many. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "cycles.h"

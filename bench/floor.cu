@@ -5,8 +5,6 @@
  * intervals of three regions of the same code, down to 1.5 us. floor/idle: the first result of a
  * device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
  * tests/coverage.c. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

@@ -436,7 +436,8 @@ def compile_and_run(folder, test):
     is_c = source.suffix == ".c"
     compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
     command = [compiler, "-O1", "-pthread", f"-I{folder}", "-std=c99" if is_c else "-std=c++17"]
-    command += ["-x", "c++"] * (source.suffix == ".cu")
+    if source.suffix == ".cu":
+        command += ["-x", "c++", "-DGPUMB_IMPLEMENTATION=", "-DGPUMB_COPY=", "-DGPUMB_STRIDED="]
     command += [folder / "tests" / source.name, "-o", folder / f"test_{test}"] + ["-lm"] * is_c
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode:

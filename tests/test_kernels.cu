@@ -1,8 +1,5 @@
 // test_kernels.cu - the reference kernels, the fill, the comparison and the check against results
 // computed on the host, on whatever backend this is built for.
-#define GPUMB_STRIDED
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "device.h"

@@ -14,8 +14,6 @@ int main()
 
 #else
 
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "gpumb.h"
 
 #if defined(GPUMB_BACKEND_CUDA)

@@ -1,10 +1,13 @@
-/* lab.h - what the labs share: the header, without kernels of its own, and checks. */
+/* lab.h - what the labs share: the header, whose implementation is an object that is linked, and
+ * checks. */
 #ifndef LAB_H
 #define LAB_H
 
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "../../gpumb.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* 1 on a GPU, also one whose rows are replayed; the CPU gets smaller sizes. */
 static inline int lab_gpu(gpumb *g)
