@@ -1862,6 +1862,33 @@ inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*ker
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #endif
 
+/* A warp, for kernels of ours: how many lanes it has, and what they do together. All lanes of the
+ * mask take part; AMD's compilers want no mask. */
+#if defined(GPUMB_BACKEND_CPU) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define GPUMBI_WARP ((unsigned)warpSize)
+#define GPUMBI_ALL_LANES (~0ull)
+#else
+#define GPUMBI_WARP 32u
+#define GPUMBI_ALL_LANES (~0u)
+#endif
+#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
+#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
+#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
+#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
+#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
+#define GPUMBI_IF_ANY(mask, x) __any(x)
+#define GPUMBI_IF_ALL(mask, x) __all(x)
+#define GPUMBI_BALLOT(mask, x) __ballot(x)
+#else
+#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
+#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
+#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
+#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
+#define GPUMBI_IF_ANY(mask, x) __any_sync(mask, x)
+#define GPUMBI_IF_ALL(mask, x) __all_sync(mask, x)
+#define GPUMBI_BALLOT(mask, x) __ballot_sync(mask, x)
+#endif
+
 #if !defined(GPUMB_BACKEND_CPU)
 GPUMBI_OPTIMIZED
 #endif
@@ -16498,30 +16525,15 @@ GPUMBI_OPTIMIZED
 
 /* ---- what they share ------------------------------------------------------------------------- */
 
-/* Shuffles among the first `lanes` lanes of a warp, which all take part. */
-#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__) || defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_WARP ((unsigned)warpSize)
+/* The first `lanes` lanes of a warp, as a mask. */
+#if defined(GPUMB_BACKEND_CPU)
+#define GPUMBI_FIRST(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
 #else
-#define GPUMBI_WARP 32u
+#define GPUMBI_FIRST(lanes) ((unsigned)((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull))
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl(x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any(x)
 #define GPUMBI_SYNC_WARP() __threadfence_block() /* a wavefront runs in step */
 #else
-#define GPUMBI_LANES(lanes) ((lanes) < 64 ? (1ull << (lanes)) - 1 : ~0ull)
-#if defined(GPUMB_BACKEND_CPU)
-#define GPUMBI_LANE_MASK(lanes) GPUMBI_LANES(lanes)
-#else
-#define GPUMBI_LANE_MASK(lanes) ((unsigned)GPUMBI_LANES(lanes))
-#endif
-#define GPUMBI_SHUFFLE_DOWN(lanes, x, distance)                                                    \
-    __shfl_down_sync(GPUMBI_LANE_MASK(lanes), x, distance)
-#define GPUMBI_SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(GPUMBI_LANE_MASK(lanes), x, (int)(mask))
-#define GPUMBI_SHUFFLE_FROM(x, lane) __shfl_sync(GPUMBI_LANE_MASK(GPUMBI_WARP), x, (int)(lane))
-#define GPUMBI_ANY(lanes, x) __any_sync(GPUMBI_LANE_MASK(lanes), x)
 #define GPUMBI_SYNC_WARP() __syncwarp()
 #endif
 
@@ -16662,10 +16674,10 @@ static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned s
     const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
     const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
 #ifdef GPUMBI_REDUX
-    sum = __reduce_add_sync(GPUMBI_LANE_MASK(lanes), sum);
+    sum = __reduce_add_sync(GPUMBI_FIRST(lanes), sum);
 #else
     for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
-        const unsigned other = GPUMBI_SHUFFLE_DOWN(lanes, sum, distance);
+        const unsigned other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), sum, distance);
         sum += lane + distance < lanes ? other : 0;
     }
 #endif
@@ -16869,13 +16881,13 @@ static __device__ __forceinline__ Type gpumbi_combine_warp(Type x, unsigned lane
     if (combine == GPUMB_COMBINE_SHUFFLE_XOR) {
         GPUMBI_NO_UNROLL
         for (unsigned step = 1; step < GPUMBI_WARP; step *= 2) {
-            const Type other = GPUMBI_SHUFFLE_XOR(lanes, x, step);
+            const Type other = GPUMBI_SHUFFLE_XOR(GPUMBI_FIRST(lanes), x, step);
             if ((lane ^ step) < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
     } else
         for (unsigned step = GPUMBI_WARP / 2; step > 0; step /= 2) {
-            const Type other = GPUMBI_SHUFFLE_DOWN(lanes, x, step);
+            const Type other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), x, step);
             if (lane + step < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
@@ -17161,7 +17173,7 @@ static __device__ __forceinline__ Type gpumbi_combine_lanes(Type x, unsigned lan
     template <int operation>                                                                       \
     static __device__ __forceinline__ type gpumbi_combine_lanes(type x, unsigned, unsigned lanes)  \
     {                                                                                              \
-        const unsigned mask = GPUMBI_LANE_MASK(lanes);                                             \
+        const unsigned mask = GPUMBI_FIRST(lanes);                                                 \
         return operation == GPUMB_MIN   ? (type)__reduce_min_sync(mask, x)                         \
                : operation == GPUMB_MAX ? (type)__reduce_max_sync(mask, x)                         \
                                         : (type)__reduce_add_sync(mask, (unsigned)x);              \
@@ -17249,7 +17261,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long
                     bits[k] = gpumbi_get(&slot[first + k * threads + t]);
             for (unsigned k = 0; k < at_once; k++)
                 missing |= bits[k] == empty;
-        } while (GPUMBI_ANY(lanes, missing));
+        } while (GPUMBI_IF_ANY(GPUMBI_FIRST(lanes), missing));
         for (unsigned k = 0; k < at_once; k++)
             if (first + k * threads + t < count) {
                 gpumbi_put(&slot[first + k * threads + t], empty);
@@ -17513,7 +17525,7 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     float4 *result = (float4 *)accelerations;
     const unsigned lanes = GPUMBI_WARP, lane = threadIdx.x % lanes;
     /* the same in all lanes, as the compiler can see after a shuffle */
-    const unsigned warp = GPUMBI_SHUFFLE_FROM(threadIdx.x / lanes, 0);
+    const unsigned warp = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, threadIdx.x / lanes, 0);
     const unsigned size = lanes * bodies, groups = (n + size - 1) / size;
     const unsigned group = blockIdx.x * (blockDim.x / lanes) + warp;
     if (group >= groups)
@@ -17562,9 +17574,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
                     back.y -= dy * t;
                     back.z -= dz * t;
                 }
-                back.x = GPUMBI_SHUFFLE_FROM(back.x, (lane + 1) % lanes);
-                back.y = GPUMBI_SHUFFLE_FROM(back.y, (lane + 1) % lanes);
-                back.z = GPUMBI_SHUFFLE_FROM(back.z, (lane + 1) % lanes);
+                back.x = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.x, (lane + 1) % lanes);
+                back.y = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.y, (lane + 1) % lanes);
+                back.z = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.z, (lane + 1) % lanes);
             }
         }
         if (c >= bodies && i < n) /* within a group both sides have met already */
