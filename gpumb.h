@@ -667,7 +667,7 @@ typedef enum gpumb_status {
 } gpumb_status;
 
 typedef enum gpumb_stop {
-    GPUMB_STOP_NONE,
+    GPUMB_STOP_NONE, /* there are no samples; or, in a GPUMB_INTERLEAVE, more would not decide */
     GPUMB_STOP_PRECISION, /* the interval is narrow enough */
     GPUMB_STOP_SAMPLES,   /* the largest number of samples is reached */
     GPUMB_STOP_BUDGET     /* the time is used up */
@@ -8980,7 +8980,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
         gpumbi_evict(g);
-    if (checked || s->counting || s->profiled || !s->use_events)
+    if (checked || s->counting || s->profiled || !s->use_events || s->phase == GPUMBI_WITNESS)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
@@ -9075,8 +9075,7 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
     if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 2.5, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
-    if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
-        !gpumbi_left_over(s, run_s / 1000))
+    if (s->look.count < least || s->look.count == GPUMBI_LOOKS || !gpumbi_left_over(s, run_s / 10))
         return;
     s->look.found = 1;
     gpumbi_works_elsewhere(s);
@@ -9154,7 +9153,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     }
     if (!failed && looks)
         ended_s = gpumbi_look(g, s);
-    if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0))
+    if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, seconds / 10))
         gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
         seconds = g->instruments->seconds(s);
@@ -9315,8 +9314,8 @@ static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
              (s->kernel.launches || s->about.capturable)));
 }
 
-/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes longer
- * to reach the least number of samples than a row may; below, rows that graphs time differ less
+/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes more
+ * time for the least number of samples than a row may; below, rows that graphs time differ less
  * than those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
 static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
@@ -14231,7 +14230,7 @@ static inline void gpumbi_resume_end(gpumb *g)
         return;
     if (file)
         gpumbi_replay_needs(g, needs, sizeof needs);
-    if (g->kept.differ)
+    if (file && g->kept.differ)
         gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
                    gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
     if (g->kept.missing && g->kept.used)

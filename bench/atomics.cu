@@ -239,7 +239,7 @@ static void latency_atomic_rate(gpumb *g)
                           words_apart,
                           shared ? block : block * blocks,
                           (shared ? blocks : 1) * rounds,
-                          0xffffffffu};
+                          GPUMB_POISON};
                 gpumb_set_elements(g, (double)(block * blocks * rounds));
                 gpumb_set_output(g, at);
                 gpumb_set_verify(g, check_sums, &s);

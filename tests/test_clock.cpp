@@ -640,6 +640,26 @@ static void test_waits_in_body()
             }
 }
 
+static void work_before(gpumb *g, void *user)
+{
+    (void)g, (void)user;
+    fake_run(40e-6);
+}
+
+// A hook that works on the stream right before the body is no work elsewhere.
+static void test_reset_before_capture()
+{
+    gpumb *g = open(settings());
+    gpumb_result r;
+    gpumb_set_reset(g, work_before, NULL);
+    GPUMB_TIME(&r) {
+        known_run(20e-6);
+    }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK_STR(r.reason, "");
+    close(g, 0);
+}
+
 // Work beside what the stream does, and shorter: a capture of the body shows it, whatever comes
 // first, and from the shortest on.
 static void test_beside()
@@ -869,6 +889,7 @@ int main()
     test_streams();
     test_capturable();
     test_waits_in_body();
+    test_reset_before_capture();
     test_beside();
     test_cold();
     test_cold_memory();

@@ -1196,11 +1196,18 @@ static void test_modes()
     chmod(".", 0777);
     if (!getuid()) {
         const outcome o = run([&] {
+            char here[4096];
             if (setgid(65534) || setuid(65534))
                 return 99;
+            if (!realpath(".", here)) // behind a folder of root's alone
+                return 98;
             return measure(settings());
         });
         struct stat about;
+        if (o.code == 98) {
+            SKIP("TMPDIR is not for others");
+            return;
+        }
         CHECK_INT(o.code, 0);
         CHECK(!stat("x.csv", &about) && (about.st_mode & 0777) == 0606);
     }

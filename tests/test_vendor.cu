@@ -160,7 +160,7 @@ static void test_shared_memory()
         GPUMB_LAUNCH(hold, 1, 256, 512 << 10, 1u, GPUMB_PTR(unsigned, out));
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_SKIPPED);
     CHECK(strstr(gpumb_last_result(g)->reason, "hold") != NULL);
-    CHECK_INT(gpumb_close(g), 0);
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED); // a launch was refused
 }
 
 static void measure_on(gpumb *g, gpumb_buffer *out, int device)
@@ -277,7 +277,7 @@ static void test_reach()
         gpumb_buffer *out = gpumb_alloc_kind(g, kind, 4);
         for (int past = 0; past < 2; past++) {
             gpumb_set_output(g, out);
-            gpumb_set_verify(g, past ? is_poison : is_42, out);
+            gpumb_set_verify(g, past ? finds_poison : is_42, out);
             GPUMB_MEASURE(g, "spin")
                 GPUMB_LAUNCH(spin, 1, 1, 0, 1000LL, GPUMB_PTR(unsigned, out) + past);
             CHECK_STR(gpumb_last_result(g)->reason,
