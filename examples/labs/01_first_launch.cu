@@ -36,8 +36,9 @@ int main(int argc, char **argv)
         }
     const gpumb_result *first = gpumb_row(g, 0), *second = gpumb_row(g, 1);
     if (first && second && first->first_launch_s > 0 && second->first_launch_s > 0)
-        gpumb_note(
-            g, "By the host's clock: first launch of all %.1f us, first with the second n %.1f.",
-            1e6 * first->first_launch_s, 1e6 * second->first_launch_s);
+        gpumb_note(g,
+                   "By the host's clock: first launch %.1f us, first with the second n %.1f us%s.",
+                   1e6 * first->first_launch_s, 1e6 * second->first_launch_s,
+                   lab_gpu(g) ? "" : "; a CPU has no code to load");
     return lab_close(g, __FILE__);
 }

@@ -11,6 +11,7 @@ template <class T> __global__ void copy(const T *in, T *out, uint64_t n)
         out[i + k * part] = own[k];
 }
 
+enum { EACH = 1024 }; /* elements of a block */
 #define TYPES uint8_t, uint16_t, unsigned, uint2, uint4
 
 int main(int argc, char **argv)
@@ -29,10 +30,12 @@ int main(int argc, char **argv)
         GPUMB_MEASURE(g, "copy")
             GPUMB_FOR_TYPES(
                 type, T, (TYPES),
-                GPUMB_LAUNCH((copy<T>), n / 1024, 256, 0, GPUMB_PTR(T, in), GPUMB_PTR(T, out), n));
+                GPUMB_LAUNCH((copy<T>), n / EACH, 256, 0, GPUMB_PTR(T, in), GPUMB_PTR(T, out), n));
     }
     for (size_t i = 0; i < gpumb_row_count(g) && lab_gpu(g); i++)
-        gpumb_note(g, "%2d bytes: %.0f GB/s, %.0f elements a ns", 1 << gpumb_row_axis(g, i, "type"),
-                   gpumb_row(g, i)->gbps, gpumb_row(g, i)->elements_per_s / 1e9);
+        gpumb_note(g, "%2d bytes: %.0f GB/s, %.0f elements and %.2f blocks a ns",
+                   1 << gpumb_row_axis(g, i, "type"), gpumb_row(g, i)->gbps,
+                   gpumb_row(g, i)->elements_per_s / 1e9,
+                   gpumb_row(g, i)->elements_per_s / 1e9 / EACH);
     return lab_close(g, __FILE__);
 }
