@@ -43,9 +43,7 @@ int main(int argc, char **argv)
         *at = *at <= 0 || us < *at ? us : *at;
     }
     if (lab_gpu(g) && least[3] > 0)
-        gpumb_note(
-            g,
-            "Least, in us: work %.2f, next in a graph %.2f, in a stream %.2f; for the host %.2f.",
-            least[0], least[1], least[2], least[3]);
+        gpumb_note(g, "Least us: work alone %.2f, in a graph %.2f, in a stream %.2f, host %.2f.",
+                   least[0], least[1], least[2], least[3]);
     return lab_close(g, __FILE__);
 }
