@@ -92,6 +92,15 @@ AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulatio
 HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.h)
 
+# The implementation of gpumb.h is an object, and linked with all that does not define
+# GPUMB_IMPLEMENTATION: what does has a configuration of its own, and says which.
+IMPLEMENTATION := -DGPUMB_IMPLEMENTATION= -DGPUMB_COPY= -DGPUMB_STRIDED=
+ALONE := $(basename $(shell grep -l '^.define GPUMB_IMPLEMENTATION' bench/*.cu tests/*.cu))
+LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),$(BENCHES) $(KERNEL_TESTS) $(LABS))
+LINKED_ASAN := $(filter-out $(ALONE:%=build/cpu-asan/%),$(ASAN_PAIR) $(addprefix build/cpu-asan/,\
+                 $(basename $(wildcard tests/test_*.cu))))
+OBJECT = $(filter %/gpumb.o,$^)
+
 all: $(PROGRAMS) ## builds the benchmarks and examples (the default)
 
 run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JSON in results/
@@ -126,12 +135,13 @@ trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
 	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
 	@mkdir -p build/trace
-	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) -x c++ -c $(FILE) -o $(TRACED).o
+	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) $(IMPLEMENTATION) \
+	    -x c++ -c $(FILE) -o $(TRACED).o
 	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
-check: ## runs all checks: test, rest, matrix and lint
-	@sh tests/check.sh test rest matrix lint
+check: ## runs all checks: test, rest, elsewhere, matrix and lint
+	@sh tests/check.sh test rest elsewhere matrix lint
 
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
@@ -159,8 +169,8 @@ ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
-.PHONY: all run bench passport report coverage labs fleet trace test rest check plots figures
-.PHONY: matrix lint layers mutate clean help always
+.PHONY: all run bench passport report coverage labs fleet trace test rest elsewhere check plots
+.PHONY: figures matrix lint layers mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -178,8 +188,12 @@ endif
 KERNEL_NEEDS := $(HEADERS) $(B)/flags.kernels
 HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 
+$(LINKED): $(B)/gpumb.o
+$(B)/gpumb.o: gpumb.h $(B)/flags.kernels
+	$(COMPILE) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
+
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
-	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 # For the cores that are here: with OpenMP where the compiler has it.
 accepted = $(shell echo 'int main(void) { return 0; }' | $(CC) $(1) -x c - -o /dev/null \
@@ -205,7 +219,7 @@ $(B)/ranks: bench/ranks.cu $(KERNEL_NEEDS)
 
 $(B)/labs/%: examples/labs/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
-	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) $< -o $@ $(LDFLAGS)
@@ -221,7 +235,7 @@ $(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
-	$(COMPILE) $(QUICKLY_$(BACKEND)) $(LANGUAGE) $< -o $@ $(LDFLAGS)
+	$(COMPILE) $(QUICKLY_$(BACKEND)) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 build/cpu/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -231,11 +245,16 @@ build/cpu/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
 	$(HOST_C) $(QUICKLY) $< -o $@ $(LDFLAGS) -lm
 
+$(LINKED_ASAN): build/cpu-asan/gpumb.o
+build/cpu-asan/gpumb.o: gpumb.h build/cpu/flags.host
+	@mkdir -p $(@D)
+	$(HOST_CXX) $(SANITIZE) -x c++ $(IMPLEMENTATION) -c $< -o $@
+
 # These take far longer to compile with -O1 than they run without.
 $(addprefix build/cpu-asan/tests/test_,group scan emulation): UNOPTIMISED = -O0
 build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) -x c++ $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) $(OBJECT) -x c++ $< -o $@
 
 build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -247,7 +266,7 @@ build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 
 build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) -x c++ $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(OBJECT) -x c++ $< -o $@
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
 
@@ -289,22 +308,35 @@ test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all,
 rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
 	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
+# All that make files and folders of their own, or start programs.
+ifneq ($(filter elsewhere,$(MAKECMDGOALS)),)
+ELSEWHERE := $(foreach t,cli fleet trace plots,tests/test_$(t).sh) build/cpu/tests/test_order \
+             $(patsubst %.cpp,build/cpu/%,$(shell grep -lE '"(folder|start)\.h"' tests/test_*.cpp))
+endif
+elsewhere: $(FLEET) $(B)/copy $(ELSEWHERE) ## tests in an odd path, as another user, in German
+	@sh tests/elsewhere.sh $(ELSEWHERE)
+
 # ---- report and figures: python3 alone ----
 HAS_PYTHON = command -v python3 >/dev/null || { \
     echo 'make $@: python3 is missing (Debian: apt-get install python3)'; exit 1; }
 
-# Of one folder or file, or of several set beside each other.
+# Of one folder or file, or of several set beside each other. Says what to run before it asks for
+# something to be installed.
 FROM := results
 OUT := results/report.html
+HAS_ROWS = for from in $(FROM); do [ -e "$$from" ] || { echo "make $@: no $$from: measure first, \
+for instance by make run (seconds) or make bench (all), or say where rows are: make $@ \
+FROM=bench/results"; exit 1; }; done
+BESIDE = $(if $(word 2,$(FROM)),--overlay)
 report: ## one HTML file of results/: devices, findings, figures, tables; FROM='before after'
-	@$(HAS_PYTHON); python3 plots/report.py $(FROM) $(if $(word 2,$(FROM)),--overlay) --out $(OUT)
+	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/report.py $(FROM) $(BESIDE) --out $(OUT)
 
-plots: ## draws the figures from results/ into results/figures/
-	@$(HAS_PYTHON); python3 plots/plot.py results --out results/figures
+plots: ## draws the figures of results/ into results/figures/; FROM=FOLDER, FROM='before after'
+	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/plot.py $(FROM) $(BESIDE) --out results/figures
 
-# Those in the READMEs, dated by the commit that stored their rows.
+# Those in the READMEs. Rows that do not say when they were measured: the commit that stored them.
 STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
 STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
 	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
-	    --date "$$(git log -1 --format=%cs -- bench/results)"
+	    --date "$$(git log -1 --format=%cs -- 'bench/results/h200-*.csv')"

@@ -177,7 +177,11 @@ A context belongs to one thread.
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
 #define GPUMBI_UNUSED __attribute__((unused))
+#if defined(GPUMB_BACKEND_CPU) && !defined(__clang__)
+#define GPUMBI_PER_THREAD __thread __attribute__((no_reorder)) /* before the arrays of users */
+#else
 #define GPUMBI_PER_THREAD __thread
+#endif
 #else
 #define GPUMBI_INLINE __forceinline
 #define GPUMBI_NOINLINE __declspec(noinline)
@@ -252,8 +256,9 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 /* Exit codes, as gpumb_close() returns them. */
 enum {
     GPUMB_EXIT_OK = 0,
-    GPUMB_EXIT_FAILED = 1,    /* a check failed; nothing measured, a sweep with nothing to measure,
-                               * or all skipped; slower, --fail-on-regression; less than --expect */
+    GPUMB_EXIT_FAILED = 1,    /* a check failed; a launch was refused or failed; nothing measured, a
+                               * sweep with nothing to measure, or all skipped; slower,
+                               * --fail-on-regression; less than --expect */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -266,7 +271,7 @@ enum {
  * gpumb_close(). */
 typedef struct gpumb_settings {
     double precision;     /* half-width of the 95 % interval to reach, relative to the median; 0.01.
-                           * On a GPU less than 0.0015 is out of reach: see gpumb_result */
+                           * On a GPU less than 0.0015, with event pairs 0.004, is out of reach */
     double budget_s;      /* most seconds of sampling for a row; 2 */
     double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
     uint64_t min_samples; /* 30; where the budget holds fewer, 8 may be enough */
@@ -302,7 +307,10 @@ typedef struct gpumb_settings {
                            * all are here, told apart by the axis on_device; NULL: `device` alone */
     int together; /* 1: these take each row at the same time; 0: one device after the other */
     int fail_on_outlier; /* 1: exit code 1 if one of them is slower by more than `delta` */
-    int strict; /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
+    int strict;     /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
+    double least_s; /* seconds of sampling that a row takes at least, within its budget; 0.1:
+                     * levels that last for long show. Negative: none */
+    int capturable; /* 1: gpumb_set_capturable() for all regions */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -391,7 +399,8 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g);
 /* The stream that everything runs on: cudaStream_t or hipStream_t as a pointer. The context has one
  * of its own, ordered with the legacy default stream; gpumb_set_stream() passes in another of the
  * same device, which remains the caller's; NULL is the legacy stream itself. Work of a region on
- * streams that this one does not wait for is missing from its time: its row fails and says so. */
+ * streams that this one does not wait for is missing from its time: its row fails and says so,
+ * where the region can be captured into a graph or leaves work behind (examples/program.md). */
 GPUMB_API void *gpumb_stream(gpumb *g);
 GPUMB_API void gpumb_set_stream(gpumb *g, void *stream);
 
@@ -456,7 +465,9 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
  * change from run to run. */
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i);
 
-/* Sets every byte to 0xff (NaN as fp32 and fp64, -1 as integer). */
+/* Sets every 16 bits to 0x7ffd: NaN as fp16, bf16, fp32 and fp64, and as integers nothing that is
+ * computed: 32765, GPUMB_POISON, bytes of 253 and 127 in turn. */
+#define GPUMB_POISON 0x7ffd7ffdu
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
@@ -527,6 +538,19 @@ GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
+
+/* The next region also launches on these streams, up to 8 of the context's device, which remain the
+ * caller's: in each run they wait for gpumb_stream() before the body, and it for them behind, in a
+ * capture as well, so that the time holds the work of all. Cost: an event, two waits a stream. */
+GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count);
+
+/* 1: the body of the next region may be captured into a graph, and is timed by one as if
+ * GPUMB_LAUNCH had launched its kernels: kernel<<<grid, block, 0, stream>>> and calls of libraries
+ * on gpumb_stream() get their span. Its host code then runs some times while nothing runs on the
+ * device; a wait, a copy that waits or a launch on the legacy stream in it is an error of the
+ * runtime, which a check of one's own may see. Where that ends the capture, a line says so, and the
+ * row is timed without. `capturable` of the settings does so for all regions. */
+GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable);
 
 /* What a model predicts for the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
@@ -716,7 +740,22 @@ typedef enum gpumb_stop {
       "device (nvcc -arch, hipcc --offload-arch) are the usual causes.")                           \
     X(REPLAYED, "replayed", "an earlier run has measured it: the row is from its file",            \
       "--replay shows the rows of a file as the program would, and draws its conclusions from "    \
-      "them. To measure, leave --replay out.")
+      "them. To measure, leave --replay out.")                                                     \
+    X(HOST_BOUND, "host-bound", "the body leaves the device idle: it waits, or works on the host", \
+      "An event pair around such a body times the host: so the row shows its latency, by the "     \
+      "host's clock. Move waits, allocations and copies to the host out of the body to see the "   \
+      "kernel's span, or ask for GPUMB_TIMING_HOST if the latency is what you want.")              \
+    X(OTHER_STREAMS, "other-streams", "other streams had work; it may be missing from the time",   \
+      "What gpumb_stream() does not wait for is not in the time, and here nothing tells whether "  \
+      "it "                                                                                        \
+      "does. Name the streams with gpumb_set_streams(), or let the body be captured: "             \
+      "gpumb_set_capturable().")                                                                   \
+    X(CARRY_OVER, "carry-over",                                                                    \
+      "after another region it takes longer, or less, than after itself",                          \
+      "So the ratio is that of times after itself, as when it runs alone. Of two times that "      \
+      "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. "     \
+      "What "                                                                                      \
+      "another region leaves behind, in caches above all, may be the reason: try --cold.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -735,7 +774,8 @@ typedef struct gpumb_result {
     gpumb_timing timing;
     gpumb_stop stop;
     uint64_t batch;        /* runs in one sample */
-    gpumb_stats time;      /* includes 0.15 % for slow changes of a GPU's clocks and caches */
+    gpumb_stats time;      /* includes 0.15 % for slow changes of a GPU's clocks and caches, 0.4 %
+                            * with event pairs */
     double first_launch_s; /* the first run, by the host's clock */
     double overhead_s;     /* subtracted from each sample: the cost of launching; 0: nothing */
     double bytes, flop;    /* of one run, as stated; 0: not stated */
@@ -760,6 +800,7 @@ typedef struct gpumb_result {
     double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
     int others;             /* other processes on the device, at least; -1: unknown */
+    double sampled_s;       /* that sampling took, on the host's clock; 0: times were given */
     char compared_with[64]; /* the first region of its GPUMB_INTERLEAVE; "": not compared */
     gpumb_comparison comparison;
     int processes;                     /* that measured it, this one included; 0: this one alone */
@@ -768,6 +809,7 @@ typedef struct gpumb_result {
     double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
     gpumb_meaning meaning;
     unsigned flags;
+    char time_utc[32]; /* when its region had ended: "2026-01-31T12:00:00Z"; "": unknown */
 } gpumb_result;
 
 /* Why a device's clock is below what it could be. */
@@ -1310,7 +1352,7 @@ typedef struct gpumbi_place {
 /* __thread and not thread_local: C++ reaches a thread_local of another translation unit through a
  * wrapper. */
 #ifdef GPUMB_STATIC
-static __thread gpumbi_emulated_thread gpumbi_self;
+static GPUMBI_PER_THREAD gpumbi_emulated_thread gpumbi_self;
 static int gpumbi_warp_size = 32;
 #else
 extern __thread gpumbi_emulated_thread gpumbi_self;
@@ -1322,6 +1364,8 @@ GPUMB_API void gpumbi_cpu_shutdown(void);
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate);
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width);
 GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
+enum { GPUMBI_RED_ZONE = 256 };
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1345,8 +1389,24 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void);
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
-#ifndef __shared__
+#if !defined(__shared__) && defined(GPUMBI_ASAN)
+#define __shared__ static /* red zones lie between these alone; so there is one worker */
+#elif !defined(__shared__)
 #define __shared__ static __thread /* a block never leaves its OS thread */
+#endif
+
+/* What lies behind the __shared__ arrays of a file: the first such variable, where they are laid
+ * out in reverse order, as by gcc from -O1 on; else the last, as all templates are made. */
+#if defined(GPUMBI_ASAN)
+#define GPUMBI_RED_ZONES() (void)0
+#else
+static __thread unsigned char gpumbi_red_zone[GPUMBI_RED_ZONE] GPUMBI_UNUSED;
+template <class Last> static unsigned char *gpumbi_last_red_zone()
+{
+    static __thread unsigned char zone[GPUMBI_RED_ZONE];
+    return zone;
+}
+#define GPUMBI_RED_ZONES() gpumbi_cpu_red_zones(gpumbi_red_zone, gpumbi_last_red_zone<void>())
 #endif
 
 #define threadIdx (gpumbi_self.thread_idx)
@@ -1697,6 +1757,7 @@ struct gpumbi_extent {
 
 template <class Call> static void gpumbi_run_thread(void *call)
 {
+    GPUMBI_RED_ZONES();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 0));
     (*static_cast<const Call *>(call))();
     GPUMBI_TRACE(wait(GPUMBI_WAITS, 1));
@@ -1707,6 +1768,7 @@ template <class Call> __attribute__((flatten)) static void gpumbi_run_block(void
 {
     const Call run = *static_cast<const Call *>(call);
     const uint3 size = blockDim;
+    GPUMBI_RED_ZONES();
     for (unsigned z = 0; z < size.z; z++)
         for (unsigned y = 0; y < size.y; y++)
             for (unsigned x = 0; x < size.x; x++) {
@@ -3413,7 +3475,7 @@ static inline double gpumbi_quantile(const double *sorted, uint64_t count, doubl
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
  * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
- * t comes out low. With k = 2 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
+ * t comes out low. With k = 1 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: else few samples would have intervals many times as wide as all that they
@@ -3441,7 +3503,7 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
     s.q3 = gpumbi_quantile(values, count, 0.75);
     if (rank) {
         const double n = gpumbi_real(count), middle = (n + 1) / 2;
-        const double k = stopped ? 15 : gpumbi_min(15, 2 + 400 / n);
+        const double k = stopped ? 15 : gpumbi_min(15, 1 + 400 / n);
         const double short_of = k * (time - 1) * sqrt(time) / n;
         const double reach =
             gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);
@@ -3482,18 +3544,22 @@ GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
     return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
 }
 
-/* Widens the interval of fewer than 30 times, to 13 ranks to either side of the middle: short parts
- * of a correlated series look narrow, and below some 20 values no less independent than others.
- * Where they do, that is taken back from 14 to 24 values. With it 94 % and more hold of AR(1) 0.9,
- * in place of 59 ... 95 (tests/coverage.c). */
-static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s)
+/* Ranks to either side of the middle that the interval of few values reaches at least. With them 94
+ * % and more hold of AR(1) 0.9, in place of 59 ... 95; and 93 % of ratios of two such series, in
+ * place of 62 ... 95 (tests/coverage.c). */
+enum { GPUMBI_FEW_TIMES = 13, GPUMBI_FEW_RATIOS = 10 };
+
+/* Widens the interval of fewer than 30 values so: short parts of a correlated series look narrow,
+ * and below some 20 values no less independent than others. Where they do, that is taken back from
+ * 14 to 24 values. */
+static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s, int reach)
 {
     const double n = gpumbi_real(s->count), middle = (n + 1) / 2;
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
-    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - 13 * part));
-    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + 13 * part));
+    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - reach * part));
+    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + reach * part));
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -3677,15 +3743,17 @@ static inline uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     return pairs;
 }
 
-/* From the ratios of all rounds, in order; sorts them. Several comparisons share the 5 %
- * (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop before the
- * others. */
+/* From the ratios of all rounds, in order; sorts them. `stopped`: the next rounds depend on what
+ * comes out, see gpumbi_summarize(). Several comparisons share the 5 % (Bonferroni): unlike Holm's
+ * procedure, that gives intervals, and one may stop before the others. */
 static inline gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
-                                                     int comparisons)
+                                                     int comparisons, int stopped)
 {
     const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    const gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, 1);
+    gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, stopped);
     gpumb_comparison c;
+    if (s.ci_lo > 0)
+        gpumbi_widen_few(ratios, &s, GPUMBI_FEW_RATIOS);
     c.rounds = rounds;
     c.ratio = s.median;
     c.lo = s.ci_lo;
@@ -3702,9 +3770,98 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
-        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons);
+        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons, 0);
     GPUMB_FREE(ratios);
     return c;
+}
+
+/* What two lanes of an interleave took, in rounds, and which lane ran right before each. */
+typedef struct gpumbi_turns {
+    const double *time[2];
+    const unsigned char *before[2];
+    int lane[2], lanes;
+} gpumbi_turns;
+
+/* Ratios of neighbouring times: of `b`, 0 or 1, after lane `after_b`, to `a` after `after_a`.
+ * Returns how many there are. */
+static inline uint64_t gpumbi_ratios_after(const gpumbi_turns *t, uint64_t rounds, int a,
+                                           int after_a, int b, int after_b, double *ratios)
+{
+    double of_a = 0, of_b = 0;
+    uint64_t count = 0;
+    for (uint64_t k = 0; t->before[0] && k < rounds; k++) {
+        of_a = t->before[a][k] == after_a ? t->time[a][k] : of_a;
+        of_b = t->before[b][k] == after_b ? t->time[b][k] : of_b;
+        if (of_a > 0 && of_b > 0) {
+            ratios[count++] = of_b / of_a;
+            of_a = of_b = 0;
+        }
+    }
+    return count;
+}
+
+/* By how much what ran before matters more for the one lane than for the other, as a logarithm:
+ * 1, or -1, if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure;
+ * else 2. Sums how much longer the first takes after lane j than after itself, and the second after
+ * the first lane than after j: what j does to all that follow, itself included, cancels, and leaves
+ * what is compared round by round alone, too. */
+static inline int gpumbi_carries_over(const gpumbi_turns *t, uint64_t rounds, double delta,
+                                      double least, int stopped, double *scratch)
+{
+    int known = 1;
+    for (int j = 0; j < t->lanes; j++) {
+        double at = 0, below = 0, above = 0;
+        if (j == t->lane[0])
+            continue;
+        for (int i = 0; i < 2; i++) {
+            const uint64_t count = gpumbi_ratios_after(t, rounds, i, i ? j : t->lane[0], i,
+                                                       i ? t->lane[0] : j, scratch);
+            const gpumb_stats s =
+                gpumbi_summarize(scratch, count, 1 - 0.01 / (t->lanes - 1), stopped);
+            const int some = s.ci_lo > 0;
+            at += some ? log(s.median) : 0;
+            below = some ? hypot(below, log(s.median / s.ci_lo)) : HUGE_VAL;
+            above = some ? hypot(above, log(s.ci_hi / s.median)) : HUGE_VAL;
+        }
+        if (at - below > delta / 4 || at + above < -delta / 4)
+            return 1;
+        known = known && at - below > -least && at + above < least;
+    }
+    return known ? 0 : 2;
+}
+
+/* Compares two lanes round by round; or, where one disturbs the other, by what they take after
+ * themselves: then `*carried` is 1. Where both ratios differ (by a sign test: from 1.8 standard
+ * errors on), but it is not known yet whether one disturbs the other, the interval is both. */
+static inline gpumb_comparison gpumbi_compare_turns(const gpumbi_turns *t, uint64_t rounds,
+                                                    double delta, int comparisons, int stopped,
+                                                    double *scratch, int *carried)
+{
+    double above = 0;
+    for (uint64_t k = 0; k < rounds; k++)
+        scratch[k] = t->time[1][k] / t->time[0][k];
+    gpumb_comparison all = gpumbi_compare_ratios(scratch, rounds, delta, comparisons, stopped);
+    const uint64_t own = gpumbi_ratios_after(t, rounds, 0, t->lane[0], 1, t->lane[1], scratch);
+    const double n = gpumbi_real(own);
+    *carried = 0;
+    if (own < 4 || !(all.lo > 0))
+        return all;
+    for (uint64_t k = 0; k < own; k++)
+        above += scratch[k] > all.ratio;
+    gpumb_comparison self = gpumbi_compare_ratios(scratch, own, delta, comparisons, stopped);
+    self.rounds = rounds;
+    const int differ = fabs(2 * above - n) > 1.8 * sqrt(n);
+    const int carries = gpumbi_carries_over(t, rounds, delta, fabs(log(self.ratio / all.ratio)) / 2,
+                                            stopped, scratch);
+    *carried = carries == 1;
+    if (*carried)
+        return self;
+    if (differ && carries) {
+        all.lo = gpumbi_min(all.lo, self.lo);
+        all.hi = gpumbi_max(all.hi, self.hi);
+        all.verdict = gpumbi_verdict(all.lo, all.hi, delta);
+    }
+    return all;
 }
 
 /* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so
@@ -3739,9 +3896,9 @@ int gpumbi_warp_size = 32;
 
 static pthread_mutex_t gpumbi_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static char gpumbi_fault_text[512], gpumbi_note_text[384];
-static int gpumbi_noted;                           /* 1: to be said, 2: said; once a program */
-static int gpumbi_launch_failed;                   /* every worker looks here between blocks */
-static __thread struct gpumbi_worker *gpumbi_here; /* set while this OS thread runs a launch */
+static int gpumbi_noted;         /* 1: to be said, 2: said; once a program */
+static int gpumbi_launch_failed; /* every worker looks here between blocks */
+static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* while this thread runs a launch */
 
 GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
@@ -3759,7 +3916,7 @@ GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 
 GPUMB_API const char *gpumbi_cpu_take_fault(void)
 {
-    static __thread char taken[sizeof gpumbi_fault_text];
+    static GPUMBI_PER_THREAD char taken[sizeof gpumbi_fault_text];
     pthread_mutex_lock(&gpumbi_fault_lock);
     memcpy(taken, gpumbi_fault_text, sizeof taken);
     gpumbi_fault_text[0] = 0;
@@ -3976,6 +4133,7 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
 void __sanitizer_start_switch_fiber(void **fake, const void *low, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake, const void **low, size_t *size);
 void __asan_unpoison_memory_region(void const volatile *p, size_t size);
+void __asan_set_error_report_callback(void (*told)(const char *report));
 #elif defined(GPUMBI_TSAN)
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
@@ -4031,7 +4189,10 @@ typedef struct gpumbi_group {
 
 typedef struct gpumbi_worker {
     unsigned number;
+    const gpumbi_emulated_thread *self; /* that of its OS thread, while it runs blocks ... */
+    gpumbi_uint3 block;                 /* ... of which this is one */
     pthread_t os_thread;
+    unsigned char *red_zone[2];
     char *shared, *stacks;
     size_t shared_size;
 
@@ -4053,6 +4214,8 @@ static struct {
     void (*run)(void *);
     void *closure;
 } gpumbi_job; /* the one launch that is under way */
+static gpumbi_worker **gpumbi_pool;
+static unsigned gpumbi_pool_size;
 
 static inline unsigned gpumbi_lowest(uint64_t bits)
 {
@@ -4085,9 +4248,8 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     w->abandoned = 1;
-    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name,
-                     gpumbi_self.block_idx.x, gpumbi_self.block_idx.y, gpumbi_self.block_idx.z,
-                     text);
+    gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name, w->block.x,
+                     w->block.y, w->block.z, text);
 }
 
 static inline const char *gpumbi_file_of(const gpumbi_place *p)
@@ -4505,24 +4667,40 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
     memcpy(to, numbers ? ")" : "", numbers ? 2 : 1);
 }
 
-/* In a plain launch the compiler may store a thread's index late, where it works on several threads
- * at a time, but never early. */
+/* A __shared__ array that is overrun may have spoilt all that belongs to the OS thread, but not
+ * where that lies. In a plain launch the compiler may store a thread's index late, where it works on
+ * several threads at a time, but never early. */
 static inline void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
     char text[2048] = "gpumb: kernel ";
-    if (!gpumbi_here || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
+    const gpumbi_worker *w = NULL;
+    unsigned i;
+    for (i = 0; i < gpumbi_pool_size; i++)
+        if (gpumbi_pool[i]->self == &gpumbi_self)
+            w = gpumbi_pool[i];
+    if (!w || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
         return;
+    const int fibers = gpumbi_job.launch->barrier;
     gpumbi_crash_add(text, gpumbi_job.launch->name, NULL);
-    gpumbi_crash_add(text, ", block ", &gpumbi_self.block_idx);
-    gpumbi_crash_add(text, ", thread ", &gpumbi_self.thread_idx);
-    gpumbi_crash_add(text, gpumbi_job.launch->barrier ? ": " : " or a later one: ", NULL);
+    gpumbi_crash_add(text, ", block ", &w->block);
+    gpumbi_crash_add(text, ", thread ",
+                     fibers ? &w->fiber[w->current].index : &gpumbi_self.thread_idx);
+    gpumbi_crash_add(text, fibers ? ": " : " or a later one: ", NULL);
     gpumbi_crash_add(text, meaning, NULL);
     gpumbi_crash_add(text, gpumbi_crash_files, NULL);
     gpumbi_crash_add(text, "\n", NULL);
     if (gpumbi_write(2, text, strlen(text)) < 0)
         text[0] = 0; /* nobody listens */
 }
+
+#ifdef GPUMBI_ASAN
+static inline void gpumbi_asan_has_said(const char *report)
+{
+    (void)report;
+    gpumbi_report_crash("see AddressSanitizer's report above");
+}
+#endif
 
 /* ---- CPU emulation: launches -------------------------------------------------------------------
  * Owns the workers: the launching thread, which is number 0, and a pool that sleeps between
@@ -4531,8 +4709,7 @@ static inline void gpumbi_report_crash(const char *meaning)
 static pthread_mutex_t gpumbi_launch_lock = PTHREAD_MUTEX_INITIALIZER; /* one launch at a time */
 static pthread_mutex_t gpumbi_pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* for the sleepers only */
 static pthread_cond_t gpumbi_pool_changed = PTHREAD_COND_INITIALIZER;
-static gpumbi_worker **gpumbi_pool;
-static unsigned gpumbi_pool_size, gpumbi_pool_spins, gpumbi_sleepers;
+static unsigned gpumbi_pool_spins, gpumbi_sleepers;
 static int gpumbi_workers_wanted;
 static uint64_t gpumbi_ticket;  /* launches so far << 16 | workers in this one; none: go home */
 static uint64_t gpumbi_running; /* pool threads still busy with it */
@@ -4540,7 +4717,7 @@ static uint64_t gpumbi_running; /* pool threads still busy with it */
 GPUMB_API int gpumb_cpu_workers(void)
 {
     int wanted = __atomic_load_n(&gpumbi_workers_wanted, __ATOMIC_RELAXED);
-#ifdef GPUMB_TRACE /* follows one thread */
+#if defined(GPUMB_TRACE) || defined(GPUMBI_ASAN) /* the tracer follows one; see __shared__ */
     wanted = 1;
 #endif
     return wanted > 0 ? wanted : gpumbi_cores();
@@ -4583,16 +4760,24 @@ static inline void gpumbi_wake(void)
     }
 }
 
-/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. */
+static unsigned char gpumbi_untouched[GPUMBI_RED_ZONE]; /* what is in one */
+
+/* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. A
+ * red zone is behind it; AddressSanitizer has its own. */
 static inline int gpumbi_shared_make(gpumbi_worker *w)
 {
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
-    if (size > w->shared_size) {
+#ifdef GPUMBI_ASAN
+    const size_t room = size, fits = size == w->shared_size;
+#else
+    const size_t room = size + sizeof gpumbi_untouched, fits = size <= w->shared_size;
+#endif
+    if (size && !fits) {
         void *p = NULL;
         gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (gpumbi_aligned(&p, 64, size)) {
+        if (gpumbi_aligned(&p, 64, room)) {
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
         }
@@ -4601,7 +4786,36 @@ static inline int gpumbi_shared_make(gpumbi_worker *w)
     }
     if (size)
         memset(w->shared, 0xcd, size);
+    if (size && room > size)
+        memcpy(w->shared + size, gpumbi_untouched, room - size);
+    w->red_zone[0] = NULL;
     return 0;
+}
+
+/* A kernel of a file with these begins. */
+GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned char *last)
+{
+    gpumbi_worker *w = gpumbi_here;
+    if (w->red_zone[0] == first)
+        return;
+    w->red_zone[0] = (unsigned char *)memcpy(first, gpumbi_untouched, sizeof gpumbi_untouched);
+    w->red_zone[1] = (unsigned char *)memcpy(last, gpumbi_untouched, sizeof gpumbi_untouched);
+}
+
+/* After a block. */
+static inline void gpumbi_red_zones_look(gpumbi_worker *w)
+{
+    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
+    int i;
+    for (i = 0; w->red_zone[0] && i < 2; i++)
+        if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
+            gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
+#ifndef GPUMBI_ASAN
+    if (size && memcmp(w->shared + size, gpumbi_untouched, sizeof gpumbi_untouched))
+        gpumbi_block_fault(w, "wrote past the end of its %llu bytes of dynamic shared memory",
+                           (unsigned long long)size);
+#endif
+    (void)size;
 }
 
 /* One worker's share of the launch. */
@@ -4623,15 +4837,18 @@ static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, w->stacks, GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_OWN, &gpumbi_self, sizeof gpumbi_self));
     GPUMBI_TRACE(memory(GPUMBI_TRACE_SHARED, w->shared, launch->shared_bytes));
-    gpumbi_self.shared = w->shared;
+    w->self = &gpumbi_self;
+    gpumbi_self.shared = launch->shared_bytes ? w->shared : NULL;
     gpumbi_self.grid_dim = gpumbi_extent_of(launch->grid);
     gpumbi_self.block_dim = gpumbi_extent_of(launch->block);
     for (; block < end && !__atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED); block++) {
-        gpumbi_self.block_idx = gpumbi_index_in(launch->grid, block);
+        gpumbi_self.block_idx = w->block = gpumbi_index_in(launch->grid, block);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 1));
         gpumbi_block_run(w);
         GPUMBI_TRACE(block(&gpumbi_self, gpumbi_warp_size, 0));
+        gpumbi_red_zones_look(w);
     }
+    w->self = NULL;
     gpumbi_here = NULL;
     if (launch->barrier)
         gpumbi_fibers_forget(w);
@@ -4692,6 +4909,9 @@ static inline void gpumbi_pool_stop(void)
     }
     if (gpumbi_pool_size)
         gpumbi_crashes_watch(0, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(NULL);
+#endif
     free(gpumbi_pool);
     gpumbi_pool = NULL;
     gpumbi_pool_size = 0;
@@ -4709,7 +4929,11 @@ static inline int gpumbi_pool_start(void)
     if (!watching_forks)
         watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
+    memset(gpumbi_untouched, 0x5a, sizeof gpumbi_untouched);
     gpumbi_crashes_watch(1, gpumbi_report_crash);
+#ifdef GPUMBI_ASAN
+    __asan_set_error_report_callback(gpumbi_asan_has_said);
+#endif
     gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
     for (i = 0; gpumbi_pool && i < wanted; i++) {
@@ -4878,12 +5102,15 @@ static int gpumbi_dev_stream_create(void **stream);
 static void gpumbi_dev_stream_destroy(void *stream);
 static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
 static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
+static int gpumbi_dev_idle(void *stream); /* 1: it is */
+static int gpumbi_dev_await(void *stream, void *event); /* what follows in it waits for that */
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
 static int gpumbi_dev_record(void *event, void *stream);
 static int gpumbi_dev_elapsed(void *start, void *stop, double *seconds); /* waits for stop */
 static int gpumbi_dev_capture_begin(void *stream);
-static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty */
+static int gpumbi_dev_capture_end(void *stream, void **graph); /* ready to run; NULL: empty; in
+                                                               * place of a pointer: dropped */
 static int gpumbi_dev_graph_launch(void *graph, void *stream);
 static void gpumbi_dev_graph_destroy(void *graph);
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
@@ -5031,6 +5258,8 @@ typedef hipDeviceProp_t gpumbi_rt_properties;
 #define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
+#define gpumbi_dev_await(stream, event)                                                            \
+    ((int)GPUMBI_RT(StreamWaitEvent)(GPUMBI_RT_STREAM(stream), GPUMBI_RT_EVENT(event), 0))
 #define gpumbi_dev_event_create(event) ((int)GPUMBI_RT(EventCreate)((gpumbi_event *)(event)))
 #define gpumbi_dev_event_destroy(event) ((void)GPUMBI_RT(EventDestroy)(GPUMBI_RT_EVENT(event)))
 #define gpumbi_dev_record(event, stream)                                                           \
@@ -5050,6 +5279,15 @@ static inline int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
         return 0;
     }
     return value;
+}
+
+/* That a stream is not idle is an error to the runtime. */
+static inline int gpumbi_dev_idle(void *stream)
+{
+    const int idle = !GPUMBI_RT(StreamQuery)((gpumbi_stream)stream);
+    if (!idle)
+        (void)GPUMBI_RT(GetLastError)();
+    return idle;
 }
 
 static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
@@ -5184,12 +5422,13 @@ static inline int gpumbi_dev_capture_end(void *stream, void **graph)
     gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
     if (!error)
         error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &nodes);
-    if (!error && nodes)
+    if (!error && nodes && graph)
         error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
     if (captured)
         (void)GPUMBI_RT(GraphDestroy)(captured);
     (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
-    *graph = ready;
+    if (graph)
+        *graph = ready;
     return (int)error;
 }
 
@@ -6164,6 +6403,8 @@ static char gpumbi_cpu_fault_text[256];
 #define gpumbi_dev_stream_destroy(stream) ((void)(stream))
 #define gpumbi_dev_wait(stream) ((void)(stream), 0)
 #define gpumbi_dev_wait_all() 0
+#define gpumbi_dev_idle(stream) ((void)(stream), 1)
+#define gpumbi_dev_await(stream, event) ((void)(stream), (void)(event), 0)
 #define gpumbi_dev_event_create(event)                                                             \
     (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
 #define gpumbi_dev_event_destroy(event) free(event)
@@ -6387,6 +6628,7 @@ static inline void gpumbi_dev_date(char text[32])
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
+enum { GPUMBI_STREAMS = 8, GPUMBI_LOOKS = 9 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
 enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
 
@@ -6498,12 +6740,16 @@ typedef struct gpumbi_description {
     void *check_user;
     gpumb_hook reset;
     void *reset_user;
+    int capturable, streams;
+    void *stream[GPUMBI_STREAMS];
+    int (*order)(gpumb *g, void *const *stream, int count, int joins); /* these, if any */
     char skip[200];
 } gpumbi_description;
 
 typedef enum gpumbi_phase {
     GPUMBI_FIRST,
     GPUMBI_WARM_UP,
+    GPUMBI_WITNESS, /* captured, to see whether the device has work all the same */
     GPUMBI_CAPTURE, /* into graphs, if they are to be timed */
     GPUMBI_SAMPLE,
     GPUMBI_RECHECK,
@@ -6527,6 +6773,7 @@ typedef struct gpumbi_sampler {
     gpumbi_description about;
     gpumbi_phase phase;
     int use_events;
+    int capturable;   /* its body may run in a capture */
     int profiled;     /* the profiler is attached for it */
     int marked;       /* the ranges that are open around a run */
     int counting;     /* the counters are open */
@@ -6535,8 +6782,13 @@ typedef struct gpumbi_sampler {
     struct {
         uint64_t left;              /* of the body until the sample under way ends */
         double prepared_s, began_s; /* host clock before the reset hook, and at its start */
-        int looks, astray; /* for work elsewhere, in this phase; that found some, in a row */
     } run;
+
+    struct {              /* at the device: see gpumbi_look() */
+        int count, found; /* in this round; rounds that told of others */
+        int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
+        double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
+    } look;
 
     struct { /* --strict: the salts of the first run, of the last one and of that under way */
         uint64_t first, before, now;
@@ -6577,6 +6829,7 @@ typedef struct gpumbi_sampler {
     struct {
         double *values, *scratch; /* room for max_samples; the second is sorted at each look */
         uint64_t capacity, count, bad, next_look;
+        int fixed;      /* how many are wanted does not depend on them */
         double spent_s; /* on samples */
         double began_s;
         gpumbi_power power;
@@ -6647,6 +6900,7 @@ struct gpumb {
     gpumb_device device;
     void *sensors, *stream, *own_stream;
     char trouble[200]; /* why the next region has to be skipped */
+    int launch_fails;  /* is why */
     char why[200];     /* from gpumb_reason() */
 
     struct { /* BUFFERS */
@@ -6660,6 +6914,7 @@ struct gpumb {
 
     struct {                /* CLOCK */
         void *start, *stop; /* an event pair */
+        void *fork, *join;  /* of gpumb_set_streams(); NULL: not used so far */
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair behind that */
@@ -6683,15 +6938,18 @@ struct gpumb {
         gpumbi_description next;
         gpumbi_sampler single, *active;
         int body_due, in_body;
-        uint64_t met;    /* regions, whatever becomes of them */
-        size_t replayed; /* regions that were, from other processes */
+        uint64_t reached; /* regions, whatever becomes of them */
+        size_t replayed;  /* regions that were, from other processes */
     } region;
 
     struct { /* INTERLEAVE */
         int open, collecting;
-        int turn, target, target_met;       /* whose sample this pass takes; -1: nobody's */
-        int place, lanes;                   /* regions met in this pass, and in the first */
+        int turn, target, target_reached;   /* whose sample this pass takes; -1: nobody's */
+        int place, lanes;                   /* regions reached in this pass, and in the first */
         int rounds_suffice, sampling_round; /* the last: when all are warm; -1: not yet */
+        int limited;                        /* a budget, or the most samples, ended the rounds */
+        int last;                           /* lane that ran */
+        unsigned char *before;              /* lane that ran before each sample, of all lanes */
         size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
         uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
@@ -6721,7 +6979,7 @@ struct gpumb {
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
-        uint64_t met_before;           /* regions, when it began */
+        uint64_t reached_before;       /* regions, when it began */
         double next_s;                 /* when the search for configurations shows how far it is */
         int axis_used[GPUMBI_OPTIONS]; /* whether an --axis has found its own */
         uint64_t expected;             /* rows */
@@ -6739,8 +6997,8 @@ struct gpumb {
 
     struct { /* ROWS */
         gpumbi_row **at;
-        size_t count, capacity, written, last; /* the last to be finished, not to be written */
-        uint64_t ok, skipped;                  /* all others have failed */
+        size_t count, capacity, written, last_finished;
+        uint64_t ok, skipped; /* the rest have failed */
         int states; /* 1: one of this benchmark has stated its bytes; -1: no more about that */
     } rows;
 
@@ -6771,10 +7029,14 @@ struct gpumb {
     struct { /* KEPT ROWS: those in place of regions, of --resume or --replay */
         gpumbi_records *rows;
         gpumbi_text *medians; /* of rows: room for process_medians_s */
-        size_t left, met;     /* of those: that wait for their region, and that have met it */
+        size_t left, used;    /* of those: that wait for their region, and that have had it */
         int replaces;         /* nothing is measured here: --replay, or several devices */
         size_t missing;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
+        const gpumbi_record *first; /* in the interleave under way, which ... */
+        uint64_t first_of;          /* ... has these draws */
+        size_t differ;              /* regions that state something else than their rows ... */
+        char differs[300];          /* ... as the first of them does */
     } kept;
 
     struct { /* EXPECT */
@@ -6782,11 +7044,12 @@ struct gpumb {
         int count;
     } expected;
 
-    struct { /* PROCESSES: the devices of --device 0,2; while they run, other processes */
-        struct gpumbi_other *at;
+    struct
+    { /* PROCESSES: one for each device of --device 0,2, or each further one of --processes */
+        struct gpumbi_child *at;
         int count, column;
         gpumbi_records *rows; /* a list of those of --processes */
-    } others;
+    } children;
 
     struct { /* COMMAND LINE */
         int argc;
@@ -6858,7 +7121,7 @@ static inline void gpumbi_uncatch_signals(void)
  */
 
 typedef struct gpumbi_tool {
-    /* A region is met. 1: it is not to run now, or not as usual. */
+    /* A region is reached. 1: it is not to run now, or not as usual. */
     int (*takes)(gpumb *g, const char *name, gpumb_result *result);
     void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
     void (*left)(gpumb *g);                      /* its body was left by return or goto */
@@ -6885,6 +7148,7 @@ static inline void gpumbi_complete_settings(gpumb_settings *s)
     s->precision = s->precision > 0 ? s->precision : 0.01;
     s->budget_s = s->budget_s > 0 ? s->budget_s : 2;
     s->warmup_s = s->warmup_s != 0 ? s->warmup_s : 0.5;
+    s->least_s = s->least_s != 0 ? s->least_s : 0.1;
     s->min_samples = s->min_samples ? s->min_samples : 30;
     s->max_samples = s->max_samples ? s->max_samples : 10000;
     s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
@@ -6999,11 +7263,20 @@ static inline int gpumbi_try(gpumb *g, int error, const char *what)
     return 1;
 }
 
+/* A launch of the region under way, or else of the next one, is refused or has failed. */
+static inline void gpumbi_launch_fails(gpumb *g)
+{
+    if (g->region.active)
+        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    else
+        g->launch_fails = 1;
+}
+
 /* The same for a launch, or for the end of what was launched. */
 static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
-    if (error && g->region.active)
-        g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
+    if (error)
+        gpumbi_launch_fails(g);
     return gpumbi_try(g, error, what);
 }
 
@@ -7185,6 +7458,10 @@ static inline void gpumbi_close_device(gpumb *g)
         gpumbi_dev_event_destroy(g->clock.start);
     if (g->clock.stop)
         gpumbi_dev_event_destroy(g->clock.stop);
+    if (g->clock.fork)
+        gpumbi_dev_event_destroy(g->clock.fork);
+    if (g->clock.join)
+        gpumbi_dev_event_destroy(g->clock.join);
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
@@ -7371,6 +7648,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
             gpumb_skip(g, "launch of %s refused: %s.%c is %llu, it can be 1 to %llu", shape->name,
                        i < 3 ? "grid" : "block", "xyz"[i % 3], (unsigned long long)extent,
                        (unsigned long long)limit);
+            gpumbi_launch_fails(g);
             return 0;
         }
     }
@@ -7378,6 +7656,7 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
     if (threads > most) {
         gpumb_skip(g, "launch of %s refused: %llu threads in a block, at most %llu", shape->name,
                    (unsigned long long)threads, (unsigned long long)most);
+        gpumbi_launch_fails(g);
         return 0;
     }
     gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
@@ -7419,7 +7698,7 @@ GPUMB_API void gpumbi_launch_kernel(const char *name, const void *function, cons
     const gpumbi_shape shape = {
         name, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, 0};
     if (gpumbi_launch_begin(&shape, function)) {
-        gpumbi_try(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
+        gpumbi_try_launch(g, gpumbi_dev_launch(&shape, function, parameters, g->stream), name);
         gpumbi_launch_end();
     }
 }
@@ -7466,9 +7745,13 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
     return x.u;
 }
 
+enum { GPUMBI_SAME = -1 }; /* in place of a gpumb_fill_kind: the seed itself */
+
 GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
 {
     const uint64_t random = gpumbi_mix(seed, i);
+    if (kind == GPUMBI_SAME)
+        return seed;
     if (kind == GPUMB_FILL_F32)
         return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
     if (kind == GPUMB_FILL_F64) {
@@ -7562,7 +7845,7 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
 
 /* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
  * functions here. */
-enum { GPUMBI_COMPARE = -1 }; /* in place of a gpumb_fill_kind */
+enum { GPUMBI_COMPARE = -2 }; /* in place of a gpumb_fill_kind */
 
 static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
                                            int kind, uint64_t seed, gpumbi_difference *difference)
@@ -7785,6 +8068,10 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
+    if ((unsigned)kind > GPUMB_MEMORY_HOST) {
+        gpumb_skip(g, "gpumb_alloc_kind: there is no kind %d", (int)kind);
+        return NULL;
+    }
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
         gpumb_free(g, b);
@@ -7819,18 +8106,6 @@ GPUMB_API void *gpumb_data(const gpumb_buffer *b)
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b)
 {
     return b ? b->bytes : 0;
-}
-
-GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
-{
-    if ((g = gpumbi_enter(g)) == NULL)
-        return;
-    if (!b) {
-        gpumbi_null(g, "gpumb_poison");
-        return;
-    }
-    gpumbi_set(g, b, 0, 0xff, b->bytes, "poison");
-    b->fill = GPUMB_FILL_ZERO;
 }
 
 /* Copies, and waits for it; like gpumbi_try() 0 if all is well. */
@@ -7997,6 +8272,15 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
 }
 #endif
 
+/* The same words as those of a kernel. */
+static inline void gpumbi_fill_host(gpumb_buffer *b, int kind, uint64_t seed)
+{
+    for (uint64_t at = 0; at < b->bytes; at += 8) {
+        const uint64_t word = gpumbi_word(kind, seed, at / 8);
+        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    }
+}
+
 /* With what it was filled before, by the salt of now. */
 static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 {
@@ -8010,12 +8294,30 @@ static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumbi_done(g, b, filled);
 #else
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumb_fill_word(b->fill, b->seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
-    }
+    gpumbi_fill_host(b, (int)b->fill, b->seed ^ gpumbi_salt);
     (void)g;
 #endif
+}
+
+GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (!b) {
+        gpumbi_null(g, "gpumb_poison");
+        return;
+    }
+    b->fill = GPUMB_FILL_ZERO;
+    const uint64_t poison =
+        (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
+#ifdef __cplusplus
+    if (b->kind != GPUMB_MEMORY_HOST) {
+        gpumbi_launch_bytes(g, b->data, NULL, b->bytes, GPUMBI_SAME, poison, NULL);
+        return;
+    }
+#endif
+    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
+        gpumbi_fill_host(b, GPUMBI_SAME, poison);
 }
 
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
@@ -8025,6 +8327,10 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         return;
     if (!b) {
         gpumbi_null(g, "gpumb_fill");
+        return;
+    }
+    if ((unsigned)kind > GPUMB_FILL_ZERO) {
+        gpumb_skip(g, "gpumb_fill: there is no kind %d", (int)kind);
         return;
     }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
@@ -8210,6 +8516,20 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
     return &g->device;
 }
 
+/* What other streams are to do comes behind what the context's has so far, or (`joins`) before what
+ * it will. 1: it can't be. */
+static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count, int joins)
+{
+    int failed = (!g->clock.fork && gpumbi_dev_event_create(&g->clock.fork)) ||
+                 (!g->clock.join && gpumbi_dev_event_create(&g->clock.join)) ||
+                 (!joins && gpumbi_dev_record(g->clock.fork, g->stream));
+    for (int i = 0; i < count && !failed; i++)
+        failed = joins ? gpumbi_dev_record(g->clock.join, stream[i]) ||
+                             gpumbi_dev_await(g->stream, g->clock.join)
+                       : gpumbi_dev_await(stream[i], g->clock.fork);
+    return failed;
+}
+
 /* Both halves are zeros: their comparison reads, and writes nothing. */
 static inline void gpumbi_evict(gpumb *g)
 {
@@ -8317,13 +8637,16 @@ struct gpumbi_instruments {
 };
 
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
- * capture into a graph differs. Results of one kernel in one process spread by 0.03 ... 0.09 %
- * (standard deviation on an H200, bench/floor.cu), however narrow their intervals are; those of 1.5
- * us by up to 0.13 %, 2 ns, since the gap that is subtracted differs. That share of the median, and
- * of the gap, is added to every interval in quadrature, as an uncertainty of type B (JCGM 100:2008,
- * Guide to the expression of uncertainty in measurement, 5.1.2). */
+ * capture into a graph differs. Medians of rows of one kernel in one process, taken in turn with
+ * others, differ (standard deviation, H200, three runs, bench/results/h200-levels.csv) by 0.01 ...
+ * 0.08 % if graphs time them, by up to 0.33 % if event pairs do; those of 0.5 ... 8 us by up to 20
+ * ns, since what the gap between kernels hides differs. Twice that share of the median is added to
+ * every interval in quadrature, as an uncertainty of type B (JCGM 100:2008, Guide to the expression
+ * of uncertainty in measurement, 5.1.2), and that of the gap to those of launch-bound rows. */
 #define GPUMBI_REPRODUCIBLE 0.0015
+#define GPUMBI_REPRODUCIBLE_EVENT 0.004
 #define GPUMBI_REPRODUCIBLE_GAP 0.007
+#define GPUMBI_REPRODUCIBLE_BOUND 0.08
 
 /* Nor do samples show what a coarse clock hides: the median of readings is a reading, off by up to
  * half a quantum to either side, of which the standard uncertainty is 1/sqrt(12) (ibid., 4.3.7);
@@ -8341,12 +8664,15 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->samples.scratch, s->samples.values,
            (size_t)s->samples.count * sizeof *s->samples.values);
-    const int stopped = s->result.stop <= GPUMB_STOP_PRECISION; /* or may be, at this look */
+    const int stopped = /* or may be, at this look */
+        s->result.stop <= GPUMB_STOP_PRECISION && !s->samples.fixed;
     gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.count, 0.95, stopped);
-    gpumbi_widen_few(s->samples.scratch, &now);
+    gpumbi_widen_few(s->samples.scratch, &now, GPUMBI_FEW_TIMES);
     const int drifts = s->use_events; /* on the host every sample wanders by more */
-    const double slow = hypot(drifts * GPUMBI_REPRODUCIBLE * now.median,
-                              drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
+    const double share =
+        s->result.timing == GPUMB_TIMING_EVENT ? GPUMBI_REPRODUCIBLE_EVENT : GPUMBI_REPRODUCIBLE;
+    const double slow =
+        hypot(drifts * share * now.median, drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
     const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
     if (now.count >= 6)
         gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
@@ -8439,7 +8765,7 @@ static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
 }
 
 /* Leaves out what is no time. */
-static inline void gpumbi_keep_good(gpumbi_sampler *s)
+static inline void gpumbi_drop_bad_times(gpumbi_sampler *s)
 {
     uint64_t kept = 0;
     for (uint64_t k = 0; k < s->samples.count; k++)
@@ -8485,6 +8811,7 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->throttle = -1;
     r->others = -1;
     s->phase = GPUMBI_FIRST;
+    s->samples.fixed = g->settings.min_samples == g->settings.max_samples;
     gpumbi_sample_room(g, s, room);
     if (!gpumbi_in_trouble(g, s) && g->instruments)
         g->instruments->begin(g, s);
@@ -8492,15 +8819,30 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_give_up_graphs(gpumbi_sampler *s)
 {
-    if (s->about.timing == GPUMB_TIMING_GRAPH)
+    if (s->about.timing == GPUMB_TIMING_GRAPH || s->about.capturable)
         gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
                    "allocates or copies to the host; timed without one",
                    gpumbi_kernel_name(&s->result));
+    s->capturable = s->look.count = 0;
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
     gpumbi_free_graphs(s);
     s->phase = GPUMBI_SAMPLE;
+}
+
+/* Whether runs of the body are recorded, and nothing of it runs on the device. */
+static inline int gpumbi_captured(const gpumbi_sampler *s)
+{
+    return s->phase == GPUMBI_CAPTURE || s->phase == GPUMBI_WITNESS;
+}
+
+/* Before (`joins`: behind) a run of a body that uses several streams. */
+static inline void gpumbi_order(gpumb *g, gpumbi_sampler *s, int joins)
+{
+    const gpumbi_description *about = &s->about;
+    if (about->order)
+        gpumbi_try(g, about->order(g, about->stream, about->streams, joins), "stream");
 }
 
 /* Whether something has to happen before each run. */
@@ -8521,16 +8863,17 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
-    if (about->cache == GPUMB_CACHE_COLD && !checked)
+    if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
         gpumbi_evict(g);
     if (checked || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
-    if (s->phase == GPUMBI_CAPTURE && gpumbi_dev_capture_begin(g->stream))
+    if (gpumbi_captured(s) && gpumbi_dev_capture_begin(g->stream))
         gpumbi_give_up_graphs(s);
-    if (s->phase == GPUMBI_CAPTURE) {
-        s->run.left = s->graphs.runs[s->graphs.graph[0] != NULL];
+    if (gpumbi_captured(s)) {
+        s->run.left = s->phase == GPUMBI_WITNESS ? 1 : s->graphs.runs[s->graphs.graph[0] != NULL];
+        gpumbi_order(g, s, 0);
         return;
     }
     const int all = s->phase == GPUMBI_PROFILE && !gpumbi_one_run(s);
@@ -8540,31 +8883,133 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled && !s->counting)
         gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
+    gpumbi_order(g, s, 0);
     if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
         s->samples.count += s->run.left;
 }
 
-/* Work on a stream that the region's does not wait for goes on after its end, and an event pair
- * shows little of it. A device-wide wait tells: one that takes 20 us, four times as long as the
- * wait after it, for an idle device, and a tenth of the time before it, three times in a row: an
- * interrupted host looks like that now and then. Returns when the device was idle. */
-static inline double gpumbi_look_elsewhere(gpumb *g, gpumbi_sampler *s)
+/* ---- work that a time leaves out ---------------------------------------------------------------
+ *
+ * A wait for the whole device, behind one for the region's streams, tells whether others had work.
+ * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
+ * us and more if they had some, even if that has long ended, and as long as what is left of it. */
+
+/* Waits for the device, and once more when it is idle, which says what that takes on this machine.
+ * Returns when it was idle. */
+static inline double gpumbi_look(gpumb *g, gpumbi_sampler *s)
 {
     double at[3];
+    if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL),
+                          "kernel")) /* of the legacy stream nothing says */
+        return 0;
     for (int i = 0; i < 3; i++) {
         if (i && gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"))
             return 0;
         at[i] = gpumbi_dev_clock();
     }
-    s->run.looks++;
-    const double rest_s = at[1] - at[0] - 4 * (at[2] - at[1]);
-    s->run.astray =
-        rest_s > gpumbi_max(20e-6, (at[0] - s->run.began_s) / 10) ? s->run.astray + 1 : 0;
-    if (s->run.astray == 3)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED,
-                    "it works on another stream than gpumb_stream(): launch there, or hand yours "
-                    "in by gpumb_set_stream()");
+    const int k = s->look.count++ % GPUMBI_LOOKS;
+    s->look.wait_s[0][k] = at[1] - at[0];
+    s->look.wait_s[1][k] = at[2] - at[1];
     return at[1];
+}
+
+/* Whether the middle one of the first waits is more than `times` the middle one of the second, for
+ * an idle device, and `more_s`: an interrupted host makes single ones long. */
+static inline int gpumbi_waits(const gpumbi_sampler *s, double times, double more_s)
+{
+    double middle[2];
+    const int count = s->look.count < GPUMBI_LOOKS ? s->look.count : (int)GPUMBI_LOOKS;
+    for (int i = 0; i < 2; i++) {
+        double wait_s[GPUMBI_LOOKS];
+        memcpy(wait_s, s->look.wait_s[i], sizeof wait_s);
+        middle[i] = gpumb_statistics(wait_s, (uint64_t)count).median;
+    }
+    return middle[0] > times * middle[1] + more_s;
+}
+
+/* They have told so, in a whole round. Once may be chance: another round follows. */
+static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
+{
+    s->look.count = 0;
+    if (++s->look.found == 2)
+        gpumbi_fail(
+            s, GPUMB_STATUS_FAILED,
+            "it works on another stream than gpumb_stream(): launch there, or name yours by "
+            "gpumb_set_stream() or gpumb_set_streams()");
+}
+
+/* Behind runs that an event pair has timed: whether others went on. What they have done before, or
+ * what the stream has waited for, takes 4 times as long as an idle device. How AMD's runtime does
+ * that has not been measured: there 20 us have to be left. */
+static inline int gpumbi_left_over(const gpumbi_sampler *s, double more_s)
+{
+#if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
+    return gpumbi_waits(s, 6, more_s);
+#else
+    return gpumbi_waits(s, 6, more_s + 20e-6);
+#endif
+}
+
+/* No more looks are to come. Of slow runs there were too few for two rounds. Where nothing can be
+ * captured, that other streams had work is no proof that it is missing: the stream may have waited
+ * for it. The row says so, unless the streams have been named. */
+static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
+{
+    const int least = s->look.found ? 1 : 3;
+#if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
+    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 2.5, 0))
+        s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+#endif
+    if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
+        !gpumbi_left_over(s, run_s / 1000))
+        return;
+    s->look.found = 1;
+    gpumbi_works_elsewhere(s);
+}
+
+/* What comes next where captures can be: graphs, if sampling is to be by them. */
+static inline void gpumbi_capture_or_sample(gpumbi_sampler *s)
+{
+    s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
+}
+
+/* A capture has taken all that an honest body launches: the device does not notice it. Compares
+ * with empty captures, which take turns with those of the body. */
+static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
+{
+    double with_s[GPUMBI_LOOKS];
+    const int k = s->look.count;
+    gpumbi_order(g, s, 1);
+    const int launch_error = gpumbi_dev_last_error();
+    if (gpumbi_dev_capture_end(g->stream, NULL) || launch_error || s->about.skip[0]) {
+        gpumbi_give_up_graphs(s);
+        return;
+    }
+    gpumbi_look(g, s);
+    memcpy(with_s, s->look.wait_s[0], sizeof with_s);
+    s->look.count = k;
+    if (gpumbi_dev_capture_begin(g->stream) || gpumbi_dev_capture_end(g->stream, NULL)) {
+        gpumbi_give_up_graphs(s);
+        return;
+    }
+    gpumbi_look(g, s);
+    s->look.wait_s[1][k] = s->look.wait_s[0][k];
+    s->look.wait_s[0][k] = with_s[k];
+    if (s->look.count < GPUMBI_LOOKS)
+        return;
+    if (gpumbi_waits(s, 2, 0))
+        gpumbi_works_elsewhere(s);
+    else
+        gpumbi_capture_or_sample(s);
+}
+
+/* Right behind a body, before anything else is in the stream: whether that is idle already. A body
+ * that waits, reads back or only works on the host leaves it so. */
+static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
+{
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+    s->look.runs++;
+    s->look.waited += gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
 }
 
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not
@@ -8576,6 +9021,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
+    const int looks = has_events && !s->strict.due && (checked || s->look.count < GPUMBI_LOOKS);
+    if (looks && s->phase == GPUMBI_WARM_UP)
+        gpumbi_note_wait(g, s);
+    gpumbi_order(g, s, 1);
     if (has_events && !checked) {
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
         if (s->strict.due)
@@ -8588,8 +9037,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                   gpumbi_try_launch(g, has_events ? gpumbi_dev_wait(NULL) : gpumbi_dev_wait_all(),
                                     "kernel"));
     }
-    if (!failed && has_events && !s->strict.due && (checked || s->run.looks < 3))
-        ended_s = gpumbi_look_elsewhere(g, s);
+    if (!failed && looks)
+        ended_s = gpumbi_look(g, s);
+    if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0))
+        gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
         seconds = g->instruments->seconds(s);
     } else if (!failed && (checked || !has_events)) {
@@ -8637,8 +9088,11 @@ static inline int gpumbi_pace_add(gpumb *g, gpumbi_sampler *s, double now_s, dou
         run[s->pace.runs++] = seconds;
     if (!s->pace.runs && !s->pace.levels)
         return 0;
+    /* of two regions that take turns in being first, each is both in a window, which may matter */
+    const int turns = g->interleave.open && g->interleave.lanes == 2 ? 2 : 1;
     ends |= length_s >= gpumbi_min(5e-3, most_s / 20) &&
-            (s->pace.levels || s->pace.runs >= 2 || length_s >= most_s / 10);
+            (((s->pace.levels || s->pace.runs >= 2) && s->pace.runs % turns == 0) ||
+             length_s >= most_s / 10);
     if (s->pace.runs == GPUMBI_WINDOW || (ends && !s->pace.levels)) {
         const gpumb_stats w = gpumb_statistics(run, (uint64_t)s->pace.runs);
         const double reach = gpumbi_max(3 * (w.q3 - w.q1), 2 * s->quantum_s);
@@ -8704,7 +9158,10 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
-#define GPUMBI_STILL_S 70e-3 /* for so long they have to hold still */
+#define GPUMBI_STILL_S 70e-3  /* for so long they have to hold still */
+#define GPUMBI_FIRST_S 450e-3 /* of the first region on a device: its clocks may rise for so long */
+
+static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
 /* A clock that shows nothing but zeros is given up after so many. In a round each costs a run of
  * all lanes. */
@@ -8733,16 +9190,23 @@ static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s
         s->result.timing = GPUMB_TIMING_BATCH;
 }
 
-/* From half a millisecond on, where an event pair adds 1 %, and where one run is a sample, there is
- * no need. Else what the library has seen launched is captured; other code might not survive
- * capture, and has to ask for it. */
+/* What the library has seen launched may be captured; other code might not survive that, and has to
+ * ask for it. */
+static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
+{
+    return s->use_events &&
+           (s->about.timing == GPUMB_TIMING_GRAPH ||
+            (s->about.timing == GPUMB_TIMING_AUTO && g->device.graph_interval_s > 0 &&
+             (s->kernel.launches || s->about.capturable)));
+}
+
+/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes longer
+ * to reach the least number of samples than a row may; below, rows that graphs time differ less
+ * than those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
 static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
-    if (!s->use_events || gpumbi_one_run(s))
-        return 0;
-    return s->about.timing == GPUMB_TIMING_GRAPH ||
-           (s->about.timing == GPUMB_TIMING_AUTO && s->kernel.launches &&
-            (run_s < 0.5e-3 || s->result.batch > 1) && g->device.graph_interval_s > 0);
+    return gpumbi_may_capture(g, s) && !gpumbi_one_run(s) &&
+           (s->about.timing == GPUMB_TIMING_GRAPH || run_s < 1.5e-3 || s->result.batch > 1);
 }
 
 /* Begins sampling, anew where the samples so far turn out to be part of the warm-up. */
@@ -8762,33 +9226,65 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     s->samples.began_s = gpumbi_dev_clock();
 }
 
+/* Whether bodies have left an idle device behind, so that an event pair around them times the host:
+ * 9 runs of 10, each longer than launching an empty kernel makes it. */
+static inline int gpumbi_waits_for_device(const gpumb *g, const gpumbi_sampler *s, double run_s)
+{
+    return s->use_events && !s->profiled && !s->about.capturable &&
+           s->about.timing != GPUMB_TIMING_GRAPH && s->look.runs >= 3 &&
+           10 * s->look.waited >= 9 * s->look.runs && run_s > 2 * g->device.empty_kernel_s;
+}
+
+static inline void gpumbi_time_by_host(gpumbi_sampler *s)
+{
+    s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
+    s->use_events = 0;
+    s->quantum_s = 0;
+    s->pace.runs = s->pace.windows = 0; /* of another clock */
+}
+
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
- * difference is 4 ... 400 runs, for about a millisecond. */
+ * difference is 2 ... 400 runs, for about a millisecond. */
 static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
+    s->capturable = gpumbi_may_capture(g, s);
+    gpumbi_last_look(s, run_s);
+    if (s->phase == GPUMBI_FINISHED)
+        return;
+    if (gpumbi_waits_for_device(g, s, run_s)) {
+        s->result.flags |= GPUMB_FLAG_HOST_BOUND;
+        if (s->about.timing == GPUMB_TIMING_AUTO)
+            gpumbi_time_by_host(s);
+    }
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
-    s->run.looks = 0;
     s->warm_up.estimate_s = run_s;
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
         s->result.overhead_s = g->clock.evicted_launch_s;
     if (s->profiled)
         g->instruments->choose(g, s);
     if (gpumbi_captures(g, s, run_s)) {
-        const double more = gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), 4), 400);
+        const double least = run_s < 0.5e-3 ? 4 : 2;
+        const double more =
+            gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), least), 400);
         s->graphs.runs[0] = 1 + (uint64_t)more / 4;
         s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
         s->phase = GPUMBI_CAPTURE;
     }
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
+    s->capturable &= s->use_events;
+    if (s->capturable) {
+        s->look.count = s->look.found = 0;
+        s->phase = GPUMBI_WITNESS;
+    }
     gpumbi_samples_begin(g, s);
 }
 
 /* Until 70 ms, and four windows, show no slope, and the last 50 ms one level: clocks also climb in
- * steps, between which times hold still. For that the first region of a context warms up for at
- * least 100 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
+ * steps, between which times hold still. For that the first region of a process warms up for at
+ * least 450 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
  * fifth of all steady series has them, and they are not enough for a flag (tests/coverage.c). Where
  * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
@@ -8797,7 +9293,9 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
 static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
-    const double least_s = g->outcome.warmed || !s->use_events ? GPUMBI_STILL_S : 0.1;
+    const int first =
+        s->use_events && !g->outcome.warmed && gpumbi_warmed_device != g->device.ordinal + 1;
+    const double least_s = first ? GPUMBI_FIRST_S : GPUMBI_STILL_S;
     int settled = 0;
     s->warm_up.runs++;
     if (seconds <= 0) {
@@ -8825,6 +9323,7 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
         return;
     if (!settled && gpumbi_pace_moves(g, s) == GPUMBI_MOVES)
         s->result.flags |= GPUMB_FLAG_UNSETTLED;
+    gpumbi_warmed_device = s->use_events ? g->device.ordinal + 1 : gpumbi_warmed_device;
     if (s->pace.windows)
         gpumbi_sampling_begin(g, s, *newest);
     else
@@ -8858,7 +9357,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
         s->samples.spent_s * gpumbi_real(wanted->min_samples) >
             gpumbi_real(s->samples.count) * wanted->budget_s)
         s->samples.next_look = GPUMBI_FEW;
-    if (s->samples.count >= s->samples.next_look) {
+    if (s->samples.count >= s->samples.next_look &&
+        (g->interleave.open || s->samples.spent_s >= wanted->least_s)) {
         const int early = !g->interleave.open && now_s - s->warm_up.began_s < wanted->warmup_s;
         const int moves = early ? gpumbi_pace_moves(g, s) : GPUMBI_STEADY;
         if (moves == GPUMBI_MOVES) {
@@ -8883,6 +9383,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     if (!s->samples.count &&
         s->samples.bad >= (g->interleave.open ? GPUMBI_BAD_ROUNDS : GPUMBI_BAD_TIMES))
         gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
+    if (r->stop != GPUMB_STOP_NONE)
+        gpumbi_last_look(s, run_s);
     if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {
         gpumbi_state state;
         gpumbi_dev_state(g->sensors, &state);
@@ -8937,6 +9439,7 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = s->graphs.graph[0] != NULL;
+    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which]);
     if (launch_error)
@@ -8961,12 +9464,15 @@ static inline void gpumbi_timed(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
-    const double seconds = s->phase == GPUMBI_CAPTURE ? 0 : gpumbi_run_seconds(g, s);
+    const double seconds = gpumbi_captured(s) ? 0 : gpumbi_run_seconds(g, s);
     if (s->marked)
         g->instruments->stop(s);
-    if (s->phase != GPUMBI_CAPTURE && gpumbi_in_trouble(g, s))
+    if (!gpumbi_captured(s) && gpumbi_in_trouble(g, s))
         return;
     switch (s->phase) {
+    case GPUMBI_WITNESS:
+        gpumbi_witness_end(g, s);
+        break;
     case GPUMBI_CAPTURE:
         gpumbi_capture_end(g, s);
         break;
@@ -8979,6 +9485,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             return;
         s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
         s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
+        s->look.count = 0; /* the first run also loads code */
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
@@ -9136,8 +9643,12 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
         ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) ||
          sample_s < 100 * d->quantum_s))
         r->flags |= GPUMB_FLAG_RESOLUTION;
-    if (gpumbi_launch_bound(d, s))
+    if (gpumbi_launch_bound(d, s)) {
         r->flags |= GPUMB_FLAG_LAUNCH_BOUND;
+        if (r->time.count >= 6)
+            gpumbi_widen(r->time.median, GPUMBI_REPRODUCIBLE_BOUND * d->graph_interval_s,
+                         &r->time.ci_lo, &r->time.ci_hi);
+    }
     if (r->pct_peak > 100 || r->pct_link > 100 ||
         (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
@@ -9184,6 +9695,7 @@ static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
     }
     r->meaning = gpumbi_meaning(r);
     r->time = gpumbi_statistics_now(s);
+    r->sampled_s = floor(1e6 * s->samples.spent_s + 0.5) / 1e6;
     gpumbi_derive_rates(g, s, transfers);
     gpumbi_derive_flags(g, s, cached);
 }
@@ -9195,7 +9707,10 @@ static inline void gpumbi_region_ran(gpumb *g, const gpumbi_sampler *s, int ok)
 {
     g->outcome.warmed |= ok;
     g->outcome.skipped |= s->copy_to && !ok && s->result.status == GPUMB_STATUS_SKIPPED;
-    g->outcome.failed |= s->copy_to && s->result.status == GPUMB_STATUS_FAILED;
+    const int launch_failed = !ok && s->result.flags & GPUMB_FLAG_LAUNCH_FAILED;
+    g->outcome.failed |= (s->copy_to && s->result.status == GPUMB_STATUS_FAILED) || launch_failed;
+    if (launch_failed && !g->table.file && !s->copy_to) /* nothing else says so */
+        gpumbi_say("%s: %s", gpumbi_kernel_name(&s->result), s->result.reason);
 }
 
 /* A region has run, or can't: fills the result that it was given, or makes a row. */
@@ -9207,6 +9722,7 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     if (ok && g->settings.profile)
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, GPUMBI_PROFILED);
     gpumbi_derive(g, s);
+    gpumbi_dev_date(s->result.time_utc);
     if (!s->result.kernel[0])
         gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, GPUMBI_NAMELESS);
     if (s->copy_to) {
@@ -9268,6 +9784,7 @@ static inline void gpumbi_next_region(gpumb *g)
 {
     memset(&g->region.next, 0, sizeof g->region.next);
     gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
+    g->launch_fails = 0;
 }
 
 /* The description that gpumb_set_...() fill: of the next region, or a dummy where nothing is to be
@@ -9316,6 +9833,26 @@ GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 {
     gpumbi_about(g)->cache = cache;
+}
+
+GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable)
+{
+    gpumbi_about(g)->capturable = capturable;
+}
+
+GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count)
+{
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
+    if (count < 0 || count > GPUMBI_STREAMS || (count && !streams)) {
+        gpumb_skip(g, "gpumb_set_streams: %d streams, it can be 0 to %d", count,
+                   (int)GPUMBI_STREAMS);
+        return;
+    }
+    g->region.next.streams = count;
+    g->region.next.order = count ? gpumbi_order_streams : NULL;
+    for (int i = 0; i < count; i++)
+        g->region.next.stream[i] = streams[i];
 }
 
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
@@ -9401,8 +9938,10 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     gpumbi_copy_text(fresh.about.skip, sizeof fresh.about.skip, g->trouble);
     if (g->settings.cold && !fresh.about.meaning)
         fresh.about.cache = GPUMB_CACHE_COLD;
+    fresh.about.capturable |= g->settings.capturable;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
+    fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
@@ -9416,12 +9955,11 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
 /* A body that has not come back to its macro was left by `return` or `goto`. */
 static inline void gpumbi_region_left(gpumb *g)
 {
-    void *graph = NULL;
     gpumbi_sampler *s = g->region.active;
     g->region.in_body = 0;
     g->region.active = NULL;
-    if (s && s->phase == GPUMBI_CAPTURE && !gpumbi_dev_capture_end(g->stream, &graph) && graph)
-        gpumbi_dev_graph_destroy(graph);
+    if (s && gpumbi_captured(s))
+        (void)gpumbi_dev_capture_end(g->stream, NULL);
     gpumbi_say("region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
                "is dropped",
                s ? s->result.kernel : "");
@@ -9459,7 +9997,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     gpumbi_use(g, GPUMBI_TOOL_REGIONS, &gpumbi_regions_tool);
     gpumbi_leave_body(g);
     g->region.active = NULL;
-    g->region.met++;
+    g->region.reached++;
     if (result) {
         memset(result, 0, sizeof *result);
         result->status = GPUMB_STATUS_SKIPPED;
@@ -9478,8 +10016,8 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     return g;
 }
 
-/* Lets a sampler go on with the region that is met. It is described again each time, and what its
- * hooks are given may be a local of a function that is called each time. */
+/* Lets a sampler go on with the region that is reached. It is described again each time, and what
+ * its hooks are given may be a local of a function that is called each time. */
 static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 {
     g->region.active = s;
@@ -9498,6 +10036,10 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
         return 0;
     if (s->run.left > 1) { /* within a batch: nothing to do */
         s->run.left--;
+        if (s->about.order) {
+            gpumbi_order(g, s, 1);
+            gpumbi_order(g, s, 0);
+        }
         g->region.body_due = 1;
         return 1;
     }
@@ -9724,8 +10266,10 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
     X(process_medians_s, LIST, ALWAYS, result.process_medians_s, no)                               \
     X(elements, NUMBER, POSITIVE, result.elements, no)                                             \
     X(elements_per_s, NUMBER, POSITIVE, result.elements_per_s, no)                                 \
+    X(sampled_s, NUMBER, POSITIVE, result.sampled_s, no)                                           \
     X(values, TEXT, ALWAYS, values, no)                                                            \
-    X(settings, TEXT, ALWAYS, settings, no)
+    X(settings, TEXT, ALWAYS, settings, no)                                                        \
+    X(time_utc, TEXT, ALWAYS, result.time_utc, no)
 
 #define GPUMBI_DEVICE_FIELDS(X)                                                                    \
     X(name, TEXT, ALWAYS, device.name, no)                                                         \
@@ -9760,6 +10304,7 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn"};
 #define GPUMBI_SETTINGS_FIELDS(X)                                                                  \
     X(precision, NUMBER, ALWAYS, settings.precision, no)                                           \
     X(budget_s, NUMBER, ALWAYS, settings.budget_s, no)                                             \
+    X(least_s, NUMBER, ALWAYS, settings.least_s, no)                                               \
     X(warmup_s, NUMBER, ALWAYS, settings.warmup_s, no)                                             \
     X(min_samples, COUNT, ALWAYS, settings.min_samples, no)                                        \
     X(max_samples, COUNT, ALWAYS, settings.max_samples, no)                                        \
@@ -9963,7 +10508,7 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
  */
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
-static inline gpumbi_text *gpumbi_keep_text(gpumb *g, const char *text)
+static inline gpumbi_text *gpumbi_intern(gpumb *g, const char *text)
 {
     const size_t count = g->columns.texts;
     const uint64_t key = gpumbi_hash(0, text);
@@ -10532,7 +11077,7 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     row->region = g->region.replayed;
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
-    g->rows.last = g->rows.count - 1;
+    g->rows.last_finished = g->rows.count - 1;
     g->rows.ok += (uint64_t)ok;
     g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     gpumbi_region_ran(g, s, ok);
@@ -10631,7 +11176,7 @@ GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
-    return g->rows.count ? &g->rows.at[g->rows.last]->result : NULL;
+    return g->rows.count ? &g->rows.at[g->rows.last_finished]->result : NULL;
 }
 
 /* At the end of a shuffled sweep: those that wait, in their natural order. */
@@ -10642,7 +11187,7 @@ static inline void gpumbi_sort_rows(gpumb *g)
               gpumbi_row_order);
     for (size_t i = g->rows.written; i < g->rows.count; i++)
         if (g->rows.at[i]->number == g->rows.count)
-            g->rows.last = i;
+            g->rows.last_finished = i;
     GPUMBI_EACH_TOOL(g, write, (g));
 }
 
@@ -10812,7 +11357,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     if (now >= g->sweep.next_s && g->progress.shown) {
         g->sweep.next_s = now + 0.25;
         gpumbi_format(text, sizeof text, "[%s found so far] %.40s",
-                      gpumbi_count(g->region.met, "region").text, g->bench);
+                      gpumbi_count(g->region.reached, "region").text, g->bench);
         gpumbi_show_progress(text);
     }
     if (!g->sweep.listing)
@@ -10835,7 +11380,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
         printf(a->count > 20 ? " ...\n" : "\n");
     }
     gpumbi_copy_text(text, 64, kernel);
-    gpumbi_text *kept = text[0] ? gpumbi_keep_text(g, text) : NULL;
+    gpumbi_text *kept = text[0] ? gpumbi_intern(g, text) : NULL;
     if (!kept || kept->listed == g->selection.listed)
         return;
     kept->listed = g->selection.listed;
@@ -10843,7 +11388,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     gpumbi_print(stdout, "    kernel %s\n", text);
 }
 
-/* A region is met: whether it is to run in this pass. */
+/* A region is reached: whether it is to run in this pass. */
 static inline int gpumbi_sweep_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     const int dry = gpumbi_dry(g);
@@ -10941,7 +11486,7 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         g->sweep.enumerating = 1;
         g->sweep.point_count = g->sweep.cell_count = 0;
         gpumbi_index_free(&g->sweep.index);
-        g->sweep.met_before = g->region.met;
+        g->sweep.reached_before = g->region.reached;
         g->selection.matched_before = g->selection.matched;
     }
     return a;
@@ -11006,7 +11551,7 @@ static inline void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
-    const gpumbi_text *kept = gpumbi_keep_text(g, gpumbi_write_scaled(value, 0).text);
+    const gpumbi_text *kept = gpumbi_intern(g, gpumbi_write_scaled(value, 0).text);
     if (kept)
         gpumbi_axis_add(g, a, bits, kept->text);
 }
@@ -11169,7 +11714,7 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
         return a;
     g = a->owner;
     for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_keep_text(g, names[i]) : NULL;
+        const gpumbi_text *kept = names[i] ? gpumbi_intern(g, names[i]) : NULL;
         if (!kept)
             gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
@@ -11223,13 +11768,13 @@ static inline void gpumbi_pass_end(gpumb *g)
 /* The outermost axis is through with its values, or with a pass. Returns whether a pass comes. */
 static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
 {
-    const int met = g->region.met > g->sweep.met_before;
+    const int any = g->region.reached > g->sweep.reached_before;
     if (!g->sweep.enumerating) {
         gpumbi_pass_end(g);
-    } else if ((g->sweep.listing || !g->sweep.dry) && !met) {
+    } else if ((g->sweep.listing || !g->sweep.dry) && !any) {
         /* A sweep that has nothing to measure is a mistake, in its values or its body. */
         gpumbi_say("%s: sweep over %s %s", g->bench, g->columns.name[a->column],
-                   a->count ? "met no region: none of its configurations came to one "
+                   a->count ? "reached no region: none of its configurations came to one "
                               "(gpumb_alloc() returns NULL while a sweep enumerates: do "
                               "not leave the body for that)"
                             : "has no values: nothing is measured");
@@ -11646,7 +12191,7 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
 {
     char text[80];
     const uint64_t rows = g->rows.count, rest = g->sweep.expected - rows;
-    const uint64_t timed = rows - g->kept.met;
+    const uint64_t timed = rows - g->kept.used;
     if (!g->progress.shown || s->copy_to)
         return;
     const double now = gpumbi_dev_clock();
@@ -11826,6 +12371,7 @@ static inline void gpumbi_head_of(const gpumb *g, gpumbi_head *head)
     memcpy(&head->device, &g->device, sizeof g->device);
     memcpy(&head->settings, &g->settings, sizeof g->settings);
     head->settings.warmup_s = gpumbi_max(g->settings.warmup_s, 0);
+    head->settings.least_s = gpumbi_max(g->settings.least_s, 0);
     gpumbi_copy_text(head->program, sizeof head->program, g->program);
     gpumbi_copy_text(head->arguments, sizeof head->arguments, g->options.arguments);
     head->emulated = gpumbi_is_cpu(g);
@@ -11942,10 +12488,11 @@ static inline void gpumbi_gbench_frame(gpumb *g, FILE *file, int begins)
     fputs(g->settings.replay ? ", \"replayed\": true" : "", file);
     fputs(", \"device\": ", file);
     gpumbi_json_string(file, g->device.name);
+    fputs(", \"backend\": ", file);
+    gpumbi_json_string(file, g->device.backend);
     fprintf(file,
-            ", \"backend\": \"%s\", \"library_version\": \"gpumb %s\", "
-            "\"json_schema_version\": 1},\n\"benchmarks\": [",
-            g->device.backend, GPUMB_VERSION);
+            ", \"library_version\": \"gpumb %s\", \"json_schema_version\": 1},\n\"benchmarks\": [",
+            GPUMB_VERSION);
 }
 
 /* bench/kernel/axis:value ..., what is not ok left out. */
@@ -11993,6 +12540,15 @@ static inline void gpumbi_markdown_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
+/* Outside of the table: nothing in it is markup. */
+static inline void gpumbi_markdown_name(FILE *file, const char *text)
+{
+    char plain[GPUMBI_LINE];
+    gpumbi_copy_line(plain, sizeof plain, text);
+    for (const char *c = plain; *c; c++)
+        fprintf(file, strchr("\\`*_#<>[]|~&", *c) ? "\\%c" : "%c", *c);
+}
+
 /* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
 static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
 {
@@ -12011,8 +12567,11 @@ static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
             gpumbi_print(file, "- %s\n", note->text);
         return;
     }
-    fprintf(file, "%s%s (%s)%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
-            g->settings.replay ? "Replayed: " : "", g->device.name, g->device.backend,
+    fputs(g->settings.replay ? "Replayed: " : "", file);
+    gpumbi_markdown_name(file, g->device.name);
+    fputs(" (", file);
+    gpumbi_markdown_name(file, g->device.backend);
+    fprintf(file, ")%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
@@ -13195,7 +13754,8 @@ static inline void gpumbi_resume_judge(gpumb *g, const gpumbi_sink *sink, gpumbi
                           k < 4 ? here : gpumbi_unlisted(here, there, less));
     }
     for (int c = 0; c < GPUMBI_COLUMNS_FIXED && t->count && !wrong[0]; c++)
-        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values)
+        if (!t->rows[0].text[c] && c != GPUMBI_COLUMN_values && c != GPUMBI_COLUMN_sampled_s &&
+            c != GPUMBI_COLUMN_time_utc)
             gpumbi_format(wrong, sizeof wrong, "has no column %s", gpumbi_row_fields[c].name);
     gpumbi_sink_part(sink, part);
     if (wrong[0])
@@ -13266,7 +13826,7 @@ static inline double *gpumbi_room_for_medians(gpumb *g, size_t count)
 }
 
 /* Makes a row of such a record. */
-static inline void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
+static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
     gpumbi_line line;
     gpumb_result *now = &line.result;
@@ -13300,13 +13860,13 @@ static inline void gpumbi_keep_row(gpumb *g, gpumbi_sampler *s, const gpumbi_rec
         sample += strlen(sample) + 1;
     }
     gpumbi_ceiling_known(g, now->ceiling_gbps * 1e9);
-    g->kept.met++;
+    g->kept.used++;
     gpumbi_add_row(g, s, now->status == GPUMB_STATUS_OK);
 }
 
 /* Whether an earlier run has left the rows of all lanes; if not, none is kept, since their rounds
  * belong together. */
-static inline int gpumbi_keep_lanes(gpumb *g)
+static inline int gpumbi_take_lane_rows(gpumb *g)
 {
     const gpumbi_record *kept[GPUMBI_INTERLEAVED];
     const int lanes = g->interleave.lanes;
@@ -13316,8 +13876,60 @@ static inline int gpumbi_keep_lanes(gpumb *g)
         all &= kept[i] != NULL;
     }
     for (int i = 0; i < lanes && all; i++)
-        gpumbi_keep_row(g, &g->interleave.lane[i], kept[i]);
+        gpumbi_row_of_record(g, &g->interleave.lane[i], kept[i]);
     return all;
+}
+
+/* What a region states that its row, whose device is known, says otherwise; NULL: nothing. Rows were
+ * compared with the first of their interleave where their times mean the same. */
+static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, const gpumb_result *r)
+{
+    const gpumbi_description *about = &g->region.next;
+    static const char *const name[] = {
+        "states other bytes than its row", "states other FLOP than its row",
+        "states other elements than its row", "states another footprint than its row"};
+    const double here[] = {about->bytes, about->flop, about->elements,
+                           gpumbi_real(about->footprint)};
+    const double there[] = {r->bytes, r->flop, r->elements, gpumbi_real(r->footprint_bytes)};
+    const int interleaved = g->interleave.next_look && g->interleave.turn == 0;
+    const int continues = g->kept.first && g->kept.first_of == g->interleave.draws;
+    if (interleaved && !continues) {
+        g->kept.first = kept;
+        g->kept.first_of = g->interleave.draws;
+    }
+    if (r->status != GPUMB_STATUS_OK)
+        return NULL;
+    for (int i = 0; i < 4 && g->device.arch[0]; i++)
+        if (here[i] > 0 && fabs(here[i] - there[i]) > 1e-9 * here[i])
+            return name[i];
+    if (!gpumbi_is_cpu(g) && r->timing != GPUMB_TIMING_GIVEN &&
+        (((about->timing == GPUMB_TIMING_HOST) != (r->timing == GPUMB_TIMING_HOST) &&
+          !(r->flags & GPUMB_FLAG_HOST_BOUND)) ||
+         (about->timing == GPUMB_TIMING_EVENT && r->timing != GPUMB_TIMING_EVENT)))
+        return "is to be timed in another way than its row was";
+    if (r->compared_with[0] && !interleaved)
+        return "is in no GPUMB_INTERLEAVE, its row was";
+    if (r->compared_with[0] || !interleaved || !continues || r->timing == GPUMB_TIMING_GIVEN)
+        return NULL;
+    for (int c = GPUMBI_COLUMN_status; c <= GPUMBI_COLUMN_meaning; c++)
+        if (c != GPUMBI_COLUMN_reason && c != GPUMBI_COLUMN_verified &&
+            (!g->kept.first->text[c] || strcmp(g->kept.first->text[c], kept->text[c])))
+            return NULL;
+    return "is in a GPUMB_INTERLEAVE, its row was not";
+}
+
+static inline void gpumbi_compare_statements(gpumb *g, const gpumbi_record *kept)
+{
+    char label[200];
+    gpumbi_line line;
+    memset(&line, 0, sizeof line);
+    gpumbi_read_line(kept, &line);
+    const char *what = gpumbi_differs(g, kept, &line.result);
+    if (what && !g->kept.differ++) {
+        gpumbi_label(label, line.result.bench, line.result.kernel,
+                     g->kept.rows->axes + kept->first_axis, kept->axes);
+        gpumbi_format(g->kept.differs, sizeof g->kept.differs, "%s %s", label, what);
+    }
 }
 
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
@@ -13330,12 +13942,14 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
     if (g->kept.missing > missing || g->done)
         return;
+    if (kept && !on)
+        gpumbi_compare_statements(g, kept);
     gpumbi_next_region(g); /* its description is in the row */
     gpumbi_sampler_init(g, s, kernel, NULL);
     if (on && s->point.depth < GPUMBI_DEPTH)
         s->point.at[s->point.depth++] = *on;
     if (kept) {
-        gpumbi_keep_row(g, s, kept);
+        gpumbi_row_of_record(g, s, kept);
         return;
     }
     gpumbi_fail(s, GPUMB_STATUS_SKIPPED,
@@ -13357,7 +13971,7 @@ static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
     g->kept.left = rows ? rows->count : 0;
 }
 
-/* A region is met whose row is there already. */
+/* A region is reached whose row is there already. */
 static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (g->kept.replaces && result)
@@ -13370,9 +13984,19 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
     if (kept) {
         gpumbi_sampler_init(g, &g->region.single, name, NULL);
-        gpumbi_keep_row(g, &g->region.single, kept);
+        gpumbi_row_of_record(g, &g->region.single, kept);
     }
     return kept != NULL;
+}
+
+/* What programs divide by, where a file does not say it, or something impossible. */
+static inline void gpumbi_complete_device(gpumb_device *d)
+{
+    if (d->warp_size != 32 && d->warp_size != 64)
+        d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
+    d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
+    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
+    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
 }
 
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
@@ -13410,10 +14034,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_copy_text(g->device.name, sizeof g->device.name, t->now.device);
         gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
         g->device.ecc = -1;
-        g->device.warp_size = strcmp(g->device.backend, "hip") ? 32 : 64;
-        g->device.max_block = 1024;
-        g->device.multiprocessors = 1; /* programs divide by it */
     }
+    gpumbi_complete_device(&g->device);
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -13433,26 +14055,84 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->kept.left = t->count;
 }
 
+/* Whether a row of this run has such a value of an axis. */
+static inline int gpumbi_value_reached(gpumb *g, const gpumbi_cell *cell)
+{
+    gpumbi_number number;
+    int found = 0;
+    for (size_t i = 0; i < g->rows.count && !found; i++) {
+        const gpumbi_point *point = &g->rows.at[i]->point;
+        for (int k = 0; k < point->depth && !found; k++)
+            found = !strcmp(g->columns.name[point->at[k].column], cell->name) &&
+                    !strcmp(gpumbi_axis_text(point, point->at[k].column, &number), cell->text);
+    }
+    return found;
+}
+
+/* What a run needs to show the rows that are left, or why it can't: their axes, where this one has
+ * not reached all of their values. */
+static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
+{
+    const gpumbi_records *t = g->kept.rows;
+    const gpumbi_record *first = t->rows, *const end = t->rows + t->count;
+    char values[160];
+    double number; /* names are the program's */
+    text[0] = 0;
+    while (first < end && first->matched)
+        first++;
+    for (size_t a = 0; first < end && a < first->axes; a++) {
+        const gpumbi_cell *axis = &t->axes[first->first_axis + a];
+        int c = 0;
+        while (c < g->columns.count && strcmp(g->columns.name[c], axis->name))
+            c++;
+        if (c == g->columns.count && t->exact) {
+            gpumbi_append(text, size, "; this program has no axis %s", axis->name);
+            continue;
+        }
+        values[0] = 0;
+        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++)
+            for (size_t k = 0; !r->matched && k < r->axes; k++) {
+                const gpumbi_cell *cell = &t->axes[r->first_axis + k];
+                if (!strcmp(cell->name, axis->name) && gpumbi_read_number(cell->text, &number) &&
+                    !gpumbi_is_listed(values, cell->text) &&
+                    strlen(values) + strlen(cell->text) < sizeof values - 4 &&
+                    !gpumbi_value_reached(g, cell))
+                    gpumbi_list(values, sizeof values, cell->text);
+            }
+        for (char *v = values; *v; v++)
+            *v = *v == ';' ? ',' : *v;
+        if (values[0])
+            gpumbi_append(text, size, "%s --axis %s=%s", strstr(text, "take") ? "" : "; they take",
+                          axis->name, values);
+    }
+}
+
 /* At the end: says which rows of the earlier run no region has used. */
 static inline void gpumbi_resume_end(gpumb *g)
 {
     const char *file = g->settings.replay, *settings = NULL;
+    char needs[400] = "";
     if (!g->kept.rows || !gpumbi_working(g))
         return;
-    if (g->kept.missing && g->kept.met)
+    if (file)
+        gpumbi_replay_needs(g, needs, sizeof needs);
+    if (g->kept.differ)
+        gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
+                   gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
+    if (g->kept.missing && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
                    gpumbi_count(g->kept.missing, "region").text);
-    if (file && !g->kept.met)
+    if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
-                   "of %s; run the program that has written it",
-                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench]);
+                   "of %s; run the program that has written it%s",
+                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench], needs);
     if (!g->kept.left || !g->rows.count)
         return;
     if (file)
         settings = g->kept.rows->rows[0].text[GPUMBI_COLUMN_settings];
-    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s",
-               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text,
+    gpumbi_say("--%s: %s of the earlier run left out: this run has no such region%s%s%s",
+               file ? "replay" : "resume", gpumbi_count(g->kept.left, "row").text, needs,
                settings ? "; that one had " : "", settings ? settings : "");
     g->kept.left = 0;
     gpumbi_write_rows(g);
@@ -13487,7 +14167,9 @@ static inline void gpumbi_interleave_free(gpumb *g)
         GPUMB_FREE(s->samples.values);
         GPUMB_FREE(s->samples.scratch);
     }
+    GPUMB_FREE(g->interleave.before);
     GPUMB_FREE(lane);
+    g->interleave.before = NULL;
     g->interleave.lane = NULL;
     g->interleave.open = 0;
 }
@@ -13508,7 +14190,8 @@ static inline void gpumbi_interleave_left(gpumb *g)
     gpumbi_mark_failed(g);
 }
 
-/* A region is met in the block: it describes a lane, or is that of the lane whose turn it is. */
+/* A region is reached in the block: it describes a lane, or is that of the lane whose turn it is.
+ */
 static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (!g->interleave.open)
@@ -13524,7 +14207,7 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
         gpumbi_sampler_init(g, &g->interleave.lane[g->interleave.lanes++], name, result);
     } else if (chosen && place == g->interleave.target) {
         gpumbi_region_again(g, &g->interleave.lane[place]);
-        g->interleave.target_met = 1;
+        g->interleave.target_reached = 1;
     }
     return 1;
 }
@@ -13545,7 +14228,7 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
     g->interleave.turn = g->interleave.target = -1;
-    g->interleave.lanes = g->interleave.rounds_suffice = 0;
+    g->interleave.lanes = g->interleave.rounds_suffice = g->interleave.limited = 0;
     g->interleave.sampling_round = -1;
     g->interleave.rounds = g->interleave.dropped = 0;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
@@ -13604,6 +14287,20 @@ static inline int gpumbi_alike(const gpumb_result *a, const gpumb_result *b)
            (a->timing == b->timing || gpumbi_meaning(a) == GPUMB_MEANING_SPAN);
 }
 
+/* Which lane ran right before each sample of this one; NULL: its times are given. */
+static inline unsigned char *gpumbi_lane_before(gpumb *g, const gpumbi_sampler *s)
+{
+    return s->about.meaning
+               ? NULL
+               : g->interleave.before + (size_t)(s - g->interleave.lane) * g->settings.max_samples;
+}
+
+/* Its times still change, or did so when it had to begin. */
+static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
+{
+    return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
+}
+
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
  * whether all verdicts are as clear as they get. */
 static inline int gpumbi_compare_lanes(gpumb *g)
@@ -13619,10 +14316,17 @@ static inline int gpumbi_compare_lanes(gpumb *g)
         if (!rounds || s->result.status != GPUMB_STATUS_OK ||
             base->result.status != GPUMB_STATUS_OK || !gpumbi_alike(&s->result, &base->result))
             continue;
-        for (uint64_t k = 0; k < rounds; k++)
-            s->samples.scratch[k] = s->samples.values[k] / base->samples.values[k];
         gpumb_comparison *c = &s->result.comparison;
-        *c = gpumbi_compare_ratios(s->samples.scratch, rounds, g->settings.delta, comparisons);
+        const gpumbi_turns turns = {{base->samples.values, s->samples.values},
+                                    {gpumbi_lane_before(g, base), gpumbi_lane_before(g, s)},
+                                    {0, (int)(s - base)},
+                                    g->interleave.lanes};
+        const int stopped = !g->interleave.limited && !s->about.meaning;
+        int carried = 0;
+        *c = gpumbi_compare_turns(&turns, rounds, g->settings.delta, comparisons, stopped,
+                                  s->samples.scratch, &carried);
+        s->result.flags &= ~(unsigned)GPUMB_FLAG_CARRY_OVER;
+        s->result.flags |= carried ? (unsigned)GPUMB_FLAG_CARRY_OVER : 0;
         if (s->use_events && c->hi > 0) {
             /* Of what is not reproducible a third remains, and half of that of the gap: what
              * captures differ by (bench/floor.cu, floor/equal). */
@@ -13632,9 +14336,13 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
             c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
         }
+        if (gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s))
+            c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
-        decided &= gpumbi_decided(c, g->settings.delta);
+        /* one that had to begin like that stays so */
+        const unsigned flags = base->result.flags | s->result.flags;
+        decided &= flags & GPUMB_FLAG_UNSETTLED || gpumbi_decided(c, g->settings.delta);
     }
     return decided;
 }
@@ -13672,10 +14380,28 @@ static inline void gpumbi_judge_rounds(gpumb *g)
     }
 }
 
-/* Whether there have been enough rounds for the ratios, or there can be no more. Looks on the
- * schedule of the samples. At a limit between two looks, a lane may have lost the precision of the
- * last one. */
-static inline int gpumbi_rounds_end(gpumb *g)
+/* Whether only its place in the rounds keeps one of two lanes from being precise: nine of ten
+ * neighbours lie on different sides of the median, and their means are precise. More rounds would
+ * not help. */
+static inline int gpumbi_places_differ(const gpumb *g, gpumbi_sampler *s)
+{
+    const double *const v = s->samples.values;
+    const uint64_t pairs = s->samples.count / 2;
+    const double median = gpumbi_select(v, 2 * pairs, pairs);
+    double opposite = 0;
+    for (uint64_t i = 0; i < pairs; i++) {
+        opposite += (v[2 * i] < median) != (v[2 * i + 1] < median);
+        s->samples.scratch[i] = (v[2 * i] + v[2 * i + 1]) / 2;
+    }
+    const gpumb_stats mean = gpumbi_summarize(s->samples.scratch, pairs, 0.95, 1);
+    return g->interleave.lanes == 2 && opposite >= 0.9 * gpumbi_real(pairs) &&
+           gpumbi_half_width(&mean) <= g->settings.precision;
+}
+
+/* Whether there have been enough rounds for the ratios, or there can be no more; `sampling`: a lane
+ * is not precise yet. Looks on the schedule of the samples. At a limit between two looks, a lane
+ * may have lost the precision of the last one. */
+static inline int gpumbi_rounds_end(gpumb *g, int sampling)
 {
     gpumb_stop limit = GPUMB_STOP_NONE;
     uint64_t rounds = g->settings.max_samples;
@@ -13685,10 +14411,10 @@ static inline int gpumbi_rounds_end(gpumb *g)
     for (const gpumbi_sampler *s = lane; s < end; s++) {
         if (s->phase == GPUMBI_SAMPLE && s->samples.count < rounds)
             rounds = s->samples.count;
-        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s)
+        if (s->phase == GPUMBI_SAMPLE && s->samples.spent_s >= g->settings.budget_s && !sampling)
             limit = GPUMB_STOP_BUDGET;
     }
-    if (rounds >= g->settings.max_samples)
+    if (rounds >= g->settings.max_samples && !sampling)
         limit = GPUMB_STOP_SAMPLES;
     for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
         if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
@@ -13696,9 +14422,13 @@ static inline int gpumbi_rounds_end(gpumb *g)
             if (gpumbi_half_width(&now) > g->settings.precision)
                 s->result.stop = limit;
         }
-    g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
+    g->interleave.limited = g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
     if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
-        g->interleave.rounds_suffice = gpumbi_compare_lanes(g);
+        int enough = 1;
+        for (gpumbi_sampler *s = lane; s < end && enough; s++)
+            enough = s->phase != GPUMBI_SAMPLE || s->result.stop != GPUMB_STOP_NONE ||
+                     gpumbi_places_differ(g, s);
+        g->interleave.rounds_suffice = enough && gpumbi_compare_lanes(g);
         g->interleave.next_look = gpumbi_next_look(rounds);
     }
     return g->interleave.rounds_suffice;
@@ -13715,7 +14445,7 @@ static inline void gpumbi_given_rounds(gpumb *g)
                     to->samples.values[k] = 0;
     for (gpumbi_sampler *s = lane; s < end; s++)
         if (s->about.meaning)
-            gpumbi_keep_good(s);
+            gpumbi_drop_bad_times(s);
 }
 
 /* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
@@ -13761,23 +14491,28 @@ static inline int gpumbi_whose_turn(gpumb *g)
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
-    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_met)
+    if (g->interleave.open && g->interleave.target >= 0 && !g->interleave.target_reached)
         gpumbi_fail(&g->interleave.lane[g->interleave.target], GPUMB_STATUS_FAILED,
-                    "the region was not met again in its GPUMB_INTERLEAVE");
-    g->interleave.place = g->interleave.target_met = 0;
+                    "the region was not reached again in its GPUMB_INTERLEAVE");
+    g->interleave.place = g->interleave.target_reached = 0;
     g->interleave.target = -1;
     g->interleave.turn++;
-    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are met once */
+    if (!g->interleave.open) /* no times are taken, or nothing is to do: regions are reached once */
         return g->interleave.turn == 0 && gpumbi_working(g) &&
                (gpumbi_runs_nothing(g) || g->settings.profile);
     if (g->interleave.turn == 0)
         return 1;
-    if (g->interleave.collecting && gpumbi_keep_lanes(g)) {
+    if (g->interleave.collecting && gpumbi_take_lane_rows(g)) {
         gpumbi_interleave_free(g);
         return 0;
     }
-    g->interleave.collecting = 0;
     const int lanes = g->interleave.lanes;
+    if (g->interleave.collecting) {
+        g->interleave.before =
+            (unsigned char *)gpumbi_allocate(g, (size_t)(lanes + !lanes) * g->settings.max_samples);
+        g->interleave.last = GPUMBI_INTERLEAVED;
+    }
+    g->interleave.collecting = 0;
     gpumbi_sampler *const first = g->interleave.lane, *const end = first + lanes;
     for (; gpumbi_working(g) && lanes; g->interleave.turn++) {
         const int round = (g->interleave.turn - 1) / lanes;
@@ -13795,15 +14530,20 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
         if (!warming && g->interleave.sampling_round < 0) {
             g->interleave.sampling_round = round + !begins;
             gpumbi_align_lanes(g);
+            /* each has warmed up after itself: what others do to it is no ramp */
+            for (gpumbi_sampler *lane = first; lane < end; lane++)
+                lane->pace.windows = lane->pace.levels = lane->pace.runs = 0;
         }
         gpumbi_sampler *s = first + gpumbi_whose_turn(g);
-        if (!sampling && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g))
+        if (!warming && s->phase == GPUMBI_SAMPLE && gpumbi_rounds_end(g, sampling))
             s->phase = GPUMBI_RECHECK;
         const int waits =
             s->phase == GPUMBI_SAMPLE && (warming || round < g->interleave.sampling_round ||
                                           s->samples.count >= g->settings.max_samples);
         if (s->phase != GPUMBI_FINISHED && !waits) {
-            g->interleave.target = (int)(s - first);
+            if (s->phase == GPUMBI_SAMPLE)
+                gpumbi_lane_before(g, s)[s->samples.count] = (unsigned char)g->interleave.last;
+            g->interleave.target = g->interleave.last = (int)(s - first);
             return 1;
         }
     }
@@ -13869,7 +14609,7 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
     }
     gpumbi_region_over(g);
     if (s && !g->interleave.open) {
-        gpumbi_keep_good(s);
+        gpumbi_drop_bad_times(s);
         gpumbi_finish(g, s);
     }
 }
@@ -13877,7 +14617,7 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
 /* ================================================================================================
  * PROCESSES
  *
- * Owns g->others: the processes of --processes, and those of the devices of --device 0,2. Each is
+ * Owns g->children: the processes of --processes, and those of the devices of --device 0,2. Each is
  * this program once more, with the same arguments. In its environment,
  * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
  * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
@@ -13886,26 +14626,26 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
  */
 
 /* Another process: of --processes, or the one that measures on a device of --device 0,2. */
-typedef struct gpumbi_other {
+typedef struct gpumbi_child {
     int device; /* its number; -1: this one's */
     int fd, waits, status;
-    int child;   /* 0: has ended */
+    int pid;     /* 0: has ended */
     FILE *spool; /* what it has written: a pipe holds little, and all are to run on */
     gpumbi_records *rows;
     uint64_t compared, slower;
     char name[48]; /* "2 0000:19:00.0" */
-} gpumbi_other;
+} gpumbi_child;
 
-/* A region is met that the processes of several devices have measured: a row of each. */
+/* A region is reached that the processes of several devices have measured: a row of each. */
 static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result *result)
 {
     (void)result; /* has been refused */
     if (!g->kept.replaces)
         return 0;
     gpumbi_region_replays(g);
-    for (int d = 0; d < g->others.count && !g->done; d++) {
-        const gpumbi_coordinate on = {g->others.column, 0, 0, d, g->others.at[d].name};
-        gpumbi_kept_from(g, g->others.at[d].rows);
+    for (int d = 0; d < g->children.count && !g->done; d++) {
+        const gpumbi_coordinate on = {g->children.column, 0, 0, d, g->children.at[d].name};
+        gpumbi_kept_from(g, g->children.at[d].rows);
         gpumbi_replay_one(g, name, &on);
     }
     gpumbi_kept_from(g, NULL);
@@ -14014,7 +14754,7 @@ static inline char **gpumbi_own_arguments(gpumb *g, char **text_of)
 }
 
 /* A process for each device of --device 0,2, or for each further one of --processes. */
-static inline void gpumbi_list_others(gpumb *g)
+static inline void gpumbi_list_children(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     const char *list = s->devices;
@@ -14025,18 +14765,18 @@ static inline void gpumbi_list_others(gpumb *g)
         gpumbi_open_device(g); /* which says so */
         return;
     }
-    gpumbi_other *at =
-        (gpumbi_other *)gpumbi_allocate(g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
-    g->others.at = at;
+    gpumbi_child *at =
+        (gpumbi_child *)gpumbi_allocate(g, (size_t)(all ? there : (int)strlen(list)) * sizeof *at);
+    g->children.at = at;
     while (at && !g->done &&
-           (all ? g->others.count < there
+           (all ? g->children.count < there
                 : (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)) {
-        gpumbi_other *o = &at[g->others.count++];
+        gpumbi_child *o = &at[g->children.count++];
         o->fd = o->device = -1;
         if (!s->devices)
             continue;
-        o->device = all ? g->others.count - 1 : atoi(one);
-        for (int i = 0; i + 1 < g->others.count; i++)
+        o->device = all ? g->children.count - 1 : atoi(one);
+        for (int i = 0; i + 1 < g->children.count; i++)
             if (at[i].device == o->device)
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,
                            o->device);
@@ -14052,15 +14792,15 @@ static inline void gpumbi_list_others(gpumb *g)
 /* Waits for these processes and takes up what they write. With --together each stops before a
  * region until all that still run have got there. One may hang behind its rows, or leave its pipe
  * to what it has started itself. */
-static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int count)
+static inline void gpumbi_wait_for_children(gpumb *g, gpumbi_child *first, int count)
 {
     static char text[1 << 16];
     int running = 1;
     while (running) {
         int waiting = 0;
         running = 0;
-        for (gpumbi_other *o = first; o < first + count; o++) {
-            const int state = o->child ? gpumbi_process_look(o->child, &o->status) : 0;
+        for (gpumbi_child *o = first; o < first + count; o++) {
+            const int state = o->pid ? gpumbi_process_look(o->pid, &o->status) : 0;
             for (long n = 1; n > 0 && o->fd >= 0 && gpumbi_poll(o->fd, 0) > 0;) {
                 n = (long)gpumbi_read(o->fd, text, sizeof text);
                 if (n > 0 && fwrite(text, 1, (size_t)n, o->spool) != (size_t)n)
@@ -14068,16 +14808,16 @@ static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int cou
                                "no room for the rows of other processes: free some disk");
             }
             o->waits |= state == 2;
-            o->child = state == 1 ? 0 : o->child;
-            if (o->child && (gpumbi_interrupted || g->done))
-                gpumbi_process_kill(o->child);
-            running += o->child != 0;
-            waiting += o->child && o->waits;
+            o->pid = state == 1 ? 0 : o->pid;
+            if (o->pid && (gpumbi_interrupted || g->done))
+                gpumbi_process_kill(o->pid);
+            running += o->pid != 0;
+            waiting += o->pid && o->waits;
         }
         for (int i = 0; i < count && running && waiting == running; i++) {
             first[i].waits = 0;
-            if (first[i].child)
-                gpumbi_process_resume(first[i].child);
+            if (first[i].pid)
+                gpumbi_process_resume(first[i].pid);
         }
         if (running)
             gpumbi_poll(-1, 1);
@@ -14086,7 +14826,7 @@ static inline void gpumbi_wait_for_others(gpumb *g, gpumbi_other *first, int cou
 
 /* Runs the others, one after the other, or devices together, and reads what they have written: the
  * rows of devices are there in place of regions. */
-static inline void gpumbi_run_others(gpumb *g)
+static inline void gpumbi_run_children(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     char *text = NULL, who[80], alone[40] = "without --processes";
@@ -14098,16 +14838,16 @@ static inline void gpumbi_run_others(gpumb *g)
                                     : "profile");
     char **arguments = g->done ? NULL : gpumbi_own_arguments(g, &text);
     if (!g->done)
-        gpumbi_list_others(g);
+        gpumbi_list_children(g);
     if (s->devices && !g->done)
-        g->others.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
+        g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
     if (s->devices)
         gpumbi_kept_replaces(g);
-    const int count = g->others.count, step = s->devices && s->together ? count : 1;
+    const int count = g->children.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
-        gpumbi_other *const begin = &g->others.at[first], *const end = begin + step;
-        for (gpumbi_other *o = begin; o < end && !g->done; o++) {
-            const int number = (int)(o - g->others.at) + 1;
+        gpumbi_child *const begin = &g->children.at[first], *const end = begin + step;
+        for (gpumbi_child *o = begin; o < end && !g->done; o++) {
+            const int number = (int)(o - g->children.at) + 1;
             if (s->devices)
                 gpumbi_format(who, sizeof who, "device %s, %d of %d", o->name, number, count);
             else
@@ -14115,15 +14855,15 @@ static inline void gpumbi_run_others(gpumb *g)
             if (g->progress.shown)
                 gpumbi_say("%s", who);
             o->spool = gpumbi_temporary();
-            o->child = o->spool ? gpumbi_process_start(arguments, o->device, step > 1, &o->fd) : -1;
-            if (o->child < 0) {
-                o->child = 0;
+            o->pid = o->spool ? gpumbi_process_start(arguments, o->device, step > 1, &o->fd) : -1;
+            if (o->pid < 0) {
+                o->pid = 0;
                 o->fd = -1;
                 gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: can't be started: %s", who, strerror(errno));
             }
         }
-        gpumbi_wait_for_others(g, begin, step);
-        for (gpumbi_other *o = begin; o < end; o++) {
+        gpumbi_wait_for_children(g, begin, step);
+        for (gpumbi_child *o = begin; o < end; o++) {
             if (!o->spool)
                 continue;
             if (o->fd >= 0)
@@ -14140,18 +14880,18 @@ static inline void gpumbi_run_others(gpumb *g)
                 gpumbi_format(alone, sizeof alone, "with --device %d", o->device);
                 t->exact = 1;
                 o->rows = t;
-                if (o == g->others.at)
+                if (o == g->children.at)
                     gpumbi_device_known(g, &t->head.device);
             } else {
-                t->next = g->others.rows;
-                g->others.rows = t;
+                t->next = g->children.rows;
+                g->children.rows = t;
             }
             gpumbi_judge_process(g, t, o->status, who, alone);
             if (!s->devices && gpumbi_working(g))
                 gpumbi_index_records(g, t, NULL);
         }
     }
-    g->others.count = s->devices ? count : 0;
+    g->children.count = s->devices ? count : 0;
     GPUMB_FREE(arguments);
     GPUMB_FREE(text);
 }
@@ -14162,7 +14902,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     gpumb_result *now = &row->result;
     char label[200];
     const size_t most = (size_t)g->settings.processes;
-    if (!g->others.rows)
+    if (!g->children.rows)
         return;
     const uint64_t key = gpumbi_row_key(g, row, NULL, label);
     double *median = gpumbi_room_for_medians(g, most);
@@ -14170,7 +14910,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     if (!median)
         return;
     median[first] = now->time.median;
-    for (gpumbi_records *t = g->others.rows; t && !g->done; t = t->next) { /* latest first */
+    for (gpumbi_records *t = g->children.rows; t && !g->done; t = t->next) { /* latest first */
         const gpumbi_record *r = gpumbi_take(t, key, now->kernel);
         if (r && r->ok)
             median[--first] = r->time.at;
@@ -14196,10 +14936,10 @@ static inline void gpumbi_processes_wait(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_processes_free(gpumb *g)
 {
-    gpumbi_free_records(g->others.rows);
-    for (int i = 0; i < g->others.count; i++)
-        gpumbi_free_records(g->others.at[i].rows);
-    GPUMB_FREE(g->others.at);
+    gpumbi_free_records(g->children.rows);
+    for (int i = 0; i < g->children.count; i++)
+        gpumbi_free_records(g->children.at[i].rows);
+    GPUMB_FREE(g->children.at);
 }
 
 static inline void gpumbi_processes_use(gpumb *g)
@@ -14246,7 +14986,7 @@ static inline double gpumbi_student(double z, double freedom)
 
 /* Half the interval that the spread between processes gives to the difference of two logarithms.
  * Welch's t (Biometrika 34, 1947), where neither variance counts for less than the pooled one: in
- * few processes that all met one of two levels it would come out as nothing. A side that does not
+ * few processes that all ran at one of two levels it would come out as nothing. A side that doesn't
  * know its spread shares the other's. Fewer than 5 processes on a side are too few to tell levels
  * from a spread: there both have the assumed one at least. Where only the range of k values is
  * known (older files), it is multiplied by so much that like against like is found different in 5 %
@@ -14520,7 +15260,7 @@ static inline void gpumbi_compare_rows(gpumb *g)
             if (r && r->ok && row->result.status == GPUMB_STATUS_OK)
                 gpumbi_compare_values(g, row, r, width, values);
         }
-        for (size_t i = 0; i < t->count; i++) { /* what no row has met */
+        for (size_t i = 0; i < t->count; i++) { /* what no row was compared with */
             const gpumbi_record *r = &t->rows[i];
             rest += !r->matched;
             if (!g->table.file || r->matched)
@@ -14555,7 +15295,7 @@ static inline void gpumbi_compare_origin(gpumb *g)
  * Returns how many are compared. */
 static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 {
-    const size_t most = (size_t)g->others.count, rows = g->rows.count;
+    const size_t most = (size_t)g->children.count, rows = g->rows.count;
     gpumbi_row *const *const at = g->rows.at;
     char label[200];
     uint64_t compared = 0;
@@ -14594,8 +15334,8 @@ static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
             if (z <= 0)
                 continue;
             const int verdict = gpumbi_compare_row(g, row, &middle, z, width);
-            gpumbi_other *on = g->others.at + row->point.at[row->point.depth - 1].value;
-            gpumbi_other *of = g->others.at + base->point.at[base->point.depth - 1].value;
+            gpumbi_child *on = g->children.at + row->point.at[row->point.depth - 1].value;
+            gpumbi_child *of = g->children.at + base->point.at[base->point.depth - 1].value;
             on->compared++;
             on->slower += verdict == GPUMB_VERDICT_SLOWER;
             of->compared += count == 2;
@@ -14610,19 +15350,19 @@ static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
 static inline void gpumbi_compare_devices(gpumb *g)
 {
     const uint64_t compared = gpumbi_compare_on_devices(g, 0);
-    const int many = g->others.count > 3;
+    const int many = g->children.count > 3;
     uint64_t slower = 0;
     char spread[60];
     gpumbi_format(spread, sizeof spread, "processes of %s %% (--spread)",
                   gpumbi_write_number(100 * g->settings.spread, 4, 0).text);
     if (g->table.file)
         gpumbi_print(g->table.file, "\ndevices compared, %s\n",
-                     g->others.count == 2 ? "the second with the first"
-                                          : "each with the one in the middle");
+                     g->children.count == 2 ? "the second with the first"
+                                            : "each with the one in the middle");
     if (compared)
-        (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->others.count, compared));
-    for (int i = 0; i < g->others.count; i++) {
-        const gpumbi_other *d = &g->others.at[i];
+        (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->children.count, compared));
+    for (int i = 0; i < g->children.count; i++) {
+        const gpumbi_child *d = &g->children.at[i];
         slower += d->slower;
         if (d->slower)
             gpumb_note(g, "device %s: slower by more than %s %% in %llu of %s", d->name,
@@ -14655,7 +15395,7 @@ static inline void gpumbi_compare_open(gpumb *g)
 
 static inline void gpumbi_compare_closing(gpumb *g)
 {
-    if (g->others.count && gpumbi_working(g))
+    if (g->children.count && gpumbi_working(g))
         gpumbi_compare_devices(g);
     if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
         gpumbi_compare_rows(g);
@@ -15031,6 +15771,7 @@ enum {
     X(PRECISION, "precision", "1", PERCENT, precision,                                             \
       "per cent of the median, half its 95 % interval; GPU: 0.15 at best")                         \
     X(BUDGET, "budget", "2", POSITIVE, budget_s, "seconds of sampling per row, at most")           \
+    X(LEAST, "least", "0.1", OWN, least_s, "seconds of sampling per row, at least; 0: none")       \
     X(SAMPLES, "samples", "30:10000", OWN, min_samples,                                            \
       "least and most samples, within the budget")                                                 \
     X(WARMUP, "warmup", "0.5", OWN, warmup_s, "seconds of warm-up per row, at most; 0: none")      \
@@ -15115,9 +15856,10 @@ GPUMB_API const char *gpumb_help_text(void)
     gpumbi_append(
         text, sizeof text,
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
-        "Exit codes: 0 all well, 1 a check failed, nothing measured, --expect missed, regression\n"
-        "with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or output error,\n"
-        "129 hung up, 130 interrupted, 143 terminated.\n");
+        "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
+        "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or "
+        "output\n"
+        "error, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
@@ -15280,10 +16022,11 @@ static inline void gpumbi_profile_option(gpumb *g, gpumbi_option option, const c
     g->settings.profile = (int)(runs % 1000001);
 }
 
-static inline void gpumbi_warmup_option(gpumb *g, gpumbi_option option, const char *value)
+static inline void gpumbi_seconds_option(gpumb *g, gpumbi_option option, const char *value)
 {
     const double seconds = gpumbi_number_option(g, option, value, 1);
-    g->settings.warmup_s = seconds > 0 ? seconds : -1;
+    *(option == GPUMBI_OPTION_LEAST ? &g->settings.least_s : &g->settings.warmup_s) =
+        seconds > 0 ? seconds : -1;
 }
 
 static inline void gpumbi_size_option(gpumb *g, gpumbi_option option, const char *value)
@@ -15311,7 +16054,8 @@ static const struct {
                           {GPUMBI_OPTION_SEED, gpumbi_seed_option},
                           {GPUMBI_OPTION_DEVICE, gpumbi_device_option},
                           {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
-                          {GPUMBI_OPTION_WARMUP, gpumbi_warmup_option},
+                          {GPUMBI_OPTION_WARMUP, gpumbi_seconds_option},
+                          {GPUMBI_OPTION_LEAST, gpumbi_seconds_option},
                           {GPUMBI_OPTION_PROFILE, gpumbi_profile_option},
                           {GPUMBI_OPTION_EXPECT, gpumbi_expect_option},
                           {GPUMBI_OPTION_PROCESSES, gpumbi_processes_option},
@@ -15450,8 +16194,9 @@ static inline void gpumbi_program_closing(gpumb *g)
         if (g->selection.seen && !g->selection.matched && !g->rows.count)
             gpumbi_filters_missed(g, g->program);
     }
-    if (gpumbi_working(g) && measures && g->table.file && !g->region.met) {
-        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met", g->program);
+    if (gpumbi_working(g) && measures && g->table.file && !g->region.reached) {
+        gpumbi_say("%s: nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was reached",
+                   g->program);
         gpumbi_mark_failed(g);
     }
 }
@@ -15505,7 +16250,7 @@ static inline void gpumbi_start(gpumb *g)
     if (g->catches_signals)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
-        gpumbi_run_others(g);
+        gpumbi_run_children(g);
     if (gpumbi_working(g) && !g->kept.replaces)
         gpumbi_open_device(g);
     if (!g->done && measures && !s->profile && !g->kept.replaces) {
@@ -16051,11 +16796,15 @@ static __global__ void gpumbi_check_strided(const unsigned char *in, const unsig
         const uint64_t i = e - out_offset;
         const int moved = e >= out_offset && i % stride == 0 && i / stride < n;
         GPUMBI_NO_UNROLL
-        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++)
-            if (out[e * elem + b] != (moved ? in[(in_offset + i) * elem + b] : 0xff)) {
+        for (uint64_t b = 0; b < elem && e * elem + b < bytes; b++) {
+            const uint64_t at = e * elem + b;
+            const unsigned right =
+                moved ? in[(in_offset + i) * elem + b] : GPUMB_POISON >> at % 2 * 8 & 0xff;
+            if (out[at] != right) {
                 atomicAdd(&found->count, 1ull);
-                atomicMin(&found->first, (unsigned long long)(e * elem + b));
+                atomicMin(&found->first, (unsigned long long)at);
             }
+        }
     }
 }
 #endif /* GPUMB_STRIDED */
@@ -16771,8 +17520,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
         return;
     /* With an even number of groups those half a circle apart would meet twice: the first half of
      * the groups does it. */
-    const unsigned met = (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
-    const unsigned all = met * bodies;
+    const unsigned partners =
+        (groups % 2 == 0 && group >= groups / 2 ? groups - 1 : groups) / 2 + 1;
+    const unsigned all = partners * bodies;
     const unsigned last = (blockIdx.y + 1) * share < all ? (blockIdx.y + 1) * share : all;
     float4 *chunk = chunks + warp * 2 * lanes;
     float3 at[bodies], a[bodies];
@@ -17756,7 +18506,7 @@ static inline int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c,
     if (gpumb_read(g, c->out, 0, sums, sizeof sums))
         return 0;
     for (int i = 0; i < GPUMBI_SUMS; i++)
-        total += sums[i] + 1; /* on top of the poison, -1 */
+        total += sums[i] - GPUMB_POISON; /* on which they lie */
     if (total == (uint32_t)expected->count)
         return 1;
     gpumb_reason(g, "the sums add up to %u, expected %u", (unsigned)total,

@@ -1,6 +1,5 @@
 /* Atomic additions: one after the other, each of which waits for the one before, and by all threads
  * at once; in shared and in device memory, to one word and to many. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "cycles.h"
@@ -63,7 +62,7 @@ static int check_sums(gpumb *g, void *user)
         const uint64_t which = i / c->apart;
         const uint64_t adders = c->threads / c->count + (which < c->threads % c->count);
         const int used = i % c->apart == 0 && which < c->count;
-        const unsigned expected = used ? c->start + (unsigned)(adders * c->times) : 0xffffffffu;
+        const unsigned expected = used ? c->start + (unsigned)(adders * c->times) : GPUMB_POISON;
         if (found[i] != expected) {
             gpumb_reason(g, "word %llu is %u, not %u", (unsigned long long)i, found[i], expected);
             return 0;

@@ -1,6 +1,5 @@
 /* Conjugate gradients on the 5-point operator: what it costs to read two scalars back in each
  * iteration, and what a graph saves. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "conjugate_gradients.h"

@@ -1,7 +1,5 @@
 /* A copy kernel, one element a thread: how its rate grows with element size, block size and number
  * of blocks, and how close its forms come to the vendor's Memcpy. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

@@ -11,7 +11,7 @@
     X(4, 16, APPROXIMATE)                                                                          \
     X(8, 16, APPROXIMATE)
 #define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own, for these forms */
 #include "gpumb.h"
 
 #include "access.h"

@@ -7,7 +7,7 @@
  * a row and not the end of the job. Rank 0 puts all rows into one table and one CSV file, with
  * their rank, host and device, and names the ranks that are slower than the others, by the rule of
  * --device (see gpumbi_middle() and gpumbi_judge() in gpumb.h). */
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own, whose functions it calls */
 #define GPUMB_STATIC
 #define GPUMB_NO_KERNELS
 #define GPUMB_BACKEND_CPU

@@ -5,15 +5,13 @@
  * intervals of three regions of the same code, down to 1.5 us. floor/idle: the first result of a
  * device that was idle. floor/cache: a read, hot and cold. What synthetic series show is in
  * tests/coverage.c. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"
 #include "clock.h"
 
 /* Each thread spins for so many ticks. Unless NULL, stamp[0] becomes the earliest start of a block,
- * stamp[1] the complement of the latest end, so that both begin as poison. What is timed leaves no
+ * stamp[1] the complement of the latest end, so that both begin with all bits set. What is timed leaves no
  * stamps: the kernel would end only when they have arrived, after the end that they show. */
 __global__ void spin(word ticks, word *stamp)
 {
@@ -30,8 +28,9 @@ __global__ void spin(word ticks, word *stamp)
 static void stamps_of(gpumb *g, gpumb_buffer *stamp, word ticks, int64_t blocks, int block,
                       word at[2])
 {
+    const word none[2] = {~(word)0, ~(word)0};
     at[0] = at[1] = 0;
-    gpumb_poison(g, stamp);
+    gpumb_write(g, stamp, 0, none, sizeof none);
     GPUMB_LAUNCH(spin, blocks, block, 0, ticks, GPUMB_PTR(word, stamp));
     gpumb_read(g, stamp, 0, at, 2 * sizeof at[0]);
     at[1] = ~at[1];

@@ -1,5 +1,4 @@
 /* Red-black Gauss-Seidel with variable coefficients, the two colours mixed in memory or apart. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "gauss_seidel.h"

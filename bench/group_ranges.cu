@@ -1,7 +1,5 @@
 /* A range in memory and a block of threads: whether any element is a certain one, sums and scans,
  * read interleaved or contiguous. One after the other on one multiprocessor, by its own clock. */
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "gpumb.h"
 
 #include "group_trial.h"

@@ -2,8 +2,6 @@
  * shuffles, by instructions, by the vendor's library. One block on one multiprocessor, operation
  * after operation, each of which takes what the one before has made; times by the multiprocessor's
  * own clock. */
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "gpumb.h"
 
 #define CUB_HEADER <cub/block/block_scan.cuh>

@@ -1,8 +1,6 @@
 /* Votes and barriers of a block or a warp of threads: through shared memory, by shuffles or the
  * votes of warps, by the instruction. One after the other on one multiprocessor, by its own
  * clock. */
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "gpumb.h"
 
 #include "group_trial.h"

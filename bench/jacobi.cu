@@ -1,6 +1,5 @@
 /* Jacobi's method for the 5-point stencil: its mappings to threads over the grid's size, and
  * several sweeps in one pass. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "jacobi.h"

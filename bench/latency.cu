@@ -1,7 +1,6 @@
 /* What a load takes that waits for the one before: a chase through a random cycle of lines, over
  * its footprint and its stride, through the caches and the reach of the TLBs into memory; through
  * shared memory and the host's. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "latency.h"

@@ -1,7 +1,7 @@
 /* What a launch costs, from a fresh process on, over its arguments and over the launches that are
  * under way. A diamond of four kernels, A before B and C, both before D: in one stream, in two with
  * events, as a graph. */
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own: what a process loads is measured */
 #include "gpumb.h"
 
 #include "bench.h"

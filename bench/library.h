@@ -4,6 +4,8 @@
 #ifndef BENCH_LIBRARY_H
 #define BENCH_LIBRARY_H
 
+#include <string.h>
+
 #if __cplusplus >= 201703L
 #if defined(GPUMB_BACKEND_CUDA) && __has_include(CUB_HEADER)
 #include CUB_HEADER

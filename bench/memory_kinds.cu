@@ -1,8 +1,6 @@
 /* A kernel that reads or writes pinned host memory through the link, over the threads in flight.
  * Managed memory, its pages on the host or on the device before the run, moved by faults, by a
  * prefetch, or not at all, as advised; and what it costs to move a page. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

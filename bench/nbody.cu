@@ -22,7 +22,7 @@
     X(8, 16, APPROXIMATE) X(8, 32, APPROXIMATE) X(8, 64, APPROXIMATE) X(8, 128, APPROXIMATE)
 /* clang-format on */
 #define GPUMB_NBODY_PAIRS(X) X(1, 4) X(2, 4) X(4, 4) X(8, 1) X(8, 2) X(8, 4)
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own, for these forms */
 #include "gpumb.h"
 
 #include "bench.h"

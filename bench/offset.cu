@@ -1,8 +1,5 @@
 /* A copy in sub-domains: a block's data is split among groups of threads, so that a warp's accesses
  * lie in pieces. A copy that is shifted against sectors and lines. */
-#define GPUMB_STRIDED
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "access.h"

@@ -1,6 +1,5 @@
 /* What one thread waits for another device: for a load from its memory, and for a flag there and
  * back, between all pairs. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "peer_waits.h"

@@ -1,6 +1,5 @@
 /* Pieces of lines that one device writes to or reads from the memory of another: what a packet of
  * the link costs beside its data. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "fit.h"

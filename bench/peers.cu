@@ -1,7 +1,6 @@
 /* Copies from one device of a host to another, between all pairs, one way, both ways and all at
  * once: by the copy engine and by kernels that write or read the other's memory, with and without
  * peer access; the kernels' forms and the multiprocessors they need. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "fit.h"

@@ -2,7 +2,6 @@
  * and writes it over a chunk of its output; and the same without waiting. Flags polled in local or
  * in remote memory, values behind a flag or in the same word, one slot or more: what of the time
  * the communication takes, over the size of a chunk and over the launch geometry. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "pipeline_run.h"

@@ -10,10 +10,10 @@
  *
  * Rank 0 measures with each other rank in turn, which does what rank 0's orders say. A rank takes
  * the device at its place on its node. */
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
+#define GPUMB_IMPLEMENTATION /* of its own, for so many devices: */
 #define GPUMB_CPU_DEVICES 64 /* one a rank, where there is no GPU */
-#define OMPI_SKIP_MPICXX 1   /* the C interface */
+#define GPUMB_NO_KERNELS
+#define OMPI_SKIP_MPICXX 1 /* the C interface */
 #define MPICH_SKIP_MPICXX 1
 #include "gpumb.h"
 

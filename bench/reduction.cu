@@ -1,7 +1,7 @@
 /* A grid-stride reduction over its geometry and over n. The ways in which threads and blocks can
  * combine what they have. Both against the fastest form and the vendor's library. */
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own, for all reductions */
 #include "gpumb.h"
 
 #include "bench.h"

@@ -4,7 +4,7 @@
 #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, SUM)
 #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(8, 4, APPROXIMATE)
 #define GPUMB_NBODY_PAIRS(X) X(8, 2)
-#define GPUMB_IMPLEMENTATION
+#define GPUMB_IMPLEMENTATION /* of its own, for these forms */
 #include "gpumb.h"
 
 #include "bench.h"

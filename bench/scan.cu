@@ -1,7 +1,5 @@
 /* Inclusive and exclusive scans of any number of elements in one launch, over n, against the
  * vendor's library and a copy; the forms of the scan. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

@@ -1,6 +1,5 @@
 /* Jacobi's method, red-black Gauss-Seidel and conjugate gradients: how long each takes to a known
  * solution. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "conjugate_gradients.h"

@@ -1,7 +1,6 @@
 /* The kernels of STREAM and BabelStream, over their launch geometry and as BabelStream launches
  * them; a random gather over footprint and element size; shared memory with and without bank
  * conflicts. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

@@ -1,7 +1,5 @@
 /* A strided copy: the useful rate falls with the sectors that a warp touches, until each thread
  * touches one of its own; and what is lost beyond that. */
-#define GPUMB_STRIDED
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "access.h"

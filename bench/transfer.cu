@@ -1,6 +1,5 @@
 /* The vendor's copies between host and device, from pageable and from pinned memory, up, down and
  * both at once, and on the device: time and rate over the size, and the line through them. */
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

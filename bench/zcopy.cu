@@ -1,7 +1,5 @@
 /* Zcopy, a grid-stride loop: which geometry reaches the memory's bandwidth, reading and writing,
  * only writing, only reading. The same over the working set, from the caches into memory. */
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "bench.h"

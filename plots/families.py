@@ -3,8 +3,11 @@
 A further figure is one more entry. How each kind is drawn is in svg.py.
 """
 
+import colorsys
+import itertools
 import math
 import re
+import statistics
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Callable
@@ -13,8 +16,12 @@ from typing import Callable
 Point = namedtuple("Point", "x y lo hi model row")
 Style = namedtuple("Style", "color marker label")  # label is None where the legend leaves it out
 
-OKABE_ITO = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-MARKERS = "osD^vP*X"
+# Okabe & Ito's seven, then what differs most from these, also for who sees no red or no green.
+COLORS = """
+    0072B2 D55E00 009E73 CC79A7 E69F00 56B4E9 000000 332288 882255 999933 F00048 7860F0 484800
+""".split()
+MARKERS = "osD^vP*X<>pd|-/\\"  # as many as numbers have names in a legend
+ALONE = "#4F6D8F"  # bars that are named along x
 MODEL = "as the model expects"
 BOUND = "bound by issue of instructions"
 FLAGGED = "hollow: flagged"
@@ -23,11 +30,13 @@ DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its
 SUPERSCRIPT = str.maketrans(
     "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
+CONTROL = re.compile(r"[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Kinds of drawing: Family.draw.
 lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
 REFERENCES = {  # name, how its line differs
     "peak_gbps": ("theoretical peak", ""),
-    "ceiling_gbps": ("measured ceiling", ' stroke-dasharray="6 4"'),
+    "ceiling_gbps": ("measured copy", ' stroke-dasharray="6 4"'),
+    "link": ("link\u2019s peak", ' stroke-dasharray="1.5 3"'),
 }
 # The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
 VIRIDIS = """
@@ -35,7 +44,7 @@ VIRIDIS = """
 """.split()
 CELLS_MAX = 200  # of more cells than this a heat map shows the colours alone
 LABEL_MAX = 32  # of longer names along an axis the end is left out
-LEGEND_MAX = 8  # of more numbers than this the legend names every second, third ...
+LEGEND_MAX = 16  # of more numbers than this the legend names every second, third ...
 
 
 def count(v):
@@ -56,10 +65,15 @@ def power(v):
     return "2" + str(e).translate(SUPERSCRIPT) if 2**e == v and e >= 6 else count(v)
 
 
+def part(v):
+    return f"1/{count(1 / v)}" if 0 < v < 1 and 1 / v == int(1 / v) else count(v)
+
+
 # What axes are called where their column does not say it, and how their numbers are written.
 LABELS = {
     "elem": "Element size", "block": "Threads per block", "blocks": "Number of blocks",
-    "blocks_per_sm": "Blocks per multiprocessor", "n": "n", "flop_per_byte": "FLOP for each byte",
+    "blocks_per_sm": "Blocks per multiprocessor", "n": "Problem size n",
+    "flop_per_byte": "FLOP for each byte",
     "value_type": "Type", "combine": "Threads combine by", "finish": "Blocks combine by",
     "launch": "Timed in or by", "warps": "Warps per block", "stride": "Stride in elements",
     "offset": "Offset in elements", "subdomains": "Sub-domains per block",
@@ -72,13 +86,33 @@ LABELS = {
     "over_range": "Of a range", "element": "Type", "each": "Elements of a thread", "path": "Copy",
     "pages": "Pages are", "touched": "Words that the host has touched", "memory": "Words are in",
     "words": "Number of words", "adders": "Threads that add", "apart_bytes": "Bytes apart",
-    "stride_bytes": "One line in each", "way": "Moved by", "piece_bytes": "Bytes of a piece",
-    "chunk_bytes": "Bytes of a chunk", "from": "From device", "to": "To device",
-    "what": "Waits for", "@source": "Device or file", "@series": "",
+    "stride_bytes": "One line in each", "way": "Moved by", "piece_bytes": "Size of a piece",
+    "chunk_bytes": "Size of a chunk", "from": "From device", "to": "To device",
+    "what": "Waits for", "@source": "Device or file", "@series": "", "size": "Size of a copy",
+    "rows_each": "Rows of a thread", "on_device": "Device",
+    # of one program, or of one benchmark
+    "nbody/n": "Number of bodies n", "reduction/n": "Number of elements n",
+    "scan/n": "Number of elements n", "stream/n": "Number of elements n",
+    "stencil/n": "Side of the grid n, in points", "stencil/sweeps": "Sweeps of a launch",
+    "pipeline/results": "Results of a block", "launch/interval/way": "Launched in",
+    "group/threads": "Threads of a block", "group/range/access": "Elements of a thread are",
+    "group/vote": "Vote", "latency/lines/access": "Access", "peers/access": "Peer access",
+    "floor/us": "Length of the spin in \u00b5s", "floor/trial": "Trial",
+    "12_roofline/k": "Multiply-adds for each value", "03_occupancy/shared_kib":
+    "Shared memory of a block in KiB",
+}  # fmt: skip
+ENDS = {  # of a column's name, which is its unit
+    "us": "\u00b5s", "ns": "ns", "ms": "ms", "s": "s", "kib": "KiB", "mib": "MiB", "gib": "GiB",
+    "bytes": "bytes", "mhz": "MHz", "gbps": "GB/s", "gflops": "GFLOP/s", "pct": "%", "w": "W",
+    "c": "\u00b0C", "j": "J",
 }  # fmt: skip
 WRITTEN = {
-    **dict.fromkeys(("elem", "footprint", "size", "distance", "stride_bytes", "chunk_bytes"), size),
+    **dict.fromkeys(
+        ("elem", "footprint", "size", "distance", "stride_bytes", "chunk_bytes", "piece_bytes"),
+        size,
+    ),
     "n": power,
+    "flop_per_byte": part,
     "splits": lambda v: count(v) if v else "as many as fill the device",
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
@@ -88,18 +122,27 @@ RATES = {
     "moved_gbps": ("bytes", 1e9, "Rate in GB/s"),  # once through a link, of no memory's peak
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
+    "median_ns": ("", 1e-9, "Median time in ns"),
+    "median_ms": ("", 1e-3, "Median time in ms"),
     "latency_ns": ("", 1e-9, "Latency in ns"),
     "each_us": ("", 1e-6, "Time for each in \u00b5s"),  # of the row's elements
-    "elements_per_ns": ("elements", 1e9, "Per ns"),
+    "each_ns": ("", 1e-9, "Time for each in ns"),
+    "elements_per_ns": ("elements", 1e9, "Additions per ns"),
     "error_pct": ("", 1, "Error of the median in %"),  # against span_us
+    "ratio": ("", 1, "Ratio of the times"),
 }
 # Those that are drawn from another column: a rate, in seconds, or for each second.
 COLUMNS = {
     "moved_gbps": "gbps",
+    "median_ns": "median_s",
+    "median_ms": "median_s",
     "each_us": "median_s",
+    "each_ns": "median_s",
     "latency_ns": "median_s",
     "elements_per_ns": "elements_per_s",
 }
+# The ends of intervals, where these are not the times'.
+INTERVALS = {"ratio": ("ratio_lo", "ratio_hi")}
 
 
 def rate(y):
@@ -107,12 +150,23 @@ def rate(y):
     return RATES.get(y, ("", 1, axis_label(y)))
 
 
+def visible(words):
+    """Text of a file without control characters, which XML cannot have and terminals obey."""
+    return CONTROL.sub("\ufffd", str(words))
+
+
 def file_name(text):
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def axis_label(column):
-    return LABELS.get(column, column.replace("_", " ").capitalize())
+def axis_label(column, bench=""):
+    """What a column is called, in a benchmark, in its program, or wherever it is."""
+    for place in (f"{bench}/", f"{bench.split('/')[0]}/", ""):
+        if place + column in LABELS:
+            return LABELS[place + column]
+    name, _, end = column.rpartition("_")
+    words = f"{name} in {ENDS[end]}" if name and end in ENDS else column
+    return words.replace("_", " ")[:1].upper() + words.replace("_", " ")[1:]
 
 
 def value_label(column, value):
@@ -142,34 +196,90 @@ def viridis(at):
     return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(*ends))
 
 
-def styles(column, values):
-    """Numbers get steps of one scale, names colours of their own; both colour-blind-safe."""
-    numbers, names = (
-        [v for v in values if isinstance(v, str) == kind and v != ""] for kind in (False, True)
-    )
-    result, step = {"": Style("#808080", "o", None)}, math.ceil(len(numbers) / LEGEND_MAX)
-    for i, v in enumerate(numbers):
-        color = viridis(0.9 * i / max(1, len(numbers) - 1))
-        named = i % step == 0
-        result[v] = Style(
-            color, MARKERS[i // step] if named else None, value_label(column, v) if named else None
-        )
-    for i, v in enumerate(names):
-        result[v] = Style(OKABE_ITO[i % len(OKABE_ITO)], MARKERS[i % len(MARKERS)], v)
-    return result
-
-
 def named_by_axis(family):
     """Bars with a series of which each name stands along x: one colour, and no legend."""
     return family.draw == bars and family.series == family.x
 
 
-def styles_of(family, panels):
-    """Those of a figure's series."""
+def colors():
+    """COLORS, and where these end ever more, by turns dark and light."""
+    yield from ("#" + c for c in COLORS)
+    for i in itertools.count():
+        own = colorsys.hls_to_rgb((0.11 + 0.618034 * i) % 1, (0.3, 0.55, 0.42)[i % 3], 0.75)
+        yield "#" + "".join(f"{round(255 * v):02x}" for v in own)
+
+
+def ranks_of(drawn):
+    """{name: rank of its colour}: one name has one on all of a page, and another name of the same
+    figure another; of the same program too, as long as there are colours."""
+    figures, programs = {}, {}
+    for family, panels in drawn:
+        names = {s for series in panels.values() for s in series if isinstance(s, str) and s}
+        own = programs.setdefault(family.bench.split("/")[0], {})
+        for name in dict.fromkeys(s for series in panels.values() for s in series if s in names):
+            if not named_by_axis(family):
+                figures.setdefault(name, set()).update(names - {name})
+                own[name] = None
+    ranks = {}
+    for name, others in figures.items():
+        near = {n for own in programs.values() if name in own for n in own}
+        taken, far = ({ranks.get(n) for n in of} for of in (others, near | others))
+        free = [i for i in range(len(COLORS)) if i not in far] or itertools.count()
+        ranks[name] = next(i for i in free if i not in taken)
+    return ranks
+
+
+def page_styles(drawn):
+    """A dictionary of styles, {value of the series: Style}, for each of a page's figures, (family,
+    panels): what has one name, or is one number of a column, has one colour in all of them."""
+    ranks, numbers = ranks_of(drawn), {}
+    for family, panels in drawn:
+        own = numbers.setdefault(family.series, set())
+        own.update(s for series in panels.values() for s in series if not isinstance(s, str))
+    palette = list(itertools.islice(colors(), 1 + max(ranks.values(), default=0)))
+    return [styles(f, panels, ranks, sorted(numbers[f.series]), palette) for f, panels in drawn]
+
+
+def styles(family, panels, ranks, numbers, palette):
+    """Names have colours of their own, numbers steps of one scale."""
     values = sorted(dict.fromkeys(s for series in panels.values() for s in series), key=order)
     if named_by_axis(family):
-        return dict.fromkeys(values, Style(OKABE_ITO[0], "o", None))
-    return styles(family.series, values)
+        return dict.fromkeys(values, Style(ALONE, "o", None))
+    own = [v for v in values if not isinstance(v, str)]
+    step, result = math.ceil(len(own) / LEGEND_MAX), {}
+    free = list(MARKERS)
+    for v in values:
+        name = isinstance(v, str)
+        at = ranks.get(v, 0) if name else numbers.index(v)
+        if not name and own.index(v) % step:
+            mark = named = None  # a dot
+        else:
+            mark = MARKERS[at % len(MARKERS)]
+            mark = mark if mark in free or not free else free[0]
+            free = [m for m in free if m != mark]
+            named = v if name else value_label(family.series, v)
+        color = palette[at] if name else viridis(0.83 * at / max(1, len(numbers) - 1))
+        result[v] = Style(color, mark, named) if v != "" else Style("#808080", "o", None)
+    return result
+
+
+def roofs_of(family, points):
+    """[(name, GB/s or GFLOP/s, whether measured)] of one device's memory, and of the arithmetic of
+    its types."""
+    memory, arithmetic, rows = [], {}, [p.row for p in points]
+    if len({r["device"] for r in rows}) > 1:
+        return [], []
+    for column, measured in (("peak_gbps", False), ("ceiling_gbps", True)):
+        known = [v for v in (quantity(r, column) for r in rows) if v > 0]
+        if family.roofs and known:
+            memory.append(("memory", statistics.median(known), measured))
+    for p in points if family.roofs else ():
+        name, peak = p.row.get("type", ""), quantity(p.row, "type_peak_gflops")
+        if name and peak > 0:
+            arithmetic[name, False] = peak
+        if name and not p.row.get("placed"):
+            arithmetic[name, True] = max(p.y, arithmetic.get((name, True), 0))
+    return memory, [(name, v, measured) for (name, measured), v in arithmetic.items()]
 
 
 def grouped(series):
@@ -189,10 +299,19 @@ def bar_label(family, x, group):
     return clipped(value_label(family.x, x) or group[0][1].row["kernel"])
 
 
+def quantity(row, column):
+    """The number in a column, nan where there is none."""
+    try:
+        found = float(row.get(column) or "nan")
+    except ValueError:
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
 def level(row):
     """The innermost cache that serves the row: what is read past a GPU's L1, or moved once, since
     it is empty when a kernel starts, comes from the L2."""
-    once = float(row["bytes"] or 0) < 2 * float(row["footprint_bytes"] or 0)
+    once = quantity(row, "bytes") < 2 * quantity(row, "footprint_bytes")
     past = "past L1" in row["kernel"] or once
     return "L2" if row["cache"] == "L1" and row["backend"] != "cpu" and past else row["cache"]
 
@@ -232,8 +351,9 @@ def apart(points, reasons):
         (("above", lambda r: r > 1.1, max), ("below", lambda r: r < 0.9, min)), reasons
     ):
         parts = []
-        for elem in sorted({float(p.row["elem"]) for p in points}):
-            own = [p for p in points if float(p.row["elem"]) == elem and p.model > 0]
+        elems = {quantity(p.row, "elem") for p in points}
+        for elem in sorted(e for e in elems if e > 0):
+            own = [p for p in points if quantity(p.row, "elem") == elem and p.model > 0]
             at = runs(own, lambda p: far(p.y / p.model))
             if at:
                 most = extreme(p.y / p.model for p in own)
@@ -312,6 +432,7 @@ class Family:
     model: str = MODEL  # what the legend calls what the rows expect
     panel_title: str = "{}"  # of a panel, with its value
     says: Callable = None  # what the points show, as sentences for the caption
+    roofs: bool = False  # draws what memory and arithmetic can do; x is FLOP for each byte
 
     def __post_init__(self):
         object.__setattr__(self, "name", self.name or file_name(self.bench))
@@ -371,7 +492,9 @@ FAMILIES = [
     Family("scan/form", "Scan: time of its forms over n", "n", "form", log_y=True, y="median_s"),
     Family("roofline/roofs",
            "Roofline: multiply-adds for each byte read and written, and kernels placed on it",
-           "flop_per_byte", "kernel", name="roofline", log_y=True, y="gflops"),
+           "flop_per_byte", "kernel", name="roofline", log_y=True, y="gflops", roofs=True),
+    Family("12_roofline", "Roofline: multiply-adds for each byte read and written",
+           "flop_per_byte", "kernel", log_y=True, y="gflops", roofs=True),
     Family("stencil/jacobi", "Jacobi, a sweep: rate over the grid's side, by mapping", "n",
            "kernel", "type"),
     Family("stencil/cg", "Conjugate gradients: 50 iterations, by where their scalars are", "n",
@@ -383,7 +506,7 @@ FAMILIES = [
     Family("stream/gather", "Random gather: rate over the footprint, by the element's size",
            "footprint", "elem"),
     Family("stream/shared", "Shared memory: rate over the stride of neighbouring threads", "stride",
-           "elem", log2=False, y="moved_gbps"),  # not memory's: its peak is no limit here
+           "elem", y="moved_gbps"),  # not memory's: its peak is no limit here
     Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
            log_y=True, y="gflops",
            model=BOUND,
@@ -414,6 +537,8 @@ FAMILIES = [
     Family("floor/span", "A spin of known length, timed in each way: error of the median",
            "span_us", "kernel", "blocks", where={"block": 256}, y="error_pct",
            panel_title="blocks: {}"),
+    Family("floor/compare", "Kernels that take turns: ratio of the times to the first, by trial",
+           "trial", "kernel", log2=False, linear=True, y="ratio"),
     Family("launch/process", "A fresh process: context, module and launches", "kernel", "loading",
            draw=bars, log_y=True, y="median_s"),
     Family("launch/interval",

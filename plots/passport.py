@@ -6,8 +6,10 @@ usage: passport.py FOLDER [STORED]      rows of the quick profiles; rows to set 
 
 import math
 import sys
+import textwrap
 from collections import namedtuple
 
+from families import visible
 from rows import Problem, read_all
 
 # Of the rows of `bench` with these values: the largest of `column`, or the smallest, times `scale`.
@@ -51,44 +53,45 @@ PAGE = {
     ),
     "Latency": (
         least("a load from the L1", "latency/levels", kernel="L1"),
-        least("from the L2", "latency/levels", kernel="L2"),
-        least("from memory", "latency/levels", kernel="memory"),
-        least("from shared memory", "latency/place", place="shared memory"),
-        least("from pinned host memory", "latency/place", place="pinned host memory"),
+        least("a load from the L2", "latency/levels", kernel="L2"),
+        least("a load from memory", "latency/levels", kernel="memory"),
+        least("a load from shared memory", "latency/place", place="shared memory"),
+        least("a load from pinned host memory", "latency/place", place="pinned host memory"),
         least("atomic addition, device memory", "latency/atomic", memory="device memory",
               adders="1"),
         least("block-wide sum, fp32, 256", "group/block", "cycles", algorithm="reduce", **BLOCK),
-        least("scan", "group/block", "cycles", algorithm="inclusive scan", **BLOCK),
+        least("block-wide scan, fp32, 256", "group/block", "cycles", algorithm="inclusive scan",
+              **BLOCK),
     ),
     "Launches": (
-        least("context", "launch/process", "ms", kernel="context"),
-        least("first launch", "launch/process", "us", kernel="first launch"),
-        least("and completion", "launch/process", "us", kernel="later launch"),
-        least("each of many, stream", "launch/interval", "us", "each_s", way="stream"),
-        least("each of many, graph", "launch/interval", "us", "each_s", way="graph"),
+        least("a process's context", "launch/process", "ms", kernel="context"),
+        least("first launch and completion", "launch/process", "us", kernel="first launch"),
+        least("later launch and completion", "launch/process", "us", kernel="later launch"),
+        least("each of many in a stream", "launch/interval", "us", "each_s", way="stream"),
+        least("each of many in a graph", "launch/interval", "us", "each_s", way="graph"),
     ),
     "Transfers": (
-        most("pinned, up", "transfer/size", LINK, path="pinned up"),
-        most("pinned, down", "transfer/size", LINK, path="pinned down"),
-        most("pinned, both at once", "transfer/size", LINK, path="pinned both"),
-        most("pageable, up", "transfer/size", LINK, path="pageable up"),
-        most("pageable, down", "transfer/size", LINK, path="pageable down"),
+        most("pinned memory, up", "transfer/size", LINK, path="pinned up"),
+        most("pinned memory, down", "transfer/size", LINK, path="pinned down"),
+        most("pinned memory, both at once", "transfer/size", LINK, path="pinned both"),
+        most("pageable memory, up", "transfer/size", LINK, path="pageable up"),
+        most("pageable memory, down", "transfer/size", LINK, path="pageable down"),
         most("a kernel reads pinned memory", "memory_kinds/zero_copy", LINK, mode="kernel reads"),
-        least("4 B, pinned, up", "transfer/size", "us", path="pinned up", size="4"),
+        least("4 B of pinned memory, up", "transfer/size", "us", path="pinned up", size="4"),
     ),
     "Arithmetic": (
         flops("n-body, 20 FLOP by convention", "nbody/best"),
-        flops("fp32", "roofline/roofs", TYPE_PEAK, type="f32"),
-        flops("fp64", "roofline/roofs", TYPE_PEAK, type="f64"),
-        flops("fp16", "roofline/roofs", TYPE_PEAK, type="f16"),
+        flops("fp32 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f32"),
+        flops("fp64 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f64"),
+        flops("fp16 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f16"),
     ),
     "Reductions, scans, stencils": (
-        most("sum", "reduction/size", kernel="fastest"),
+        most("sum by the fastest kernel", "reduction/size", kernel="fastest"),
         most("the vendor's library's sum", "reduction/size", kernel="library"),
         least("sum of 2^16 in a graph", "reduction/size", "us", kernel="fastest", n="65536",
               launch="graph"),
-        most("scan", "scan/size", kernel="scan"),
-        most("Jacobi, fp64", "stencil/jacobi"),
+        most("scan in one launch", "scan/size", kernel="scan"),
+        most("Jacobi sweep, fp64", "stencil/jacobi"),
     ),
 }
 
@@ -135,6 +138,18 @@ def written(x):
     return "-" if math.isnan(x) else f"{x:.4g}" if x < 1000 else f"{x:.0f}"
 
 
+def headings(names):
+    """How wide columns of these names are, as their longest word or a number, and their lines."""
+    wide = [max(10, *map(len, n.split())) for n in names]
+    lines = []
+    for name, room in zip(names, wide):
+        own = textwrap.wrap(name, room)
+        lines.append(own)
+    deep = max(map(len, lines), default=0)
+    lines = [[""] * (deep - len(own)) + own for own in lines]
+    return wide, [[own[i] for own in lines] for i in range(deep)]
+
+
 def page(measured, stored={}):
     if not measured:
         raise SystemExit("passport.py: no rows that are ok: run `make passport`")
@@ -142,8 +157,12 @@ def page(measured, stored={}):
     mine = measured[here]
     alike = [name for name in stored if name.endswith("(cpu)") == here.endswith("(cpu)")]
     beside = sorted(alike, key=lambda name: (name != here, name))
-    print(f"{here}: what it reaches\n")
-    print(f"{'':34}{'here':>10} {'':8}{'':14}" + "".join(f"  {n[:24]:>24}" for n in beside))
+    wide, heads = headings(beside)
+    print(f"{visible(here)}: what it reaches\n")
+    for i, line in enumerate(heads or [[]]):
+        own = "here" if i == max(len(heads), 1) - 1 else ""
+        cells = "".join(f"  {visible(w):>{n}}" for w, n in zip(line, wide))
+        print(f"{'':34}{own:>10} {'':8}{'':14}{cells}".rstrip())
     for section, figures in PAGE.items():
         lines = []
         for f in figures:
@@ -155,7 +174,7 @@ def page(measured, stored={}):
             said = "" if math.isnan(share) else f"{share:.1f} % of {of}"
             lines.append(
                 f"  {f.label:32}{written(x):>10} {f.unit:8}{said:>14}"
-                + "".join(f"  {written(o):>24}" for o in others)
+                + "".join(f"  {written(o):>{n}}" for o, n in zip(others, wide))
             )
         if lines:
             print(section, *lines, sep="\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws figures from the CSV files of programs that use gpumb:
+"""Draws figures from the CSV and JSON files of programs that use gpumb:
     python3 plots/plot.py results --out results/figures
 
 Writes a set of SVG per device and backend, and report.md, which shows them with their captions;
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import rows as table
 import svg
-from families import FAMILIES, title_of
+from families import FAMILIES, title_of, visible
 from rows import Problem, say
 
 CONVERTER = "rsvg-convert"  # of SVG into PNG and PDF
@@ -27,6 +27,11 @@ def write(path, text):
     """Files that stay the same keep their time."""
     if not path.exists() or path.read_text("utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def plain(text):
+    """Text of a file as Markdown, on one line, of which nothing becomes markup."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", " ".join(visible(text).split()))
 
 
 def save(path, text, end):
@@ -39,13 +44,13 @@ def save(path, text, end):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Draws figures from the CSV files of programs that use gpumb."
+        description="Draws figures from the CSV and JSON files of programs that use gpumb."
     )
-    parser.add_argument("inputs", nargs="+", help="folders with CSV files, or CSV files")
+    parser.add_argument("inputs", nargs="+", help="folders with CSV and JSON files, or files")
     parser.add_argument(
         "--out", default="results/figures", type=Path, help="folder for the figures"
     )
-    parser.add_argument("--date", help="date for the captions instead of the files' own")
+    parser.add_argument("--date", help="of rows that do not say it, instead of the files' own")
     parser.add_argument(
         "--partial", action="store_true", help="read interrupted files (*.csv.part) too"
     )
@@ -90,17 +95,25 @@ def main():
         raise Problem(f"--bench {args.bench}: no row is of such a benchmark")
     args.out.mkdir(parents=True, exist_ok=True)
     report, machine = ["# Figures\n"], None
-    for f in table.figures(rows, wanted, asked, args.date, args.overlay):
+    without = []
+    for f in table.figures(rows, wanted, asked, args.date, args.overlay, without):
         if machine != f.machine:
             machine = f.machine
-            report.append(f"## {machine}\n")
+            report.append(f"## {plain(machine)}\n")
         title = title_of(f.family, f.rows)
-        text = svg.alone(svg.picture(f.family, f.panels), title, f.caption)
+        text = svg.alone(svg.picture(f.family, f.panels, f.style), title, f.caption)
         if args.store:
-            text = re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
+            text = svg.without_values(text)
         for end in formats:
             save(args.out / f"{f.name}.{end}", text, end)
-        report.append(f"### {title}\n\n![{title}]({f.name}.{formats[0]})\n\n{f.caption}\n")
+        named = plain(title)
+        report.append(
+            f"### {named}\n\n![{named}]({f.name}.{formats[0]})\n\n{plain(f.caption)}\n"
+        )
+    if not args.store:
+        for bench, why in without:
+            say(f"{visible(bench)}: no figure: {why}")
+            report.append(f"{plain(bench)}: no figure: {why}.\n")
     if not machine:
         raise Problem("nothing to draw: no row is ok and has a rate or a time")
     if not args.store:

@@ -1,5 +1,42 @@
-// What report.py's page does beyond being read: tables sort and filter, figures show values.
+// What report.py's page does beyond being read: sections fold all at once, tables sort and filter
+// and are cards on a narrow screen, figures show values.
 'use strict';
+const parts = [...document.querySelectorAll('details.part')];
+const fold = document.createElement('button');
+const folded = () => parts.every((part) => !part.open);
+const named_fold = () => { fold.textContent = folded() ? 'Unfold all' : 'Fold all'; };
+fold.onclick = () => {
+  const open = folded();
+  for (const part of parts) part.open = open;
+  named_fold();
+};
+for (const part of parts) part.addEventListener('toggle', named_fold);
+named_fold();
+document.querySelector('nav').append(fold);
+const reveal = () => {  // what a link leads to, though it is folded
+  const to = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!to) return;
+  for (let at = to; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
+  to.scrollIntoView();
+};
+addEventListener('hashchange', reveal);
+document.addEventListener('click', (e) => {  // also where the address has it already
+  const link = e.target.closest && e.target.closest('a[href^="#"]');
+  if (link && link.hash === location.hash) reveal();
+});
+const narrow = matchMedia('(max-width: 40rem)');
+const name_cells = () => {  // of the tables that are seen
+  if (!narrow.matches) return;
+  for (const table of document.querySelectorAll('table:not(.named)')) {
+    if (table.closest('details:not([open])')) continue;
+    const names = [...table.tHead.rows[0].cells].map((th) => th.textContent);
+    for (const row of table.tBodies[0].rows)
+      [...row.cells].forEach((td, i) => { td.dataset.name = names[i]; });
+    table.classList.add('named');
+  }
+};
+narrow.addEventListener('change', name_cells);
+document.addEventListener('toggle', name_cells, true);
 for (const table of document.querySelectorAll('table.data')) {
   const body = table.tBodies[0], all = [...body.rows];
   const key = (row, i) => {
@@ -42,6 +79,8 @@ for (const table of document.querySelectorAll('table.data')) {
   };
   table.parentNode.before(find, said);
 }
+name_cells();
+reveal();
 const flags = {};
 for (const dt of document.querySelectorAll('dl.all dt'))
   flags['#' + dt.id] = dt.nextElementSibling.textContent;
@@ -74,9 +113,12 @@ const show = (mark, text) => {
 for (const picture of document.querySelectorAll('.picture > svg')) {
   let marks = null, at = -1;
   const collect = () => {  // their own titles would show as well, later
-    marks = marks || [...picture.querySelectorAll('title')].map((title) => {
-      const mark = title.parentNode, text = title.textContent;
-      title.remove();
+    if (marks) return;
+    const both = [...picture.parentNode.children].map((p) => [...p.querySelectorAll('.k, .b, .q')]);
+    marks = both[[...picture.parentNode.children].indexOf(picture)].map((mark, i) => {
+      const title = both[0][i].querySelector('title');
+      const text = title ? title.textContent : both[0][i].getAttribute('aria-label');
+      if (title && mark === both[0][i]) title.remove();
       mark.setAttribute('aria-label', text);
       return [mark, text];
     });

@@ -11,10 +11,10 @@ one line on stderr that says why and what to do.
 import argparse
 import math
 import re
+import shlex
 import statistics
 import sys
 from collections import Counter
-from html import escape
 from pathlib import Path
 
 import passport
@@ -22,6 +22,7 @@ import rows as table
 import svg
 from families import axis_label, file_name, size, title_of, value_label
 from rows import Problem, number, say, value
+from svg import escape
 
 ROOT = Path(__file__).resolve().parent.parent
 OPEN_MAX = 24  # tables of more rows than this are opened by the reader, and not printed
@@ -30,11 +31,13 @@ NOTES_MAX = 10  # of more notes than this the rest is opened by the reader
 FACTS = {
     "arch": "architecture", "warp_size": "threads per warp", "l1": "L1 and shared memory",
     "l2": "L2", "sm_clock": "clock", "mem_clock": "memory clock", "bus_width": "memory bus",
-    "ecc": "ECC", "peak": "theoretical memory bandwidth", "peak_source": "which is",
-    "peak_fp32": "theoretical fp32", "link": "link to the host", "link_gbps": "its bandwidth",
+    "ecc": "ECC", "peak": "theoretical memory bandwidth",
+    "peak_source": "source of the theoretical bandwidth", "peak_fp32": "theoretical fp32",
+    "link": "link to the host", "link_gbps": "bandwidth of the link, each way",
     "quantum": "step of the event clock", "event_pair": "cost of an event pair",
     "empty_kernel": "an empty kernel", "launch_interval": "between two launches in a stream",
-    "graph_interval": "in a graph", "block_launch": "for each block of 256 threads more",
+    "graph_interval": "between two launches in a graph",
+    "block_launch": "launch of one block of 256 threads more",
     "max_block": "threads per block, at most", "max_threads": "threads per multiprocessor, at most",
     "ceiling": "measured copy bandwidth",
 }  # fmt: skip
@@ -52,43 +55,51 @@ def flags_of(header):
     return {name: words for _, name, *words in table.listed("GPUMB_FLAGS", header)}
 
 
-def load(inputs, apart):
-    """Contexts and rows: of a program's CSV and JSON, which say the same, the rows of the CSV."""
-    contexts, groups = [], {}
-    for i in inputs:
-        path = Path(i)
-        files = sorted(path.rglob("*") if path.is_dir() else [path])
-        if not any(f.is_file() for f in files):
-            raise Problem(f"{i}: no such file, or nothing in it: run the benchmarks first")
-        rows = []
-        for f in sorted(files, key=lambda f: (f.stat().st_mtime, str(f))):
-            if f.suffix == ".csv" and table.is_ours(f, quiet=path.is_dir()):
-                rows += table.read(f)
-            elif f.suffix == ".json":
-                found, more = table.read_json(f)
-                contexts += [{**c, "@file": f} for c in found]
-                rows += [] if f.with_suffix(".csv") in files else more
-        name = path.name.removesuffix(".csv").removesuffix(".json")
-        groups[name + f" ({len(groups) + 1})" * (name in groups)] = rows
-    if not any(groups.values()):
-        raise Problem(f"{' '.join(inputs)}: no rows in CSV or JSON: run the benchmarks first")
-    if apart:
-        table.name_sources(groups)
-    return contexts, [r for rows in groups.values() for r in rows]
-
-
 # ---- parts of a page ----
 
 
-def html_table(head, lines, kind="", texts=0):
-    """A table; the first so many columns are text, the others numbers."""
+def words(text):
+    """What gpumb says, as HTML, with the one sign of micro that the page has."""
+    return escape(re.sub(r"(?<=\d)(\s?)us\b", "\\1\u00b5s", str(text)).replace("\u03bc", "\u00b5"))
+
+
+class Anchors:
+    """Ids of a page: of the same text the same, of others others."""
+
+    def __init__(self):
+        self.of, self.taken = {}, {"top", "tip"}
+
+    def __call__(self, kind, text):
+        if (kind, text) not in self.of:
+            base = own = "-".join(filter(None, (kind, file_name(text)))) or "part"
+            n = 1
+            while own in self.taken:
+                n += 1
+                own = f"{base}-{n}"
+            self.taken.add(own)
+            self.of[kind, text] = own
+        return self.of[kind, text]
+
+
+def html_table(head, lines, kind="", texts=0, ends=0):
+    """A table without the columns that are empty; of the others the first so many, and the last,
+    are text, the others numbers."""
+    full = [i for i in range(len(head)) if i == 0 or any(cells[i] for cells in lines)]
+    texts = sum(i < texts for i in full)
+    ends = sum(i >= len(head) - ends for i in full)
     frame = "scroll" if kind.startswith("data") else "wide"
-    out = [f'<div class="{frame}"><table class="{kind} t{texts}"><thead><tr>']
-    out += [f'<th scope="col">{h}</th>' for h in head]
+    out = [f'<div class="{frame}"><table class="{kind} t{texts} e{ends}"><thead><tr>']
+    out += [f'<th scope="col">{head[i]}</th>' for i in full]
     out.append("</tr></thead><tbody>")
-    out += ["<tr>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>\n" for cells in lines]
+    out += ["<tr>" + "".join(f"<td>{c[i]}</td>" for i in full) + "</tr>\n" for c in lines]
     out.append("</tbody></table></div>")
     return "".join(out)
+
+
+def fact(written, v):
+    """A fact of a device; what should be a number and is none stays as it is."""
+    number_of = isinstance(v, (int, float)) and math.isfinite(v)
+    return escape(written(v) if number_of else v)
 
 
 def facts(contexts, rows):
@@ -101,21 +112,25 @@ def facts(contexts, rows):
                 known[column] = value(r[column])
     for c in sorted(contexts, key=lambda c: str(c.get("date"))):
         device = c["device"]
-        known = devices.get((device.get("name"), device.get("backend")))
+        known = devices.get((str(device.get("name")), str(device.get("backend"))))
         if known is not None:
             known.update((k, v) for k, v in device.items() if v is not None and k != "name")
-            full.add(device["name"])
+            full.add((device["name"], device["backend"]))
     lines = []
     order = [k for c in contexts for k in c["device"]]
     for key in sorted({k for d in devices.values() for k in d}, key=[*order, *NO_JSON].index):
         name, _, end = key.rpartition("_") if key.split("_")[-1] in FACT_UNITS else (key, "", "")
         unit, written = FACT_UNITS.get(end, ("", str))
         label = FACTS.get(key) or FACTS.get(name, name.replace("_", " "))
-        cells = (escape(written(d[key])) if key in d else "" for d in devices.values())
-        lines.append((label + unit, *cells))
+        known_s = [d[key] for d in devices.values() if isinstance(d.get(key), (int, float))]
+        if end == "s" and known_s and max(known_s) < 1e-8:
+            unit, written = ", ns", "{:.3g}".format
+            devices = {at: {**d, key: 1e9 * d[key]} if key in d else d for at, d in devices.items()}
+        cells = (fact(written, d[key]) if key in d else "" for d in devices.values())
+        lines.append((escape(label + unit), *cells))
     names = (escape(f"{device} ({backend})") for device, backend in devices)
     out = html_table(["", *names], lines, "facts", 9)
-    bare = [device for device, _ in devices if device not in full]
+    bare = [device for device, backend in devices if (device, backend) not in full]
     if bare:
         out += f"<p class=note>Of {escape(', '.join(bare))} there is no JSON file, which would say "
         out += "more: <code>--json</code>.</p>"
@@ -134,7 +149,8 @@ def reached(rows):
                 x, share = passport.value(f, benches)
                 of = "link" if f.share == ("pct_link",) else "peak"
                 said = "" if math.isnan(share) else f" <small>{share:.1f} % of {of}</small>"
-                cells.append("" if math.isnan(x) else f"{passport.written(x)} {f.unit}{said}")
+                unit = words(f"1 {f.unit}")[2:]
+                cells.append("" if math.isnan(x) else f"{passport.written(x)} {unit}{said}")
             if any(cells):
                 found.append((escape(f.label), *cells))
         if found:
@@ -152,10 +168,10 @@ def reached(rows):
 
 def notes(own):
     """The findings of some contexts."""
-    said = list(dict.fromkeys(n for c in own for n in c.get("notes") or []))
+    said = list(dict.fromkeys(str(n) for c in own for n in c["notes"]))
     if not said:
         return ""
-    items = [f"<li>{escape(n)}</li>" for n in said]
+    items = [f"<li>{words(n)}</li>" for n in said]
     out = f"<ul class=findings>{''.join(items[:NOTES_MAX])}</ul>"
     if len(items) > NOTES_MAX:
         out += f"<details><summary>{len(items) - NOTES_MAX} more</summary><ul class=findings>"
@@ -163,7 +179,9 @@ def notes(own):
     return out
 
 
-def figure(f, picture, number_of):
+def figure(f, picture, narrow, number_of, anchor):
+    """Drawn for a wide screen and for a narrow one, of which css shows one; marks are in the same
+    order, and have their values once."""
     keys = [
         f'<li><svg width="26" height="12">{key}</svg>{escape(label)}</li>'
         for key, label in picture.legend
@@ -171,9 +189,10 @@ def figure(f, picture, number_of):
     heading = f"<li><b>{escape(picture.heading)}</b></li>" if picture.heading else ""
     title = title_of(f.family, f.rows)
     return (
-        f'<figure id="{f.name}"><h4>{escape(title)}</h4>'
+        f'<figure id="{anchor}"><h4>{escape(title)}</h4>'
         f"<ul class=legend>{heading}{''.join(keys)}</ul><p class=y>{escape(picture.upwards)}</p>"
-        f"<div class=picture>{svg.embedded(picture, title)}</div>"
+        f'<div class=picture>{svg.embedded(picture, title)}'
+        f"{svg.without_values(svg.embedded(narrow, title))}</div>"
         f"<figcaption>Figure {number_of}. {escape(f.caption)}</figcaption></figure>\n"
     )
 
@@ -182,11 +201,13 @@ def plain(v, digits=5):
     return "" if math.isnan(v) else f"{v:.{digits}g}" if abs(v) < 1e15 else f"{v:g}"
 
 
-def flags_cell(flags):
-    return " ".join(f'<a href="#flag-{f}">{f}</a>' for f in flags.split(";") if f)
+def flags_cell(flags, anchor):
+    return " ".join(
+        f'<a href="#{anchor("flag", f)}">{escape(f)}</a>' for f in flags.split(";") if f
+    )
 
 
-def rows_table(bench, rows, known, several):
+def rows_table(bench, rows, known, several, date, anchor):
     """All rows of a benchmark: what varies, the median with its interval, rates, values, verdict,
     flags. What is the same in all of them is said above."""
     columns = [c for c in ("@source",) if c in rows[0]]
@@ -212,16 +233,15 @@ def rows_table(bench, rows, known, several):
     rates += [(c, escape(c), None) for c in own]
     compared = any(r.get("verdict") for r in rows)
     odd = any(r["status"] != "ok" for r in rows)
-    head = [escape(axis_label(c)) for c in columns]
+    head = [escape(axis_label(c, bench)) for c in columns]
     head += [f"median, {name}", "from", "to", *(label for _, label, _ in rates)]
     head += ["ratio", "from", "to", "verdict"] * compared + ["status"] * odd + ["flags"]
-    kind = "data verdicts" if compared and not odd else "data"
     lines = []
     for r in rows:
         cells = [escape(r.get(c, "")) for c in columns]
         cells += [plain(number(r, c) / unit) for c in ("median_s", "ci_lo_s", "ci_hi_s")]
         for c, _, _ in rates:
-            v = value(r.get(c) or "nan")
+            v = value(r.get(c) or "")
             exact = isinstance(v, float) and abs(v) < 1e15 and v == int(v)
             cells.append(f"{v:.0f}" if exact else escape(v) if isinstance(v, str) else plain(v))
         if compared:
@@ -230,34 +250,44 @@ def rows_table(bench, rows, known, several):
             base = f" as {r['compared_with']}" if r["verdict"] == "same" else base
             cells.append(escape(r["verdict"] + base))
         if odd:
-            cells.append(escape(" ".join(filter(None, (r["status"], r["reason"])))))
-        cells.append(flags_cell(r["flags"]))
+            cells.append(words(" ".join(filter(None, (r["status"], r["reason"])))))
+        cells.append(flags_cell(r["flags"], anchor))
         lines.append(cells)
     flags = Counter(f for r in rows for f in r["flags"].split(";") if f)
     said = [
-        f"<dt>{flags_cell(f)} <small>{n}</small></dt><dd>"
-        f"{escape(known[f][0] if f in known else '')}</dd>"
+        f"<dt>{flags_cell(f, anchor)} <small>{n}</small></dt><dd>"
+        f"{words(known[f][0] if f in known else '')}</dd>"
         for f, n in flags.most_common()
     ]
-    alike = ", ".join(f"{axis_label(a)} {value_label(a, value(rows[0].get(a, '')))}" for a in same)
+    alike = ", ".join(
+        f"{axis_label(a, bench)} {value_label(a, value(rows[0].get(a, '')))}" for a in same
+    )
     files = sorted({r["@file"].name for r in rows})
     is_open = " open" if len(rows) <= OPEN_MAX else ""
     return (
-        f'<details class=rows{is_open} id="rows-{file_name(bench)}">'
+        f'<details class=rows{is_open} id="{anchor("rows", bench)}">'
         f"<summary>{escape(bench)}: {len(rows)} rows</summary>"
         f"<p class=note>{escape(', '.join(files))}"
-        f"{escape('; all: ' + alike) if alike else ''}; from, to: ends of the 95 % interval</p>"
-        + f'{html_table(head, lines, kind, texts)}'
+        f"{escape('; all: ' + alike) if alike else ''}; {escape(measured(rows, date))}; "
+        "from, to: ends of the 95 % interval</p>"
+        + html_table(head, lines, "data", texts, 1 + odd + compared)
         + (f"<dl class=flags>{''.join(said)}</dl>" if said else "")
         + "</details>\n"
     )
+
+
+def measured(rows, date):
+    """When, as far as rows say it; of the others, of when their files are."""
+    own, old = ([r for r in rows if r["@dated"] == dated] for dated in (True, False))
+    parts = [f"measured {table.days(own)}"] if own else []
+    return ", ".join(parts + ([f"files of {table.days(old, date)}"] if old else []))
 
 
 def all_numbers(column, rows):
     return all(isinstance(value(r.get(column, "")), float) for r in rows)
 
 
-def verdicts(rows):
+def verdicts(rows, anchor):
     """What comparisons within runs have found, counted."""
     found = {}
     for r in rows:
@@ -266,7 +296,7 @@ def verdicts(rows):
     words = ("faster", "same", "undecided", "slower")
     lines = []
     for (b, base), n in found.items():
-        link = f'<a href="#rows-{file_name(b)}">{escape(b)}</a>'
+        link = f'<a href="#{anchor("rows", b)}">{escape(b)}</a>'
         lines.append((link, escape(base), *(n[w] or "" for w in words)))
     if not lines:
         return ""
@@ -325,23 +355,25 @@ def command(program, backend, settings):
     words = []
     for key, v in settings.items():
         if key == "arguments":
-            words.append(re.sub(r"(?<=[=\d]) (?=[\w.])(?!-)", ",", str(v)))
-        elif key in of_numbers:
+            said = re.sub(r"(?<=[=\d]) (?=[\w.])(?!-)", ",", str(v))
+            words += map(shlex.quote, said.split())
+        elif key in of_numbers and isinstance(value(str(v)), float):
             name, factor = of_numbers[key]
             words.append(f"--{name} {float(v) * factor:g}")
-        elif {"yes": key, "drawn": "shuffle"}.get(v, v) in examples:
-            words.append("--" + {"yes": key, "drawn": "shuffle"}.get(v, v))
+        elif {"yes": key, "drawn": "shuffle"}.get(str(v), str(v)) in examples:
+            words.append("--" + {"yes": key, "drawn": "shuffle"}.get(str(v), str(v)))
     if {"min_samples", "max_samples"} & settings.keys():
         least, most = examples["samples"].split(":")  # as by default
         least, most = settings.get("min_samples", least), settings.get("max_samples", most)
-        words.append(f"--samples {least}:{most}")
-    path = f"./{program}"
-    make = ""
-    sources = (ROOT / d / program for d in ("bench", "examples"))
-    if any(s.with_suffix(end).exists() for s in sources for end in (".cu", ".c")):
+        words.append(f"--samples {shlex.quote(f'{least}:{most}')}")
+    path, make = shlex.quote(f"./{program}"), ""
+    sources = [f.stem for d in ("bench", "examples") for f in (ROOT / d).iterdir()
+               if f.suffix in (".cu", ".c")]
+    if program in sources and backend in ("cuda", "hip", "cpu"):
         path = f"build/{backend}/{program}"
         make = f"make BACKEND={backend} {path} && "
-    return " ".join([make + path, *words, f"--csv {program}.csv --json {program}.json"])
+    files = [shlex.quote(f"{program}.{end}") for end in ("csv", "json")]
+    return " ".join([make + path, *words, f"--csv {files[0]} --json {files[1]}"])
 
 
 def commands(contexts, rows, inputs, out, apart):
@@ -357,16 +389,15 @@ def commands(contexts, rows, inputs, out, apart):
     for c in contexts:
         key = c["program"], c["device"].get("backend")
         if key in found:  # all settings; in a CSV those that are not as by default
-            own = {k: v for k, v in (c.get("settings") or {}).items() if v is not None}
+            own = {k: v for k, v in c["settings"].items() if v is not None}
             exact = {k: own[k] for k in ("arguments",) if k in own}
             found[key] = own if found[key] is None else {**found[key], **exact}
     lines = []
     for (program, backend), settings in found.items():
         unknown = "" if settings is not None else "    # its settings are not in the files"
         lines.append(command(program, backend, settings or {}) + unknown)
-    lines.append(
-        f"python3 plots/report.py {' '.join(map(str, inputs))}{' --overlay' * apart} --out {out}"
-    )
+    named = shlex.join(map(str, inputs)) + " --overlay" * apart
+    lines.append(f"python3 plots/report.py {named} --out {shlex.quote(str(out))}")
     files = sorted({r["@file"].name for r in rows if r["@file"].suffix == ".csv"})
     return (
         "<p>To measure again, and to write this page:</p>"
@@ -376,19 +407,20 @@ def commands(contexts, rows, inputs, out, apart):
     )
 
 
-def drawn(rows, args):
+def drawn(rows, args, without):
     """All figures; several GPUs are beside each other, the CPU's backend is by itself."""
+    own = {"date": args.date, "without": without}
     gpus = [r for r in rows if r["backend"] != "cpu"]
     devices = dict.fromkeys(r["device"] for r in gpus)
     if args.overlay:
-        yield from table.figures(rows, date=args.date, together=True)
+        yield from table.figures(rows, together=True, **own)
     elif len(devices) > 1:
         sourced = [{**r, "@source": r["device"]} for r in gpus]
-        yield from table.figures(sourced, date=args.date, together=True)
+        yield from table.figures(sourced, together=True, **own)
         cpus = [r for r in rows if r["backend"] == "cpu"]
-        yield from table.figures(cpus, date=args.date)
+        yield from table.figures(cpus, **own)
     else:
-        yield from table.figures(rows, date=args.date)
+        yield from table.figures(rows, **own)
 
 
 def page(contexts, rows, known, args):
@@ -396,55 +428,60 @@ def page(contexts, rows, known, args):
         {r["device"] for r in rows}
     )
     title = args.title or f"{', '.join(devices)}: measured with gpumb"
-    figures = {}
-    for f in drawn(rows, args):
+    figures, without = {}, []
+    for f in drawn(rows, args, without):
         figures.setdefault(f.family.bench, []).append(f)
     benches = dict.fromkeys(r["bench"] for r in rows)
     programs = {}
     for b in benches:
         programs.setdefault(b.split("/")[0], []).append(b)
-    body, links, count_of, colors = [], [], 0, set()
+    body, links, count_of, colors, anchor = [], [], 0, set(), Anchors()
+    several = len({r["device"] for r in rows}) > 1
 
-    def section(name, anchor, text):
+    def section(name, kind, text):
         if text:
-            links.append(f'<a href="#{anchor}">{escape(name)}</a>')
-            body.append(f'<section><h2 id="{anchor}">{escape(name)}</h2>{text}</section>\n')
+            own = anchor(kind, name)
+            links.append(f'<a href="#{own}">{escape(name)}</a>')
+            body.append(
+                f'<details open class=part><summary><h2 id="{own}">{escape(name)}</h2></summary>'
+                f"{text}</details>\n"
+            )
 
-    section("Devices", "devices", facts(contexts, rows))
-    section("What they reach" if len(devices) > 1 else "What it reaches", "reached", reached(rows))
-    compared = verdicts(rows) + (beside(rows) if args.overlay else "")
+    section("Devices", "", facts(contexts, rows))
+    section("What they reach" if len(devices) > 1 else "What it reaches", "", reached(rows))
+    compared = verdicts(rows, anchor) + (beside(rows) if args.overlay else "")
     for f in args.compared:
-        quoted = escape(f.read_text("utf-8", "replace"))
+        quoted = words(f.read_text("utf-8", "replace"))
         compared += f"<h3>{escape(f.name)}</h3><pre>{quoted}</pre>"
-    section("Comparisons", "comparisons", compared)
+    section("Comparisons", "", compared)
     for program, own in programs.items():
         text = [notes([c for c in contexts if c["program"] == program])]
         for bench in own:
-            text.append(f'<h3 id="{file_name(bench)}">{escape(bench)}</h3>')
+            text.append(f'<h3 id="{anchor("bench", bench)}">{escape(bench)}</h3>')
             for f in figures.get(bench, []):
                 count_of += 1
-                picture = svg.picture(f.family, f.panels)
-                colors |= picture.colors
-                text.append(figure(f, picture, count_of))
-            text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known,
-                                   len({r["device"] for r in rows}) > 1))
-        section(program, f"program-{file_name(program)}", "".join(text))
+                two = [svg.picture(f.family, f.panels, f.style, w) for w in (svg.WIDE, svg.NARROW)]
+                colors |= two[0].colors
+                text.append(figure(f, *two, count_of, anchor("", f.name)))
+            text += [f"<p class=note>No figure: {why}.</p>" for b, why in without if b == bench]
+            text.append(rows_table(bench, [r for r in rows if r["bench"] == bench], known, several,
+                                   args.date, anchor))
+        section(program, "program", "".join(text))
     counted = Counter(f for r in rows for f in r["flags"].split(";") if f)
     said = "".join(
-        f'<dt id="flag-{f}">{f}</dt><dd>{escape(known[f][0] if f in known else "")} '
-        f"<small>({n} rows)</small><br>{escape(known[f][1] if f in known else '')}</dd>"
+        f'<dt id="{anchor("flag", f)}">{escape(f)}</dt>'
+        f"<dd>{words(known[f][0] if f in known else '')} <small>({n} rows)</small><br>"
+        f"{words(known[f][1] if f in known else '')}</dd>"
         for f, n in counted.most_common()
     )
-    section("Flags", "flags", said and f"<dl class=all>{said}</dl>")
-    section("Reproduce", "reproduce",
-            commands(contexts, rows, args.inputs, args.out, args.overlay))
-    dates = sorted({args.date or r["@date"] for r in rows})
+    section("Flags", "", said and f"<dl class=all>{said}</dl>")
+    section("Reproduce", "", commands(contexts, rows, args.inputs, args.out, args.overlay))
     status = Counter(r["status"] for r in rows)
-    files = len({r["@file"] for r in rows})
+    files, when = len({r["@file"] for r in rows}), measured(rows, args.date)
     about = (
         f"{len(rows)} rows of {len(benches)} benchmarks from {files} file{'s' * (files > 1)}: "
-        f"{', '.join(f'{n} {s}' for s, n in status.most_common())}. Files of "
-        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}. Times are medians with 95 % "
+        f"{escape(', '.join(f'{n} {s}' for s, n in status.most_common()))}. "
+        f"{escape(when[0].upper() + when[1:])}. Times are medians with 95 % "
         "intervals; GB/s counts bytes read + written, 1 GB = 10<sup>9</sup> bytes."
     )
     style, script = (
@@ -454,9 +491,10 @@ def page(contexts, rows, known, args):
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n<title>{escape(title)}'
         '</title><meta name="viewport" content="width=device-width">\n'
         f'<link rel="icon" href="data:,"><style>{svg.STYLE}{svg.dark(colors)}{style}</style></head>'
-        "<body>\n"
+        '<body id="top">\n'
         f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{''.join(links)}</nav></header>\n"
-        f"<main>{''.join(body)}</main>\n<script>{script}</script></body></html>\n"
+        f"<main>{''.join(body)}</main>\n<a class=top href=\"#top\">\u2191 Top</a>\n"
+        f"<script>{script}</script></body></html>\n"
     )
 
 
@@ -467,7 +505,7 @@ def main():
     parser.add_argument("inputs", nargs="+", help="folders with CSV and JSON files, or files")
     parser.add_argument("--out", default="results/report.html", type=Path, help="the HTML file")
     parser.add_argument("--title", help="instead of the devices' names")
-    parser.add_argument("--date", help="date of the rows instead of the files' own")
+    parser.add_argument("--date", help="of rows that do not say it, instead of the files' own")
     parser.add_argument(
         "--overlay", action="store_true",
         help="each input beside the others: devices, or before and after",
@@ -482,7 +520,7 @@ def main():
     )  # fmt: skip
     args = parser.parse_args()
     known, table.HEADER = flags_of(args.header), args.header
-    contexts, rows = load(args.inputs, args.overlay)
+    contexts, rows = table.load(args.inputs, apart=args.overlay, quiet=True)
     text = page(contexts, rows, known, args)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text, encoding="utf-8")

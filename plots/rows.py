@@ -1,4 +1,5 @@
-"""Reads the CSV files of gpumb's programs, and arranges their rows as the points of a figure."""
+"""Reads the CSV and JSON files of gpumb's programs, and arranges their rows as the points of a
+figure."""
 
 import csv
 import functools
@@ -17,21 +18,30 @@ from families import (
     COLUMNS,
     FAMILIES,
     RATES,
+    INTERVALS,
     REFERENCES,
     Family,
     Point,
     axis_label,
     bars,
+    clusters,
     emulated,
     file_name,
     heat,
     lines,
     order,
+    page_styles,
+    quantity,
     rate,
     value_label,
+    visible,
 )
 
 HEADER = Path(__file__).resolve().parent.parent / "gpumb.h"
+TO_MEASURE = (
+    "measure first, for instance by make run (seconds), make bench (all) or PROGRAM --csv "
+    "results/PROGRAM.csv, or say where rows are, as in FROM=bench/results"
+)
 # Columns that all files have; those of one version more, of an older one fewer of the others.
 NEEDED = """
     schema bench kernel backend device status median_s ci_lo_s ci_hi_s bytes flop gbps gflops flags
@@ -43,7 +53,8 @@ class Problem(Exception):  # the input cannot be drawn; the text names the file 
 
 
 def say(text):
-    print(f"{Path(sys.argv[0]).name}: {text}", file=sys.stderr)
+    line = " ".join(visible(text).split("\n"))  # it may quote a file
+    print(f"{Path(sys.argv[0]).name}: {line}", file=sys.stderr)
 
 
 @functools.cache
@@ -67,27 +78,27 @@ def listed(name, header=None):
 
 @functools.cache
 def fixed_columns():
-    return {name for name, *_ in listed("GPUMBI_ROW_FIELDS")}
+    return {name for name, *_ in listed("GPUMBI_ROW_FIELDS")} | {TIME}
 
 
-Figure = namedtuple("Figure", "machine name family panels rows caption")
+TIME = "time_utc"  # when a row was measured, 2026-11-24T07:05:00Z; older files have none
+Figure = namedtuple("Figure", "machine name family panels rows caption style")
 
 
 def find(inputs, partial):
-    """The files, oldest first, so that the rows of a later run replace those of an earlier one."""
+    """The files that may hold rows: of a program's CSV and JSON, which say the same, both."""
     names = {
         f for i in map(Path, inputs) for f in (i.rglob("*") if i.is_dir() else [i]) if f.is_file()
     }
     parts = {f for f in names if f.name.endswith(".csv.part")}
-    files = {f for f in names if f.suffix == ".csv"} | (parts if partial else set())
+    files = {f for f in names if f.suffix in (".csv", ".json")} | (parts if partial else set())
     if not files:
-        hint = (
-            "add --partial to draw the interrupted *.csv.part"
-            if parts
-            else "run the benchmarks first"
+        found = "no CSV or JSON file found" if names else "no such file, or nothing in it"
+        raise Problem(
+            f"{' '.join(map(str, inputs))}: {found}: "
+            + ("add --partial to draw the interrupted *.csv.part" if parts else TO_MEASURE)
         )
-        raise Problem(f"{' '.join(map(str, inputs))}: no CSV file found: {hint}")
-    return sorted(files, key=lambda f: (f.stat().st_mtime, str(f)))
+    return sorted(files)
 
 
 def is_ours(path, quiet=False):
@@ -126,32 +137,60 @@ def read(path):
         )
     date, rows = time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)), []
     for at, line in lines:
-        row = dict(zip(header, line), **{"@file": path, "@line": at, "@date": date})
-        newest = int(found_in(HEADER, r"GPUMBI_SCHEMA = (\d+)"))
-        if row.get("schema", "1") not in map(str, range(1, newest + 1)):
-            raise Problem(
-                f"{path}:{at}: schema is {row['schema']}, not 1 to {newest}: "
-                "use one version of bench/ and plots/"
-            )
+        row = {c: v for c, v in zip(header, line) if not c.startswith("@")}  # these are our own
+        check_schema(path, at, row.get("schema", "1"))
+        row.update(measured(row, date), **{"@file": path, "@line": at})
         if len(line) != len(header):
             raise Problem(
                 f"{path}:{at}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
         fixed = fixed_columns() | {*row.get("values", "").split(";")}
-        row["@axes"] = sorted(c for c in set(header) - fixed if row[c])
+        row["@axes"] = sorted(c for c in row.keys() - fixed if c[:1] != "@" and row[c])
         rows.append(row)
     need(path, header, NEEDED)
     return finish(rows)
 
 
-def finish(rows):
+def check_schema(path, at, schema):
+    newest = int(found_in(HEADER, r"GPUMBI_SCHEMA = (\d+)"))
+    if str(schema) not in map(str, range(1, newest + 1)):
+        raise Problem(
+            f"{path}:{at}: schema is {schema!r}, not 1 to {newest}: "
+            "use one version of bench/ and plots/"
+        )
+
+
+def measured(row, date):
+    """The day on which a row was measured, and whether it says so itself; else that of its file."""
+    own = re.fullmatch(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?Z", row.get(TIME) or "")
+    return {"@date": own[1] if own else date, "@dated": bool(own)}
+
+
+@functools.cache
+def number_columns():
+    kinds = ("NUMBER", "COUNT", "INT", "MEGA")
+    return [name for name, kind, *_ in listed("GPUMBI_ROW_FIELDS") if kind in kinds]
+
+
+def finish(rows, peak_fp32=None):
     for r in rows:
+        for column in number_columns():
+            number(r, column)  # or it ends here
         for column in fixed_columns() - r.keys():
             r[column] = ""
+    add_intensities(rows, peak_fp32)
     add_spans(rows)
     add_levels(rows)
     return rows
+
+
+def part_of(path, whole, key, kind):
+    """What a JSON object has under this key: of this kind, or nothing."""
+    found = whole.get(key)
+    if found is not None and not isinstance(found, kind):
+        raise Problem(f"{path}: {key} is no {'list' if kind is list else 'object'}: run it again")
+    return kind() if found is None else found
 
 
 def read_json(path):
@@ -159,7 +198,7 @@ def read_json(path):
     a file that is not gpumb's, none."""
     try:
         top = json.loads(path.read_bytes())
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, RecursionError) as e:
         raise Problem(
             f"{path}: cannot be read ({e}): run its benchmark again or move the file away"
         )
@@ -169,16 +208,34 @@ def read_json(path):
     ]
     rows = []
     for c in contexts:
-        for at, line in enumerate(c.get("rows") or [], 1):
-            own = {"values": ";".join(line.get("values") or {})}
-            own.update(line.get("axes") or {}, **line.get("values") or {})
+        for key, kind in (("device", dict), ("settings", dict), ("notes", list), ("rows", list)):
+            c[key] = part_of(path, c, key, kind)
+        check_schema(path, "schema", c["schema"])
+        c["program"], c["@file"], own_rows = str(c["program"]), path, []
+        for at, line in enumerate(c["rows"], 1):
+            if not isinstance(line, dict):
+                raise Problem(f"{path}: row {at} is no object: run it again")
+            axes, values = (part_of(path, line, key, dict) for key in ("axes", "values"))
+            own = {"values": ";".join(values), **axes, **values}
             own.update((k, v) for k, v in line.items() if k not in ("axes", "values", "samples_s"))
-            row = {k: "" if v is None else str(v) for k, v in own.items()}
-            row.update({"@file": path, "@line": at, "@date": str(c.get("date"))[:10]})
+            row = {k: "" if v is None else str(v) for k, v in own.items() if k[:1] != "@"}
+            row.update(measured(row, str(c.get("date"))[:10]), **{"@file": path, "@line": at})
             need(path, row, NEEDED)
-            row["@axes"] = sorted(a for a, v in (line.get("axes") or {}).items() if v is not None)
-            rows.append(row)
-    return contexts, finish(rows)
+            row["@axes"] = sorted(a for a, v in axes.items() if v is not None and a[:1] != "@")
+            own_rows.append(row)
+        rows += finish(own_rows, c["device"].get("peak_fp32_gflops"))
+    return contexts, rows
+
+
+def add_intensities(rows, peak_fp32):
+    """Of a roofline that says none: FLOP for each byte, and the peak of its type, which is that of
+    its buffers, where the file has it."""
+    for r in rows:
+        if r["bench"].endswith("roofline"):
+            work, moved = number(r, "flop"), number(r, "bytes")
+            r.setdefault("flop_per_byte", str(work / moved) if moved > 0 and work > 0 else "")
+            r.setdefault("type", r["fill"])
+            r.setdefault("type_peak_gflops", str(peak_fp32 or "") if r["type"] == "f32" else "")
 
 
 def add_spans(rows):
@@ -198,27 +255,49 @@ def add_levels(rows):
                 f["kernel"]
                 for f in found
                 if r["stride_bytes"] == "128"
-                and float(f["from_bytes"]) <= float(r["footprint"]) <= float(f["to_bytes"])
+                and number(f, "from_bytes") <= number(r, "footprint") <= number(f, "to_bytes")
             ]
             r["level"] = inside[0] if inside else ""
 
 
-def read_all(inputs, partial=False, apart=False, quiet=False):
-    """The rows of all files; where the inputs are to be told apart, with the source of each."""
-    groups = {}
+def load(inputs, partial=False, apart=False, quiet=False):
+    """The contexts and the rows of all files, those measured last behind the others, which they
+    replace; where a program's CSV and JSON lie beside each other, the rows of the CSV. If the
+    inputs are to be told apart, rows have their source."""
+    contexts, groups = [], {}
     for i in inputs if apart else [None]:
-        name = Path(i).name.removesuffix(".csv") if apart else ""
+        files, found = find([i] if apart else inputs, partial), []
+        for f in files:
+            if f.suffix == ".json":
+                own, rows = read_json(f)
+                contexts += own
+                if not own and not quiet:
+                    say(f"{f}: skipped: no JSON of a gpumb benchmark")
+                if f.with_suffix(".csv") not in files:
+                    found.append((f, rows))
+            elif is_ours(f, quiet):
+                found.append((f, read(f)))
+        found.sort(key=lambda of: age(*of))
+        name = Path(i).name.removesuffix(".csv").removesuffix(".json") if apart else ""
         name += f" ({len(groups) + 1})" * (name in groups)
-        files = find([i] if apart else inputs, partial)
-        groups[name] = [row for f in files if is_ours(f, quiet) for row in read(f)]
+        groups[name] = [row for _, rows in found for row in rows]
         if not groups[name]:
             raise Problem(
-                f"{i or ' '.join(map(str, inputs))}: the CSV files hold no rows: "
-                "run the benchmarks first"
+                f"{i or ' '.join(map(str, inputs))}: the files hold no rows: {TO_MEASURE}"
             )
     if apart:
         name_sources(groups)
-    return [r for rows in groups.values() for r in rows]
+    return contexts, [r for rows in groups.values() for r in rows]
+
+
+def age(path, rows):
+    """Sorts files by when they were measured; before these, by the files' own time, older ones."""
+    dated = max((r[TIME] for r in rows if r["@dated"]), default="")
+    return dated, path.stat().st_mtime, str(path)
+
+
+def read_all(inputs, partial=False, apart=False, quiet=False):
+    return load(inputs, partial, apart, quiet)[1]
 
 
 def value(text):
@@ -251,12 +330,14 @@ def point(family, row):
         span = number(row, "span_us") * 1e-6
         times = (number(row, c) for c in ("median_s", "ci_lo_s", "ci_hi_s"))
         return Point(x, *(100 * (t / span - 1) for t in times), math.nan, row)
-    each = number(row, "elements") if family.y == "each_us" else 1
+    each = number(row, "elements") if family.y in ("each_us", "each_ns") else 1
     column = COLUMNS.get(family.y, family.y)
     y = number(row, column) / (each or math.nan)
     if (
         row["status"] != "ok"
         or not 0 <= y < math.inf
+        or (family.draw in (lines, clusters) and not isinstance(x, float))
+        or (family.group and math.isnan(quantity(row, family.group)))
         or (family.log2 and not (isinstance(x, float) and x > 0))
     ):
         return None
@@ -265,7 +346,8 @@ def point(family, row):
             number(row, work) / (number(row, c) or math.nan) / unit for c in ("ci_hi_s", "ci_lo_s")
         )
     elif family.y in RATES:
-        lo, hi = (number(row, c) / each / unit for c in ("ci_lo_s", "ci_hi_s"))
+        ends = INTERVALS.get(family.y, ("ci_lo_s", "ci_hi_s"))
+        lo, hi = (number(row, c) / each / unit for c in ends)
     else:  # any column, without an interval
         lo = hi = math.nan
     y /= unit if column != "gbps" and (family.y in COLUMNS or not work) else 1
@@ -291,8 +373,50 @@ def select(family, rows):
             ),
         )
     rows = [r for r in rows if all(value(r[a]) == v for a, v in family.where.items())]
-    latest = {(r.get("@source"), r["kernel"], *((a, r[a]) for a in r["@axes"])): r for r in rows}
+    latest, seen = {}, Counter()
+    for r in rows:
+        key = r.get("@source"), r["kernel"], *((a, r[a]) for a in r["@axes"])
+        seen[key, r["@file"]] += 1  # the same twice in a file is no earlier run
+        latest[key, seen[key, r["@file"]]] = r
     return list(latest.values()), len(rows) - len(latest)
+
+
+# Of times that are all shorter, or longer, than a unit makes readable.
+SMALLER = {"median_s": "median_ns", "each_us": "each_ns"}
+LONGER = {"median_s": "median_ms"}
+
+
+def in_units(family, rows):
+    """The family, and its rows as points, in ns where all is below 0.1 \u00b5s, in ms where all is
+    above 1."""
+    points = [point(family, r) for r in rows]
+    times = [p.y for p in points if p]
+    other = None
+    if times and max(times) < 0.1:
+        other = SMALLER.get(family.y)
+    elif times and min(times) >= 1000:
+        other = LONGER.get(family.y)
+    if not other:
+        return family, points
+    family = replace(family, y=other)
+    return family, [point(family, r) for r in rows]
+
+
+def dull(family, panels):
+    """Why this is no figure: all it would show is one number, or x itself; "" for others."""
+    curves = [[p.y for p in own] for series in panels.values() for own in series.values()]
+    if family.draw != bars and max(map(len, curves)) > 1:
+        spread = 5 if family.x == "trial" else 1  # per cent; trials are there to be alike
+        if all(max(own) <= (1 + spread / 100) * min(own) for own in curves):
+            return f"each curve's values are the same within {spread} %"
+    points = [p for series in panels.values() for own in series.values() for p in own]
+    values = [p.y for p in points]
+    if len(values) > 1 and max(values) <= 1.01 * min(values):
+        return "all values are the same within 1 %"
+    if family.x == "us" and family.y == "median_s" and len(values) > 1:
+        if all(abs(p.y - p.x) < 0.05 * p.x for p in points if not isinstance(p.x, str)):
+            return "the times are the lengths that were asked for, within 5 %"
+    return ""
 
 
 def arrange(family, points):
@@ -312,19 +436,34 @@ def references(family, points):
     """[(column, name, rate)] of the lines across a figure of rates: what one device's memory could
     do, unless that is so far off that nothing else would be seen."""
     rows = [p.row for p in points]
-    if family.y != "gbps" or family.draw == heat or len({r["device"] for r in rows}) > 1:
+    if family.draw == heat or len({r["device"] for r in rows}) > 1:
         return []
-    found = []
-    for column, (name, _) in REFERENCES.items():
-        known = [v for v in (number(r, column) for r in rows) if v > 0]
+    found, links = [], {}
+    for r in rows if family.y in ("gbps", "moved_gbps") else ():
+        gbps, share, link = (number(r, c) for c in ("gbps", "pct_link", "link_gbps"))
+        if share > 0 and gbps > 0 and link > 0:
+            at = 100 * gbps / share
+            links.setdefault("both ways" if at > 1.5 * link else "one way", at)
+    for way, at in sorted(links.items(), key=lambda own: own[1]):
+        found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
+    for column, (name, _) in REFERENCES.items() if family.y == "gbps" else ():
+        known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):
             found.append((column, name, at))
     return found
 
 
+def days(rows, date=None):
+    """When rows were measured; those that do not say it, on the date of their file, or on this."""
+    found = sorted({r["@date"] if r["@dated"] else date or r["@date"] for r in rows})
+    own = sorted(r[TIME][:16].replace("T", " ") for r in rows if r["@dated"])
+    if len(own) == len(rows) and len(found) == 1:
+        return f"{' to '.join(dict.fromkeys((own[0], own[-1][11:])))} UTC"
+    return " to ".join(dict.fromkeys((found[0], found[-1])))
+
+
 def caption(family, rows, panels, lost, slower, replaced, date):
-    dates = sorted({r["@date"] for r in rows})
     others = [
         a for a in rows[0]["@axes"] if a not in (family.x, family.series, family.panel, family.over)
     ]
@@ -335,19 +474,23 @@ def caption(family, rows, panels, lost, slower, replaced, date):
             + (" (emulated, not a GPU result)" if emulated(r) else "")
             for r in rows
         ),
-        date or " to ".join(dict.fromkeys((dates[0], dates[-1]))),
-        *(f"{axis_label(a).lower()} {value_label(a, value(v))}" for a, v in same.items()),
+        days(rows, date),
+        *(
+            f"{axis_label(a, family.bench).lower()} {value_label(a, value(v))}"
+            for a, v in same.items()
+        ),
         f"{len(rows)} rows, {sum(lost.values())} not drawn"
         + (f" ({', '.join(f'{n} {why}' for why, n in sorted(lost.items()))})" if lost else ""),
     ]
-    fastest = f"each point is the fastest over {axis_label(family.over).lower()}"
+    fastest = f"each point is the fastest over {axis_label(family.over, family.bench).lower()}"
     notes += [
         fastest if family.over else f"{slower} slower rows at the same points left out"
     ] * bool(slower)
     notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
     if family.draw is not heat:
-        notes += ["error bars: interval of the median time"] * any(r["ci_lo_s"] for r in rows)
+        of = "interval of the ratio" if family.y == "ratio" else "interval of the median time"
+        notes += [f"error bars: {of}"] * any(r["ci_lo_s"] for r in rows)
     if family.y == "error_pct":
         notes += ["error: against the spin's own clock, first block's start to last block's end"]
         notes += ["hollow: flagged as launch-bound, noisy or near the clock's resolution"]
@@ -414,10 +557,10 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         log_x, log_y = "x" in log, "y" in log
     if lined and log_x and xs[0] <= 0:
         raise Problem(f"--log {log}: {bench} has {x} = {xs[0]:g}, which has no logarithm")
-    what = re.split(", | in ", rate(y)[2])[0]
+    what, named = re.split(", | in ", rate(y)[2])[0], axis_label(x, bench)
     return Family(
         bench,
-        f"{bench}: {what.lower()} over {axis_label(x)[0].lower() + axis_label(x)[1:]}",
+        f"{bench}: {what.lower()} over {named[0].lower() + named[1:]}",
         x=x,
         series=series,
         panel=panel,
@@ -427,7 +570,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         linear=not log_x,
         log_y=bool(log_y),
         y=y,
-        panel_title=axis_label(panel).replace("{", "{{").replace("}", "}}") + ": {}"
+        panel_title=axis_label(panel, bench).replace("{", "{{").replace("}", "}}") + ": {}"
         if panel
         else "{}",
     )
@@ -479,7 +622,7 @@ def overlay(family, rows):
     for r in rows:
         parts = [family.panel] * bool(family.panel and apart) + [both]
         r["@series"] = ", ".join(
-            f"{axis_label(c).lower()} {value_label(c, value(r[c]))}"
+            f"{axis_label(c, family.bench).lower()} {value_label(c, value(r[c]))}"
             if isinstance(value(r[c]), float)
             else r[c]
             for c in parts
@@ -492,17 +635,15 @@ def overlay(family, rows):
     return replace(family, series="@series")
 
 
-def figures(rows, wanted=None, asked=None, date=None, together=False):
+def figures(rows, wanted=None, asked=None, date=None, together=False, without=None):
     """The figures, those of a machine one after the other; of all sources together, where they are
-    to be overlaid."""
-    machines = {}
+    to be overlaid. `without` takes (benchmark, why) where nothing of one is drawn."""
+    machines, found, names = {}, [], Counter()
     for r in rows:
         machines.setdefault(("",) if together else (r["device"], r["backend"]), []).append(r)
     for machine, own_rows in sorted(machines.items()):
         place = ", backend ".join(machine) or "overlaid"
         for family in families_of(own_rows, asked or {}):
-            if wanted and family.name not in wanted:
-                continue
             own, replaced = select(family, own_rows)
             if not own:
                 continue
@@ -511,20 +652,29 @@ def figures(rows, wanted=None, asked=None, date=None, together=False):
                 by = [c for c in (family.panel, family.series) if c]
                 own.sort(key=lambda r: [order(value(r[c])) for c in by])
                 family = overlay(family, own)
-            points = [point(family, r) for r in own]
+            family, points = in_units(family, own)
             lost = Counter(
-                r["status"] if r["status"] != "ok" else "without a rate"
+                r["status"] if r["status"] != "ok" else "without a value"
                 for r, p in zip(own, points)
                 if not p
             )
             panels, slower = arrange(family, [p for p in points if p])
-            if not panels:
-                say(
-                    f"{family.name}: nothing to draw for {place}: "
-                    f"{len(own)} rows, none with a rate"
-                )
+            why = f"none of {len(own)} rows has a rate or a time" if not panels else ""
+            if panels and not asked and family.bench not in {f.bench for f in FAMILIES}:
+                why = dull(family, panels)
+            if why:
+                if without is not None:
+                    without.append((family.bench, why))
+                if not panels:
+                    say(f"{family.name}: nothing to draw for {place}: {why}")
                 continue
             name = file_name(machine[0]) or "overlaid"
-            name = "-".join([name, *machine[1:], family.name])
+            name = "-".join([name, *map(file_name, machine[1:]), family.name])
+            name += f"-{1 + names[name]}" * bool(names[name])
+            names[name] += 1
             text = caption(family, own, panels, lost, slower, replaced, date)
-            yield Figure(place, name, family, panels, own, text)
+            found.append(Figure(place, name, family, panels, own, text, None))
+    styles = page_styles([(f.family, f.panels) for f in found])
+    for figure, style in zip(found, styles):
+        if not wanted or figure.family.name in wanted:
+            yield figure._replace(style=style)

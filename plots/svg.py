@@ -2,9 +2,10 @@
 in an HTML page. Each mark says its values in a <title>, which browsers show. Equal rows make equal
 bytes."""
 
+import html
 import math
+import re
 from collections import namedtuple
-from html import escape
 from pathlib import Path
 
 from families import (
@@ -22,15 +23,20 @@ from families import (
     rate,
     rounded,
     stretches,
-    styles_of,
+    order,
+    page_styles,
+    quantity,
+    roofs_of,
     tick_label,
     value_label,
     viridis,
+    visible,
 )
 from rows import references
 
-# In the units of the picture, which is WIDE, whatever is in it. OVER: for the last name along x.
-WIDE, EDGE, OVER, GAP, LANE, FONT = 760, 12, 24, 24, 18, 13
+# In the units of the picture, which is WIDE, or NARROW for a small screen, whatever is in it. OVER:
+# for the last name along x.
+WIDE, NARROW, EDGE, OVER, GAP, LANE, FONT = 760, 360, 12, 24, 24, 18, 13
 STYLE = Path(__file__).with_name("svg.css").read_text("utf-8")
 # Paths from their middle; what a legend leaves out is a dot.
 MARKS = {
@@ -43,13 +49,22 @@ MARKS = {
     "X": "m0-1.9l2.1-2.1 1.9 1.9-2.1 2.1 2.1 2.1-1.9 1.9-2.1-2.1-2.1 2.1-1.9-1.9 2.1-2.1"
     "-2.1-2.1 1.9-1.9z",
     "*": "m0-5l1.2 3.4h3.6l-2.9 2.1 1.1 3.5-3-2.1-3 2.1 1.1-3.5-2.9-2.1h3.6z",
+    "<": "m-4.5 0l7-4v8z",
+    ">": "m4.5 0l-7-4v8z",
+    "p": "m0-4l3.8 2.8l-1.5 4.4h-4.6l-1.5-4.4z",
+    "d": "m0-5l2.6 5l-2.6 5l-2.6-5z",
+    "|": "m-1.3-5h2.6v10h-2.6z",
+    "-": "m-5-1.3h10v2.6h-10z",
+    "/": "m1.8-4.4h2.8l-6.4 8.8h-2.8z",
+    "\\": "m-1.8-4.4h-2.8l6.4 8.8h2.8z",
     None: "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0",
 }
 STAR = "m0-7l1.7 4.8h5.1l-4.1 3 1.6 4.9-4.3-3-4.3 3 1.6-4.9-4.1-3h5.1z"
+ROOFS = (("peak", ""), ("measured", ' stroke-dasharray="6 4"'))
 GRAY = "#606060"  # of what the legend says of all series
 
 # heading: of the legend, whose entries are (SVG of 26 x 12, text); upwards: what the axis is
-Picture = namedtuple("Picture", "heading legend upwards body tall colors")
+Picture = namedtuple("Picture", "heading legend upwards body wide tall colors")
 
 
 class Scale:
@@ -128,28 +143,46 @@ def spread(middles, widths, low, high):
     return places
 
 
+def escape(words):
+    """Text of a file as text of XML or HTML, or as an attribute in quotes."""
+    return html.escape(visible(words))
+
+
 def text(x, y, words, kind="", extra=""):
     kind = f' class="{kind}"' if kind else ""
     return f'<text{kind} x="{x:.1f}" y="{y:.1f}"{extra}>{escape(words)}</text>'
 
 
+def lightness(color):
+    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+
+
 def on_dark(color):
     """A colour that is seen on black: the darker, the more white is added."""
-    red, green, blue = own = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    light = lightness(color)
     white = max(0, 0.4 - light) if light else 0.9
+    own = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return "#" + "".join(f"{round(255 * (v + white * (1 - v))):02x}" for v in own)
 
 
+def upon(color):
+    """Black or white, whichever is read on this."""
+    return "#000" if lightness(color) > 0.18 else "#fff"
+
+
 def dark(colors):
-    """The style that gives series their colours on a dark screen."""
-    rules = "".join(f'[color="{c}"]{{color:{on_dark(c)}}}' for c in sorted(colors))
+    """The style that gives series their colours on a dark screen, and numbers in bars theirs."""
+    rules = "".join(
+        f'[color="{c}"]{{color:{on_dark(c)}}}.v[color="{c}"]{{fill:{upon(on_dark(c))}}}'
+        for c in sorted(colors)
+    )
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
 
 
 def said(family, p, place=()):
     """What a mark stands for: its place, its value with the interval, its flags."""
-    x = f"{axis_label(family.x)} {value_label(family.x, p.x)}"
+    x = f"{axis_label(family.x, family.bench)} {value_label(family.x, p.x)}"
     unit = rate(family.y)[2].split(" in ")[-1]
     y = f"{p.y:.4g}" + f" ({p.lo:.4g} \u2026 {p.hi:.4g})" * (p.lo <= p.hi)
     parts = [*place, x, f"{y} {unit}", *filter(None, [p.row["flags"].replace(";", ", ")])]
@@ -160,7 +193,7 @@ def places(family, panel, series):
     """What each mark of a series says of its panel and series."""
     named = ((family.panel, panel), (family.series, series))
     return [
-        f"{axis_label(c)} {value_label(c, v)}".strip()
+        f"{axis_label(c, family.bench)} {value_label(c, v)}".strip()
         if not isinstance(v, str)
         else v
         for c, v in named
@@ -181,8 +214,9 @@ def below(names, room):
 class Panel:
     """One of a figure's frames. `under` are its ground and lines across, `over` what is drawn."""
 
-    def __init__(self, family, style, value, series, most):
+    def __init__(self, family, style, value, series, most, wide_all):
         self.family, self.style, self.value, self.series = family, style, value, series
+        self.wide = wide_all  # of the picture
         self.most = most  # of the figure's values
         named = value_label(family.panel, value)
         self.title = family.panel_title.format(named) if value != "" else ""
@@ -194,7 +228,9 @@ class Panel:
     def place(self, left, top, right, bottom, ys, begin):
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
         self.begin = begin  # of names along x: where those of the frame to the left end
-        self.end = WIDE if right + OVER > WIDE - 1 else right + GAP / 2 + 4  # of names along x
+        self.low, self.high = ys
+        last = right + OVER > self.wide - 1
+        self.end = self.wide if last else right + GAP / 2 + 4  # of names along x
         kind = "error" if self.family.y == "error_pct" else "log" if self.family.log_y else "linear"
         self.y = Scale(kind, *ys, bottom, top)
 
@@ -235,13 +271,17 @@ class Panel:
                 self.begin = x + half + 4
 
     def interval(self, x, p):
-        """From its lower end to its upper one, which may be missing; "" where it is a point."""
+        """From its lower end to its upper one, which may be missing, or beyond the axis, where an
+        arrow says so; "" where it is a point."""
         hi = p.y if math.isnan(p.hi) else p.hi
         if math.isnan(p.lo) or not hi > p.lo or (self.family.log_y and p.lo <= 0):
             return ""
-        a, b = self.y(p.lo), self.y(hi)
-        cap = f"M{x - 3:.1f} {b:.1f}h6" * (not math.isnan(p.hi))
-        return f"M{x - 3:.1f} {a:.1f}h6M{x:.1f} {a:.1f}V{b:.1f}{cap}" if a - b >= 1 else ""
+        a, b = self.y(max(p.lo, self.low)), self.y(min(hi, self.high))
+        below, beyond = p.lo < self.low, hi > self.high
+        foot = f"M{x - 3:.1f} {a - 4 * below:.1f}" + ("l3 4l3-4" if below else "h6")
+        cap = f"M{x - 3:.1f} {b + 4 * beyond:.1f}" + ("l3-4l3 4" if beyond else "h6")
+        cap *= not math.isnan(p.hi)
+        return f"{foot}M{x:.1f} {a:.1f}V{b:.1f}{cap}" if a - b >= 1 else ""
 
     def curve(self, value, points, x):
         s, out = self.style[value], self.over
@@ -291,9 +331,38 @@ class Panel:
             )
         for lane, (value, own) in enumerate(reversed(self.bands.items())):
             self.stretches(value, own, x, self.top - 6 - LANE * lane)
+        if family.roofs:
+            self.roofs(points, x, low, high)
         for value, points in self.series.items():
             self.curve(value, points, x)
         self.published(stars, x)
+
+    def roofs(self, points, x, low, high):
+        """Memory's slopes up to the highest roof of arithmetic, and its roofs from there on: peaks,
+        and dashed what was measured."""
+        memory, arithmetic = roofs_of(self.family, points)
+        right = max((p.x for p in points if not p.row.get("placed")), default=high)
+        right = right if right < high / 8 else low  # names stand between the curves and the kernels
+        for (_, rate_of, measured), side in zip(memory, (-7, 17)):
+            tops = [(name, v) for name, v, how in arithmetic if how == measured]
+            end = min(high, max((v for _, v in tops), default=self.high) / rate_of)
+            a, b = max(low, self.low / rate_of), end
+            dashes = ROOFS[measured][1]
+            ends = [(x(v), self.y(v * rate_of)) for v in (a, b)]
+            lines = [f"M{ends[0][0]:.1f} {ends[0][1]:.1f}L{ends[1][0]:.1f} {ends[1][1]:.1f}"]
+            for name, v in tops:
+                if v / rate_of < high:
+                    lines.append(f"M{x(v / rate_of):.1f} {self.y(v):.1f}H{self.right:.1f}")
+                    if not measured:
+                        middle = (x(max(right, v / rate_of)) + self.right) / 2
+                        self.over.append(text(middle, self.y(v) - 5, f"{name} peak", "c t"))
+            self.under.append(f'<path class="o" d="{"".join(lines)}"{dashes}/>')
+            (ax, ay), (bx, by) = ends
+            angle = math.degrees(math.atan2(by - ay, bx - ax))
+            a, b = (0.55 * first + 0.45 * last for first, last in ((ax, bx), (ay, by)))
+            turn = f' transform="rotate({angle:.1f} {a:.1f} {b:.1f})"'
+            words = "measured copy" if measured else "peak of memory"
+            self.over.append(text(a, b + side, words, "c t", turn))
 
     def stretches(self, value, own, x, y):
         """Names of stretches of x in a line above: shaded, or with lines of the series' colour."""
@@ -312,8 +381,7 @@ class Panel:
                 line = f"M{a + 1:.1f} {y + 4:.1f}H{b - 1:.1f}"
                 self.over.append(f'<path class="l"{color} d="{line}"/>')
             if named:
-                fill = ' style="fill:currentColor"' if color else ""
-                self.over.append(text(named[i], y, name, "p", color + fill))
+                self.over.append(text(named[i], y, name, "p", color))
 
     def stars(self):
         """{device: [(x, rate)]} as published for others, at the last x where they name none."""
@@ -325,29 +393,38 @@ class Panel:
         return devices
 
     def published(self, stars, x):
-        """Stars, those of a device joined, and named beside the last of them."""
-        ends = [(self.y(own[-1][1]), device, own) for device, own in stars.items()]
-        ends.sort(key=lambda end: end[0])
-        at = spread([y for y, *_ in ends], [14] * len(ends), self.top, self.bottom)
-        for y, (_, device, own) in zip(at or (), ends):
-            line = [(x(a), self.y(b)) for a, b in own]
-            marks = "".join(f"M{a:.1f} {b:.1f}{STAR}" for a, b in line)
-            joined = "L".join(f"{a:.1f} {b:.1f}" for a, b in line)
-            right = 2 * line[-1][0] > self.left + self.right
-            words = f"{device}: {' to '.join(f'{v:g}' for _, v in own)}"
-            self.over.append(
-                f'<g class="star"><path class="l" d="M{joined}"/><path stroke="none" d="{marks}"/>'
-                + text(line[-1][0] + (-10 if right else 10), y + 4, words, "t" + " n" * right)
-                + "</g>"
-            )
+        """Stars with their names beside; points: nobody has said what lies between."""
+        ends = []
+        for device, own in stars.items():
+            for a, b in own:
+                at, right = x(a), 2 * x(a) > self.left + self.right
+                room = (at - self.left if right else self.right - at) - 10
+                ends.append((self.y(b), at, right, wrapped(f"{device}: {b:g}", room, 11)))
+        widest = [max((wide(w, 11) for *_, r, own in ends if r == side for w in own), default=0)
+                  for side in (False, True)]
+        sides = ((False,), (True,)) if sum(widest) + 30 < self.right - self.left else ((0, 1),)
+        for side in sides:
+            own = sorted(end for end in ends if end[2] in side)
+            highs = [13 * len(words) + 1 for *_, words in own]
+            middles = spread([y for y, *_ in own], highs, self.top, self.bottom)
+            for middle, (y, at, right, words) in zip(middles or [None] * len(own), own):
+                self.over.append(
+                    f'<g class="star"><path stroke="none" d="M{at:.1f} {y:.1f}{STAR}"/>'
+                )
+                for n, line in enumerate(words if middle is not None else ()):
+                    down = middle + 4 + 13 * (n - (len(words) - 1) / 2)
+                    self.over.append(
+                        text(at + (-10 if right else 10), down, line, "t" + " n" * right)
+                    )
+                self.over.append("</g>")
 
     def clusters(self):
         """Lines over a few neighbouring x around each of some marks: those of one value of
         family.group lie side by side, and the one in the middle is marked."""
         group, spots, at, marks = self.family.group, {}, 0, []
         points = [p for own in self.series.values() for p in own]
-        for g in sorted({float(p.row[group]) for p in points}):
-            xs = sorted({p.x for p in points if float(p.row[group]) == g})
+        for g in sorted({quantity(p.row, group) for p in points}):
+            xs = sorted({p.x for p in points if quantity(p.row, group) == g})
             spots.update({(g, v): at + i for i, v in enumerate(xs)})
             marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2])))
             at += len(xs) + 1.5
@@ -356,8 +433,8 @@ class Panel:
             self.upright(x(spot), "a")
         self.names([(x(spot), name) for spot, name in marks])
         for value, own in self.series.items():
-            for g in sorted({float(p.row[group]) for p in own}):
-                of = [p for p in own if float(p.row[group]) == g]
+            for g in sorted({quantity(p.row, group) for p in own}):
+                of = [p for p in own if quantity(p.row, group) == g]
                 self.curve(value, of, lambda v: x(spots[g, v]))
 
     def bars(self):
@@ -378,7 +455,8 @@ class Panel:
                 if p.model > 0:
                     line = f"M{a:.1f} {self.y(p.model):.1f}h{own:.1f}"
                     self.over.append(f'<path class="o" stroke-dasharray="4 3" d="{line}"/>')
-                self.number(middle, rounded(p.y), own)
+                top = self.y(min(p.hi, self.high)) if p.hi > p.y else y
+                self.number(middle, min(y, top), self.bottom - y, rounded(p.y), own, value)
         lines, angle, size = below(self.labels, x.slope)
         for spot, words in enumerate(lines):
             if angle:
@@ -388,20 +466,29 @@ class Panel:
             for n, line in enumerate(words if not angle else ()):
                 self.over.append(text(x(spot), self.bottom + 17 + 15 * n, line, "c"))
 
-    def number(self, x, words, room):
-        """The value at the foot of a bar, upright where it is wider than this."""
+    def number(self, x, top, tall, words, room, value):
+        """The value at the foot of a bar, or above where it is lower than this; upright where it is
+        narrower."""
+        color, size = self.style[value].color, min(12, room)
+        kind = "v" + " d" * (upon(color) == "#000")
+        own = f' color="{color}" font-size="{size:.1f}"'
         if wide(words, 12) + 5 <= room:
-            self.over.append(text(x, self.bottom - 6, words, "c t", ' font-size="12"'))
+            if tall >= 20:
+                self.over.append(text(x, self.bottom - 6, words, "c " + kind, own))
+            else:
+                self.over.append(text(x, top - 5, words, "c t", ' font-size="12"'))
         elif room >= 7:
-            size, y = min(12, room), self.bottom - 4
-            turn = f' font-size="{size:.1f}" transform="rotate(-90 {x + size * 0.35:.1f} {y:.1f})"'
-            self.over.append(text(x + size * 0.35, y, words, "t", turn))
+            inside = tall >= wide(words, size) + 8
+            a, b = x + size * 0.35, (self.bottom if inside else top) - 4
+            turn = f' transform="rotate(-90 {a:.1f} {b:.1f})"'
+            own = own if inside else f' font-size="{size:.1f}"'
+            self.over.append(text(a, b, words, kind if inside else "t", own + turn))
 
     def heat(self):
         """A cell per x and series, in colours from zero to the figure's largest; returns what
         stands at the left."""
         family = self.family
-        xs = sorted({p.x for own in self.series.values() for p in own})
+        xs = sorted(dict.fromkeys(p.x for own in self.series.values() for p in own), key=order)
         ys = [v for v in self.style if v != ""]
         x = Scale("linear", -0.5, len(xs) - 0.5, self.left, self.right)
         y = Scale("linear", -0.5, len(ys) - 0.5, self.bottom, self.top)
@@ -412,8 +499,8 @@ class Panel:
             for p in points:
                 a, b, part = x(xs.index(p.x)), y(ys.index(value)), p.y / self.most
                 self.over.append(
-                    f'<rect x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" width="{own:.1f}" '
-                    f'height="{high:.1f}" fill="{viridis(min(part, 1))}">'
+                    f'<rect class="q" x="{a - own / 2:.1f}" y="{b - high / 2:.1f}" '
+                    f'width="{own:.1f}" height="{high:.1f}" fill="{viridis(min(part, 1))}">'
                     f"{said(family, p, places(family, self.value, value))}</rect>"
                 )
                 if len(xs) * len(ys) <= CELLS_MAX and size >= 6:
@@ -425,17 +512,27 @@ class Panel:
 
 
 def extent(family, points, across):
-    """The ends of the axis of the rates."""
+    """The ends of the axis of the rates. An interval that is far longer than these goes on beyond
+    it."""
+    top, least = max(p.y for p in points), min((p.y for p in points if p.y > 0), default=1)
     low = [p.lo if p.lo > 0 or family.y == "error_pct" else p.y for p in points]
     high = [p.hi if math.isfinite(p.hi) else p.y for p in points]
+    memory, arithmetic = roofs_of(family, points)
     models = [p.model for p in points if p.model > 0] + [at for *_, at in across]
+    models += [v for _, v, _ in arithmetic] if memory else []
     if points[0].row["backend"] != "cpu":
         models += [y for stars in family.published.values() for y, *_ in stars]
     if family.y == "error_pct":
         return min(-10, *low), max(10, *high)
+    if family.y == "ratio":
+        room = (max(high) - min(low)) * 0.05
+        return min(low) - room, max(high) + room or 1
+    high = [min(v, (2 if family.log_y else 1.5) * top) for v in high]
     if family.log_y:
+        low = [max(v, least / 2) for v in low if v > 0]
         low = [v for v in (*low, *models, *(p.y for p in points)) if v > 0] or [1]
-        return min(low) / 1.15, max(*high, *models, 1.01 * min(low)) * 1.15
+        room = 2 if arithmetic else 1.15  # for names
+        return min(low) / 1.15, max(*high, *models, 1.01 * min(low)) * room
     return 0, max([*high, *models, *(p.y for p in points)]) * 1.06 or 1
 
 
@@ -466,29 +563,39 @@ def legend_of(family, style, points, across):
     if family.y == "error_pct":
         hollow = f'<path class="k h" color="{GRAY}" d="M13 6{MARKS["o"]}"/>'
         entries += [(hollow, FLAGGED), (box % ("band", ""), BAND)]
+    memory, arithmetic = roofs_of(family, points)
+    for measured, (how, dashes) in enumerate(ROOFS if memory else ()):
+        parts = [f"memory {count(round(v))} GB/s" for _, v, of in memory if of == measured]
+        parts += [f"{name} {rounded(v / 1e3)}" for name, v, of in arithmetic if of == measured]
+        entries.append((line % ("o", dashes), f"{how}: {', '.join(parts)} TFLOP/s"))
     return entries + [
         (line % ("o", REFERENCES[column][1]), f"{name} {rounded(y)} GB/s")
         for column, name, y in across
     ]
 
 
-def picture(family, panels):
+def picture(family, panels, style=None, wide_all=WIDE):
+    """Of these styles, of a page's figures; or of its own."""
     points = [p for series in panels.values() for own in series.values() for p in own]
-    style, across = styles_of(family, panels), references(family, points)
+    style, across = style or page_styles([(family, panels)])[0], references(family, points)
     ys, most = extent(family, points, across), max(p.y for p in points) or 1
-    frames = [Panel(family, style, value, series, most) for value, series in panels.items()]
-    lines = math.ceil(len(frames) / (4 if family.draw == "lines" else 3))
+    frames = [
+        Panel(family, style, value, series, most, wide_all) for value, series in panels.items()
+    ]
+    beside = (4 if family.draw == "lines" else 3) if wide_all == WIDE else 1
+    beside += wide_all != WIDE and family.draw == "lines" and len(frames) > 2
+    lines = math.ceil(len(frames) / beside)
     columns = math.ceil(len(frames) / lines)
-    high = 320 if lines == 1 else 190
+    high = (320 if wide_all == WIDE else 260) if lines == 1 else 190
     scale = {} if family.draw == "heat" else scale_of(family, ys, high)
     names = scale.values() or [clipped(value_label(family.series, v)) for v in style if v != ""]
 
     left = EDGE + max(map(wide, names)) + 6
     for _ in range(4):  # the more names reach to the left, the less room there is for each
-        own = (WIDE - OVER - left + GAP) / columns - GAP
+        own = (wide_all - OVER - left + GAP) / columns - GAP
         feet = [f.feet(own) for f in frames]
         left = max(left, *(reach + 4 for reach, _ in feet))
-    label = wrapped(axis_label(family.x), own + GAP)
+    label = wrapped(axis_label(family.x, family.bench), own + GAP)
     foot = max(deep for _, deep in feet) + 15 * len(label) + 9
     titles = [wrapped(f.title, own, 15) if f.title else [] for f in frames]
     head = 16 * max(map(len, titles)) + LANE * max(len(f.bands) for f in frames) + 8
@@ -508,20 +615,27 @@ def picture(family, panels):
         if i + columns >= len(frames):
             f.titled(label, top + high + foot + 6 - 15 * len(label), 15, "c")
 
-    heading, upwards = axis_label(family.series), rate(family.y)[2]
+    heading, upwards = axis_label(family.series, family.bench), rate(family.y)[2]
     if family.draw == "heat":
         heading, upwards = upwards, heading
     heading = heading if any(s.label for s in style.values()) and not named_by_axis(family) else ""
     body = "".join([part for f in frames for part in f.under] + [p for f in frames for p in f.over])
     colors = {s.color for s in style.values()} | {GRAY}
     legend = legend_of(family, style, points, across)
-    return Picture(heading, legend, upwards, body, lines * (head + high + foot), colors)
+    tall = lines * (head + high + foot)
+    return Picture(heading, legend, upwards, body, wide_all, tall, colors)
+
+
+def without_values(text):
+    """A figure whose marks do not say what they are."""
+    return re.sub("<title>.*?</title>", "", text, flags=re.S).replace("></path>", "/>")
 
 
 def embedded(p, title):
     """The picture alone, for a page that has svg.css, dark(colors) and its legend."""
     return (
-        f'<svg viewBox="0 0 {WIDE} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
+        f'<svg class="{"big" if p.wide == WIDE else "small"}" '
+        f'viewBox="0 0 {p.wide} {p.tall:.0f}" role="img" aria-label="{escape(title)}" '
         f'font-size="{FONT}">{p.body}</svg>'
     )
 

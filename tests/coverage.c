@@ -109,7 +109,7 @@ static gpumb_stats stats_of(uint64_t count, int stopped)
 {
     memcpy(scratch, series, (size_t)count * sizeof *series);
     gpumb_stats s = gpumbi_summarize(scratch, count, 0.95, stopped);
-    gpumbi_widen_few(scratch, &s);
+    gpumbi_widen_few(scratch, &s, GPUMBI_FEW_TIMES);
     return s;
 }
 
@@ -909,7 +909,7 @@ static void lanes(int lane_count, int who, double effect, int every, double heig
                 for (uint64_t k = 0; k < count; k++)
                     ratios[k] = time[i][k] / time[0][k];
                 const gpumb_comparison c =
-                    gpumbi_compare_ratios(ratios, count, delta, lane_count - 1);
+                    gpumbi_compare_ratios(ratios, count, delta, lane_count - 1, 1);
                 decided &= gpumbi_decided(&c, delta);
                 if (i + 1 == lane_count)
                     look = gpumbi_next_look(look);
@@ -959,6 +959,189 @@ static void orders(void)
             for (every = 3; every <= 9; every += every == 5 ? 4 : 1)
                 lanes(n, -1, 0, every, 0.5, ratios[q]);
             lanes(n, -1, 0, 4, 0.03, ratios[q]);
+        }
+}
+
+/* ---- carry-over ------------------------------------------------------------------------------ */
+
+/* Lanes in the order of GPUMB_INTERLEAVE, of which some take longer after others, not after
+ * themselves: what they take then is what counts. `slows[i][j]`: lane i after lane j. */
+static const struct {
+    const char *name;
+    int lanes;
+    double slows[3][3];
+    int plain; /* nothing to see */
+} carries[] = {
+    {"nothing", 2, {{0}}, 1},
+    {"A 1 % after B", 2, {{0, 0.01}}, 0},
+    {"A 2 % after B", 2, {{0, 0.02}}, 0},
+    {"A 3 % after B", 2, {{0, 0.03}}, 0},
+    {"A 5 % after B", 2, {{0, 0.05}}, 0},
+    {"B 2 % after A", 2, {{0}, {0.02}}, 0},
+    {"A -2 % after B", 2, {{0, -0.02}}, 0},
+    {"A 3 % after B, B 1 % after A", 2, {{0, 0.03}, {0.01}}, 0},
+    {"both 3 %", 2, {{0, 0.03}, {0.03}}, 0},
+    {"nothing", 3, {{0}}, 1},
+    {"A 3 % after B and C", 3, {{0, 0.03, 0.03}}, 0},
+    {"A 5 % after C", 3, {{0, 0, 0.05}}, 0},
+};
+
+static void carry_over(void)
+{
+    enum { ROUNDS = 3000 };
+    static double time[3][ROUNDS], ratios[ROUNDS];
+    static unsigned char before[3][ROUNDS];
+    static const double sds[] = {0.002, 0.005, 0.01}, wanted[] = {1, 1.02};
+    static gpumb g;
+    const double delta = 0.01;
+    printf("\nCARRY-OVER: lanes A, B and C, of which some take longer after another than after "
+           "themselves, which\nis what B is compared with A by; until decided or 3000 rounds. "
+           "Plain rounds: what is needed where\nround by round is all that is looked at\n\n"
+           "what disturbs                  lanes    sd  ratio   reps  rounds plain  right  wrong  "
+           "seen\n");
+    for (size_t k = 0; k < sizeof carries / sizeof carries[0]; k++) {
+        double total[2] = {0, 0};
+        for (size_t a = 0; a < 3; a++)
+            for (size_t q = 0; q < 2; q++) {
+                const int reps = repetitions(400), lanes_of = carries[k].lanes;
+                const gpumb_verdict truth = q ? GPUMB_VERDICT_SLOWER : GPUMB_VERDICT_SAME;
+                int right = 0, wrong = 0, seen = 0;
+                double rounds = 0, plain_rounds = 0;
+                random_state = k * 100 + a * 10 + q;
+                for (int r = 0; r < reps; r++) {
+                    uint64_t count = 0, look = 30;
+                    int last = 16, carried = 0, plain = 0, done = 0;
+                    gpumb_comparison c;
+                    memset(&g, 0, sizeof g);
+                    memset(&c, 0, sizeof c);
+                    g.settings.seed = (uint64_t)r + 1;
+                    g.interleave.lanes = lanes_of;
+                    while (!done || (carries[k].plain && !plain)) {
+                        look = look < ROUNDS ? look : ROUNDS;
+                        for (; count < look; count++)
+                            for (int i = 0; i < lanes_of; i++) {
+                                g.interleave.turn++;
+                                const int lane = gpumbi_whose_turn(&g);
+                                time[lane][count] =
+                                    (lane == 1 ? wanted[q] : 1) * (1 + sds[a] * random_normal()) *
+                                    (1 + (last < 3 ? carries[k].slows[lane][last] : 0));
+                                before[lane][count] = (unsigned char)last;
+                                last = lane;
+                            }
+                        const int limit = count >= ROUNDS;
+                        for (uint64_t i = 0; i < count; i++)
+                            ratios[i] = time[1][i] / time[0][i];
+                        const gpumb_comparison all =
+                            gpumbi_compare_ratios(ratios, count, delta, 1, !limit);
+                        if (!plain && (gpumbi_decided(&all, delta) || limit)) {
+                            plain = 1;
+                            plain_rounds += (double)count / reps;
+                        }
+                        if (!done) {
+                            const gpumbi_turns turns = {
+                                {time[0], time[1]}, {before[0], before[1]}, {0, 1}, lanes_of};
+                            c = gpumbi_compare_turns(&turns, count, delta, 1, !limit, ratios,
+                                                     &carried);
+                            done = gpumbi_decided(&c, delta) || limit;
+                            rounds += done ? (double)count / reps : 0;
+                        }
+                        look = gpumbi_next_look(look);
+                    }
+                    right += c.verdict == truth;
+                    wrong += c.verdict != truth && c.verdict != GPUMB_VERDICT_UNDECIDED;
+                    seen += carried;
+                }
+                total[0] += rounds;
+                total[1] += plain_rounds;
+                printf("%-30s %5d %4.1f %%  %5.3f  %5d  %6.0f", carries[k].name, lanes_of,
+                       100 * sds[a], wanted[q], reps, rounds);
+                if (carries[k].plain)
+                    printf(" %5.0f", plain_rounds);
+                else
+                    printf("      ");
+                printf(
+                    "  %5.1f  %5.1f  %4.0f  right >=90 %-8s wrong <=5 %-8s", 100.0 * right / reps,
+                    100.0 * wrong / reps, 100.0 * seen / reps, demand(right >= 0.9 * reps),
+                    lanes_of < 3 || a < 2 ? demand(wrong <= 0.05 * reps) : "none"); /* up to 12 % */
+                if (carries[k].plain)
+                    printf(" seen <=1 %s", demand(seen <= 0.01 * reps));
+                printf("\n");
+                fflush(stdout);
+            }
+        if (carries[k].plain)
+            printf("%-30s rounds %.2f times as many as plain  <=1.10 %s\n", "", total[0] / total[1],
+                   demand(total[0] <= 1.1 * total[1]));
+    }
+}
+
+/* ---- a fixed number of rounds, or of samples ------------------------------------------------- */
+
+/* Ratios of two AR(1) series: how often the interval holds it, and what is found. */
+static void fixed_of(double phi, double sd, uint64_t count, double ratio, int reps, int least,
+                     int most, int found_least)
+{
+    static double base[MOST];
+    int held = 0, found = 0, wrong = 0;
+    random_state = count + (uint64_t)(1000 * phi);
+    for (int r = 0; r < reps; r++) {
+        double state[2] = {random_normal(), random_normal()};
+        for (uint64_t i = 0; i < count; i++)
+            for (int j = 0; j < 2; j++) {
+                state[j] = phi * state[j] + sqrt(1 - phi * phi) * random_normal();
+                *(j ? &series[i] : &base[i]) = (j ? ratio : 1) * (1 + sd * state[j]);
+            }
+        const gpumb_comparison c = gpumb_compare_rounds(base, series, count, 0.01, 1);
+        held += c.lo <= ratio && ratio <= c.hi;
+        found += c.verdict == GPUMB_VERDICT_SLOWER;
+        wrong += c.verdict == GPUMB_VERDICT_FASTER ||
+                 c.verdict == (ratio > 1.01 ? GPUMB_VERDICT_SAME : GPUMB_VERDICT_SLOWER);
+    }
+    printf("AR(1) %.2f %5.1f %%  %5llu  %5.3f  %5d  holds %5.1f %%", phi, 100 * sd,
+           (unsigned long long)count, ratio, reps, 100.0 * held / reps);
+    if (least)
+        printf(" %d...%-3d %-8s", least, most,
+               demand(100.0 * held >= least * reps && 100.0 * held <= most * reps));
+    printf(" found %5.1f %%", 100.0 * found / reps);
+    if (found_least)
+        printf(" >=%d %-8s", found_least, demand(100.0 * found >= found_least * reps));
+    printf(" wrong <=5 %s\n", demand(wrong <= 0.05 * reps));
+    fflush(stdout);
+}
+
+static void fixed_numbers(void)
+{
+    static const uint64_t few[] = {6, 7, 8, 10, 12, 14, 16, 20, 24, 29}, many[] = {100, 500, 2000};
+    static const double phis[] = {0.9, 0.95, 0.97};
+    printf("\nROUNDS THAT A LIMIT ENDED, ratios of two series\n\n");
+    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++)
+        fixed_of(0.9, 0.02, few[i], 1, repetitions(2000), 92, 100, 0);
+    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++)
+        fixed_of(0, 0.002, few[i], 1.05, repetitions(1000), 92, 100, 95);
+    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++) /* what it costs */
+        fixed_of(0, 0.01, few[i], 1.05, repetitions(1000), 92, 100, 0);
+    for (size_t p = 0; p < 3; p++)
+        for (size_t i = 0; i < sizeof many / sizeof many[0]; i++)
+            fixed_of(phis[p], 0.01, many[i], 1, repetitions(1000), 92, 99, 0);
+    fixed_of(0.97, 0.01, 2000, 1.05, repetitions(1000), 92, 99, 95);
+    printf("\nA FIXED NUMBER of samples: as wide as needed\n\n");
+    for (size_t p = 0; p < 3; p++)
+        for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+            const int reps = repetitions(2000);
+            int held = 0;
+            random_state = p * 10 + i;
+            for (int r = 0; r < reps; r++) {
+                double state = random_normal();
+                for (uint64_t j = 0; j < many[i]; j++) {
+                    state = phis[p] * state + sqrt(1 - phis[p] * phis[p]) * random_normal();
+                    series[j] = 1 + 0.002 * state;
+                }
+                const gpumb_stats s = stats_of(many[i], 0);
+                held += s.ci_lo <= 1 && 1 <= s.ci_hi;
+            }
+            printf("AR(1) %.2f  %5llu  %5d  holds %5.1f %%  94...99 %s\n", phis[p],
+                   (unsigned long long)many[i], reps, 100.0 * held / reps,
+                   demand(held >= 0.94 * reps && held <= 0.99 * reps));
+            fflush(stdout);
         }
 }
 
@@ -1107,6 +1290,8 @@ int main(int argc, char **argv)
     if (strchr(only, 'r')) {
         comparisons();
         orders();
+        carry_over();
+        fixed_numbers();
     }
     if (strchr(only, 'f'))
         files();

@@ -46,7 +46,8 @@ FAKE_UNUSED double fake_link_rate;     /* byte/s of the link, each way; also wha
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
-FAKE_UNUSED int fake_devices;         /* how many there are */
+FAKE_UNUSED int fake_devices; /* how many there are */
+FAKE_UNUSED const char *fake_date = "2026-01-31T12:00:00Z";
 FAKE_UNUSED int fake_multiprocessors; /* kernels that fill, compare and check launch so many */
 FAKE_UNUSED int fake_warp_size;       /* goes with gpumb_cpu_set_warp_size() */
 FAKE_UNUSED const char *fake_backend; /* "cpu" makes the engine do without events */
@@ -100,6 +101,7 @@ typedef enum fake_verb {
     FAKE_KERNEL,
     FAKE_PREFETCH,
     FAKE_ADVISE,
+    FAKE_AWAIT,
     FAKE_CLOCK,
     FAKE_VERBS
 } fake_verb;
@@ -180,12 +182,15 @@ static void fake_work(double seconds)
     fake_seen_to = fake_busy;
 }
 
+static int fake_touched; /* it had work since the device was waited for */
+
 /* The same on a stream that the library does not know of. */
 FAKE_UNUSED void fake_run_elsewhere(double seconds)
 {
     fake_runs++;
     fake_now += fake_launch_cost;
     fake_elsewhere = (fake_elsewhere < fake_now ? fake_now : fake_elsewhere) + seconds;
+    fake_touched = 1;
 }
 
 FAKE_UNUSED fake_error fake_pending;  /* of a launch; see fake_run_refused() */
@@ -214,6 +219,7 @@ FAKE_UNUSED void fake_run_refused(fake_error error)
 /* Streams and memory outlive it. */
 FAKE_UNUSED void fake_reset(void)
 {
+    gpumbi_warmed_device = 0; /* a process of its own */
     fake_now = fake_busy = fake_elsewhere = 100;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
@@ -231,6 +237,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_free = NULL;
     fake_free_count = 0;
     fake_devices = 1;
+    fake_date = "2026-01-31T12:00:00Z";
     fake_multiprocessors = 100;
     fake_warp_size = 32;
     fake_backend = "fake";
@@ -562,10 +569,24 @@ static int gpumbi_dev_wait_all(void)
     const int error = gpumbi_dev_wait(NULL);
     if (fake_now < fake_elsewhere)
         fake_now = fake_elsewhere;
+    fake_now += fake_touched ? 1.5e-6 : 0.4e-6; /* as on an H200 */
+    fake_touched = 0;
     if (fake_later)
         fake_later();
     fake_later = NULL;
     return error;
+}
+
+static int gpumbi_dev_idle(void *stream)
+{
+    (void)stream;
+    return fake_now >= fake_busy;
+}
+
+static int gpumbi_dev_await(void *stream, void *event)
+{
+    (void)stream, (void)event;
+    return fake_enter(FAKE_AWAIT);
 }
 
 static int gpumbi_dev_capture_begin(void *stream)
@@ -584,10 +605,11 @@ static int gpumbi_dev_capture_end(void *stream, void **graph)
 {
     const int error = fake_enter(FAKE_CAPTURE_END);
     (void)stream;
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     if (!fake_capturing)
         return error ? error : fake_misuse("no capture is open");
-    if (error || !fake_capturing->runs) {
+    if (error || !graph || !fake_capturing->runs) {
         free(fake_capturing);
     } else {
         *graph = fake_capturing;
@@ -844,7 +866,7 @@ static double gpumbi_dev_clock(void)
 
 static void gpumbi_dev_date(char text[32])
 {
-    snprintf(text, 32, "2026-01-31T12:00:00Z");
+    snprintf(text, 32, "%s", fake_date);
 }
 
 #endif

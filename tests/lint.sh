@@ -192,6 +192,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
         "$hipcc" -x hip --offload-arch=gfx90a
     check "version" version
     check_with python3 "layers" python3 tests/layers.py
+    check_with python3 "mutations" python3 tests/mutate.py --table
     check "contents" contents
     check "100 columns" text '.{101}' 'too long' $code Makefile
     check "100 columns of prose" long_prose $prose

@@ -25,12 +25,12 @@ COLUMNS = (
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
     "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds "
     "to_device_bytes to_host_bytes link link_gbps pct_link process_medians_s "
-    "elements elements_per_s values settings"
+    "elements elements_per_s sampled_s values settings time_utc"
 ).split()
 SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
             "throttle series compared_with verdict fill flags link "
-            "process_medians_s values settings".split())
+            "process_medians_s values settings time_utc".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
                "ratio_rounds".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
@@ -42,6 +42,7 @@ SERIES = {"steady", "warming up", "slowing down", "two levels", "unsteady"}
 THROTTLE = {"power", "thermal", "hardware", "other"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?\Z")
 INTEGER = re.compile(r"-?\d+\Z")
+DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
 CLOSE = 1e-5  # relative; figures are printed with a limited number of digits
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -134,6 +135,7 @@ def check_row(row, where):
         check(close(row[name], value, tolerance),
               "%s: %s is %r, not %r" % (where, name, row[name], value))
 
+    check(DATE.match(row["time_utc"] or ""), where + ": no date and time: %s" % row["time_utc"])
     for name in "schema gpumb bench kernel backend device status timing meaning".split():
         if name in ("timing", "meaning") and row.get("status") != "ok":
             continue
@@ -382,7 +384,7 @@ def check_gbench(name, rows, part):
 
 def settings_of(tree):
     """The column of CSV that says what is not as by default, from the context of JSON."""
-    usual = {"precision": 0.01, "budget_s": 2, "warmup_s": 0.5, "min_samples": 30,
+    usual = {"precision": 0.01, "budget_s": 2, "least_s": 0.1, "warmup_s": 0.5, "min_samples": 30,
              "max_samples": 10000, "seed": 1, "profile": "quick", "cache": "hot",
              "order": "natural", "delta": 0.01, "peak_gbps": None, "processes": 1, "raw": "no",
              "strict": "no", "arguments": None}

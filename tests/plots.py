@@ -1,19 +1,34 @@
 """What plots/ draws, from rows of bench/results and from made ones. test_plots.sh runs it."""
 
+import contextlib
 import dataclasses
+import io
 import itertools
+import json
 import math
 import os
 import random
 import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from plots_check import RESULTS, ROOT, check, counts, finish, rows_of, run_program, write
+from plots_check import (
+    HOSTILE,
+    RESULTS,
+    ROOT,
+    check,
+    counts,
+    finish,
+    rows_of,
+    run_program,
+    write,
+)
 
 import families
+import passport
 import plot
 import rows as table
 import svg
@@ -66,11 +81,14 @@ class Text:
 class Drawn:
     """A figure as it is written: its texts, and what else there is by class."""
 
-    def __init__(self, family, panels, rows=None, caption=""):
+    def __init__(self, family, panels, rows=None, caption="", style=None, wide=svg.WIDE,
+                 inside=False):
         rows = rows or [p.row for s in panels.values() for points in s.values() for p in points]
-        self.title = families.title_of(family, rows)
-        self.picture = svg.picture(family, panels)
+        self.title, self.wide = families.title_of(family, rows), wide
+        self.picture = svg.picture(family, panels, style, wide)
         self.written = svg.alone(self.picture, self.title, caption)
+        if wide != svg.WIDE or inside:
+            self.written = svg.embedded(self.picture, self.title)
         self.root = ElementTree.fromstring(self.written)
         self.texts, self.parts = [], []
         self.walk(self.root, (0, 0), "")
@@ -82,7 +100,7 @@ class Drawn:
         moved = re.match(r"translate\((\S+) (\S+)\)", element.get("transform", ""))
         if moved:
             at = at[0] + float(moved[1]), at[1] + float(moved[2])
-        tag = element.tag.split("}")[1]
+        tag = element.tag.split("}")[-1]
         if tag == "text":
             self.texts.append(Text(element, at, color))
         elif tag in ("path", "rect"):
@@ -110,10 +128,10 @@ class Drawn:
 
     def wrong(self):
         """What lies upon another text, or is cut."""
-        high = float(self.root.get("height"))
+        high = float(self.root.get("viewBox").split()[3])
         own = [t for t in self.texts if t.words]
         found = [f"cut: {t.words}" for t in own
-                 if not all(0 <= x <= svg.WIDE and 0 <= y <= high for x, y in t.box)]
+                 if not all(0 <= x <= self.wide and 0 <= y <= high for x, y in t.box)]
         for a, b in itertools.combinations(own, 2):
             near = max(abs(a.x - b.x), abs(a.y - b.y)) < a.wide + b.wide
             found += [f"{a.words} upon {b.words}"] if near and a.upon(b) else []
@@ -448,11 +466,11 @@ def layout(tmp):
     for count in (4, 16, 45):
         names = [f"a kernel of a name as long as {i}" for i in range(count)]
         figure, found = figure_of(made(tmp, "bars.csv", kernel=names))
-        upright = sum(t.angle == -90 for t in figure.texts if "t" not in t.kind.split())
+        upright = sum(t.angle == -90 for t in figure.texts if not {"t", "v"} & set(t.kind.split()))
         check(upright == (count if count == 45 else 0), f"{count} names along x: {upright} upright")
         said = " ".join(t.words for t in figure.texts)
         check(all(n in said for n in names), f"{count} names along x: not all are there")
-        values = [t for t in figure.texts if "t" in t.kind.split()]
+        values = [t for t in figure.texts if {"t", "v"} & set(t.kind.split())]
         bars = [float(e.get("width")) for e, *_ in figure.of("rect", "b")]
         within = [(t.size if t.angle else t.wide) <= bar + 4 for t, bar in zip(values, bars)]
         check(all(within) and len(values) == len(bars) == count, f"{count}: values wider than bars")
@@ -549,10 +567,12 @@ def drawn_of_all_kinds(tmp):
             continue
         for f in found:
             for kind in {f.family.draw, families.heat}:
-                figure = Drawn(dataclasses.replace(f.family, draw=kind), f.panels)
-                shape = {k: len(v) for k, v in axes.items()}
-                check(not figure.wrong(), f"{kind} of {shape}: {figure.wrong()[:3]}")
-                figures += 1
+                for wide in (svg.WIDE, svg.NARROW):
+                    family = dataclasses.replace(f.family, draw=kind)
+                    figure = Drawn(family, f.panels, wide=wide)
+                    shape = {k: len(v) for k, v in axes.items()}
+                    check(not figure.wrong(), f"{kind} of {shape}, {wide}: {figure.wrong()[:3]}")
+                    figures += 1
     check(figures > 80, f"{figures} figures of random rows")
 
 
@@ -569,15 +589,329 @@ def everything(tmp):
     """All figures of all stored rows: marks for all points, colours that are seen on black."""
     check(set(families.MARKERS) < svg.MARKS.keys(), "a marker that svg.py does not know")
     ground, colors = re.search(r"prefers.*?\.w \{ fill: (#\w+)", svg.STYLE, re.S)[1], set()
-    for f in table.figures(table.read_all([RESULTS], quiet=True)):
-        figure = Drawn(f.family, f.panels, f.rows, f.caption)
-        check(not figure.wrong(), f"{f.name}: {figure.wrong()[:5]}")
+    meant, without = {}, []
+    for f in table.figures(table.read_all([RESULTS], quiet=True), without=without):
         points = sum(len(p) for series in f.panels.values() for p in series.values())
-        said = figure.written.count("<title>")
-        check(said == points, f"{f.name}: {points} points, {said} of them say what they are")
+        for wide, inside in ((svg.WIDE, True), (svg.WIDE, False), (svg.NARROW, True)):
+            figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style, wide, inside)
+            check(not figure.wrong(), f"{f.name}, {wide} wide: {figure.wrong()[:5]}")
+            marks = sum(figure.written.count(f'class="{kind}') for kind in ("k", "b\"", "q"))
+            keys = sum(key.count('class="k') + key.count('class="b"') for key, _ in
+                       figure.picture.legend if not inside)
+            check(marks - keys == points, f"{f.name}: {points} points, {marks - keys} marks")
+            said = figure.written.count("<title>")
+            check(said == points, f"{f.name}: {points} points, {said} of them say what they are")
         colors |= figure.picture.colors
+        if f.family.draw != families.heat and not families.named_by_axis(f.family):
+            looks = [f.style[s] for s in dict.fromkeys(s for p in f.panels.values() for s in p)]
+            for what in ("color", "marker", "label"):
+                found = {getattr(look, what) for look in looks}
+                check(len(found) == len(looks), f"{f.name}: {len(looks)} series, {what}s: {found}")
+            for s, look in f.style.items():
+                if isinstance(s, str) and s:
+                    meant.setdefault(s, set()).add(look.color)
+                    program = meant.setdefault((f.family.bench.split("/")[0], look.color), set())
+                    program.add(s)
+        shown = " ".join(t.words for t in Drawn(f.family, f.panels, f.rows, f.caption).texts)
+        check(not re.search("ceiling|\u03bc|\\bnan\\b", shown), f"{f.name}: {shown[:80]}")
     dim = {c for c in colors if contrast(svg.on_dark(c), ground) < 3}
     check(colors and not dim, f"colours that are not seen on {ground}: {dim}")
+    long = {"#000": "#000000", "#fff": "#ffffff"}
+    dim = {c for own in colors for c in (own, svg.on_dark(own))
+           if contrast(c, long[svg.upon(c)]) < 4}
+    check(not dim, f"numbers that are not read on bars of these: {dim}")
+    dim = {c for c in colors if contrast(c, "#ffffff") < 1.7}
+    check(not dim, f"colours that are not seen on white: {dim}")
+    several = {s: c for s, c in meant.items() if isinstance(s, str) and len(c) > 1}
+    check(len(meant) > 50 and not several, f"a name in several colours: {several}")
+    benches = {b.split("/")[0] for b, _ in filter(lambda of: isinstance(of, tuple), meant)}
+    names = {b: {n for of, own in meant.items() if isinstance(of, tuple) and of[0] == b
+                 for n in own} for b in benches}
+    few = [b for b in benches if len(names[b]) <= len(families.COLORS)]
+    shared = {k: s for k, s in meant.items() if k[0] in few and isinstance(k, tuple) and len(s) > 1}
+    check(len(few) > 5 and not shared, f"a colour of several names: {shared}")
+    check({b for b, _ in without} == {"floor/equal", "floor/idle", "floor/result"},
+          f"no figure of {without}")
+
+
+# ---- roofs, peaks, units, points -----------------------------------------------------------------
+
+
+def roofs(tmp):
+    """Memory's and arithmetic's peaks, and what was measured, where the values are; and named."""
+    figure, points, _ = drawn("roofline", RESULTS / "h200-roofline.csv")
+    words = [t.words for t in figure.texts]
+    names = ["peak of memory", "measured copy", "f64 peak", "f32 peak", "f16 peak"]
+    check(all(words.count(n) == 1 for n in names), f"names of the roofs: {words}")
+    legend = " ".join(figure.legend())
+    for said in ("peak: memory 4\u2009814 GB/s, f64 33.5, f32 66.9, f16 134 TFLOP/s",
+                 "measured: memory 4\u2009270 GB/s, f64 33.4, f32 65.0, f16 128 TFLOP/s"):
+        check(said in legend, f"{said} is not in the legend: {legend}")
+    lines = figure.of("path", "o")
+    dashes = [bool(e.get("stroke-dasharray")) for e, *_ in lines]
+    check(dashes == [False, True], f"peaks and what was measured: {dashes}")
+    def at(kernel, intensity):
+        (found,) = [e for e, *_ in figure.of("path", "k")
+                    if e[0].text.startswith(f"{kernel}\nFLOP for each byte {intensity}\n")]
+        return [float(v) for v in re.match(r"M(\S+) ([0-9.]+)", found.get("d")).groups()]
+
+    way = lines[1][0].get("d")  # what was measured: a slope, and a roof of each type
+    for kernel in ("f64", "f32", "f16"):
+        y = at(f"multiply-adds, {kernel}", 256)[1]
+        near = [abs(float(v) - y) < 0.2 for v in re.findall(r"M\S+ (\S+?)H", way)]
+        check(near.count(True) == 1, f"{kernel}: its measured roof is not at {y}: {way}")
+    ax, ay, bx, by = (float(v) for v in re.match(r"M(\S+) (\S+)L(\S+) ([0-9.]+)", way).groups())
+    x, y = at("multiply-adds, f64", 1)
+    off = ay + (by - ay) * (x - ax) / (bx - ax) - y
+    check(abs(off) < 1, f"a kernel at the rate of the copy is {off} from its slope")
+    write(tmp / "cpu.csv", [{**r, "peak_gbps": "", "ceiling_gbps": "", "type_peak_gflops": ""}
+                            for r in rows_of("h200-roofline.csv")])
+    figure, _, _ = drawn("roofline", tmp / "cpu.csv")
+    check(not figure.of("path", "o"), "roofs that are not known")
+
+    both = rows_of("h200-roofline.csv")
+    write(tmp / "two.csv", [{**r, "device": "Other", "peak_gbps": "9000"} for r in both])
+    found = list(table.figures(table.read_all([RESULTS / "h200-roofline.csv", tmp / "two.csv"],
+                                              apart=True), together=True))
+    figure = Drawn(found[0].family, found[0].panels, found[0].rows, "", found[0].style)
+    check(len(found) == 1 and not [w for w in figure.legend() if "peak" in w] and
+          not figure.wrong(), f"one device's roofs in a figure of two: {figure.legend()}")
+
+    lab = ROOT / "examples" / "labs" / "h200" / "12_roofline.json"
+    (f,) = table.figures(table.read_all([lab]))
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    words = " ".join([*figure.legend(), *(t.words for t in figure.texts)])
+    check("peak of memory" in words and "measured: memory" in words, f"lab 12: {words}")
+
+
+def peaks(tmp):
+    """What the link can do, in one way and in both; not in what it is no part of."""
+    figure, _, _ = drawn("transfer-rate", RESULTS / "h200-transfer.csv")
+    links = [w for w in figure.legend() if "link" in w]
+    wanted = [f"link\u2019s peak, {way} GB/s" for way in ("one way 63.0", "both ways 126")]
+    check(links == wanted, f"peaks of the link: {figure.legend()}")
+    check(any("measured copy" in w for w in figure.legend()), f"{figure.legend()}")
+    figure, _, _ = drawn("copy-block", RESULTS / "h200-copy.csv")
+    check(not [w for w in figure.legend() if "link" in w], "a link's peak in a copy")
+
+
+def units(tmp):
+    """ns where all is below 0.1 us, ms where all is above 1; the values are the same."""
+    for scale, unit, factor in ((1e-9, "ns", 1e9), (1e-6, "\u00b5s", 1e6), (1e-2, "ms", 1e3)):
+        path = made(tmp, "time.csv", lambda r: {"gbps": "", "gflops": "", "bytes": "", "flop": "",
+                    "median_s": str(scale * float(r["n"])), "ci_lo_s": "", "ci_hi_s": ""},
+                    n=(1, 2, 8))
+        (f,) = table.figures(table.read_all([path]))
+        figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+        check(figure.picture.upwards == f"Median time in {unit}", figure.picture.upwards)
+        (points,) = f.panels[""].values()
+        right = all(math.isclose(p.y, factor * float(p.row["median_s"])) for p in points)
+        check(right and len(points) == 3, f"{unit}: {[p.y for p in points]}")
+    check(families.axis_label("shared_kib") == "Shared in KiB"
+          and families.axis_label("shared_kib", "03_occupancy") == "Shared memory of a block in KiB"
+          and families.axis_label("n", "nbody/size") == "Number of bodies n", "names of axes")
+    for value, said in ((0.0625, "1/16"), (0.3, "0.3"), (4, "4")):
+        check(families.value_label("flop_per_byte", value) == said, f"{value}: not {said}")
+
+
+def stars(tmp):
+    """Published figures are points, each with its name; no line joins them."""
+    figure, _, _ = drawn("nbody-size", RESULTS / "h200-nbody.csv")
+    found = [e for e in figure.root.iter() if e.get("class") == "star"]
+    tags = [[c.tag.split("}")[1] for c in e] for e in found]
+    check(tags == [["path", "text"]] * 3, f"published figures: {tags}")
+    said = sorted(e[1].text for e in found)
+    wanted = ["K20x, CUDA (HIP: 1830): 1832", "Vega 64, HIP: 549", "Vega 64, HIP: 5580"]
+    check(said == wanted, f"names of the published: {said}")
+    drawn_of = [e[0].get("d").count("M") for e in found]
+    check(drawn_of == [1, 1, 1] and not any("L" in e[0].get("d") for e in found), "joined")
+
+
+def dulls(tmp):
+    """What would show one number, or x itself, is no figure; and it is said."""
+    for name, change, asked, why in (
+        ("same.csv", lambda r: {"gbps": "", "bytes": "", "median_s": "1e-5"}, (), "within 1 %"),
+        ("self.csv", lambda r: {"gbps": "", "bytes": "",
+                                "median_s": str(1e-6 * float(r["us"]))}, (), "asked for"),
+        ("other.csv", lambda r: {"gbps": "", "bytes": "",
+                                 "median_s": str(2e-6 * float(r["us"]))}, (), ""),
+        ("same.csv", lambda r: {"gbps": "", "bytes": "", "median_s": "1e-5"},
+         ("--x", "us"), ""),
+    ):
+        own = made(tmp, name, lambda r: {**change(r), "ci_lo_s": "", "ci_hi_s": "", "gflops": "",
+                                         "flop": ""}, us=(1, 5, 20))
+        out = tmp / (name + str(len(asked)))
+        code, error = run(own, "--out", out, *asked)
+        drawn_of = [f.name for f in out.iterdir() if f.suffix == ".svg"] if out.exists() else []
+        if why:
+            check("own/sum: no figure" in error and why in error and not drawn_of,
+                  f"{name}: {code} {error} {drawn_of}")
+        else:
+            check((code, error, len(drawn_of)) == (0, "", 1), f"{name}: {code} {error} {drawn_of}")
+
+
+def intervals(tmp):
+    """One that is far longer than the values goes on beyond the axis, with an arrow."""
+    path = made(tmp, "wide.csv", lambda r: {"ci_lo_s": str(float(r["median_s"]) / 50)
+                                            if r["n"] == "4" else r["ci_lo_s"]}, n=(1, 2, 4))
+    (f,) = table.figures(table.read_all([path]))
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    (points,) = f.panels[""].values()
+    top, high = max(p.y for p in points), svg.extent(f.family, points, [])[1]
+    check(top < high < 2 * top, f"an interval of 50 times the value: the axis goes to {high}")
+    ends = "".join(e.get("d") for e, *_ in figure.of("path", "e"))
+    check("l3-4l3 4" in ends, f"no arrow: {ends}")
+    path = made(tmp, "low.csv", lambda r: {"ci_hi_s": str(float(r["median_s"]) * 50)
+                                           if r["n"] == "4" else r["ci_hi_s"]}, n=(1, 2, 4))
+    (f,) = table.figures(table.read_all([path]), asked={"log": "y"})
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    ends = "".join(e.get("d") for e, *_ in figure.of("path", "e"))
+    check("l3 4l3-4" in ends and not figure.wrong(), f"no arrow below: {ends}")
+
+
+# ---- JSON, dates, hostile text ---------------------------------------------------------------
+
+
+def json_files(tmp):
+    """Rows of a JSON as those of the CSV; both beside each other are read once."""
+    both = [RESULTS / f"h200-mistakes.{end}" for end in ("csv", "json")]
+    texts = []
+    for path in both:
+        code, error = run(path, "--out", tmp / path.suffix[1:])
+        check((code, error) == (0, ""), f"{path.name}: {code} {error}")
+        made_of = [f for f in (tmp / path.suffix[1:]).iterdir() if f.suffix == ".svg"]
+        texts.append([re.sub(r"20\d\d-\d\d-\d\d", "", f.read_text()) for f in made_of])
+    check(len(texts[0]) == 1 and texts[0] == texts[1], "CSV and JSON are drawn differently")
+    (tmp / "two").mkdir()
+    for path in both:
+        shutil.copy(path, tmp / "two")
+    rows = table.read_all([tmp / "two"])
+    check(len(rows) == 16 and {r["@file"].suffix for r in rows} == {".csv"}, "rows read twice")
+    (tmp / "other.json").write_text('{"benchmarks": []}')
+    code, error = run(both[1], tmp / "other.json", "--out", tmp / "figures")
+    check(code == 0 and "other.json: skipped" in error, f"another JSON: {code} {error}")
+    top = json.loads(both[1].read_text())
+    for key, bad in (("device", 7), ("rows", {"a": 1}), ("rows", [3]), ("schema", 999),
+                     ("settings", "x"), ("notes", 5)):
+        (tmp / "bad.json").write_text(json.dumps({**top, key: bad}))
+        code, error = run(tmp / "bad.json", "--out", tmp / "bad")
+        check(code == 2 and "bad.json" in error and "\n" not in error, f"{key}: {code} {error}")
+
+
+def dates(tmp):
+    """A row's own time goes before its file's, in captions and in what replaces what."""
+    def at(name, times, faster=1):
+        own = iter(times)
+        return made(tmp, name, lambda r: {"time_utc": next(own), "gbps": str(faster * float(
+            r["gbps"])), "ci_lo_s": "", "ci_hi_s": ""}, n=(1, 2, 4))
+
+    def caption_of(*paths, date=None):
+        (f,) = table.figures(table.read_all(paths), date=date)
+        return f
+
+    new = at("new.csv", [f"2026-03-0{d}T07:05:0{d}Z" for d in (1, 2, 3)], 2)
+    check("; 2026-03-01 to 2026-03-03; " in caption_of(new).caption, caption_of(new).caption)
+    check("time" not in caption_of(new).family.series, "the time is an axis")
+    one = at("one.csv", [f"2026-03-01T0{d}:05:00Z" for d in (7, 8, 9)])
+    check("; 2026-03-01 07:05 to 09:05 UTC; " in caption_of(one).caption, caption_of(one).caption)
+    found = caption_of(one, date="2020-01-01").caption
+    check("2026-03-01 07:05" in found, f"--date replaces a time: {found}")
+    found = caption_of(new, date="2020-01-01").caption
+    check("; 2026-03-01 to 2026-03-03; " in found, f"--date replaces days: {found}")
+    old = at("old.csv", ["", "", ""])
+    os.utime(old, (2e9, 2e9))
+    check("; 2033-05-18; " in caption_of(old).caption, caption_of(old).caption)
+    check("; 2020-01-01; " in caption_of(old, date="2020-01-01").caption, "--date for an old file")
+    check("20" not in caption_of(at("odd.csv", ["yesterday"] * 3), date="DAY").caption
+          .split("; ")[1], "a time that is none")
+    # the file with the later rows replaces the other, whatever the files' own times
+    os.utime(one, (3e9, 3e9))
+    for paths in ((new, one), (one, new), (old, new), (new, old)):
+        found = caption_of(*paths)
+        (points,) = found.panels[""].values()
+        check({p.row["@file"] for p in points} == {new}, f"{[p.name for p in paths]}: the older")
+
+
+def hostile(tmp):
+    """Text of each column in turn: an SVG that parses, of known elements; one line, or Markdown of
+    which nothing is markup; or one line of an error."""
+    base = [r for r in rows_of("h200-strided.csv") if r["bench"] == "strided/memory"][:6]
+    own = [{**r, "bench": "own/sum", "way": w} for r in base for w in ("a", "b")]
+    refused = 0
+    for kind, rows in (("known", base), ("own", own)):
+        for column in [*rows[0], None]:
+            text = HOSTILE
+            changed = [{**r, column: text} if column else r for r in rows]
+            if column is None:  # the name of a column
+                changed = [{**r, text: str(i % 2)} for i, r in enumerate(rows)]
+            path, out = tmp / "hostile.csv", tmp / f"{kind}-out"
+            shutil.rmtree(out, ignore_errors=True)
+            write(path, changed)
+            code, error = run(path, "--out", out)
+            lines = error.rstrip("\n").split("\n")
+            check(code in (0, 2) and len(lines) <= 3 and "\x1b" not in error,
+                  f"{kind} {column}: {code} {error}")
+            refused += code == 2
+            made_of = sorted(out.iterdir()) if code == 0 else []
+            for f in made_of:
+                inside = f.resolve().parent == out.resolve() and re.fullmatch("[a-z0-9.-]+", f.name)
+                check(inside, f"{kind} {column}: a file {f}")
+                if f.suffix == ".svg":
+                    tags = {e.tag.split("}")[1] for e in ElementTree.parse(f).iter()}
+                    extra = tags - {"svg", "style", "rect", "text", "g", "path", "title"}
+                    check(not extra, f"{kind} {column}: elements {extra}")
+                    names = {a for e in ElementTree.parse(f).iter() for a in e.keys()}
+                    check(not [a for a in names if a.startswith("on") or a == "src"],
+                          f"{kind} {column}: attributes {names}")
+                else:
+                    bare = re.sub(r"\\.", "", f.read_text())
+                    check("<" not in bare and "\x1b" not in bare and "`" not in bare,
+                          f"{kind} {column}: Markdown {bare[:200]}")
+    check(refused > 20, f"{refused} columns of numbers that are none were refused")
+
+
+def make_says():
+    """On a fresh clone what to run, before anything is asked for; and FROM."""
+    if not shutil.which("make"):
+        counts["skipped"] += 1
+        print("plots.py: skipped: make plots: no make")
+        return
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    for target, program in (("plots", "plot.py"), ("report", "report.py")):
+        done = subprocess.run(["make", "-s", target, "FROM=no-such-folder"], cwd=ROOT, env=own,
+                              capture_output=True, text=True)
+        said = all(w in done.stdout for w in ("no-such-folder", "make bench", "FROM=bench/results"))
+        check(done.returncode and said, f"make {target}: {done.stdout} {done.stderr}")
+        done = subprocess.run(["make", "-n", target, "FROM=a.csv b.csv"], cwd=ROOT, env=own,
+                              capture_output=True, text=True)
+        words = ("no $from", "apt-get", f"plots/{program} a.csv b.csv")
+        order = [done.stdout.find(w) for w in words]
+        check(0 < order[0] < order[1] < order[2], f"make {target}: {order} {done.stdout}")
+
+
+# ---- the passport ------------------------------------------------------------------------------
+
+
+def passports():
+    """Names of columns are whole, however long, and numbers stand below them."""
+    rows = [{**r, "device": name} for name in ("NVIDIA H100 80GB HBM3", "A device of a far longer "
+            "name than any that has been sold") for r in rows_of("h200-copy.csv")]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        passport.page(passport.by_device(rows_of("h200-copy.csv")), passport.by_device(rows))
+    lines = said.getvalue().split("\n")
+    here = next(i for i, line in enumerate(lines) if " here" in line)
+    head = [line[67:] for line in lines[2 : here + 1]]
+    words = " ".join(w for line in head for w in line.split())
+    wanted = sorted(f"{r} (cuda)".split() for r in {r["device"] for r in rows})
+    check(sorted(words.split()) == sorted(w for own in wanted for w in own), f"columns: {words}")
+    numbers = next(line for line in lines if line.startswith("  copy "))
+    last = [m.end() for m in re.finditer(r"\S+", numbers[67:])]
+    heads = {m.end() for line in head for m in re.finditer(r"\S+", line)}
+    check(len(last) == 2 and set(last) <= heads, f"numbers end at {last}, names at {heads}")
+    labels = [f.label for own in passport.PAGE.values() for f in own]
+    bare = [n for n in labels if n.split()[0] in ("from", "and", "of")]
+    check(not bare and len(set(labels)) == len(labels), f"names of rows that are not whole: {bare}")
 
 
 # ---- the stored figures --------------------------------------------------------------------------
@@ -599,8 +933,11 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, stored):
+                 drawn_of_all_kinds, everything, roofs, peaks, units, stars, dulls, intervals,
+                 json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
+    make_says()
+    passports()
 finish()

@@ -41,7 +41,11 @@ def run_program(program, arguments):
             program.main()
             return 0, error.getvalue()
         except program.Problem as problem:
-            return 2, str(problem)
+            program.say(problem)  # as the program does
+            return 2, error.getvalue().removesuffix("\n").partition(": ")[2]
+
+
+HOSTILE = '"><img src=x onerror=alert(1)></title><script>alert(2)</script>\'&\n\x1b[31m# `x`\u2028'
 
 
 def finish():

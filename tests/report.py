@@ -11,10 +11,21 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
-from plots_check import RESULTS, ROOT, check, counts, finish, rows_of, run_program, write
+from plots_check import (
+    HOSTILE,
+    RESULTS,
+    ROOT,
+    check,
+    counts,
+    finish,
+    rows_of,
+    run_program,
+    write,
+)
 
 import families
 import report
+import rows as table
 
 VOID = {"meta", "link", "br", "input"}
 
@@ -30,16 +41,22 @@ class Page(HTMLParser):
         super().__init__()
         self.open, self.wrong, self.ids, self.links, self.outside = [], [], Counter(), set(), []
         self.tables, self.rows, self.cell, self.owner, self.words = {}, None, None, "", []
+        self.id_of, self.elements, self.parts, self.all_tables = {}, Counter(), [], []
         self.feed(text)
         self.close()
         self.wrong += self.open
 
     def handle_starttag(self, tag, attributes):
         own = dict(attributes)
+        self.elements[tag] += 1
+        self.elements.update(f"@{name}" for name in own)
+        if tag == "summary":
+            self.parts.append(self.open[-1])
         if tag not in VOID:
             self.open.append(tag)
         if "id" in own:
             self.ids[own["id"]] += 1
+            self.id_of[own["id"]] = tag
         if tag == "details":
             self.owner = own.get("id", "")
         for name in ("href", "src", "action", "data", "xlink:href", "srcset", "poster"):
@@ -50,6 +67,7 @@ class Page(HTMLParser):
                 self.outside.append(link)
         if tag == "tbody":
             self.rows = self.tables.setdefault(self.owner, [])
+            self.all_tables.append(self.rows)
         elif tag == "tr" and self.rows is not None:
             self.rows.append([])
         elif tag == "td" and self.rows is not None:
@@ -75,6 +93,15 @@ def page_of(path):
     check(not page.wrong, f"{path.name}: tags that are not balanced: {page.wrong[:5]}")
     check(not page.outside, f"{path.name}: external references: {page.outside[:3]}")
     check(not re.search(r"url\(|@import|https?://", text), f"{path.name}: names a place outside")
+    shown = "".join(page.words).split("// What report.py")[0]
+    check("\u03bc" not in shown and not re.search(r"\d us\b", shown),
+          f"{path.name}: other spellings of \u00b5s: {re.findall(r'.{20}[0-9] us', shown)[:3]}")
+    cells = [c for rows in page.all_tables for line in rows for c in line]
+    bad = [c for c in cells if re.search(r"\bnan\b", c)]
+    check(not bad, f"{path.name}: cells that are no number: {len(bad)} {bad[:3]}")
+    empty = sum(not any(line[i] for line in rows) for rows in page.all_tables if rows
+                for i in range(1, len(rows[0])))
+    check(not empty, f"{path.name}: {empty} empty columns")
     lost = page.links - set(page.ids) - {""}
     check(not lost, f"{path.name}: anchors that are not there: {sorted(lost)[:5]}")
     double = [i for i, n in page.ids.items() if n > 1]
@@ -105,18 +132,29 @@ def stored(tmp):
         best = max(sum(f"{m / s:.5g}" in shown for m in medians) for s in scales)
         check(best == len(medians), f"{bench}: {best} of {len(medians)} medians")
         flags = Counter(f for r in rows for f in r["flags"].split(";") if f)
-        said = Counter(f for line in found for f in line[-1].split())
+        said = Counter(f for line in found for f in line[-1].split() if flags)
         check(flags == said, f"{bench}: flags {said}, not {flags}")
+    drawn = {i for i, tag in page.id_of.items() if tag == "figure"}
     for f in families.FAMILIES:
         if f.bench in benches:
-            drawn = any(i.endswith(f"-{f.name}") for i in page.ids)
-            check(drawn, f"{f.name}: no figure")
+            check(any(i.endswith(f"-{f.name}") for i in drawn), f"{f.name}: no figure")
     others = [b for b in benches if b not in {f.bench for f in families.FAMILIES}]
-    for b in others:
-        check(any(i.endswith(f"-{families.file_name(b)}") for i in page.ids), f"{b}: no figure")
+    without = [b for b in others
+               if not any(i.endswith(f"-{families.file_name(b)}") for i in drawn)]
+    check(sorted(without) == ["floor/equal", "floor/idle", "floor/result"], f"none: {without}")
     words = "".join(page.words)
+    check(words.count("No figure: ") == len(without), "no figure, and no reason")
+    twins = [len(re.findall(f'<svg class="{kind}"', text)) for kind in ("big", "small")]
+    check(twins == [len(drawn)] * 2, f"wide and narrow figures: {twins}, not {len(drawn)}")
+    sections = len(re.findall("<details open class=part><summary><h2 ", text))
+    check(sections == len(re.findall("<h2", text)) > 20, f"{sections} sections that fold")
+    check('<body id="top">' in text and '<a class=top href="#top">' in text, "no way back")
+    names = [line[0] for rows in page.all_tables[:2] for line in rows]
+    bare = [n for n in names if re.match("(from|and|which|its|in|of|for) ", n)]
+    check(len(names) > 40 and not bare, f"names of rows that are not whole: {bare}")
     for c in json.loads((RESULTS / "h200-context.json").read_text()).values():
         for note in c.get("notes", []) if isinstance(c, dict) else []:
+            note = re.sub(r"(?<=\d) us\b", " \u00b5s", note)
             check(note in words, f"a note is missing: {note}")
     check("build/cuda/offset --full" in words, "no command with the settings of offset")
     return out
@@ -211,6 +249,143 @@ def made(tmp):
     check(not (tmp / "bad.html").exists(), "written although the input is bad")
 
 
+# ---- text that must not become markup ------------------------------------------------------------
+
+
+def places(value, path=()):
+    """The paths to all keys and to all that is no object in a JSON value."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield (*path, key), True
+            yield from places(inside, (*path, key))
+    elif isinstance(value, list):
+        for i, inside in enumerate(value[:2]):
+            yield from places(inside, (*path, i))
+    if path:
+        yield path, False
+
+
+def changed(top, path, key):
+    """A copy with the hostile text at this path, or as the name of what is there."""
+    copy = json.loads(json.dumps(top))
+    inside = copy
+    for step in path[:-1]:
+        inside = inside[step]
+    if key:
+        inside[HOSTILE] = inside.pop(path[-1])
+    else:
+        inside[path[-1]] = HOSTILE
+    return copy
+
+
+def page_is_clean(out, code, error, what, plain):
+    """Of the elements and attributes of a page without such text; or one line of an error."""
+    others = [line for line in error.rstrip("\n").split("\n")[1:] if line[:11] != "report.py: "]
+    check(code in (0, 2) and not others and "\x1b" not in error, f"{what}: {code} {error}")
+    if code == 0:
+        text = out.read_text("utf-8")
+        page = Page(text)
+        extra = sorted(set(page.elements) - set(plain.elements))
+        check(not extra and not page.wrong, f"{what}: {extra} {page.wrong[:3]}")
+        check(page.elements["script"] == 1 and page.elements["title"] == text.count("<title>")
+              and not page.outside, f"{what}: elements, links {page.outside[:3]}")
+        check(not re.search("[\x00-\x08\x0b-\x1f]", text), f"{what}: control characters")
+        check(not [i for i in page.ids if not re.fullmatch("[A-Za-z0-9_-]+", i)]
+              and max(page.ids.values()) == 1, f"{what}: ids")
+    return code
+
+
+def hostile(tmp):
+    """Each field of CSV and JSON, and each name of one, in turn."""
+    out, base = tmp / "page.html", []
+    run(RESULTS, "--out", out)
+    plain = Page(out.read_text("utf-8"))
+    for name in ("transfer", "roofline", "mistakes", "offset"):
+        base.append(rows_of(f"h200-{name}.csv")[:4])
+    base[3][0].update(flags="noisy;unsettled", verdict="faster", compared_with="a kernel",
+                      ratio="0.9", status="ok", time_utc="2026-03-01T07:05:00Z")
+    for rows in base:
+        path = tmp / "rows.csv"
+        rows = [{**r, "time_utc": r.get("time_utc") or ""} for r in rows]
+        write(path, rows)
+        code, error = run(path, "--out", out)
+        codes = Counter()
+        check(code == 0, f"rows as they are: {error}")
+        for column in rows[0]:
+            for every in (False, True)[: 1 + (rows[0]["bench"] == "mistakes")]:
+                own = [{**r, column: HOSTILE} if every or r is rows[0] else r for r in rows]
+                write(path, own)
+                code, error = run(path, "--out", out)
+                codes[page_is_clean(out, code, error, f"{rows[0]['bench']}: {column}", plain)] += 1
+            write(path, [{**r, HOSTILE: i % 2} for i, r in enumerate(rows)])
+        code, error = run(path, "--out", out)
+        page_is_clean(out, code, error, f"{rows[0]['bench']}: the name of a column", plain)
+        check(codes[0] > 20 and codes[2] > 50, f"{rows[0]['bench']}: exit codes {codes}")
+
+    # what each benchmark has of its own, for what its figures do with it
+    benches = {}
+    for f in sorted(RESULTS.glob("h200-*.csv")):
+        for r in rows_of(f):
+            if "schema" in r and r["status"] == "ok":
+                benches.setdefault(r["bench"], []).append(r)
+    tried = 0
+    for bench, rows in benches.items():
+        rows = rows[:: max(1, len(rows) // 5)]
+        rows = [{c: r.get(c, "") for c in rows[0]} for r in rows]
+        for column in (c for c in rows[0] if c not in table.fixed_columns() and rows[0][c]):
+            for first in (True, False):
+                some = rows[:1] if first else rows
+                write(path, [{**r, column: HOSTILE} if r in some else r for r in rows])
+                code, error = run(path, "--out", out)
+                page_is_clean(out, code, error, f"{bench}: {column}", plain)
+                tried += 1
+    check(len(benches) > 60 and tried > 300, f"{tried} columns of {len(benches)} benchmarks")
+
+    top = json.loads((RESULTS / "h200-mistakes.json").read_text())
+    top["rows"] = top["rows"][:3]
+    top["rows"][0]["axes"] = {"n": 4}
+    top["rows"][0]["values"] = {"found": 3, "what": "text"}
+    path = tmp / "mistakes.json"
+    path.write_text(json.dumps(top))
+    (tmp / "rows.csv").unlink()
+    code, error = run(tmp / "mistakes.json", "--out", out)
+    codes = Counter()
+    check(code == 0, f"JSON as it is: {error}")
+    for at, key in places(top):
+        path.write_text(json.dumps(changed(top, at, key)))
+        code, error = run(path, "--out", out)
+        codes[page_is_clean(out, code, error, f"JSON {at} {'name' if key else ''}", plain)] += 1
+    check(codes[0] > 100 and codes[2] > 30, f"JSON: exit codes {codes}")
+    for option in ("--title", "--date"):
+        path.write_text(json.dumps(top))
+        code, error = run(path, "--out", out, option, HOSTILE)
+        page_is_clean(out, code, error, option, plain)
+    bad = tmp / "<img src=x onerror=alert(1)>.txt"
+    bad.write_text(HOSTILE)
+    code, error = run(path, "--out", out, "--compared", bad)
+    page_is_clean(out, code, error, "--compared", plain)
+
+
+def dates(tmp):
+    """Rows that say when they were measured, and such that do not."""
+    rows = rows_of("h200-host.csv")
+    own = [{**r, "time_utc": f"2026-03-01T07:{i:02}:00Z"} for i, r in enumerate(rows)]
+    write(tmp / "new.csv", own)
+    run(tmp / "new.csv", "--out", tmp / "new.html")
+    words = "".join(page_of(tmp / "new.html")[1].words)
+    check(f"Measured 2026-03-01 07:00 to 07:{len(own) - 1:02} UTC." in words, words[:300])
+    check("file of" not in words and "2026-03-01 07:" in words, "the file's date")
+    write(tmp / "old.csv", rows)
+    os.utime(tmp / "old.csv", (2e9, 2e9))
+    run(tmp / "old.csv", "--out", tmp / "old.html")
+    check("Files of 2033-05-18." in "".join(page_of(tmp / "old.html")[1].words), "an old file")
+    code, _ = run(tmp / "old.csv", tmp / "new.csv", "--overlay", "--date", "2020-02-02",
+                  "--out", tmp / "both.html")
+    words = "".join(page_of(tmp / "both.html")[1].words)
+    check(code == 0 and "files of 2020-02-02" in words and "Measured 2026-03-01" in words,
+          words[:300])
+
+
 # ---- in a browser --------------------------------------------------------------------------------
 
 WATCH = """<script>
@@ -243,22 +418,31 @@ for (const find of document.querySelectorAll('input.find')) {
   if (none && !rows[0].hidden) shown++;
   else wrong.push('not filtered');
 }
+const narrow_now = matchMedia('(max-width: 40rem)').matches;
+for (const part of narrow_now ? document.querySelectorAll('details') : []) part.open = true;
+name_cells();  // as their toggle events, which come later, do
 for (const picture of document.querySelectorAll('.picture > svg')) {
+  if ((getComputedStyle(picture).display === 'none') !== (picture.matches('.big') === narrow_now))
+    wrong.push('the figure of another width is shown');
+  if (getComputedStyle(picture).display === 'none') continue;
   const page = picture.getBoundingClientRect(), where = picture.closest('figure').id;
   const texts = [...picture.querySelectorAll('text:not([transform])')]
     .map((text) => [text.textContent, text.getBoundingClientRect()]);
   const small = page.width / picture.viewBox.baseVal.width;
   texts.forEach(([text, a], i) => {
-    if (a.left < page.left - 1 || a.right > page.right + 1 || a.bottom > page.bottom + 1)
+    if (a.top < page.top - 1 || a.left < page.left - 1 || a.right > page.right + 1 ||
+        a.bottom > page.bottom + 1)
       wrong.push(where + ': cut: ' + text);
     for (const [other, b] of texts.slice(i + 1))
       if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
           Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3 * small)
         wrong.push(where + ': ' + text + ' lies upon ' + other);
   });
-  if (small * parseFloat(getComputedStyle(picture).fontSize) < 9)
+  if (small * parseFloat(getComputedStyle(picture).fontSize) < 11)
     wrong.push(where + ': too small to be read');
-  const mark = picture.querySelector('title').parentNode, text = mark.textContent;
+  if (picture.parentNode.scrollWidth > picture.parentNode.clientWidth)
+    wrong.push(where + ': scrolls sideways');
+  const mark = picture.querySelector('.k, .b, .q'), text = mark.textContent;
   const box = mark.getBoundingClientRect();
   picture.dispatchEvent(new PointerEvent('pointermove',
     {clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}));
@@ -277,10 +461,32 @@ for (const picture of document.querySelectorAll('.picture > svg')) {
   else wrong.push(where + ': no values by ' + lost);
 }
 if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the window');
+for (const box of narrow_now ? document.querySelectorAll('.scroll, .wide, pre, table') : [])
+  if (box.scrollWidth > box.clientWidth + 1) {
+    wrong.push('scrolls sideways: ' + box.textContent.slice(0, 60));
+    break;
+  }
+const parts_all = [...document.querySelectorAll('details.part')];
+const button = document.querySelector('nav button');
+if (button.textContent !== 'Fold all') wrong.push('folding is not offered');
+button.click();
+if (!parts_all.every((p) => !p.open)) wrong.push('not folded');
+const deep = document.querySelector('details.part h3[id]');
+location.hash = deep.id;
+deep.closest('details.part').open = false;  // whatever the browser does by itself
+dispatchEvent(new HashChangeEvent('hashchange'));
+if (!deep.closest('details.part').open || deep.getClientRects().length === 0)
+  wrong.push('a link does not unfold');
+location.hash = 'top';
+button.click();  // one is open: all are folded, then all unfolded
+button.click();
+if (!parts_all.every((p) => p.open)) wrong.push('not unfolded');
+const up = document.querySelector('a.top').getBoundingClientRect();
+if (up.right > innerWidth || up.bottom > innerHeight || up.width < 20) wrong.push('no way back');
 const light = (color) => color.match(/[0-9]+/g).slice(0, 3).reduce((sum, c) => sum + Number(c), 0);
 const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 const ground = light(getComputedStyle(document.body).backgroundColor);
-for (const text of document.querySelectorAll('p, h2, td, .picture text:not([style])')) {
+for (const text of document.querySelectorAll('p, h2, td, .picture text:not([style]):not(.v)')) {
   const own = getComputedStyle(text), ink = light(text.closest('svg') ? own.fill : own.color);
   if (dark ? ink - ground < 200 : ground - ink < 200) {
     wrong.push('not seen: ' + text.textContent);
@@ -308,7 +514,7 @@ def browser(path, tmp, width, dark):
     (tmp / "watched.html").write_text(watched, encoding="utf-8")
     (tmp / "frame.html").write_text(FRAME.format(width), encoding="utf-8")
     command = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += ["--window-size=1300,900", f"--blink-settings=preferredColorScheme={int(not dark)}"]
+    command += ["--window-size=1500,900", f"--blink-settings=preferredColorScheme={int(not dark)}"]
     command += [f"--user-data-dir={tmp / 'profile'}", "--enable-logging=stderr", "--dump-dom"]
     try:
         done = subprocess.run(
@@ -331,10 +537,12 @@ def browser(path, tmp, width, dark):
 
 with tempfile.TemporaryDirectory() as folder:
     here = Path(folder)
-    (here / "made").mkdir()
-    made(here / "made")
+    for part in (made, dates, hostile):
+        (here / part.__name__).mkdir()
+        part(here / part.__name__)
     flags()
     page = stored(here)
-    browser(page, here, 1200, False)
-    browser(page, here, 400, True)
+    for width in (400, 900, 1400):
+        browser(page, here, width, False)
+        browser(page, here, width, True)
 finish()

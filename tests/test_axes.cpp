@@ -12,6 +12,9 @@ static int loud;
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
+#include "printed.h"
+#include "start.h"
 
 #include <cfloat>
 #include <unistd.h>
@@ -238,13 +241,12 @@ static void test_bad_values()
 /* --list shows the values, and processes find each other's rows. */
 static void test_other_processes(const char *self)
 {
-    const std::string out = folder + "/out.txt", csv = folder + "/three.csv";
-    std::string command = std::string(self) + " --list >" + out;
-    CHECK_INT(system(command.c_str()), 0);
-    CHECK(has(read_all(out.c_str()), " axis   alpha = 0.1 0.3333333333333333 1e-300 "));
-    command = std::string(self) + " --samples 6:6 --warmup 0 --processes 3 --csv " + csv + " >" +
-              out + " 2>&1";
-    CHECK_INT(system(command.c_str()), 0);
+    const std::string csv = folder + "/three.csv";
+    const std::string list = printed([&] { CHECK_INT(start({self, "--list"}), 0); });
+    CHECK(has(list, " axis   alpha = 0.1 0.3333333333333333 1e-300 "));
+    printed([&] {
+        CHECK_INT(start({self, "--samples=6:6", "--warmup=0", "--processes=3", "--csv", csv}), 0);
+    });
     for (int i = 0; i < 2 * (int)real_count; i++)
         CHECK_STR(fake_csv(csv.c_str(), i, "processes"), "3");
 }
@@ -316,14 +318,15 @@ int main(int argc, char **argv)
         loud = 1;
         return program(std::vector<std::string>(argv + 1, argv + argc));
     }
-    char name[] = "/tmp/gpumb-axes-XXXXXX";
-    folder = mkdtemp(name) ? name : "";
+    folder = make_folder("gpumb-axes");
+    if (!CHECK(!folder.empty()))
+        return CHECK_SUMMARY();
     test_lossless();
     test_compare();
     test_option();
     test_bad_values();
     test_other_processes(argv[0]);
     test_templates();
-    CHECK_INT(system(("rm -r " + folder).c_str()), 0);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -19,7 +19,7 @@ columns=$columns,mem_clock_before_mhz,mem_clock_mhz,temp_before_c,temp_c,power_w
 columns=$columns,gb_per_j,throttle,others,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
 columns=$columns,fill,seed,processes,process_lo_s,process_hi_s,flags,ratio_rounds
 columns=$columns,to_device_bytes,to_host_bytes,link,link_gbps,pct_link
-columns=$columns,process_medians_s,elements,elements_per_s,values,settings
+columns=$columns,process_medians_s,elements,elements_per_s,sampled_s,values,settings,time_utc
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
 newline='
@@ -40,6 +40,13 @@ with() {
     run "$@"
     check "exit code $code, not $wanted_code: $*: $(head -n 3 "$tmp/err")" \
         test "$code" -eq "$wanted_code"
+}
+
+# with_files NAME CODE ARGUMENT...: and leaves its rows in $tmp/NAME.csv, .json and .md
+with_files() {
+    file=$tmp/$1
+    shift
+    with "$@" --csv "$file.csv" --json "$file.json" --md "$file.md"
 }
 
 head_line() { sed -n 1p "$1" | tr -d '\r'; }
@@ -77,6 +84,11 @@ else
     skip "no python3 to read the files back"
     parse() { :; }
 fi
+parse_files() { # NAME ARGUMENT...
+    file=$tmp/$1
+    shift
+    parse --csv "$file.csv" --json "$file.json" --md "$file.md" "$@"
+}
 
 # column NAME FILE: a column of a CSV file without quotes in its rows
 column() {
@@ -283,8 +295,7 @@ check "an error in the command line has left a .part" not test -e "$tmp/old.csv.
 
 # ---- what is right -------------------------------------------------------------------------------
 
-files="--csv $tmp/a.csv --json $tmp/a.json --md $tmp/a.md"
-with 0 $quick $files --filter=zcopy --seed 7
+with_files a 0 $quick --filter=zcopy --seed 7
 check "files: no a.csv" test -s "$tmp/a.csv"
 check "files: no a.json" test -s "$tmp/a.json"
 check "files: no a.md" test -s "$tmp/a.md"
@@ -303,7 +314,7 @@ check "form" test "$(column form "$tmp/a.csv" | tr '\n' ' ')" = "naive naive fas
 check "no words on the emulation in the table" has 'emulated' "$tmp/out"
 check "colours without a terminal" not grep -q "$escape" "$tmp/out"
 check "colours without a terminal, on stderr" not grep -q "$escape" "$tmp/err"
-parse $files --rows 4
+parse_files a --rows 4
 
 # the union of the axes; empty where a benchmark does not have one
 with 0 $quick --filter copy --csv "$tmp/b.csv" --json "$tmp/b.json" --md "$tmp/b.md"
@@ -368,14 +379,13 @@ check "--quick" test "$(column bytes "$tmp/x.csv" | head -n 1)" -eq 8000
 
 # ---- rows that go wrong --------------------------------------------------------------------------
 
-files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
 trouble() { # CODE TROUBLE STATUS REASON
-    with "$1" $quick --filter odd --axis trouble="$2" $files
+    with_files x "$1" $quick --filter odd --axis trouble="$2"
     check "trouble $2: no file" test -s "$tmp/x.csv"
     check "trouble $2: no reason on the terminal" grep -qE "$4" "$tmp/out"
     check "trouble $2: no reason in the CSV" grep -qE "$4" "$tmp/x.csv"
     check "trouble $2: status" test "$(grep -c ",$3," "$tmp/x.csv")" -eq 2
-    parse $files --rows 2
+    parse_files x --rows 2
 }
 trouble 1 1 failed 'element 7'
 trouble 1 2 skipped 'the author'
@@ -383,18 +393,18 @@ trouble 1 3 skipped 'memory|large|fit|alloc'
 trouble 1 4 skipped '1048576|block|thread'
 trouble 1 5 failed 'element 7'
 
-with 0 $quick --filter odd --axis trouble=0,2 $files # not all rows are skipped
+with_files x 0 $quick --filter odd --axis trouble=0,2 # not all rows are skipped
 
 # the sweep goes on behind them, and the summary counts
-with 1 $quick --filter odd --axis trouble=0:5:+1 $files
-parse $files --rows 12
+with_files x 1 $quick --filter odd --axis trouble=0:5:+1
+parse_files x --rows 12
 check "failed rows" test "$(grep -c ',failed,' "$tmp/x.csv")" -eq 4
 check "skipped rows" test "$(grep -c ',skipped,' "$tmp/x.csv")" -eq 6
 check "right rows" test "$(grep -c ',ok,' "$tmp/x.csv")" -eq 2
 
 # names with quotes, commas, line breaks
 if command -v python3 >/dev/null 2>&1; then
-    with 0 $quick --filter odd $files
+    with_files x 0 $quick --filter odd
     cat >"$tmp/names.py" <<'END'
 import csv, json, sys
 kernel = 'a "quoted", name | with\na newline and \\'
@@ -733,16 +743,15 @@ done
 
 # ---- several processes ---------------------------------------------------------------------------
 
-children() { # of processes still there that the program has started
-    ps -e -o stat=,args= | awk -v program="$program" '
+children() { # of processes still there that the program has started; ps may mask an umlaut
+    ps -e -o stat=,args= | awk -v program="${tmp##*/}/program" '
         !/^Z/ && !/awk/ && index($0, program) { count++ }
         END { print count + 0 }'
 }
 
-files="--csv $tmp/x.csv --json $tmp/x.json --md $tmp/x.md"
 OWN_LOG=$tmp/own.log
 export OWN_LOG
-with 0 $quick $one --own=hello --processes 3 $files
+with_files x 0 $quick $one --own=hello --processes 3
 check "progress where no terminal is: $(cat "$tmp/err")" not test -s "$tmp/err"
 check "processes" all 3 processes "$tmp/x.csv"
 check "medians of processes: $(first process_medians_s "$tmp/x.csv")" \
@@ -750,8 +759,8 @@ check "medians of processes: $(first process_medians_s "$tmp/x.csv")" \
 check "own arguments" test "$(tr '\n' ' ' <"$tmp/own.log")" = "hello hello hello "
 check "its output, more than once" test "$(grep -c '^own: hello$' "$tmp/out")" -eq 1
 check "the table, more than once" test "$(grep -c '^gpumb' "$tmp/out")" -eq 1
-parse $files --rows 2
-with 0 $quick $one --own=hello $files
+parse_files x --rows 2
+with_files x 0 $quick $one --own=hello
 check "processes of one" all '' processes "$tmp/x.csv"
 cp "$tmp/x.csv" "$tmp/one.csv"
 with 0 $quick $one --processes=2 --compare "$tmp/one.csv" --csv "$tmp/two.csv"
@@ -762,8 +771,8 @@ check "no hint at --processes" has 'spread between processes: 1.5 % assumed' "$t
 with 0 $quick $one --processes 5 --csv "$tmp/five.csv"
 with 0 $quick $one --processes 5 --compare "$tmp/five.csv"
 check "spread of both sides" has 'spread between processes: measured, in the intervals$' "$tmp/out"
-with 1 $quick --processes 2 --filter odd --axis trouble=0,1,2 $files
-parse $files --rows 6
+with_files x 1 $quick --processes 2 --filter odd --axis trouble=0,1,2
+parse_files x --rows 6
 with 0 --list --processes 3
 check "--list in processes" not test -s "$tmp/err"
 

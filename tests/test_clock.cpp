@@ -171,8 +171,8 @@ static const double gap = 0.5e-6; // fake_node_cost
 
 static void test_automatic_way()
 {
-    static const double spans[] = {2e-6, 3e-6, 5e-6, 20e-6, 100e-6, 400e-6};
-    static const double longer[] = {0.6e-3, 1e-3, 5e-3};
+    static const double spans[] = {2e-6, 3e-6, 5e-6, 20e-6, 100e-6, 400e-6, 1e-3};
+    static const double longer[] = {1.6e-3, 3e-3, 5e-3};
     for (int warm = 0; warm < 2; warm++) {
         gpumb_settings s = settings();
         s.warmup_s = warm ? 0.5 : -1;
@@ -303,15 +303,29 @@ static void test_calibration()
     close(g, 0);
 }
 
-enum { BEGIN_FAILS, END_FAILS, SECOND_BEGIN_FAILS, EMPTY, A_THIRD, TROUBLES, MOST, ALL };
+enum {
+    BEGIN_FAILS,
+    END_FAILS,
+    LATER_BEGIN_FAILS,
+    SECOND_GRAPH_FAILS,
+    EMPTY,
+    A_THIRD,
+    TROUBLES,
+    MOST,
+    ALL
+};
+
+// Captures before that of the first graph: of a body and of nothing, in turn.
+enum { WITNESSES = 2 * GPUMBI_LOOKS };
 
 static void measure_uncapturable(gpumb *g, int trouble, const char *name)
 {
     const double t = 20e-6;
-    static const double part[] = {1, 1, 1, 0, 1. / 3, 1, 0.8, 1};
+    static const double part[] = {1, 1, 1, 1, 0, 1. / 3, 1, 0.8, 1};
+    static const uint64_t fails_at[] = {1, 1, 3, WITNESSES + 2};
     fake_fail_error = FAKE_REFUSED;
     fake_fail_verb = trouble == END_FAILS ? FAKE_CAPTURE_END : FAKE_CAPTURE_BEGIN;
-    fake_fail_verb_at = trouble == SECOND_BEGIN_FAILS ? 2 : trouble <= END_FAILS ? 1 : 0;
+    fake_fail_verb_at = trouble <= SECOND_GRAPH_FAILS ? fails_at[trouble] : 0;
     GPUMB_MEASURE(g, name) {
         const double seconds = fake_capturing ? t * part[trouble] : t;
         known_run(seconds);
@@ -455,6 +469,22 @@ static bool launch_bound(double seconds, uint64_t grid, uint64_t block, double b
     return flagged("launch-bound");
 }
 
+// What the gap hides differs between rows: 8 % of it is added to what the samples say.
+static void test_launch_bound_interval()
+{
+    for (double t : {2e-6, 20e-6}) {
+        gpumb *g = open(settings());
+        gpumb_result r;
+        GPUMB_TIME(&r) {
+            known_run(t);
+        }
+        close(g, 0);
+        const double half = (r.time.ci_hi - r.time.ci_lo) / 2;
+        CHECK_INT((r.flags & GPUMB_FLAG_LAUNCH_BOUND) != 0, t < 10e-6);
+        CHECK_NEAR(half, t < 10e-6 ? 0.08 * gap : 0.0015 * t, 0.1 * 0.08 * gap);
+    }
+}
+
 static void test_launch_bound()
 {
     // a single block: the gap is known to 0.1 us, so that 4 gaps are 5 % and more
@@ -528,6 +558,113 @@ static void test_launch_bound()
     CHECK(!launch_bound(1.5e-6, 1, 32, 1e-9, GPUMB_TIMING_GRAPH));
 }
 
+// ---- several streams, bodies that say that they may be captured, and those that wait ----
+
+// Streams are ordered around each run, those of a batch and of a capture counted in.
+static void test_streams()
+{
+    for (gpumb_timing timing :
+         {GPUMB_TIMING_EVENT, GPUMB_TIMING_BATCH, GPUMB_TIMING_GRAPH, GPUMB_TIMING_HOST}) {
+        gpumb *g = open(settings());
+        void *streams[2] = {NULL, NULL};
+        for (void *&stream : streams)
+            CHECK_INT(gpumbi_dev_stream_create(&stream), 0);
+        uint64_t runs = 0;
+        gpumb_result r;
+        gpumb_set_timing(g, timing);
+        gpumb_set_streams(g, streams, 2);
+        GPUMB_TIME(&r) {
+            // each waits before the body, and the context's stream for each behind the one before
+            CHECK_INT(fake_calls[FAKE_AWAIT], 4 * runs + 2);
+            runs++;
+            fake_run(100e-6);
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_OK);
+        CHECK_INT(r.timing, timing);
+        CHECK_INT(fake_calls[FAKE_AWAIT], 4 * runs);
+        GPUMB_TIME(&r) {
+            fake_run(100e-6);
+        }
+        CHECK_INT(fake_calls[FAKE_AWAIT], 4 * runs); // of the next region only
+        gpumb_set_streams(g, streams, 9);
+        GPUMB_TIME(&r) {
+            fake_run(100e-6);
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_SKIPPED);
+        CHECK(strstr(r.reason, "9 streams") != NULL);
+        for (void *stream : streams)
+            gpumbi_dev_stream_destroy(stream);
+        close(g, 0);
+    }
+}
+
+static void test_capturable()
+{
+    for (int asked = 0; asked < 3; asked++) { // not, for the region, for all
+        gpumb_settings s = settings();
+        s.capturable = asked == 2;
+        gpumb *g = open(s);
+        gpumb_result r;
+        gpumb_set_capturable(g, asked == 1);
+        GPUMB_TIME(&r) {
+            fake_run(20e-6);
+        }
+        CHECK_INT(r.timing, asked ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_BATCH);
+        CHECK(!asked == !strcmp(gpumbi_meaning_name(&r), "interval"));
+        GPUMB_TIME(&r) {
+            fake_run(20e-6);
+        }
+        CHECK_INT(r.timing, asked == 2 ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_BATCH);
+        close(g, 0);
+    }
+}
+
+static void test_waits_in_body()
+{
+    for (gpumb_timing timing : {GPUMB_TIMING_AUTO, GPUMB_TIMING_EVENT})
+        for (double seconds : {50e-6, 5e-3})
+            for (int waits = 0; waits < 2; waits++) {
+                gpumb *g = open(settings());
+                gpumb_result r;
+                gpumb_set_timing(g, timing);
+                GPUMB_TIME(&r) {
+                    known_run(seconds);
+                    if (waits)
+                        CHECK_INT(gpumbi_dev_wait(gpumb_stream(g)), 0); // never in a capture
+                }
+                CHECK_INT(r.status, GPUMB_STATUS_OK);
+                CHECK_INT(!waits, !(r.flags & GPUMB_FLAG_HOST_BOUND));
+                CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits && timing == GPUMB_TIMING_AUTO);
+                CHECK_NEAR(r.time.median, seconds, 3e-6);
+                close(g, 0);
+            }
+}
+
+// Work beside what the stream does, and shorter: a capture of the body shows it, whatever comes
+// first, and from the shortest on.
+static void test_beside()
+{
+    for (int cold = 0; cold < 2; cold++)
+        for (double own_s : {2e-6, 130e-6, 5e-3})
+            for (double other_s : {0.0, 1e-6, 500e-6})
+                for (int first = 0; first < 2; first++) {
+                    gpumb_settings s = brief();
+                    s.cold = cold;
+                    gpumb *g = open(s);
+                    gpumb_result r;
+                    GPUMB_TIME(&r) {
+                        if (first && other_s > 0)
+                            fake_run_elsewhere(other_s);
+                        known_run(own_s);
+                        if (!first && other_s > 0)
+                            fake_run_elsewhere(other_s);
+                    }
+                    CHECK_INT(r.status, other_s > 0 ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+                    CHECK((strstr(r.reason, "gpumb_set_streams()") != NULL) == (other_s > 0));
+                    close(g, other_s > 0);
+                }
+}
+
 // ---- cold caches ----
 
 // In a trace of evictions, events and bodies, each timed body follows an eviction, which is not
@@ -536,7 +673,7 @@ static int check_evictions(const std::string &seen)
 {
     int timed = 0;
     for (size_t at = 1; at + 1 < seen.size(); at++)
-        if (seen[at] == 'b' && seen[at - 1] == 'r') {
+        if (seen[at] == 'b' && seen[at - 1] == 'r' && seen[at + 1] != 'b') { // not captured
             timed++;
             CHECK_CASE(seen[at + 1] == 'r' && at >= 2 && seen[at - 2] == 'E', "at %d of %s",
                        (int)at, seen.c_str());
@@ -565,7 +702,8 @@ static void test_cold()
                     bodies++;
                     known_run(50e-6);
                 }
-                CHECK_INT(check_evictions(trace), bodies - 1); // but for the first launch
+                // but for the first launch, and those that only a capture sees
+                CHECK_INT(check_evictions(trace), bodies - 1 - GPUMBI_LOOKS);
                 CHECK(bodies >= 11);
             }
             gpumb_set_bytes(g, 1e6);
@@ -727,6 +865,11 @@ int main()
     test_fall_back();
     test_ways_in_turn();
     test_launch_bound();
+    test_launch_bound_interval();
+    test_streams();
+    test_capturable();
+    test_waits_in_body();
+    test_beside();
     test_cold();
     test_cold_memory();
     remove_file(csv_path);

@@ -136,6 +136,53 @@ static void test_time_in(gpumb *a, gpumb *b)
     CHECK_NEAR(r.bytes, 456, 0);
 }
 
+static __global__ void waits()
+{
+    __syncthreads();
+}
+
+enum { FINE, TOO_LARGE, NO_BLOCK, WRONG_FORM, BEFORE, ONE_OFF, NO_MEMORY, LACKING, ALL };
+
+/* Rows beside one that is fine: what the device lacks is no failure, a launch that it refuses is. */
+static void test_exit_codes()
+{
+    for (int what = FINE; what < ALL; what++) {
+        gpumb_settings settings = gpumb_settings_default();
+        gpumb_result r;
+        settings.quiet = 1;
+        settings.warmup_s = -1;
+        settings.min_samples = settings.max_samples = 6;
+        gpumb *g = gpumb_open_settings("codes", &settings);
+        GPUMB_MEASURE(g, "fine")
+            gpumb_empty(g, 1, 32);
+        if (what == NO_MEMORY)
+            GPUMB_SWEEP_LIST(g, n, 1)
+                if (!gpumb_alloc(g, (uint64_t)n << 62))
+                    GPUMB_MEASURE(g, "other")
+                        gpumb_empty(g, 1, 32);
+        if (what == LACKING)
+            gpumb_skip(g, "this form is for GPUs");
+        if (what == BEFORE)
+            GPUMB_LAUNCH(waits, 2, 2, 0);
+        if (what == ONE_OFF)
+            GPUMB_TIME_IN(g, &r)
+        GPUMB_LAUNCH(waits, 1, 4096, 0);
+        GPUMB_MEASURE(g, "other")
+            if (what == WRONG_FORM)
+                GPUMB_LAUNCH(waits, 2, 2, 0);
+            else
+                GPUMB_LAUNCH_BARRIER(waits, 1, what == TOO_LARGE ? 2048 : what != NO_BLOCK, 0);
+        const bool skipped = what != FINE && what != ONE_OFF && what != NO_MEMORY;
+        const bool refused = what >= TOO_LARGE && what <= ONE_OFF;
+        const gpumb_result *last = gpumb_last_result(g);
+        CHECK_INT(last->status, skipped ? GPUMB_STATUS_SKIPPED : GPUMB_STATUS_OK);
+        CHECK_INT(!!(last->flags & GPUMB_FLAG_LAUNCH_FAILED), refused && what != ONE_OFF);
+        CHECK_INT(gpumb_row_count(g), what == NO_MEMORY ? 3 : 2);
+        if (!CHECK_INT(gpumb_close(g), refused ? GPUMB_EXIT_FAILED : GPUMB_EXIT_OK))
+            printf("    case %d\n", what);
+    }
+}
+
 int main()
 {
     int in_other = -1, in_this = -1;
@@ -146,6 +193,7 @@ int main()
     CHECK_INT(in_this, 0);
     test_closing_in_a_benchmark();
     test_options_of_ones_own();
+    test_exit_codes();
 
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;

@@ -12,6 +12,7 @@ static void hear(const char *text);
 #undef gpumbi_dev_last_error
 
 #include "check.h"
+#include "folder.h"
 #include <functional>
 #include <string>
 #include <unistd.h>
@@ -374,8 +375,8 @@ static void test_traffic()
 
 int main()
 {
-    char folder[] = "/tmp/gpumb-counters-XXXXXX";
-    if (!CHECK(mkdtemp(folder)) || !CHECK(chdir(folder) == 0))
+    const std::string folder = make_folder("gpumb-counters");
+    if (!CHECK(chdir(folder.c_str()) == 0))
         return CHECK_SUMMARY();
     gpumb_cpu_set_workers(1);
     test_values();
@@ -388,6 +389,6 @@ int main()
     test_ends();
     test_columns();
     test_traffic();
-    CHECK(rmdir(folder) == 0);
+    CHECK(rmdir(folder.c_str()) == 0);
     return CHECK_SUMMARY();
 }

@@ -212,6 +212,22 @@ static void test_sensors()
     CHECK_NEAR(number("energy_j", 1), 300 * 100.5e-6, 300 * 5e-6);
     CHECK_NEAR(number("power_w", 2), 300, 12); // 0.2 ... 0.4 s, 0.4 ... 0.6 s
 
+    // a reading every 20 ms, from 0.2 s on
+    gpumbi_power readings = {};
+    CHECK(!gpumbi_power_due(&readings, 1, 1.19) && gpumbi_power_due(&readings, 1, 1.21));
+    gpumbi_power_add(&readings, 1.21, 100);
+    CHECK(!gpumbi_power_due(&readings, 1, 1.229) && gpumbi_power_due(&readings, 1, 1.231));
+
+    // readings that fail now and then are none of 0 W
+    g = open_sensing(lasting(0.6));
+    gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+    GPUMB_MEASURE(g, "state") {
+        fake_power = fake_runs % 3 ? 200 : 0;
+        fake_run(drawn(2e-3));
+    }
+    close(g, 0);
+    CHECK_NEAR(number("power_w", 0), 200, 1e-6);
+
     // unknown to the sensors; none there
     for (int sensors = 0; sensors < 2; sensors++) {
         gpumb_settings s = lasting(0.5);

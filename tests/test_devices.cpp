@@ -1,5 +1,6 @@
 // test_devices.cpp - --device 0,2 and all, in turn and together: this program is started by itself,
 // with four devices that the CPU backend pretends to have and a scripted clock.
+#include <sstream>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,10 @@ static int scripted_clock(clockid_t, struct timespec *now)
 #include "gpumb.h"
 
 #include "check.h"
+#include "folder.h"
+#include "printed.h"
 #include "read_file.h"
+#include "start.h"
 
 static void takes(double us)
 {
@@ -47,6 +51,8 @@ static void rows(gpumb *g)
     const double by = getenv("BY") ? atof(getenv("BY")) : 0.3;
     GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
         int met = 0;
+        if (n == 3 && device == device_in("LACKS"))
+            continue;
         GPUMB_MEASURE(g, "row") {
             const char *log = getenv("LOG");
             FILE *file = !met++ && log ? fopen(log, "a") : NULL;
@@ -72,20 +78,21 @@ static void wrong(gpumb *g)
 
 // ---- the tests ----------------------------------------------------------------------------------
 
-static char self[4096], folder[] = "/tmp/test_devices_XXXXXX";
+static char self[4096];
 
 // Runs it, with its output in `text`; returns its exit code.
 static int run(const char *environment, const char *options, std::string *text)
 {
-    char line[9000], piece[4096];
-    snprintf(line, sizeof line, "cd %s && env %s %s --warmup 0 --budget 0.05 %s 2>&1", folder,
-             environment, self, options);
-    FILE *pipe = popen(line, "r");
-    text->clear();
-    for (size_t n; pipe && (n = fread(piece, 1, sizeof piece, pipe)) > 0;)
-        text->append(piece, n);
-    const int status = pipe ? pclose(pipe) : -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    int code = -1;
+    std::vector<std::string> words = {"env"};
+    std::istringstream variables(environment), more(options);
+    for (std::string word; variables >> word;)
+        words.push_back(word);
+    words.insert(words.end(), {self, "--warmup=0", "--budget=0.05"});
+    for (std::string word; more >> word;)
+        words.push_back(word);
+    *text = printed([&] { code = start(words); });
+    return code;
 }
 
 static int count_of(const std::string &text, const char *what)
@@ -94,11 +101,6 @@ static int count_of(const std::string &text, const char *what)
     for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at++)
         count++;
     return count;
-}
-
-static std::string read_text(const char *name)
-{
-    return read_file((std::string(folder) + "/" + name).c_str());
 }
 
 #define RUNS(environment, options, code)                                                           \
@@ -116,7 +118,7 @@ static void test_in_turn()
     SAYS("6 rows: 6 ok");
     SAYS("the second with the first");
     SAYS("no device is slower than the others by more than 1 %, as far as 3 ratios decide");
-    const std::string csv = read_text("a.csv"), json = read_text("a.json");
+    const std::string csv = read_file("a.csv"), json = read_file("a.json");
     CHECK_INT(count_of(csv, "\n"), 7);
     CHECK(count_of(csv, "on_device") == 1);
     CHECK_INT(count_of(json, "\"on_device\": \"0\""), 3);
@@ -127,8 +129,18 @@ static void test_in_turn()
     RUNS("SLOW=3", "--device 2,3 --filter rows --compare a.csv", 0);
     SAYS("0 faster, 0 slower");
     SAYS("6 rows not compared"); // those of 3 here, those of 0 there
+    CHECK_CASE(text.find("--compare a.csv:") == std::string::npos, "%s", text.c_str());
     RUNS("SLOW=2", "--device 0,2 --filter rows --compare a.json --fail-on-regression", 1);
     SAYS("0 faster, 3 slower");
+    RUNS("A=1", "--device 0,2 --filter wrong --compare a.csv", 0); // said once, by the parent
+    CHECK_INT(count_of(text, "--compare a.csv: no row of it can be compared"), 1);
+
+    // the head is of the first device, what one has not measured is said
+    RUNS("LACKS=3", "--device 2,3 --filter rows --json a.json", 0);
+    SAYS(" 3 skipped: its process had no such row");
+    const std::string head = read_file("a.json");
+    CHECK_INT(count_of(head, "\"ordinal\": 2,"), 1);
+    CHECK_INT(count_of(head, "\"event_pair_s\": null"), 0);
 }
 
 static void test_outliers()
@@ -162,11 +174,25 @@ static void test_together()
 {
     std::string text;
     RUNS("LOG=in_turn", "--device all --filter rows", 0);
-    CHECK_STR(read_text("in_turn").c_str(), "123123123123");
+    CHECK_STR(read_file("in_turn").c_str(), "123123123123");
     RUNS("LOG=together SLOW=1", "--device all --filter rows --together --fail-on-outlier", 1);
-    CHECK_STR(read_text("together").c_str(), "111122223333");
+    CHECK_STR(read_file("together").c_str(), "111122223333");
     SAYS("device 1: slower by more than 1 % in 3 of 3 rows");
     SAYS("12 rows: 12 ok");
+}
+
+// Their spread is measured if both sides had enough of them.
+static void test_processes()
+{
+    std::string text;
+    RUNS("A=1", "--processes 5 --filter rows --csv five.csv --compare a.csv", 0);
+    SAYS("spread between processes: 2 % assumed (--spread)");
+    RUNS("A=1", "--processes 5 --filter rows --compare five.csv", 0);
+    SAYS("spread between processes: measured, in the intervals");
+    RUNS("A=1", "--processes 4 --filter rows --compare five.csv", 0);
+    SAYS("spread between processes: 2 % assumed (--spread)");
+    RUNS("A=1", "--filter rows --compare five.csv", 0);
+    SAYS("spread between processes: 2 % assumed (--spread)");
 }
 
 static void test_trouble()
@@ -198,21 +224,51 @@ static void test_trouble()
     SAYS("3 rows: 3 ok");
 }
 
+// Only what its parent has started, and left the same text in a pipe for, reports to it.
+static void test_token()
+{
+    static const struct {
+        int parent, more, known; // of the text, what is added to its end, or left out
+    } cases[] = {{0, 0, 1}, {0, 1, 0}, {0, -1, 0}, {1, 0, 0}};
+    std::string text;
+    char rows[1000];
+    for (const auto &c : cases) {
+        int ends[2], token[2];
+        CHECK(!pipe(ends) && !pipe(token));
+        const std::string where = std::to_string(c.parent ? c.parent : getpid()) + ":" +
+                                  std::to_string(ends[1]) + ":" + std::to_string(token[0]) +
+                                  ":-1:0";
+        const std::string left =
+            c.more > 0 ? where + "1" : where.substr(0, where.size() - (size_t)-c.more);
+        CHECK(write(token[1], left.data(), left.size()) == (ssize_t)left.size());
+        RUNS(("GPUMB_PROCESS=" + where).c_str(), "--filter rows --processes 2", 0);
+        CHECK_CASE((text.find("set, and not by gpumb") == std::string::npos) == c.known, "%s",
+                   text.c_str());
+        CHECK_CASE((text.find("3 rows: 3 ok") == std::string::npos) == c.known, "%s", text.c_str());
+        for (const int fd : {ends[1], token[0], token[1]})
+            close(fd);
+        CHECK((read(ends[0], rows, sizeof rows) > 0) == c.known);
+        close(ends[0]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const gpumb_benchmark benchmarks[] = {{"rows", "of three", rows}, {"wrong", "", wrong}};
     if (argc > 1)
         return gpumb_main(argc, argv, benchmarks, 2);
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0 || !mkdtemp(folder)) {
+    const std::string folder = make_folder("gpumb-devices");
+    if (length <= 0 || chdir(folder.c_str())) {
         SKIP("it can't find itself, or make a folder");
         return CHECK_SUMMARY();
     }
     test_in_turn();
     test_outliers();
     test_together();
+    test_processes();
     test_trouble();
-    std::string text = std::string("rm -r ") + folder;
-    CHECK_INT(system(text.c_str()), 0);
+    test_token();
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

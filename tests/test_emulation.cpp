@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "folder.h"
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -30,6 +31,17 @@ static bool faulted(const char *first, const char *second = "")
 }
 
 #define CHECK_NO_FAULT() CHECK_STR(take_fault().c_str(), "")
+
+// A tile of 32 x 33 with a pitch of `pitch`: 34 is one too many. Stands before all other arrays of
+// this file, as it lies behind them, beside the red zone.
+static __global__ void tiled(float *out, unsigned pitch)
+{
+    __shared__ float tile[32][33];
+    float *flat = &tile[0][0];
+    flat[threadIdx.y * pitch + threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = flat[threadIdx.y * pitch + threadIdx.x];
+}
 
 // ---- block barriers ----
 
@@ -668,6 +680,33 @@ static __global__ void use_shared(int *wrong, unsigned bytes)
     __syncthreads();
 }
 
+static __global__ void past_dynamic(unsigned from)
+{
+    GPUMB_SHARED(char, text);
+    if (blockIdx.x == 3)
+        text[from] = 0;
+}
+
+// The fault names kernel and block; launches that follow are well.
+static void test_red_zones()
+{
+    static float out[32 * 32];
+#if !defined(__clang__) && !defined(GPUMBI_ASAN)
+    for (int blocks : {1, 5}) {
+        GPUMB_LAUNCH_BARRIER(tiled, blocks, dim3(32, 32), 0, out, 34);
+        CHECK(faulted("kernel tiled, block (", ": wrote past the end of a __shared__ array"));
+    }
+    GPUMB_LAUNCH(past_dynamic, 5, 4, 100, 100);
+    CHECK(faulted("kernel past_dynamic, block (3,0,0): wrote past the end of its 100 bytes of "
+                  "dynamic shared memory"));
+    GPUMB_LAUNCH(past_dynamic, 5, 4, 100, 355);
+    CHECK(faulted("kernel past_dynamic, block (3,0,0)"));
+#endif
+    GPUMB_LAUNCH(past_dynamic, 5, 4, 100, 99);
+    GPUMB_LAUNCH_BARRIER(tiled, 5, dim3(32, 32), 0, out, 33);
+    CHECK_NO_FAULT();
+}
+
 static void test_shared_memory()
 {
     int wrong = 0;
@@ -746,7 +785,11 @@ static void test_atomics()
     for (int workers : {1, 2, 3, 7, 0}) {
         tallies p = {0, 0, 0, 1 << 20, 0, 0, ~0u, 0, 0, 0, 0};
         gpumb_cpu_set_workers(workers);
+#ifdef GPUMBI_ASAN
+        CHECK_INT(gpumb_cpu_workers(), 1);
+#else
         CHECK(workers ? gpumb_cpu_workers() == workers : gpumb_cpu_workers() >= 1);
+#endif
         GPUMB_LAUNCH(count_up, 1001, 33, 0, &p);
         CHECK_INT(p.i, 2 * total);
         CHECK_INT(p.low, 1 - total);
@@ -881,6 +924,16 @@ static __global__ void divide(volatile int *x, int by)
     if (blockIdx.x == 9 && threadIdx.x == 3)
         *x = by ? 1 / by : (raise(SIGFPE), 0);
 }
+// As an array that is overrun does: nothing of the OS thread's is to be trusted.
+static __global__ void spoils_and_crashes(volatile int *x)
+{
+    __syncthreads();
+    if (blockIdx.x == 1 && threadIdx.x == 5) {
+        memset(&gpumbi_self, 0x7a, sizeof gpumbi_self);
+        memset(static_cast<void *>(&gpumbi_here), 0x7a, sizeof gpumbi_here);
+        *x = 1;
+    }
+}
 static __global__ void aborts(int thread)
 {
     if (threadIdx.x == (unsigned)thread)
@@ -956,6 +1009,8 @@ static void test_crashes()
     check_crash(
         SIGSEGV, "gpumb: kernel out_of_bounds_later, block (2,1,0), thread (13,1,0): SIGSEGV",
         [] { GPUMB_LAUNCH_BARRIER(out_of_bounds_later, dim3(3, 2), dim3(16, 2), 0, nowhere, 13); });
+    check_crash(SIGSEGV, "gpumb: kernel spoils_and_crashes, block (1,0,0), thread (5,0,0): SIGSEGV",
+                [] { GPUMB_LAUNCH_BARRIER(spoils_and_crashes, 2, 16, 0, nowhere); });
     check_crash(SIGFPE,
                 "gpumb: kernel divide, block (9,0,0), thread (3,0,0) or a later one: "
                 "SIGFPE: an integer division by zero\n",
@@ -1001,10 +1056,35 @@ static void test_crashes()
 #endif
 }
 
+#ifdef GPUMBI_ASAN
+// Its report has the line; ours follows.
+static void test_overruns()
+{
+    static float out[32 * 32];
+    int status = 0;
+    std::string said =
+        child_says(&status, [] { GPUMB_LAUNCH_BARRIER(tiled, 2, dim3(32, 32), 0, out, 34); });
+    CHECK(said.find("global-buffer-overflow") != std::string::npos);
+    CHECK(said.find("in tiled") != std::string::npos);
+    CHECK(said.find("tests/test_emulation.cpp:") != std::string::npos);
+    CHECK(said.find("gpumb: kernel tiled, block (0,0,0), thread (2,31,0): see AddressSanitizer's "
+                    "report above\n") != std::string::npos);
+    CHECK(status != 0);
+    for (int before : {50, 500}) // where there was more for the launch before, too
+        said = child_says(&status, [&] {
+            GPUMB_LAUNCH(past_dynamic, 5, 1, before, 49);
+            GPUMB_LAUNCH(past_dynamic, 5, 1, 100, 100);
+        });
+    CHECK(said.find("heap-buffer-overflow") != std::string::npos);
+    CHECK(said.find("gpumb: kernel past_dynamic, block (3,0,0), thread (0,0,0)") !=
+          std::string::npos);
+}
+#endif
+
 // The rows so far are in the part, and the report says so.
 static void test_crash_with_files()
 {
-    std::string name = "/tmp/gpumb_crash_" + std::to_string(getpid()) + ".csv";
+    const std::string name = temporary("gpumb_crash_" + std::to_string(getpid()) + ".csv");
     const std::string part = name + ".part";
     int status = 0;
     const std::string said = child_says(&status, [&] {
@@ -1072,6 +1152,7 @@ int main()
     test_indices();
     test_arguments();
     test_shared_memory();
+    test_red_zones();
     test_grid_stride();
     test_atomics();
     test_helpers();
@@ -1082,6 +1163,9 @@ int main()
         SKIP(why_no_fork());
     } else {
         test_crashes();
+#ifdef GPUMBI_ASAN
+        test_overruns();
+#endif
         test_crash_with_files();
         test_note();
     }

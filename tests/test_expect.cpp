@@ -12,10 +12,9 @@ static std::string heard; // what gpumb.h has said
 #include "fake.h"
 
 #include "check.h"
+#include "folder.h"
 #include "read_file.h"
 #include <vector>
-
-static char folder[] = "/tmp/gpumb-expect-XXXXXX";
 
 // ---- the rows -----------------------------------------------------------------------------------
 
@@ -44,6 +43,10 @@ static const row rows[] = {
     {"other", "broken", "", "", 0, 0, 0, 0, 0, "failed", "", 0},
     {"other", "few", "", "", 1e-3, 0, 1e6, 0, 0, "ok", "", 0},
     {"other", "1 x 2", "", "", 2e-3, 0.02, 0, 1e9, 0, "ok", "", 0},
+    {"other", "thrice", "", "", 1e-3, 0.02, 0, 3e9, 0, "ok", "", 0},
+    {"other", "walk", "", "", 1e-3, 0.02, 0, 0, 1000, "ok", "copy", 0.25}, // one of its own
+    {"other", "run", "", "", 1e-3, 0.02, 0, 0, 4000, "ok", "", 0},
+    {"other", "wrong", "", "", 1e-3, 0.02, 0, 1e9, 0, "failed", "", 0},
 };
 
 static void write_rows()
@@ -51,9 +54,9 @@ static void write_rows()
     FILE *file = fopen("rows.csv", "w");
     fputs(head, file);
     for (const row &r : rows) {
-        const bool ok = !strcmp(r.status, "ok");
+        const bool ok = r.median > 0;
         fprintf(file, "4,%s,%s,fake,Fake 9000,%s,%s,%d,", r.bench, r.kernel, r.status,
-                ok ? "" : "element 7", ok ? r.half > 0 ? 30 : 3 : 0);
+                r.status[0] == 'o' ? "" : "element 7", ok ? r.half > 0 ? 30 : 3 : 0);
         if (ok)
             fprintf(file, "%.9g", r.median);
         if (r.half > 0)
@@ -89,7 +92,7 @@ static void demo(gpumb *g)
 
 static void other(gpumb *g)
 {
-    for (const char *name : {"flops", "broken", "few", "1 x 2"})
+    for (const char *name : {"flops", "broken", "few", "1 x 2", "thrice", "walk", "run", "wrong"})
         GPUMB_MEASURE(g, name) {
         }
 }
@@ -125,9 +128,9 @@ static int run(const words &options)
 // Of `broken` there is a row that failed: it is left out, so that expectations alone decide.
 static int expect(const std::string &text, const words &more = {})
 {
-    words options = {"--replay=rows.csv", "--json=x.json",  "--filter=copy",
-                     "--filter=mine",     "--filter=flops", "--filter=few",
-                     "--filter=1 x 2",    "--expect",       text};
+    words options = {"--replay=rows.csv", "--json=x.json", "--filter=copy",  "--filter=mine",
+                     "--filter=flops",    "--filter=few",  "--filter=1 x 2", "--filter=thrice",
+                     "--filter=walk",     "--filter=run",  "--expect",       text};
     options.insert(options.end(), more.begin(), more.end());
     return run(options);
 }
@@ -170,6 +173,8 @@ static const struct {
     {"max(demo)>=2400GB/s", "undecided: 2500 (2273 ... 2778) in demo/mine n=2048 form=fast"},
     {"cop>=1GB/s", "not met: no such row"},
     {"copy[m=1]>=1GB/s", "not met: no such row"},
+    {"copy[nx1024]>=1GB/s", "not met: no such row"},
+    {"mine[n=2048]<=1.8e-6s", "met: 1.6e-06 (1.44e-06 ... 1.76e-06)"},
     {"copy[n=7]>=1GB/s", "not met: no such row"},
     {"few>=0.5GB/s", "undecided: 1 (0 ... 0) in other/few: has no interval"},
     {"flops>=1GB/s", "not met: other/flops: has no such figure"},
@@ -197,7 +202,11 @@ static const struct {
     {"flops<=0.0011*max(copy)", "met: 0.001 (0.0009"},
     {"flops>=1.9*1 x 2", "met: 2 (1.9"},
     {"flops>=1 x 2", "met: 2 (1.9"},
+    {"thrice>=2.9*flops", "met: 3 (2.9"}, // in the same time: thrice the FLOP, a quarter of
+    {"walk<=0.26*run", "met: 0.25 (0.2"}, // the elements
     {"1 x 2<=0.55*flops", "met: 0.5 (0.4"},
+    {"walk>=0.0019*demo/copy[n=1024,form=naive]", "met: 0.002 (0.0019"},
+    {"copy>=1*copy", "not met: demo/copy n=1024 form=naive: no row to compare with"},
     {"flops>=1*copy[n=3]", "not met: other/flops: no row to compare with"},
 };
 
@@ -230,7 +239,19 @@ static void test_several()
         CHECK_CASE(json.find(part) != std::string::npos, "%s", part);
     CHECK_INT(expect("copy>=1GB/s", {"--expect=mine>=1GB/s", "--expect=max(demo/mine)>=1GB/s"}),
               GPUMB_EXIT_OK);
-    // A row that failed meets nothing, and its reason is said.
+    CHECK_INT(expect("few>=0.5GB/s"), GPUMB_EXIT_FAILED);
+    CHECK(read_file("x.json").find("\"limit\": 0.5, \"value\": 1, \"lo\": null, \"hi\": null}") !=
+          std::string::npos);
+    // A row that failed meets nothing, and its reason is said, though it has a time; nor is it
+    // what others are to beat.
+    for (const char *text : {"wrong>=1GFLOP/s", "wrong>=0.1*flops", "wrong<=1s"}) {
+        CHECK_INT(run({"--replay=rows.csv", "--json=x.json", "--expect", text}), GPUMB_EXIT_FAILED);
+        CHECK_STR(line().c_str(),
+                  (text + std::string(": not met: other/wrong: failed, element 7")).c_str());
+    }
+    CHECK_INT(run({"--replay=rows.csv", "--json=x.json", "--expect=flops>=0.1*wrong"}),
+              GPUMB_EXIT_FAILED);
+    CHECK_STR(line().c_str(), "flops>=0.1*wrong: not met: other/flops: no row to compare with");
     CHECK_INT(run({"--replay=rows.csv", "--json=x.json", "--expect=broken>=1GB/s"}),
               GPUMB_EXIT_FAILED);
     CHECK_STR(line().c_str(), "broken>=1GB/s: not met: other/broken: failed, element 7");
@@ -242,7 +263,7 @@ static void test_wrong()
     for (const char *text :
          {"", "copy", "copy>5", "copy>=", ">=5us", "copy>=5parsec", "copy>=5", "copy>=0us",
           "copy>=-1us", "copy>=0*mine", "copy[n=1>=1us", "copy[n=1]x>=1us", "[n=1]>=1us",
-          "max()>=1us", "copy>=2*", "copy>=infus"}) {
+          "max()>=1us", "copy>=2*", "copy>=infus", "copy>=5us<=9us", "copy<=9us>=5us"}) {
         CHECK_CASE(expect(text) == GPUMB_EXIT_USAGE, "'%s'", text);
         CHECK_CASE(heard.find("--expect") != std::string::npos, "'%s': %s", text, heard.c_str());
     }
@@ -255,16 +276,13 @@ static void test_wrong()
 
 int main()
 {
-    if (!mkdtemp(folder) || chdir(folder) || !freopen("/dev/null", "w", stderr))
+    const std::string folder = make_folder("gpumb-expect");
+    if (chdir(folder.c_str()) || !freopen("/dev/null", "w", stderr))
         return 1;
     write_rows();
     test_verdicts();
     test_several();
     test_wrong();
-    unlink("rows.csv");
-    unlink("x.json");
-    if (chdir("/"))
-        return 1;
-    rmdir(folder);
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -1,6 +1,7 @@
 // test_files.cpp - what gets to files and to the terminal, on the fake device: names that are links
 // or taken, two runs at once, runs that are ended in the middle, disks that are full; and texts
 // that would drive a terminal.
+#include <algorithm>
 #include <errno.h>
 #include <fcntl.h>
 #include <functional>
@@ -103,6 +104,7 @@ static std::vector<std::string> lines; // what was said, without "gpumb: "
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
 #include "printed.h"
 #include "read_file.h"
 #include "texts.h"
@@ -201,18 +203,22 @@ static void store(const std::string &name, const char *text)
 
 static void clean()
 {
-    if (system("chmod -R u+rwx . && rm -rf ./*"))
-        CHECK(!"the folder can be emptied");
+    empty_folder(".");
 }
 
 static std::string listing() // of the folder, but for `said`
 {
-    std::string names;
-    FILE *list = popen("ls -A | grep -v said", "r");
-    for (int c; (c = fgetc(list)) != EOF;)
-        names += (char)(c == '\n' ? ' ' : c);
-    pclose(list);
-    return names;
+    std::string text;
+    std::vector<std::string> names;
+    DIR *const folder = opendir(".");
+    while (const dirent *entry = readdir(folder))
+        if (strspn(entry->d_name, ".") < strlen(entry->d_name) && !has(entry->d_name, "said"))
+            names.push_back(entry->d_name);
+    closedir(folder);
+    std::sort(names.begin(), names.end());
+    for (const std::string &name : names)
+        text += name + " ";
+    return text;
 }
 
 // Rows of a CSV file, which has a header and only whole lines; -1: it is not so.
@@ -1202,8 +1208,8 @@ static void test_modes()
 
 int main()
 {
-    char folder[] = "/tmp/gpumb-files-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
+    const std::string folder = make_folder("gpumb-files");
+    if (chdir(folder.c_str()))
         return 1;
     test_texts();
     test_links();
@@ -1227,7 +1233,6 @@ int main()
     test_flushed();
     test_flush_fails();
     test_modes();
-    clean();
-    CHECK(!rmdir(folder));
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -240,13 +240,51 @@ static void test_each_flag()
         GPUMB_MEASURE(g, "next") {
             fake_run(1e-3);
         }
-        close(g, GPUMB_EXIT_OK);
+        close(g, at < 2 ? GPUMB_EXIT_FAILED : GPUMB_EXIT_OK);
         CHECK_STR(column("status", 0).c_str(), "skipped");
         CHECK_INT(flagged("launch-failed", 0), at < 2);
         CHECK(!flagged("launch-failed", 1));
     }
     flags_checked.push_back("launch-failed");
-    flags_checked.push_back("traffic");  // needs counters: test_counters.cpp
+
+    // a body that waits, and one that uses a stream of its own, which its own waits for or not
+    for (int i = 0; i < 4; i++) {
+        gpumb_settings s = settings();
+        gpumb *g = open(s);
+        GPUMB_MEASURE(g, "body") {
+            if (i == 2)
+                fake_run_elsewhere(0);
+            fake_run(5e-3);
+            if (i == 1)
+                gpumbi_dev_wait(gpumb_stream(g));
+        }
+        close(g, GPUMB_EXIT_OK);
+        CHECK_INT(flagged("host-bound", 0), i == 1);
+        CHECK_INT(flagged("other-streams", 0), i == 2);
+    }
+    flags_checked.push_back("host-bound");
+    flags_checked.push_back("other-streams");
+    flags_checked.push_back("traffic"); // needs counters: test_counters.cpp
+    // two regions, of which one slows down the other
+    {
+        gpumb_settings s = settings();
+        s.warmup_s = -1;
+        gpumb *g = open(s);
+        int before = -1;
+        GPUMB_INTERLEAVE(g) {
+            for (int i = 0; i < 2; i++) {
+                gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                GPUMB_MEASURE(g, i ? "b" : "a") {
+                    fake_run(1e-3 * (before == 1 && i == 0 ? 1.05 : 1));
+                    before = i;
+                }
+            }
+        }
+        close(g, 0);
+        CHECK(flagged("carry-over", 1));
+        CHECK_STR(column("verdict", 1).c_str(), "same");
+    }
+    flags_checked.push_back("carry-over");
     flags_checked.push_back("replayed"); // needs a file: test_resume.cpp
 
 #define FLAG_TEXT(name, text, meaning, advice) text,
@@ -295,7 +333,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 18);
+    CHECK_INT(flags, 21);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);

@@ -16,13 +16,13 @@ if mpirun --version 2>&1 | grep -qE 'Open (MPI|RTE)'; then
     export OMPI_MCA_plm_rsh_agent=/bin/false # all ranks are here: no ssh
 fi
 
-# The rank is known by its device. SLOW, DIES and HANGS name one, LOG a file.
+# The rank is known by its device. SLOW, DIES and HANGS name one; LOG: beside the program.
 cat >"$tmp/worker" <<'END'
 #!/bin/sh
 rank=$CUDA_VISIBLE_DEVICES
-[ -z "${LOG:-}" ] || echo "+$rank" >>"$LOG"
+[ -z "${LOG:-}" ] || echo "+$rank" >>"$0.log"
 if [ -n "${MEET:-}" ]; then # until all four have come
-    while [ "$(wc -l <"$LOG")" -lt 4 ]; do sleep 0.02; done
+    while [ "$(wc -l <"$0.log")" -lt 4 ]; do sleep 0.02; done
 fi
 [ "${HANGS:-}" != "$rank" ] || sleep 61.25
 echo "schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block"
@@ -36,7 +36,7 @@ for block in 32 64 128; do
     [ "${SLOW:-}" != "$rank" ] || us=$((us + ${BY:-3000}))
     echo "4,0.1.0,given,times,ok,\"as, given\",span,${us}e-9,$((us - 20))e-9,$((us + 20))e-9,$block"
 done
-[ -z "${LOG:-}" ] || echo "-$rank" >>"$LOG"
+[ -z "${LOG:-}" ] || echo "-$rank" >>"$0.log"
 END
 chmod +x "$tmp/worker"
 
@@ -87,14 +87,14 @@ says "rank 3 on $host, device 3: ended with exit code 127: $tmp/none: No such fi
 counts 4 ',fleet,none,failed,' "$csv"
 
 for turn in job node; do
-    rm -f "$tmp/log"
-    fleet 0 "LOG=$tmp/log" --in-turn $turn --place 0 -- "$tmp/worker"
-    check "$turn: not one after the other: $(tr '\n' ' ' <"$tmp/log")" \
-        test "$(tr -d '\n' <"$tmp/log")" = +0-0+0-0+0-0+0-0
+    rm -f "$tmp/worker.log"
+    fleet 0 LOG=1 --in-turn $turn --place 0 -- "$tmp/worker"
+    check "$turn: not one after the other: $(tr '\n' ' ' <"$tmp/worker.log")" \
+        test "$(tr -d '\n' <"$tmp/worker.log")" = +0-0+0-0+0-0+0-0
 done
-rm -f "$tmp/log"
-fleet 0 "LOG=$tmp/log MEET=1" --limit 30 -- "$tmp/worker"
-check "not all at once" test "$(head -n 4 "$tmp/log" | sort | tr -d '\n')" = +0+1+2+3
+rm -f "$tmp/worker.log"
+fleet 0 "LOG=1 MEET=1" --limit 30 -- "$tmp/worker"
+check "not all at once" test "$(head -n 4 "$tmp/worker.log" | sort | tr -d '\n')" = +0+1+2+3
 
 alone 2 --limit 1
 says "which program?"
@@ -102,11 +102,11 @@ alone 2 --frist 1 -- "$tmp/worker"
 says "--frist: no such option"
 alone 2 --in-turn rank -- "$tmp/worker"
 says "--in-turn rank: not a value for it"
-rm -f "$tmp/log"
-export LOG="$tmp/log"
+rm -f "$tmp/worker.log"
+export LOG=1
 alone 2 --csv "$tmp/no/where.csv" -- "$tmp/worker"
 says "--csv $tmp/no/where.csv: there is no such folder"
-check "what can't be written is told after the run" not test -e "$tmp/log"
+check "what can't be written is told after the run" not test -e "$tmp/worker.log"
 unset LOG
 
 # whole or not: the file that was there stays until the ranks have reported

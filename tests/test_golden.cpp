@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <string>
@@ -289,11 +290,10 @@ static const char *const wrong[][4] = {
 
 int main()
 {
-    const char *const tmp = getenv("TMPDIR");
-    std::string path = std::string(tmp ? tmp : "/tmp") + "/gpumb-golden-XXXXXX";
+    const std::string path = make_folder("gpumb-golden");
     char *const here = realpath(__FILE__, NULL);
     unsetenv("NO_COLOR");
-    if (!CHECK(here) || !CHECK(mkdtemp(&path[0])) || !CHECK(chdir(path.c_str()) == 0))
+    if (!CHECK(here) || !CHECK(chdir(path.c_str()) == 0))
         return CHECK_SUMMARY();
     golden = here;
     golden = golden.substr(0, golden.rfind('/')) + "/golden/";
@@ -355,6 +355,6 @@ int main()
     }
     compare("messages.txt", messages);
 
-    CHECK(system(("rm -rf " + path).c_str()) == 0);
+    CHECK(remove_folder(path));
     return CHECK_SUMMARY();
 }

@@ -1,7 +1,9 @@
 // test_graphs.cpp - regions timed by graphs: the time of a run, checks before and behind, where
 // there are none, bodies that are left, interrupts, errors and faults.
 #include "counted.h"
+#include "folder.h"
 #include "json.h"
+#include "poison.h"
 #include "printed.h"
 #include "texts.h"
 #include <fcntl.h>
@@ -16,6 +18,9 @@ static double tolerance(const gpumb_result &r)
 {
     return 2 * fake_quantum / (double)r.batch + 1e-7 * r.time.median;
 }
+
+// Captures before that of the first graph: of a body and of nothing, in turn.
+enum { WITNESSES = 2 * GPUMBI_LOOKS };
 
 static void check_graph_row(const gpumb_result &r, double seconds)
 {
@@ -218,7 +223,7 @@ static int observe_check(gpumb *g, void *user)
 static void observe_run(observer *o)
 {
     unsigned char *bytes = GPUMB_PTR(unsigned char, o->out);
-    const int poisoned = std::all_of(bytes, bytes + 100, [](unsigned char b) { return b == 0xff; });
+    const int poisoned = is_poison(bytes, 100, 0);
     memset(bytes, 0x11, 100);
     o->trace += poisoned ? "P" : "-";
     o->trace += fake_capturing ? "G" : "R";
@@ -288,7 +293,7 @@ static void test_ordinary()
     CHECK_INT(r.time.count, 10);
     CHECK_NEAR(r.time.median, 1e-3, 2e-6);
     CHECK(resets > 10);
-    CHECK_INT(fake_calls[FAKE_CAPTURE_BEGIN], calibrated);
+    CHECK_INT(fake_calls[FAKE_CAPTURE_BEGIN], calibrated + WITNESSES);
     gpumb_set_timing(g, GPUMB_TIMING_GRAPH); // and this one again
     GPUMB_TIME(&r) {
         fake_run(1e-3);
@@ -353,16 +358,17 @@ static void test_no_capture()
         g = open_with(settings());
         gpumb_set_timing(g, GPUMB_TIMING_GRAPH);
         GPUMB_TIME(&r) {
-            if (!fake_capturing || fake_calls[FAKE_CAPTURE_BEGIN] == calibrated + 1 + wanted)
+            if (!fake_capturing ||
+                fake_calls[FAKE_CAPTURE_BEGIN] == calibrated + WITNESSES + 1 + wanted)
                 fake_run(100e-6);
         }
         check_fallback(g, r);
         close_with(g, 0);
     }
 
-    // refused: the first of the two, or the second
+    // refused: a capture that looks for work elsewhere, that of the first graph, or of the second
     for (fake_verb verb : {FAKE_CAPTURE_BEGIN, FAKE_CAPTURE_END}) {
-        for (uint64_t at = 1; at <= 2; at++) {
+        for (uint64_t at : {1, 2, WITNESSES + 1, WITNESSES + 2}) {
             for (fake_error error : {FAKE_REFUSED, FAKE_NO_MEMORY}) {
                 g = open_with(settings());
                 fake_fail_verb = verb;
@@ -901,8 +907,8 @@ static void test_faults()
 int main()
 {
     signal(SIGINT, SIG_DFL); // what a script starts in the background is deaf to it
-    char folder[] = "/tmp/gpumb-graphs-XXXXXX";
-    if (!CHECK(mkdtemp(folder)) || !CHECK(chdir(folder) == 0))
+    const std::string folder = make_folder("gpumb-graphs");
+    if (!CHECK(chdir(folder.c_str()) == 0))
         return CHECK_SUMMARY();
     gpumb_cpu_set_workers(1);
     test_median();
@@ -919,6 +925,6 @@ int main()
     test_faults();
     remove_files();
     unlink("out");
-    CHECK(rmdir(folder) == 0);
+    CHECK(rmdir(folder.c_str()) == 0);
     return CHECK_SUMMARY();
 }

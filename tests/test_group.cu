@@ -1,7 +1,5 @@
 // test_group.cu - the algorithms of bench/group.h in blocks of awkward sizes, with warps of 32 and
 // of 64 lanes where there is no GPU, against loops on the host; and that one wrong result is seen.
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "gpumb.h"
 
 #include "check.h"

@@ -263,9 +263,10 @@ disassemble() {
 nvidia() {
     arch=${ARCH:-sm_90}
     [ "$arch" != native ] || arch=sm_90
-    compile="-std=c++17 -O3 -arch=$arch -I. $tmp/unit.cu"
+    compile="-std=c++17 -O3 -arch=$arch -I."
     # shellcheck disable=SC2086 # words
-    if ! "$nvcc" $compile -Xptxas -v -cubin -o "$tmp/unit.cubin" >"$tmp/ptxas" 2>&1; then
+    if ! "$nvcc" $compile "$tmp/unit.cu" -Xptxas -v -cubin -o "$tmp/unit.cubin" \
+        >"$tmp/ptxas" 2>&1; then
         fail "$arch: does not compile" "$tmp/ptxas"
         return
     fi
@@ -279,7 +280,7 @@ nvidia() {
     fi
 
     # shellcheck disable=SC2086 # words
-    "$nvcc" $compile -ptx -o "$tmp/unit.ptx" >"$tmp/log" 2>&1 ||
+    "$nvcc" $compile "$tmp/unit.cu" -ptx -o "$tmp/unit.ptx" >"$tmp/log" 2>&1 ||
         fail "$arch: makes no PTX" "$tmp/log"
     sed 's/^.*\.entry /kernel /' "$tmp/unit.ptx" >"$tmp/ptx"
     listing=$tmp/ptx

@@ -1,11 +1,9 @@
 // test_kernels.cu - the reference kernels, the fill, the comparison and the check against results
 // computed on the host, on whatever backend this is built for.
-#define GPUMB_STRIDED
-#define GPUMB_COPY
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "device.h"
+#include "poison.h"
 #include "refused.h"
 #include <algorithm>
 #include <stdlib.h>
@@ -13,7 +11,7 @@
 
 typedef std::vector<unsigned char> bytes;
 
-enum { MARGIN = 256, SUMS = 4096, POISON = 0xff };
+enum { MARGIN = 256, SUMS = 4096 };
 static const uint64_t big = 1000003, largest = big * 32;
 static const gpumb_form forms[] = {GPUMB_FORM_NAIVE, GPUMB_FORM_FASTEST};
 static const gpumb_mode modes[] = {GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ};
@@ -41,6 +39,18 @@ static bytes zcopy_words(uint64_t size)
     return b;
 }
 
+static bytes all_poison(uint64_t size)
+{
+    bytes b(size);
+    put_poison(b.data(), size, 0);
+    return b;
+}
+
+static bool looks_poisoned(unsigned char byte)
+{
+    return byte == poison_at(0) || byte == poison_at(1);
+}
+
 static uint32_t sum_words(const unsigned char *p, uint64_t size)
 {
     uint32_t sum = 0, word;
@@ -49,11 +59,6 @@ static uint32_t sum_words(const unsigned char *p, uint64_t size)
         sum += word;
     }
     return sum;
-}
-
-static bool all_are(const unsigned char *p, uint64_t size, int byte)
-{
-    return size == 0 || (p[0] == byte && memcmp(p, p + 1, size - 1) == 0);
 }
 
 // ---- an input, an output with margins, and what they have to hold ----
@@ -95,18 +100,18 @@ static bool holds(const workplace &w, uint64_t offset, const unsigned char *expe
 {
     const bytes got = read_back(w.g, w.out);
     const uint64_t begin = MARGIN + offset, end = begin + size;
-    return all_are(got.data(), begin, POISON) &&
+    return is_poison(got.data(), begin, 0) &&
            (size == 0 || memcmp(&got[begin], expected, size) == 0) &&
-           all_are(&got[end], got.size() - end, POISON);
+           is_poison(&got[end], got.size() - end, end);
 }
 
-// The same for partial sums, which lie on top of the poison, -1.
+// The same for partial sums, which lie on top of the poison.
 static bool holds_sum(const workplace &w, uint32_t expected)
 {
     const bytes got = read_back(w.g, w.out);
-    const uint32_t sum = sum_words(&got[MARGIN], SUMS) + SUMS / 4;
-    return sum == expected && all_are(got.data(), MARGIN, POISON) &&
-           all_are(&got[MARGIN + SUMS], got.size() - MARGIN - SUMS, POISON);
+    const uint32_t sum = sum_words(&got[MARGIN], SUMS) - 0x7ffd7ffdu * (SUMS / 4);
+    return sum == expected && is_poison(got.data(), MARGIN, 0) &&
+           is_poison(&got[MARGIN + SUMS], got.size() - MARGIN - SUMS, MARGIN + SUMS);
 }
 
 // The edges of a block of 1, 4 or 16 elements a thread, and primes.
@@ -175,9 +180,9 @@ static bool holds_strided(const workplace &w, uint64_t from, uint64_t to, uint64
     for (uint64_t i = 0; i < count; i++) {
         unsigned char *element = got.data() + MARGIN + to + i * stride * elem;
         right = right && memcmp(element, &w.source[from + i * stride * elem], elem) == 0;
-        memset(element, POISON, elem); // only what should not be there is left
+        put_poison(element, elem, (size_t)(element - got.data())); // only what should not be there
     }
-    return right && all_are(got.data(), got.size(), POISON);
+    return right && is_poison(got.data(), got.size(), 0);
 }
 
 static void check_strided(workplace &w, int elem, uint64_t n, uint64_t stride, int block,
@@ -223,7 +228,8 @@ static void test_strided(workplace &w, bool on_cpu)
 static bytes subdomains(const workplace &w, uint64_t from, uint64_t elem, uint64_t lanes,
                         uint64_t iterations, uint64_t blocks, uint64_t block)
 {
-    bytes moved(blocks * block * iterations * elem, POISON);
+    bytes moved(blocks * block * iterations * elem);
+    put_poison(moved.data(), moved.size(), 0);
     for (uint64_t b = 0; b < blocks; b++)
         for (uint64_t t = 0; t < block; t++)
             for (uint64_t i = 0; i < iterations; i++) {
@@ -516,7 +522,7 @@ template <class T> static void test_check_broken(workplace &w, gpumb_mode mode, 
     gpumb_copy_check check = {model, out, size, mode};
     bytes right = mode == GPUMB_WRITE ? zcopy_words(size) : filled(GPUMB_FILL_BITS, 5, size);
     for (unsigned char &byte : right) // for none to look like poison
-        byte = mode == GPUMB_READ_WRITE && byte == POISON ? 1 : byte;
+        byte = mode == GPUMB_READ_WRITE && looks_poisoned(byte) ? 1 : byte;
     gpumb_write(w.g, model, 0, right.data(), size);
     for (uint64_t left_out : {(uint64_t)0, n / 2, n - 1, n}) {
         expect(w.g, out, gpumb_check_copy, &check);
@@ -589,10 +595,10 @@ static strided_place make_strided(gpumb *g, int elem, uint64_t n, uint64_t strid
                        gpumb_alloc(g, (in_offset + span) * size),
                        gpumb_alloc(g, (out_offset + span) * size),
                        filled(GPUMB_FILL_BITS, 11, (in_offset + span) * size),
-                       bytes((out_offset + span) * size, POISON),
+                       all_poison((out_offset + span) * size),
                        {NULL, NULL, elem, n, stride, in_offset, out_offset}};
     for (unsigned char &byte : p.source)
-        byte = byte == POISON ? 1 : byte;
+        byte = looks_poisoned(byte) ? 1 : byte;
     for (uint64_t i = 0; i < n; i++)
         memcpy(&p.right[element(p, out_offset, i)], &p.source[element(p, in_offset, i)], size);
     gpumb_write(g, p.in, 0, p.source.data(), p.source.size());
@@ -631,7 +637,7 @@ static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, u
             broken[element(p, out_offset, i) + byte] ^= 0x10;
             WANT(0, broken);
             broken = p.right; // a byte that was never written
-            broken[element(p, out_offset, i) + byte] = POISON;
+            broken[element(p, out_offset, i) + byte] = poison_at(element(p, out_offset, i) + byte);
             WANT(0, broken);
         }
     // a byte before, between and behind the elements, the buffer's first and last among them
@@ -649,18 +655,18 @@ static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, u
     for (uint64_t at : elsewhere)
         for (int bit : {0x01, 0x80}) {
             bytes broken = p.right;
-            broken[at] = (unsigned char)(POISON ^ bit);
+            broken[at] = (unsigned char)(poison_at(at) ^ bit);
             WANT(0, broken);
         }
     // the last element is missing; there is one too many
     bytes broken = p.right;
-    memset(&broken[end - size], POISON, size);
+    put_poison(&broken[end - size], size, end - size);
     WANT(0, broken);
     broken = p.right;
     memcpy(&broken[element(p, out_offset, n)], &p.source[element(p, in_offset, n)], size);
     WANT(0, broken);
     // nothing, or all of the input
-    WANT(0, bytes(p.right.size(), POISON));
+    WANT(0, all_poison(p.right.size()));
     if (stride > 1 && n > 1) {
         broken = p.right;
         memcpy(&broken[out_offset * size], &p.source[in_offset * size],
@@ -668,7 +674,7 @@ static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, u
         WANT(0, broken);
     }
     // the right elements one further than they belong; those next to the right ones
-    broken = bytes(p.right.size(), POISON);
+    broken = all_poison(p.right.size());
     for (uint64_t i = 0; i < n; i++)
         memcpy(&broken[element(p, out_offset, i) + size], &p.source[element(p, in_offset, i)],
                size);
@@ -1057,7 +1063,7 @@ static void test_wrap(gpumb *g)
                     CHECK_INT(gpumb_size(b[i]), size);
                     CHECK(gpumb_data(b[i]) == GPUMB_PTR(char, place[i]) + from);
                     gpumb_fill(g, b[i], kind, 5);
-                    bytes right(around, POISON);
+                    bytes right = all_poison(around);
                     const bytes inside = filled(kind, 5, size);
                     std::copy(inside.begin(), inside.end(), right.begin() + (long)from);
                     bytes got = read_back(g, place[i]);
@@ -1079,7 +1085,7 @@ static void test_wrap(gpumb *g)
                     gpumb_write(g, b[1], other, &before, 1);
                 }
                 gpumb_poison(g, b[0]);
-                CHECK(all_are(read_back(g, place[0]).data(), around, POISON));
+                CHECK(is_poison(read_back(g, place[0]).data(), around, 0));
                 gpumb_free(g, b[0]);
                 gpumb_free(g, b[1]);
                 CHECK_INT(gpumb_write(g, place[0], 0, "", 1), 0); // the memory stays

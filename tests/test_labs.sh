@@ -4,11 +4,18 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
-compile() # SOURCE, PROGRAM, OPTION...: as the README says, but sooner
+# As the README says, but sooner.
+options='-std=c++17 -O1 -Wall -Wextra -pthread'
+# shellcheck disable=SC2086 # several options
+check "the implementation does not compile" \
+    ${CXX:-c++} $options -x c++ -DGPUMB_IMPLEMENTATION -c gpumb.h -o "$tmp/gpumb.o"
+
+compile() # SOURCE, PROGRAM, OPTION...
 {
     source=$1 program=$2
     shift 2
-    ${CXX:-c++} -std=c++17 -O1 -Wall -Wextra -pthread "$@" -x c++ "$source" -o "$program"
+    # shellcheck disable=SC2086 # several options
+    ${CXX:-c++} $options "$@" "$tmp/gpumb.o" -x c++ "$source" -o "$program"
 }
 
 labs=0

@@ -12,18 +12,18 @@
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
+#include "poison.h"
+#include "printed.h"
+#include "texts.h"
 
+#include <cmath>
 #include <unistd.h>
 #include <vector>
 
 static const uint64_t MiB = 1 << 20;
 static const gpumb_memory kinds[] = {GPUMB_MEMORY_DEVICE, GPUMB_MEMORY_PINNED, GPUMB_MEMORY_MANAGED,
                                      GPUMB_MEMORY_HOST};
-
-static int has(const std::string &text, const char *part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 /* For 2 samples of one run, without the devices's state. */
 static gpumb *open(const char *csv = nullptr)
@@ -48,10 +48,54 @@ static std::vector<unsigned char> contents(gpumb *g, const gpumb_buffer *b)
 
 static int finds_poison(gpumb *g, void *b)
 {
-    for (const unsigned char byte : contents(g, (const gpumb_buffer *)b))
-        if (byte != 0xff)
-            return 0;
-    return 1;
+    return is_poison(contents(g, (const gpumb_buffer *)b).data(),
+                     gpumb_size((const gpumb_buffer *)b), 0);
+}
+
+// Nothing that a kernel leaves: not a number of any width, and as an integer neither small nor -1.
+static void test_poison()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    gpumb_poison(g, b);
+    double d;
+    float f;
+    uint16_t h;
+    uint32_t u;
+    const unsigned char *bytes = GPUMB_PTR(const unsigned char, b);
+    memcpy(&d, bytes, sizeof d);
+    memcpy(&f, bytes + 4, sizeof f);
+    memcpy(&h, bytes + 2, sizeof h);
+    memcpy(&u, bytes + 60, sizeof u);
+    CHECK(std::isnan(d) && std::isnan(f));
+    CHECK((h & 0x7c00) == 0x7c00 && (h & 0x3ff)); // as fp16
+    CHECK((h & 0x7f80) == 0x7f80 && (h & 0x7f));  // as bf16
+    CHECK(u == GPUMB_POISON && u + 1000 > 2000 && bytes[0] != bytes[1]);
+    gpumb_buffer *odd = gpumb_wrap(g, GPUMB_PTR(char, b) + 3, 9); // in step with what is aligned
+    gpumb_fill(g, odd, GPUMB_FILL_ZERO, 0);
+    gpumb_poison(g, odd);
+    CHECK(is_poison(bytes, 64, 0));
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+// Enumerations out of range are reasons, and read nothing.
+static void test_no_such_kind()
+{
+    fake_reset();
+    gpumb *g = open();
+    gpumb_buffer *b = gpumb_alloc(g, 64);
+    for (int kind : {-1, 4, 1 << 30}) {
+        gpumb_fill(g, b, (gpumb_fill_kind)kind, 1);
+        GPUMB_MEASURE(g, "filled")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_fill: there is no kind "));
+        CHECK(gpumb_alloc_kind(g, (gpumb_memory)kind, 64) == NULL);
+        GPUMB_MEASURE(g, "allocated")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_alloc_kind: there is no kind "));
+    }
+    gpumb_close(g);
 }
 
 static void test_kinds()
@@ -418,8 +462,8 @@ static void test_stated()
     CHECK(r.pct_link > 100 && (r.flags & GPUMB_FLAG_ABOVE_PEAK));
 
     // in the file, in columns of its own; gpumb_set_transfer() is for the next region only
-    char csv[] = "/tmp/gpumb-memory-XXXXXX";
-    close(mkstemp(csv));
+    const std::string folder = make_folder("gpumb-memory"), name = folder + "/rows.csv";
+    const char *const csv = name.c_str();
     states(1e8, 3e7, 0, 4e-3, csv);
     CHECK_STR(fake_csv(csv, 0, "to_device_bytes"), "100000000");
     CHECK_STR(fake_csv(csv, 0, "to_host_bytes"), "30000000");
@@ -432,7 +476,7 @@ static void test_stated()
     CHECK_STR(fake_csv(csv, 0, "link"), "");
     CHECK_STR(fake_csv(csv, 0, "pct_link"), "");
     CHECK(atof(fake_csv(csv, 0, "pct_peak")) > 0);
-    remove(csv);
+    CHECK(remove_folder(folder));
 
     fake_link_rate = 0; // unknown: neither share
     r = states(1e8, 0, 0, 4e-3);
@@ -448,15 +492,8 @@ static void test_stated()
     }
 }
 
-/* The heading says what the share is of, anew where that changes. */
-static void test_table()
+static void show_rows()
 {
-    fake_reset();
-    fake_link_rate = 50e9;
-    char name[] = "/tmp/gpumb-memory-XXXXXX";
-    const int file = mkstemp(name), out = dup(1);
-    fflush(stdout);
-    dup2(file, 1);
     gpumb_settings s = gpumb_settings_default();
     s.warmup_s = -1;
     s.min_samples = s.max_samples = 6;
@@ -469,25 +506,23 @@ static void test_table()
             fake_run(4e-3);
     }
     gpumb_close(g);
-    fflush(stdout);
-    dup2(out, 1);
-    close(out);
-    std::string text(20000, 0);
-    text.resize((size_t)pread(file, &text[0], text.size(), 0));
-    close(file);
-    remove(name);
+}
+
+/* The heading says what the share is of, anew where that changes. */
+static void test_table()
+{
+    fake_reset();
+    fake_link_rate = 50e9;
+    const std::string text = printed(show_rows);
     CHECK(has(text, "\n  link to the host Fake 5.0 x16, 50.0 GB/s each way\n"));
-    int peaks = 0, links = 0;
-    for (size_t at = 0; (at = text.find("% peak\n", at)) != std::string::npos; at++)
-        peaks++;
-    for (size_t at = 0; (at = text.find("% link\n", at)) != std::string::npos; at++)
-        links++;
-    CHECK_INT(peaks, 2);
-    CHECK_INT(links, 1);
+    CHECK_INT(times_in(text, "% peak\n"), 2);
+    CHECK_INT(times_in(text, "% link\n"), 1);
 }
 
 int main()
 {
+    test_poison();
+    test_no_such_kind();
     test_kinds();
     test_staging();
     test_no_room();

@@ -11,12 +11,13 @@
 #include "gpumb.h"
 
 #include "device.h"
+#include "poison.h"
 #include "refused.h"
 #include <math.h>
 #include <stdlib.h>
 #include <vector>
 
-enum { PLAIN = 20, PAIRS = 4, BEHIND = 64, POISON = 0xff };
+enum { PLAIN = 20, PAIRS = 4, BEHIND = 64 };
 
 struct body {
     float x, y, z, w;
@@ -187,7 +188,7 @@ static void test_forms()
     CHECK_INT(list.size(), PLAIN + PAIRS);
     CHECK_INT(gpumb_nbody_forms(NULL, 0), PLAIN + PAIRS);
     for (int room = 0; room <= PLAIN + PAIRS + 1; room++) {
-        memset(forms, POISON, sizeof forms);
+        memset(forms, 0xff, sizeof forms);
         CHECK_INT(gpumb_nbody_forms(forms, room), PLAIN + PAIRS);
         const int filled = room < PLAIN + PAIRS ? room : PLAIN + PAIRS;
         for (int i = 0; i <= PLAIN + PAIRS; i++) {
@@ -221,11 +222,7 @@ struct workplace {
 
 static bool all_poison(const void *from, uint64_t size)
 {
-    const unsigned char *p = (const unsigned char *)from;
-    for (uint64_t i = 0; i < size; i++)
-        if (p[i] != POISON)
-            return false;
-    return true;
+    return is_poison(from, size, 0) == 1;
 }
 
 static gpumb_buffer *upload(gpumb *g, const bodies &all)
@@ -445,7 +442,7 @@ struct simulation {
 static gpumb_buffer *upload_padded(gpumb *g, bodies all)
 {
     body behind;
-    memset(&behind, POISON, sizeof behind);
+    put_poison(&behind, sizeof behind, 0);
     all.insert(all.end(), BEHIND, behind);
     return upload(g, all);
 }
@@ -885,7 +882,7 @@ static void test_check_rejects(const workplace &w)
 
     const gpumb_nbody how = plain_form(4, 4, GPUMB_RSQRT_APPROXIMATE);
     bodies poison(n);
-    memset((void *)poison.data(), POISON, n * sizeof(body));
+    put_poison(poison.data(), n * sizeof(body), 0);
     CHECK_INT(judge(w.g, how, all, poison, 0), 0);
     CHECK_INT(judge(w.g, how, all, rest(n), 0), 0);
     // one body alone, looked at when all are

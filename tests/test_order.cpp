@@ -272,6 +272,50 @@ static void test_orders_of_many()
     CHECK(order_of_run != "x1.0 x2.0 x3.0 x4.0 x5.0 x6.0 y1.0 y2.0 y3.0 y4.0 y5.0 y6.0 ");
 }
 
+// What can't be written anew, such as standard output, gets its rows when all are there.
+static void test_order_straight()
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        gpumb_settings s = shuffled(seed);
+        s.csv = "-";
+        order_of_run.clear();
+        write_file(csv_path, printed([&] {
+                       gpumb *g = open(s);
+                       GPUMB_SWEEP_RANGE(g, a, 1, 5, 1)
+                           GPUMB_MEASURE(g, "x") {
+                               note_config("x", a, 0);
+                               fake_run(1e-3);
+                           }
+                       close(g, 0);
+                   }));
+        CHECK(order_of_run != "x1.0 x2.0 x3.0 x4.0 x5.0 ");
+        CHECK_STR(csv_order(csv_path).c_str(), "x1. x2. x3. x4. x5. ");
+    }
+}
+
+// Each interleave draws its own order of turns; the same ones again from the same seed.
+static void test_order_of_turns()
+{
+    std::string turns[2][3];
+    for (auto &run : turns) {
+        gpumb *g = open(brief());
+        for (std::string &turn : run)
+            GPUMB_INTERLEAVE(g) {
+                for (const char *lane : {"x", "y", "z"})
+                    GPUMB_MEASURE(g, lane) {
+                        turn += lane;
+                        fake_run(1e-3);
+                    }
+            }
+        close(g, 0);
+    }
+    for (int k = 0; k < 3; k++) {
+        CHECK_STR(turns[0][k].c_str(), turns[1][k].c_str());
+        CHECK_INT(turns[0][k].size(), turns[0][0].size());
+        CHECK(turns[0][k] != turns[0][(k + 1) % 3]);
+    }
+}
+
 // What was finished before Ctrl-C, or before the device was lost, is written.
 static void test_order_ends_early()
 {
@@ -335,6 +379,8 @@ int main()
     test_order();
     test_orders_of_many();
     test_order_ends_early();
+    test_order_straight();
+    test_order_of_turns();
     remove_file(csv_path);
     unlink(json_path.c_str());
     return CHECK_SUMMARY();

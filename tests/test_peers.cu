@@ -1,7 +1,6 @@
 // test_peers.cu - the kernels of bench/peer_*.h against bytes that the host knows, at awkward sizes
 // and on whatever backend this is built for; their checks against wrong bytes; rows whose bytes are
 // wrong. On the CPU two devices are pretended. test_pair.sh runs the programs.
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"

@@ -1,7 +1,6 @@
 // test_pipeline.cu - bench/pipeline.h: how results are handed over, step by step in any order; both
 // kernels in turns, where they can't run at the same time, with awkward geometries; what fails if
 // one of them goes wrong. On the CPU two devices are pretended. test_pair.sh runs the program.
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"

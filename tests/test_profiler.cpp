@@ -15,6 +15,7 @@ static void hear(const char *text);
 #undef gpumbi_dev_last_error
 
 #include "check.h"
+#include "folder.h"
 #include <functional>
 #include <string>
 #include <unistd.h>
@@ -563,8 +564,8 @@ static void test_left_interleave()
 
 int main()
 {
-    char folder[] = "/tmp/gpumb-profiler-XXXXXX";
-    if (!CHECK(mkdtemp(folder)) || !CHECK(chdir(folder) == 0))
+    const std::string folder = make_folder("gpumb-profiler");
+    if (!CHECK(chdir(folder.c_str()) == 0))
         return CHECK_SUMMARY();
     gpumb_cpu_set_workers(1);
     test_times();
@@ -577,6 +578,6 @@ int main()
     test_lane_ends();
     test_ends();
     test_left_interleave();
-    CHECK(rmdir(folder) == 0);
+    CHECK(rmdir(folder.c_str()) == 0);
     return CHECK_SUMMARY();
 }

@@ -212,6 +212,7 @@ static void test_json()
         {"{\"a\": \"\n\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\x\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u00g0\"}", "line 1: not a JSON text"},
+        {"{\"a\": \"\\u12g4\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\u0000\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ud83d\"}", "line 1: not a JSON text"},
         {"{\"a\": \"\\ud83d\\ud83d\"}", "line 1: not a JSON text"},
@@ -485,6 +486,15 @@ static void test_round_trip()
     }
     CHECK(lists > 200);
 
+    // a warm-up that is left out, -1 in the settings, is one of 0 s
+    random_line(&line, medians);
+    reader->settings.warmup_s = -1;
+    gpumbi_values empty = random_values(&line);
+    gpumbi_records *cold = through(&line, &empty, 1);
+    CHECK_STR(cold->wrong, "");
+    CHECK(cold->head.settings.warmup_s >= 0 && cold->head.settings.warmup_s <= 0);
+    gpumbi_free_records(cold);
+
     // what is no number is unknown
     random_line(&line, medians);
     line.result.status = GPUMB_STATUS_SKIPPED;
@@ -579,8 +589,8 @@ static void test_other_processes()
                                       (i == 1 ? "" : "others,two,ok," + median));
         CHECK_STR(t->wrong, "");
         gpumbi_index_records(g, t, NULL);
-        t->next = g->others.rows;
-        g->others.rows = t;
+        t->next = g->children.rows;
+        g->children.rows = t;
     }
     GPUMB_MEASURE(g, "one") {
         fake_run(1e-4);

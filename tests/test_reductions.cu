@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "device.h"
+#include "poison.h"
 #include "refused.h"
 #include <limits>
 #include <math.h>
@@ -13,7 +14,7 @@
 
 typedef std::vector<unsigned char> bytes;
 
-enum { CAPACITY = 140000, SLOT = 48, POISON = 0xff };
+enum { CAPACITY = 140000, SLOT = 48 };
 
 static const gpumb_operation operations[] = {GPUMB_SUM, GPUMB_MIN, GPUMB_MAX};
 
@@ -43,7 +44,7 @@ template <class T> static bool is_float()
 template <class T> static T poison_value()
 {
     T x;
-    memset(&x, POISON, sizeof x);
+    put_poison(&x, sizeof x, 0);
     return x;
 }
 
@@ -245,10 +246,7 @@ template <class T> static std::vector<gpumb_reduction> all_forms(gpumb_operation
 
 static bool all_poison(const unsigned char *p, uint64_t size)
 {
-    for (uint64_t i = 0; i < size; i++)
-        if (p[i] != POISON)
-            return false;
-    return true;
+    return is_poison(p, size, 0) == 1;
 }
 
 // ---- series of launches with one workspace ----

@@ -7,6 +7,7 @@
 #include "fake.h"
 
 #include "check.h"
+#include "poison.h"
 #include "read_file.h"
 #include <math.h>
 #include <vector>
@@ -278,7 +279,7 @@ static void observe_run(observer *o)
 {
     int poisoned = o->outputs > 0;
     for (int i = 0; i < o->outputs; i++) {
-        poisoned = poisoned && whole(o->out[i], 0xff);
+        poisoned = poisoned && is_poison(gpumb_data(o->out[i]), gpumb_size(o->out[i]), 0);
         memset(gpumb_data(o->out[i]), 0x11, (size_t)gpumb_size(o->out[i]));
     }
     o->trace += poisoned ? "PR" : "R";
@@ -394,7 +395,7 @@ static void test_verification()
         fake_run(1e-3);
     }
     CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_FAILED);
-    CHECK(whole(out, 0xff));
+    CHECK(is_poison(gpumb_data(out), gpumb_size(out), 0));
     close(g, GPUMB_EXIT_FAILED);
 }
 

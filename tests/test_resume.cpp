@@ -64,6 +64,7 @@ static std::string lines;
 
 #include "check.h"
 #include "fake.h"
+#include "folder.h"
 #include "read_file.h"
 #include "texts.h"
 
@@ -72,6 +73,7 @@ static std::string lines;
 static int measured;       // regions whose body ran
 static int interrupted;    // SIGTERM in the so many-th of these; 0: never
 static int fewer, renamed; // the program has changed
+static enum { NOT, BYTES, ELEMENTS, TIMING, APART, TOGETHER } changed;
 enum { ROWS = 16 };
 
 // What runs from here on does so at the same time in each process: the clock's stamps are multiples
@@ -102,8 +104,15 @@ static int wrong(gpumb *g, void *)
     return 0;
 }
 
+static int divides; // as programs do
+
 static void sweeps(gpumb *g)
 {
+    const gpumb_device *d = gpumb_get_device(g);
+    if (divides)
+        gpumb_set_value(g, "divided",
+                        1024 / d->warp_size + 1024 / d->max_block + 4096 / (d->max_threads / 256) +
+                            64 / d->multiprocessors);
     const char *const names[] = {"plain", "comma, \"quote\"\nand line"};
     GPUMB_SWEEP_STRINGS(g, form, names, 2) {
         GPUMB_SWEEP_RANGE(g, n, 1, 3, 1) {
@@ -111,8 +120,8 @@ static void sweeps(gpumb *g)
             gpumb_buffer *b = gpumb_alloc(g, 4096);
             at(1000 + 100 * (double)n + (double)form);
             gpumb_fill(g, b, GPUMB_FILL_F32, 18446744073709551615u - (uint64_t)n);
-            gpumb_set_bytes(g, 1e6 * (double)n / 3);
-            gpumb_set_elements(g, (double)n);
+            gpumb_set_bytes(g, (changed == BYTES && n > 1 ? 2e6 : 1e6) * (double)n / 3);
+            gpumb_set_elements(g, (double)n + (changed == ELEMENTS && n == 3));
             gpumb_set_expected(g, 1000, 0.1 * (double)n);
             gpumb_set_value(g, "z last", n == 2 ? NAN : 1.0 / (double)n);
             gpumb_set_value(g, "a first", 1e-300);
@@ -128,6 +137,13 @@ static void sweeps(gpumb *g)
     GPUMB_SWEEP_REALS(g, share, 0.1, 1e-7) {
         int runs[2] = {0, 0};
         at(5000 + share);
+        if (changed == APART) {
+            GPUMB_MEASURE(g, "base")
+                work(&runs[0], 1e-4);
+            GPUMB_MEASURE(g, "other")
+                work(&runs[1], 1.3e-4);
+            continue;
+        }
         GPUMB_INTERLEAVE(g) {
             GPUMB_MEASURE(g, "base")
                 work(&runs[0], 1e-4);
@@ -139,14 +155,23 @@ static void sweeps(gpumb *g)
 
 static void times(gpumb *g)
 {
-    for (int twice = 0; twice < 2; twice++) { // two rows of one name
+    for (int twice = 0; twice < 2 && changed != TOGETHER; twice++) { // two rows of one name
         int runs = 0;
         at(7000 + twice);
         gpumb_set_transfer(g, 1e6, 0);
         GPUMB_MEASURE(g, "again")
             work(&runs, twice ? 3e-4 : 2e-4);
     }
-    GPUMB_SWEEP_LIST(g, late, -7, 9) {
+    int twins[2] = {0, 0};
+    if (changed == TOGETHER)
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "again")
+                work(&twins[0], 2e-4);
+            GPUMB_MEASURE(g, "again")
+                work(&twins[1], 3e-4);
+        }
+    static const int64_t both[] = {-7, 9};
+    GPUMB_SWEEP_ARRAY(g, late, both, 2) {
         const double time[] = {3e-3, 3.5e-3, 2e-3, 4e-3 / 3};
         if (gpumb_wants_times(g, "elsewhere")) {
             measured++;
@@ -154,12 +179,15 @@ static void times(gpumb *g)
         }
         int runs = 0;
         at(8000 + (double)late);
+        if (changed == TIMING)
+            gpumb_set_timing(g, GPUMB_TIMING_HOST);
         GPUMB_MEASURE(g, renamed ? "renamed" : "late") {
             work(&runs, 1e-3);
         }
     }
     const gpumb_result *last = gpumb_last_result(g);
-    gpumb_note(g, "the last took %.9g s", last ? last->time.median : 0);
+    gpumb_note(g, "the last took %.9g s, full %d", last ? last->time.median : 0,
+               gpumb_get_settings(g)->full);
 }
 
 static const gpumb_benchmark benchmarks[] = {{"sweeps", "", sweeps}, {"times", "", times}};
@@ -219,8 +247,7 @@ static outcome run(
 
 static void clean()
 {
-    if (system("rm -rf ./*"))
-        CHECK(!"the folder can be emptied");
+    empty_folder(".");
 }
 
 static void store(const char *name, const std::string &text)
@@ -388,6 +415,10 @@ static void test_kinds()
     clean();
     store("x.csv.part", whole[0].substr(0, whole[0].find("\nnot 9") + 1));
     CHECK_INT(kept(resume(words{"--csv=x.csv"})), 5);
+    clean(); // without the first of two lanes, both are measured again
+    const size_t lane = whole[0].find(",sweeps,base,"), line = whole[0].rfind('\n', lane) + 1;
+    store("x.csv.part", whole[0].substr(0, line) + whole[0].substr(whole[0].find('\n', lane) + 1));
+    CHECK_INT(resume(words{"--csv=x.csv"}).measured, 2);
     test_killed(files + words{"--shuffle"}, 7);
     test_killed(files + words{"--raw"}, 5);
     CHECK(has(whole[1], "samples_s"));
@@ -431,10 +462,15 @@ static void test_refused()
         const outcome o = run(again + c.options);
         CHECK_INT(o.code, GPUMB_EXIT_USAGE);
         CHECK(has(o.said, "x.csv.part: ") && has(o.said, c.text));
+        CHECK(has(o.said, "x.csv.part is as the run before has left it"));
         if (!has(o.said, c.text))
             fprintf(stderr, "%s", o.said.c_str());
         CHECK(read_file("x.csv.part") == text && !exists("x.csv.part.1"));
     }
+    std::string last = part; // one row of many is enough
+    last.replace(last.rfind(",fake,"), 6, ",cuda,");
+    store("x.csv.part", last);
+    CHECK(has(run(again).said, "another backend: cuda, here it is fake"));
     CHECK_INT(run(words{"--md=x.md", "--resume"}).code, GPUMB_EXIT_USAGE);
     const outcome both = run(again + words{"--processes=2"});
     CHECK(both.code == GPUMB_EXIT_USAGE && has(both.said, "leave out --processes"));
@@ -533,7 +569,65 @@ static void test_replayed()
     CHECK_INT(some.measured, 0);
     CHECK_INT(rows_of(read_file("x.csv")), 6);
     CHECK(has(some.said, "has nothing of the configurations of 2 regions"));
-    CHECK(has(some.said, "10 rows of the earlier run left out: this run has no such region; that"));
+    CHECK(has(some.said, "10 rows of the earlier run left out: this run has no such region; they "
+                         "take --axis n=1; that one had "));
+}
+
+// A part of a file, from where `begin` stands in it to `end`.
+static std::string part_of(const std::string &text, const char *begin, const char *end)
+{
+    const size_t at_begin = text.find(begin);
+    return at_begin == std::string::npos ? "" : text.substr(at_begin, text.find(end) - at_begin);
+}
+
+// Device, profile and settings are the file's, of CSV as far as it or the JSON behind it has them.
+static void test_replayed_settings()
+{
+    clean();
+    run(words{"--json=w.json", "--csv=w.csv", "--full", "--precision=3", "--seed=5"});
+    const std::string json = read_file("w.json");
+    const std::string device = part_of(json, "\"device\": {", "\"settings\": {");
+    const std::string settings = part_of(json, "\"settings\": {", "\"units\": ");
+    CHECK(has(device, "\"l2_bytes\": 33554432") && has(settings, "\"seed\": 5"));
+    CHECK(has(json, "s, full 1\""));
+    for (const char *from : {"w.json", "w.csv,w.json", "w.csv"}) {
+        run(words{"--json=x.json", "--csv=x.csv", std::string("--replay=") + from}, no_device);
+        const std::string now = read_file("x.json");
+        CHECK(has(now, "s, full 1\"") && has(now, "\"name\": \"Fake 9000\""));
+        CHECK(has(device, part_of(now, "\"device\": {", "\"settings\": {")) ==
+              (from[2] == 'j' || from[5]));
+        CHECK(has(settings, part_of(now, "\"settings\": {", "\"units\": ")) == (from[2] == 'j'));
+        CHECK_STR(fake_csv("x.csv", 0, "settings"), fake_csv("w.csv", 0, "settings"));
+    }
+    run(words{"--json=w.json", "--csv=w.csv"});
+    for (const char *from : {"--replay=w.json", "--replay=w.csv"}) {
+        run(words{"--json=x.json", from}, no_device);
+        CHECK(has(read_file("x.json"), "s, full 0\""));
+    }
+}
+
+// An older file has values among its axes; medians of processes are kept, all of them.
+static void test_replayed_older()
+{
+    clean();
+    const std::string kernel = "sweeps,\"kernel, \"\"quoted\"\"\",hip,";
+    store("w.csv", "bench,kernel,backend,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
+                   "process_hi_s,process_medians_s,peak_gbps,link_gbps,n,form,z last\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,,,1,plain,0.5\n" + kernel +
+                       "ok,3e-4,2e-4,4e-4,3,1e-4,3e-4,0.0001;0.0002;0.0003,800,50,2,plain,0.25\n" +
+                       kernel + "ok,3e-4,2e-4,4e-4,,,,,900,60,3,plain,\n");
+    CHECK_INT(run(words{"--csv=x.csv", "--json=x.json", "--replay=w.csv"}, no_device).code,
+              GPUMB_EXIT_OK);
+    CHECK_INT(rows_of(read_file("x.csv")), 3);
+    CHECK_STR(fake_csv("x.csv", 1, "process_medians_s"), "0.0001;0.0002;0.0003");
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(fake_csv("x.csv", i, "z last"), i ? i == 1 ? "0.25" : "" : "0.5");
+    CHECK_STR(fake_csv("x.csv", 1, "values"), "z last");
+    const std::string json = read_file("x.json");
+    for (const char *field : {"\"warp_size\": 64,", "\"max_block\": 1024,", "\"peak_gbps\": 800,",
+                              "\"link_gbps\": 50,", "\"ecc\": null,"})
+        CHECK_CASE(count(part_of(json, "\"device\": {", "\"settings\": {"), field) == 1, "%s",
+                   field);
 }
 
 // What is in the file and not in the program, or the other way round, is said.
@@ -581,7 +675,7 @@ static void test_replayed_otherwise()
     CHECK(torn_line.code == GPUMB_EXIT_USAGE &&
           has(torn_line.said, "fewer fields than the header"));
     const std::string json = read_file("w.json");
-    store("w.json", json.substr(0, json.size() / 2));
+    store("w.json", json.substr(0, json.find(", \"status\": ", json.size() / 2) + 2));
     CHECK(has(run(words{"--replay=w.json"}).said, "the file ends too early"));
     CHECK(has(run(words{"--replay=none.csv"}).said, "none.csv: No such file or directory; make "));
     store("w.csv", whole_csv);
@@ -591,10 +685,123 @@ static void test_replayed_otherwise()
     }
 }
 
+// Rows of a program that was changed since are shown, and it is said that they are of another one.
+static void test_replayed_of_another()
+{
+    clean();
+    run(words{"--csv=w.csv", "--json=w.json"});
+    const struct {
+        int change;
+        const char *said;
+    } cases[] = {
+        {NOT, NULL},
+        {BYTES, "2 rows of another program, or of this one before a change: sweeps/kernel, "
+                "\"quoted\" form=plain n=2 states other bytes than its row"},
+        {ELEMENTS, "1 row of another program, or of this one before a change: sweeps/kernel, "
+                   "\"quoted\" form=plain n=3 states other elements than its row"},
+        {TIMING, "2 rows of another program, or of this one before a change: times/late late=-7 is "
+                 "to be timed in another way than its row was"},
+        {APART, "2 rows of another program, or of this one before a change: sweeps/other share=0.1 "
+                "is in no GPUMB_INTERLEAVE, its row was"},
+        {TOGETHER, "1 row of another program, or of this one before a change: times/again is in a "
+                   "GPUMB_INTERLEAVE, its row was not"},
+    };
+    for (const auto &c : cases)
+        for (const char *file : {"--replay=w.json", "--replay=w.csv,w.json", "--replay=w.csv"}) {
+            const outcome o =
+                run(words{"--csv=x.csv", file}, [&] { changed = (decltype(changed))c.change; });
+            // Of CSV alone the device is not known, which bytes may follow from.
+            const bool told = c.said && (c.change > ELEMENTS || !!strcmp(file, "--replay=w.csv"));
+            CHECK_INT(rows_of(read_file("x.csv")), ROWS);
+            CHECK_INT(has(o.said, "another program"), told);
+            if (!CHECK(!told || has(o.said, c.said)))
+                fprintf(stderr, "%s", o.said.c_str());
+        }
+    // Where the first of an interleave is filtered out, its row is not missed.
+    CHECK(!has(run(words{"--replay=w.json", "--filter=other"}).said, "another program"));
+
+    // Values of an axis that the run lacks, and axes that the program has not.
+    const outcome fewer_values = run(words{"--replay=w.json", "--axis", "n=2"});
+    CHECK(has(fewer_values.said, "this run has no such region; they take --axis n=1,3; that one "));
+    run(words{"--csv=v.csv", "--axis", "n=7,8", "--axis", "share=0.25", "--filter=kernel",
+              "--filter=base"});
+    const outcome none = run(words{"--replay=v.csv"});
+    CHECK_INT(none.code, GPUMB_EXIT_USAGE);
+    CHECK(has(none.said, "run the program that has written it; they take --axis n=7,8"));
+    const outcome given = run(words{"--replay=v.csv", "--axis=n=7,8", "--axis=share=0.25"});
+    CHECK(has(given.said, "has nothing of the configurations of") && !has(given.said, "they take"));
+    store("v.csv", replaced(read_file("v.csv"), "settings,time_utc,form,n,",
+                            "settings,time_utc,form,size,"));
+    const outcome axis = run(words{"--replay=v.csv"});
+    CHECK_INT(axis.code, GPUMB_EXIT_USAGE);
+    CHECK(has(axis.said, "; this program has no axis size"));
+}
+
+// A row keeps the time at which it was measured, and files from before that column go on.
+static void test_dates()
+{
+    const words csv = {"--csv=x.csv"};
+    clean();
+    run(csv, [] { interrupted = 9; });
+    const std::string part = read_file("x.csv.part");
+    CHECK_INT(count(part, ",2026-01-31T12:00:00Z,"), rows_of(part));
+    const auto later = [] { fake_date = "2027-02-01T00:00:00Z"; };
+    const outcome o = run(csv + words{"--resume"}, later);
+    CHECK_INT(kept(o), rows_of(part));
+    const std::string resumed = read_file("x.csv");
+    CHECK_INT(count(resumed, ",2026-01-31T12:00:00Z,"), kept(o));
+    CHECK_INT(count(resumed, ",2027-02-01T00:00:00Z,"), ROWS - kept(o));
+    rename("x.csv", "w.csv");
+    run(csv + words{"--replay=w.csv", "--json=x.json"}, [] { fake_date = "2028"; });
+    CHECK_INT(count(read_file("x.json"), "\"time_utc\": \"2026-01-31T12:00:00Z\""), kept(o));
+    CHECK(!has(read_file("x.csv"), "2028"));
+
+    const std::string old = replaced(replaced(part, ",time_utc", ""), ",2026-01-31T12:00:00Z", "");
+    store("x.csv.part", old);
+    CHECK_INT(kept(run(csv + words{"--resume"})), rows_of(part));
+    CHECK_INT(rows_of(read_file("x.csv")), ROWS);
+    CHECK(has(read_file("x.csv"), ",settings,time_utc,form,"));
+    store("w.csv", old);
+    const outcome replayed = run(words{"--json=x.json", "--replay=w.csv"});
+    CHECK(!has(replayed.said, "time_utc") && has(read_file("x.json"), "\"time_utc\": null"));
+    CHECK(!has(run(csv + words{"--compare=w.csv"}).said, "w.csv"));
+}
+
+// What programs divide by, and names that end a line of a sink, or mean something there.
+static void test_replayed_devices()
+{
+    clean();
+    run(words{"--json=w.json"});
+    const std::string json = read_file("w.json");
+    for (const char *value : {"null", "0", "7", "-1", "2147483647"}) {
+        const bool none = value[0] != '-' && value[0] != '7';
+        std::string text = json;
+        for (const char *name : {"warp_size", "max_block", "max_threads", "multiprocessors"}) {
+            const std::string key = "\"" + std::string(name) + "\": ";
+            const size_t begin = text.find(key) + key.size();
+            if (none || !strcmp(name, "warp_size"))
+                text.replace(begin, text.find(',', begin) - begin, value[0] == '-' ? "1" : value);
+        }
+        store("n.json", text);
+        const outcome o = run(words{"--json=x.json", "--replay=n.json"}, [] { divides = 1; });
+        CHECK_INT(o.code, GPUMB_EXIT_FAILED); // by the row that failed
+        CHECK(has(read_file("x.json"), "\"warp_size\": 32,"));
+    }
+    std::string text = replaced(json, "\"Fake 9000\"", "\"\\u001b[31mFake\\n# *9*\\r<b>\"");
+    text = replaced(text, "\"backend\": \"fake\"", "\"backend\": \"a\\\"\\n# \"");
+    store("n.json", text);
+    CHECK_INT(run(files + words{"--replay=n.json"}).code, GPUMB_EXIT_FAILED);
+    const std::string md = read_file("x.md"), gbench = read_file("x.gb");
+    CHECK_STR(md.substr(0, md.find(", gpumb")).c_str(),
+              "Replayed: ?\\[31mFake \\# \\*9\\* \\<b\\> (a\" \\# )");
+    CHECK(has(gbench, "\"device\": \"\\u001b[31mFake\\u000a# *9*\\u000d<b>\", "
+                      "\"backend\": \"a\\\"\\u000a# \", "));
+}
+
 int main()
 {
-    char folder[] = "/tmp/gpumb-resume-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
+    const std::string folder = make_folder("gpumb-resume");
+    if (chdir(folder.c_str()))
         return 1;
     test_killed(files, 1);
     test_killed_renaming();
@@ -603,10 +810,12 @@ int main()
     test_refused();
     test_changed();
     test_replayed();
+    test_replayed_settings();
+    test_replayed_older();
     test_replayed_otherwise();
-    clean();
-    if (chdir("/"))
-        return 1;
-    rmdir(folder);
+    test_replayed_of_another();
+    test_replayed_devices();
+    test_dates();
+    CHECK(remove_folder(folder));
     return CHECK_SUMMARY();
 }

@@ -42,6 +42,7 @@ static int counted_strcmp(const char *a, const char *b)
 #include "fake.h"
 
 #include "check.h"
+#include "printed.h"
 
 static gpumb *open()
 {
@@ -107,32 +108,11 @@ static long compared_names(size_t count)
     CHECK_INT(configurations, 2 * count);
     const gpumbi_point *point = &g->rows.at[0]->point;
     CHECK_STR(point->at[0].text, names[count - 1]);
-    CHECK(point->at[1].text == gpumbi_keep_text(g, names[0])->text); // kept once
+    CHECK(point->at[1].text == gpumbi_intern(g, names[0])->text); // kept once
     const long compared = texts_compared;
     gpumb_close(g);
     CHECK_INT(live, 0);
     return compared;
-}
-
-// Runs a body with standard output in a string.
-template <class Body> static std::string printed(Body body)
-{
-    char name[] = "/tmp/test_row_costs.XXXXXX", line[400];
-    std::string text;
-    fflush(stdout);
-    const int out = dup(1), file = mkstemp(name);
-    dup2(file, 1);
-    body();
-    fflush(stdout);
-    dup2(out, 1);
-    close(out);
-    FILE *read = fdopen(file, "r");
-    rewind(read);
-    while (fgets(line, sizeof line, read))
-        text += line;
-    fclose(read);
-    remove(name);
-    return text;
 }
 
 // Text texts_compared for --list over so many configurations of 100 kernels.

@@ -1,6 +1,7 @@
 // test_rows.cpp - rows as the program reads them back; what a model expects of a row; notes, the
 // conclusions below the rows.
 #include "counted.h"
+#include "folder.h"
 #include "json.h"
 #include "printed.h"
 #include "texts.h"
@@ -623,8 +624,8 @@ static void test_note_trouble()
 int main()
 {
     signal(SIGINT, SIG_DFL); // what a script starts in the background is deaf to it
-    char folder[] = "/tmp/gpumb-rows-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
+    const std::string folder = make_folder("gpumb-rows");
+    if (chdir(folder.c_str()))
         return 1;
     gpumb_cpu_set_workers(1);
     test_expected();
@@ -633,5 +634,5 @@ int main()
     test_note_texts();
     test_note_trouble();
     remove_files();
-    return CHECK_SUMMARY() || rmdir(folder);
+    return CHECK_SUMMARY() || rmdir(folder.c_str());
 }

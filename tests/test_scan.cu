@@ -1,16 +1,16 @@
 // test_scan.cu - every form of the scan against sums computed on the host, at awkward sizes and
 // addresses, again and again on one state, and its check against wrong results, on whatever
 // backend this is built for.
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"
+#include "poison.h"
 
 #include "../bench/scan.h"
 
 #include <stdlib.h>
 
-enum { MARGIN = 64, POISON = 0xff }; // elements; a byte
+enum { MARGIN = 64 }; // elements
 
 template <class Type> static std::vector<Type> read_back(gpumb *g, gpumb_buffer *b)
 {
@@ -49,7 +49,7 @@ static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, un
                     GPUMB_PTR(Type, j.out) + MARGIN + out_at);
         const std::vector<Type> out = read_back<Type>(g, j.out);
         std::vector<Type> wanted(out.size());
-        memset(wanted.data(), POISON, wanted.size() * sizeof(Type));
+        put_poison(wanted.data(), wanted.size() * sizeof(Type), 0);
         Type sum = 0;
         for (uint64_t i = 0; i < n; i++) {
             const Type next = sum + in[(size_t)(in_at + i)];

@@ -134,7 +134,7 @@ static void naive_interval(const double *series, int n, int stopped, double *lo,
     }
     {
         const double middle = (n + 1) / 2.0;
-        const double k_of = stopped || n < 31 ? 15 : 2 + 400.0 / n;
+        const double k_of = stopped || n < 29 ? 15 : 1 + 400.0 / n;
         const double short_of = k_of * (time - 1) * sqrt(time) / n;
         const double reach = fmin((middle - rank) * sqrt(time) * (1 + short_of), 1.5 * n);
         *lo = naive_at(sorted, n, middle - reach);
@@ -311,14 +311,14 @@ static void test_few(void)
         s.effective = cases[k].count - (cases[k].correlated ? 0.1 : 0);
         s.ci_lo = middle - 1;
         s.ci_hi = middle + 1;
-        gpumbi_widen_few(values, &s);
+        gpumbi_widen_few(values, &s, GPUMBI_FEW_TIMES);
         CHECK_CASE(fabs(middle - s.ci_lo - cases[k].ranks) < 1e-9 &&
                        fabs(s.ci_hi - middle - cases[k].ranks) < 1e-9,
                    "%d values: %g and %g ranks, expected %g", cases[k].count, middle - s.ci_lo,
                    s.ci_hi - middle, cases[k].ranks);
         s.ci_lo = middle - 20;
         s.ci_hi = middle + 20;
-        gpumbi_widen_few(values, &s); /* never narrower */
+        gpumbi_widen_few(values, &s, GPUMBI_FEW_TIMES); /* never narrower */
         CHECK_NEAR(s.ci_lo, middle - 20, 0);
         CHECK_NEAR(s.ci_hi, middle + 20, 0);
     }
@@ -591,6 +591,8 @@ static void test_verdicts(void)
 static void test_comparisons(void)
 {
     gpumb_comparison c;
+    gpumb_stats s;
+    double ratios[10];
     size_t i;
     /* ratios 1.01 ... 1.10 in an order without correlation: 95 % is ranks 2 and 9; 99.5 %: 1 and
      * 10 (2 (1 + 10) / 1024 = 2.1 % are outside of 2 and 9) */
@@ -599,17 +601,29 @@ static void test_comparisons(void)
         values[i] = 2 + (double)i;
         other[i] = values[i] * (1 + order[i] * 0.01);
     }
+    for (i = 0; i < 2; i++) {
+        for (size_t k = 0; k < 10; k++)
+            ratios[k] = other[k] / values[k];
+        s = gpumbi_summarize(ratios, 10, i ? 0.995 : 0.95, 0);
+        CHECK_NEAR(s.ci_lo, i ? 1.01 : 1.02, 1e-12);
+        CHECK_NEAR(s.ci_hi, i ? 1.10 : 1.09, 1e-12);
+    }
+    /* that few count as wider: 10 ranks to either side of 5.5 */
     c = gpumb_compare_rounds(values, other, 10, 0.01, 1);
     CHECK_INT(c.rounds, 10);
     CHECK_NEAR(c.ratio, 1.055, 1e-12);
-    CHECK_NEAR(c.lo, 1.02, 1e-12);
-    CHECK_NEAR(c.hi, 1.09, 1e-12);
+    CHECK_NEAR(c.lo, 0.955, 1e-12);
+    CHECK_NEAR(c.hi, 1.155, 1e-12);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_UNDECIDED);
+    c = gpumb_compare_rounds(values, other, 10, 0.01, 10);
+    CHECK_NEAR(c.lo, 0.955, 1e-12);
+    CHECK_NEAR(c.hi, 1.155, 1e-12);
+    for (i = 0; i < 10; i++)
+        other[i] += 0.1 * values[i];
+    c = gpumb_compare_rounds(values, other, 10, 0.01, 1);
     CHECK_INT(c.verdict, GPUMB_VERDICT_SLOWER);
     CHECK(!gpumbi_decided(&c, 0.01)); /* wider than delta to either side */
-    CHECK(gpumbi_decided(&c, 0.04));
-    c = gpumb_compare_rounds(values, other, 10, 0.01, 10);
-    CHECK_NEAR(c.lo, 1.01, 1e-12);
-    CHECK_NEAR(c.hi, 1.10, 1e-12);
+    CHECK(gpumbi_decided(&c, 0.11));
     c = gpumb_compare_rounds(values, other, 5, 0.01, 1);
     CHECK_NEAR(c.lo, 0, 0);
     CHECK_INT(c.verdict, GPUMB_VERDICT_UNDECIDED);

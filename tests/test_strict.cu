@@ -12,6 +12,7 @@
 #endif
 
 #include "check.h"
+#include <algorithm>
 #include <math.h>
 #include <string>
 #include <vector>
@@ -158,6 +159,17 @@ static void by_pointer(const float *in, float *out)
     }
 }
 
+// What the run before was asked for.
+static void one_behind(const float *in, float *out)
+{
+    if (now.runs++)
+        RUN(take, now.memory, out, (uint64_t)COUNT);
+    else
+        honest(in, out);
+    COSTS(3e-2);
+    RUN(work, in, now.memory, (uint64_t)COUNT);
+}
+
 static void by_content(const float *in, float *out)
 {
 #ifdef GPUMB_BACKEND_FAKE
@@ -236,6 +248,7 @@ static const struct {
     {"honest", honest, 1, ""},
     {"disturbed", disturbed, 1, ""},
     {"kept by pointer", by_pointer, 1, "right for the inputs of an earlier run: kept"},
+    {"one run behind", one_behind, 1, "right for the inputs of an earlier run: kept"},
     {"kept by content", by_content, 1, "a result is kept by its content"},
     {"another stream", elsewhere, COUNT > 100000 ? -1 : 1, "it works on another stream"},
     {"works when checked", when_checked, 0, "writes nothing when timed"},
@@ -326,6 +339,7 @@ static void test_tricks()
 
 struct seen {
     buffers b;
+    std::vector<int> checked;    // runs that were
     std::vector<uint64_t> words; // the first of the input, in each run
     std::vector<const void *> memory;
     int runs, checks, poisoned;
@@ -393,6 +407,107 @@ static void test_what_changes()
     CHECK(word == gpumb_fill_word(GPUMB_FILL_F32, 1, 0));
     CHECK(word == gpumbi_word(GPUMB_FILL_F32, 1, 0));
     gpumb_close(g);
+    CHECK(fake_clean());
+}
+
+// Nobody can foresee the contents, if no seed is given, nor which runs are checked.
+struct drawn {
+    int runs;
+    std::vector<int> checked; // of these
+};
+
+static int note_run(gpumb *, void *user)
+{
+    drawn *d = (drawn *)user;
+    d->checked.push_back(d->runs);
+    return 1;
+}
+
+static void test_what_is_drawn()
+{
+    std::vector<uint64_t> seeds;
+    std::vector<std::vector<int>> checked;
+    for (int k = 0; k < 8; k++) {
+        fake_reset();
+        fake_now = 1 + 1e-6 * k;
+        gpumb_settings settings = gpumb_settings_default();
+        settings.strict = settings.quiet = 1;
+        settings.seed = 0;
+        gpumb *g = gpumb_open_settings("drawn", &settings);
+        seeds.push_back(gpumb_get_settings(g)->seed);
+        CHECK(seeds.back() > 1 && seeds.back() >> 32 == 0);
+        gpumb_close(g);
+
+        const std::string seed = "--seed=" + std::to_string(k + 1);
+        g = open_with({"--strict", seed.c_str()}, "--samples=40:40");
+        gpumb_buffer *in = gpumb_alloc(g, 64), *out = gpumb_alloc(g, 64);
+        drawn d = {};
+        gpumb_fill(g, in, GPUMB_FILL_F32, 1);
+        gpumb_set_output(g, out);
+        gpumb_set_verify(g, note_run, &d);
+        GPUMB_MEASURE(g, "copy") {
+            d.runs++;
+            fake_run(1e-3);
+            RUN(take, GPUMB_PTR(const float, in), GPUMB_PTR(float, out), (uint64_t)16);
+        }
+        CHECK_INT(gpumb_close(g), 0);
+        std::vector<int> gaps;
+        for (size_t i = 2; i + 1 < d.checked.size(); i++) // but for the first and the last run
+            gaps.push_back(d.checked[i] - d.checked[i - 1]);
+        const size_t count = gaps.size();
+        CHECK_CASE(count > 6 && count < 26, "%d checks of 40 samples", (int)count);
+        std::sort(gaps.begin(), gaps.end());
+        CHECK(gaps[0] < 3 && gaps.back() > 3 && gaps.back() <= 2 + 40 / 4);
+        checked.push_back(d.checked);
+    }
+    std::sort(seeds.begin(), seeds.end());
+    std::sort(checked.begin(), checked.end());
+    CHECK(std::unique(seeds.begin(), seeds.end()) == seeds.end());
+    CHECK(std::unique(checked.begin(), checked.end()) == checked.end());
+}
+
+// A trick with one of several outputs is one.
+struct copies {
+    gpumb_buffer *in, *out[2];
+};
+
+static int same(gpumb *g, void *user)
+{
+    const copies *c = (const copies *)user;
+    return !gpumb_compare(g, c->in, c->out[0], 64, NULL) &&
+           !gpumb_compare(g, c->in, c->out[1], 64, NULL);
+}
+
+static void test_several_outputs()
+{
+    static const char *const reason[] = {"", "it works on another stream",
+                                         "writes nothing when timed"};
+    for (int trick = 0; trick < 3; trick++)
+        for (int which = 0; which < 2; which++) {
+            gpumb *g = open_with({"--strict"});
+            copies c = {gpumb_alloc(g, 64), {gpumb_alloc(g, 64), gpumb_alloc(g, 64)}};
+            memset(&now, 0, sizeof now);
+            gpumb_fill(g, c.in, GPUMB_FILL_F32, 1);
+            for (gpumb_buffer *out : c.out)
+                gpumb_set_output(g, out);
+            gpumb_set_verify(g, same, &c);
+            GPUMB_MEASURE(g, "copies") {
+                const float *in = GPUMB_PTR(const float, c.in);
+                float *out = GPUMB_PTR(float, c.out[which]);
+                fake_run(1e-3);
+                RUN(take, in, GPUMB_PTR(float, c.out[!which]), (uint64_t)16);
+                if (trick == 0 || (trick == 2 && out != now.out))
+                    RUN(take, in, out, (uint64_t)16);
+                now.in = in;
+                now.out = out;
+                if (trick == 1)
+                    fake_later = [] { RUN(take, now.in, now.out, (uint64_t)16); };
+            }
+            const gpumb_result *r = gpumb_last_result(g);
+            CHECK_INT(r->status == GPUMB_STATUS_OK, trick == 0);
+            CHECK_CASE(strstr(r->reason, reason[trick]) != NULL, "%d: %s", trick, r->reason);
+            CHECK_INT(gpumb_close(g), trick != 0);
+        }
     CHECK(fake_clean());
 }
 
@@ -513,6 +628,8 @@ int main()
 {
 #ifdef GPUMB_BACKEND_FAKE
     test_what_changes();
+    test_what_is_drawn();
+    test_several_outputs();
     test_contents_that_stay();
     test_interleaved();
     test_what_it_asks_for();

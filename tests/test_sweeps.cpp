@@ -847,7 +847,7 @@ static void test_own_values()
     CHECK_INT(gpumb_row_axis(g, 1, "half"), -1);
     close(g, GPUMB_EXIT_FAILED);
     const std::string csv = read_file(csv_path);
-    CHECK(csv.find(",values,settings,n,half,never,by_check\n") != std::string::npos);
+    CHECK(csv.find(",values,settings,time_utc,n,half,never,by_check\n") != std::string::npos);
     CHECK(csv.find(",half;never;by_check,program=") != std::string::npos);
     CHECK(csv.find(",20,10,,7\n") != std::string::npos);
 
@@ -903,7 +903,7 @@ static void test_nothing_measured()
             continue;
         measure(g, key(n));
     }
-    CHECK(strstr(heard.c_str(), "met no region") != NULL);
+    CHECK(strstr(heard.c_str(), "reached no region") != NULL);
     close(g, GPUMB_EXIT_FAILED);
 
     const int64_t values[] = {7};
@@ -922,7 +922,7 @@ static void test_nothing_measured()
         if (empty == 4)
             CHECK_STR(heard.c_str(), "");
         else
-            CHECK(strstr(heard.c_str(), empty ? "sweep over no_range met no region"
+            CHECK(strstr(heard.c_str(), empty ? "sweep over no_range reached no region"
                                               : "sweep over no_range has no values") != NULL);
         close(g, empty == 4 ? 0 : GPUMB_EXIT_FAILED);
     }
@@ -931,7 +931,8 @@ static void test_nothing_measured()
     close(open(), 0); // a quiet one may only lend its buffers
     gpumb_settings with_table = gpumb_settings_default();
     close(gpumb_open_settings("test_sweeps", &with_table), GPUMB_EXIT_FAILED);
-    CHECK(strstr(heard.c_str(), "nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was met"));
+    CHECK(
+        strstr(heard.c_str(), "nothing was measured: no GPUMB_MEASURE or GPUMB_TIME was reached"));
 
     start();
     g = open();

@@ -396,4 +396,43 @@ thread (0,0,0): load of 4 bytes"
 check "a crash: reported before" says "$tmp/wild.err" "the next access is at an address that does \
 not exist"
 
+# Blocks that the tracer does not follow overrun their tile as well.
+cat >"$tmp/tiled.cu" <<'END'
+#include "gpumb.h"
+
+__global__ void tiled(float *out)
+{
+    __shared__ float tile[32][33];
+    float *flat = &tile[0][0];
+    for (int k = 0; k < 32; k += 8)
+        flat[(threadIdx.y + k) * 34 + threadIdx.x] = 1; // pitch
+    __syncthreads();
+    for (int k = 0; k < 32; k += 8)
+        out[(threadIdx.y + k) * 32 + threadIdx.x] = flat[(threadIdx.y + k) * 33 + threadIdx.x];
+}
+
+int main(int argc, char **)
+{
+    gpumb_buffer *out = gpumb_alloc(NULL, 1024 * sizeof(float));
+    for (int i = 0; i < 3; i++)
+        GPUMB_LAUNCH_BARRIER(tiled, 20, dim3(32, 8), 0, GPUMB_PTR(float, out));
+    if (argc > 1)
+        __builtin_abort();
+    return gpumb_close(NULL);
+}
+END
+# shellcheck disable=SC2086
+check "a tile's pitch" "$CXX" -I. $flags -x c++ -c "$tmp/tiled.cu" -o "$tmp/tiled.o"
+check "a tile's pitch" "$CXX" "$tmp/tiled.o" "$tmp/whole.o" "$tmp/trace.o" -o "$tmp/tiled" -pthread
+line=$(grep -nF '// pitch' "$tmp/tiled.cu" | cut -d : -f 1)
+for how in '' crash; do
+    "$tmp/tiled" $how >"$tmp/tiled.txt" 2>"$tmp/tiled.err"
+    code=$?
+    check "a tile's pitch" says "$tmp/tiled.txt" "tiled.cu:$line: kernel tiled, block (0,0,0): out \
+of bounds: thread (2,7,0): store of 4 bytes, just past the end of tile (4224 bytes)"
+    [ -n "$how" ] || check "a tile's pitch: not a crash" test "$code" -lt 128
+done
+check "a crash" test "$code" -gt 128
+check "a crash: says so" says "$tmp/tiled.err" "gpumb trace: the program crashes; so far:"
+
 finish

@@ -41,6 +41,7 @@ static int kind_of_bytes(...)
 #undef gpumbi_dev_state
 
 #include "check.h"
+#include "folder.h"
 #include "random.h"
 #include "read_file.h"
 #include "texts.h"
@@ -115,7 +116,8 @@ static inline void known_run(double seconds, uint64_t grid = 1, uint64_t block =
 // ---- contexts ----
 
 // Of this process alone.
-static const std::string csv_path = "/tmp/gpumb-watched." + std::to_string((long)getpid()) + ".csv";
+static const std::string csv_path =
+    temporary("gpumb-watched." + std::to_string((long)getpid()) + ".csv");
 
 static gpumb_settings settings()
 {

@@ -1,9 +1,8 @@
-/* lab.h - what the labs share: the header, without kernels of its own, and checks. */
+/* lab.h - what the labs share: the header, whose implementation is an object that is linked, and
+ * checks. */
 #ifndef LAB_H
 #define LAB_H
 
-#define GPUMB_IMPLEMENTATION
-#define GPUMB_NO_KERNELS
 #include "../../gpumb.h"
 
 #include <math.h>

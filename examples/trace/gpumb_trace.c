@@ -57,6 +57,7 @@ address are a race here.
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,9 +336,39 @@ static uint64_t number_from(const char *variable, uint64_t otherwise)
     return value;
 }
 
+/* Ends the program as if nobody had looked, but not before its report; what was overwritten may let
+ * that hang. */
+static void crashed(int number)
+{
+    recording = 0;
+    alarm(20);
+    fputs("gpumb trace: the program crashes; so far:\n", stderr);
+    report();
+    raise(number); /* comes when this returns: SA_RESETHAND */
+}
+
+static void report_crashes(void)
+{
+    static const int number[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[1 << 20];
+    struct sigaction action;
+    stack_t s;
+    unsigned i;
+    memset(&action, 0, sizeof action);
+    memset(&s, 0, sizeof s);
+    s.ss_sp = stack;
+    s.ss_size = sizeof stack;
+    sigaltstack(&s, NULL);
+    action.sa_handler = crashed;
+    action.sa_flags = SA_ONSTACK | (int)SA_RESETHAND;
+    for (i = 0; i < sizeof number / sizeof number[0]; i++)
+        sigaction(number[i], &action, NULL);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     const uint64_t lanes = number_from("GPUMB_TRACE_WARP", 32);
+    report_crashes();
     number_from("GPUMB_TRACE_BLOCKS", 0);
     if (gpumb_cpu_set_warp_size((int)lanes)) {
         fputs("gpumb trace: GPUMB_TRACE_WARP: must be 32 or 64\n", stderr);

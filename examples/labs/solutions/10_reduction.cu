@@ -38,7 +38,7 @@ static unsigned expected; /* modulo 2^32, of as many runs as there were */
 static int check(gpumb *g, void *out)
 {
     unsigned found = 0;
-    return !gpumb_read(g, (gpumb_buffer *)out, 0, &found, 4) && found == expected - 1;
+    return !gpumb_read(g, (gpumb_buffer *)out, 0, &found, 4) && found == expected + GPUMB_POISON;
 }
 
 int main(int argc, char **argv)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     GPUMB_SWEEP_NAMES(g, step, "first thread", "interleaved", "sequential", "several", "16 words",
                       "32 words", "64 words") {
         gpumb_set_bytes(g, 4.0 * n);
-        gpumb_set_output(g, out); /* poison is -1: the sum comes on top of it */
+        gpumb_set_output(g, out); /* the sum comes on top of its poison */
         gpumb_set_verify(g, check, out);
         GPUMB_MEASURE(g, "sum")
             GPUMB_FOR_CONSTANTS(
