@@ -25,33 +25,16 @@ enum { SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, LIBRARY, FORMS };
 /* ---- a warp ---------------------------------------------------------------------------------- */
 
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define WARP_LANES ((unsigned)warpSize)
 #undef UNROLL /* lanes are not a number that the compiler knows: it unrolls what it can */
 #define UNROLL
-#define LANES(count) (count)
-#define SHUFFLE_FROM(lanes, x, lane) __shfl(x, (int)(lane))
-#define SHUFFLE_UP(lanes, x, distance) __shfl_up(x, distance)
-#define SHUFFLE_DOWN(lanes, x, distance) __shfl_down(x, distance)
-#define SHUFFLE_XOR(lanes, x, mask) __shfl_xor(x, (int)(mask))
-#define ANY_LANE(lanes, x) __any(x)
-#define ALL_LANES(lanes, x) __all(x)
-#define SYNC_LANES(lanes) __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
+#define SYNC_LANES(mask) __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront")
 #else
-#if defined(GPUMB_BACKEND_CPU)
-#define WARP_LANES ((unsigned)warpSize)
-#define LANES(count) ((count) == WARP_LANES ? ~0ull : (1ull << (count)) - 1)
-#else
-#define WARP_LANES 32u
-#define LANES(count) ((count) == WARP_LANES ? ~0u : (1u << (count)) - 1)
+#define SYNC_LANES(mask) __syncwarp(mask)
 #endif
-#define SHUFFLE_FROM(lanes, x, lane) __shfl_sync(lanes, x, (int)(lane))
-#define SHUFFLE_UP(lanes, x, distance) __shfl_up_sync(lanes, x, distance)
-#define SHUFFLE_DOWN(lanes, x, distance) __shfl_down_sync(lanes, x, distance)
-#define SHUFFLE_XOR(lanes, x, mask) __shfl_xor_sync(lanes, x, (int)(mask))
-#define ANY_LANE(lanes, x) __any_sync(lanes, x)
-#define ALL_LANES(lanes, x) __all_sync(lanes, x)
-#define SYNC_LANES(lanes) __syncwarp(lanes)
-#endif
+
+/* So many lanes as a mask, in fewer instructions than for any number: 0 are never asked for. */
+#define LANES(count)                                                                               \
+    ((count) == GPUMBI_WARP ? GPUMBI_ALL_LANES : ((GPUMBI_ALL_LANES & 1) << (count)) - 1)
 
 /* 16 bytes of fp32, 32 of fp64. */
 template <class T> struct alignas(16) four {
@@ -82,8 +65,8 @@ struct lane_of {
 
 static __device__ inline lane_of this_lane(unsigned threads)
 {
-    const unsigned lane = threadIdx.x % WARP_LANES, rest = threads - (threadIdx.x - lane);
-    return {lane, threads % WARP_LANES && rest < WARP_LANES ? rest : WARP_LANES};
+    const unsigned lane = threadIdx.x % GPUMBI_WARP, rest = threads - (threadIdx.x - lane);
+    return {lane, threads % GPUMBI_WARP && rest < GPUMBI_WARP ? rest : GPUMBI_WARP};
 }
 
 #define FOR_VECTORS(name, macro)                                                                   \
@@ -98,10 +81,10 @@ static __device__ inline lane_of this_lane(unsigned threads)
         return {{macro(LANES(l.count), x.at[0], by), macro(LANES(l.count), x.at[1], by),           \
                  macro(LANES(l.count), x.at[2], by), macro(LANES(l.count), x.at[3], by)}};         \
     }
-FOR_VECTORS(from_lane, SHUFFLE_FROM)
-FOR_VECTORS(from_before, SHUFFLE_UP)
-FOR_VECTORS(from_after, SHUFFLE_DOWN)
-FOR_VECTORS(from_across, SHUFFLE_XOR)
+FOR_VECTORS(from_lane, GPUMBI_SHUFFLE_FROM)
+FOR_VECTORS(from_before, GPUMBI_SHUFFLE_UP)
+FOR_VECTORS(from_after, GPUMBI_SHUFFLE_DOWN)
+FOR_VECTORS(from_across, GPUMBI_SHUFFLE_XOR)
 #undef FOR_VECTORS
 
 /* The sum of so many lanes, for the first of them; for all, where the warp has all its lanes. By an
@@ -112,7 +95,7 @@ template <bool instruction, class T> static DEVICE T sum_for_first(lane_of l, T 
     if constexpr (instruction)
         return __reduce_add_sync(LANES(l.count), x);
 #endif
-    if (l.count == WARP_LANES) {
+    if (l.count == GPUMBI_WARP) {
         UNROLL
         for (unsigned by = lanes / 2; by; by /= 2)
             x = x + from_across(l, x, by);
@@ -129,8 +112,8 @@ template <bool instruction, class T> static DEVICE T sum_for_first(lane_of l, T 
 /* All lanes get the sum. */
 template <bool instruction, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
 {
-    x = sum_for_first<instruction>(l, x, WARP_LANES);
-    return l.count == WARP_LANES ? x : from_lane(l, x, 0);
+    x = sum_for_first<instruction>(l, x, GPUMBI_WARP);
+    return l.count == GPUMBI_WARP ? x : from_lane(l, x, 0);
 }
 
 /* A vector's elements spread over so many lanes, which get the sum of element lane % 4 alone, and
@@ -166,7 +149,7 @@ static DEVICE void leave_sum(lane_of l, T x, unsigned lanes, T *left)
 template <bool instruction, class T>
 static DEVICE void leave_sum(lane_of l, four<T> x, unsigned lanes, four<T> *left)
 {
-    if (l.count == WARP_LANES) {
+    if (l.count == GPUMBI_WARP) {
         const T mine = spread_sum(l, x, lanes);
         if (l.lane % lanes < 4)
             left->at[l.lane % 4] = mine;
@@ -230,9 +213,9 @@ static DEVICE T scan_of_lanes(lane_of l, T x, bool exclusive, T *total)
 {
     const T own = x;
     UNROLL
-    for (unsigned by = 1; by < WARP_LANES; by *= 2)
+    for (unsigned by = 1; by < GPUMBI_WARP; by *= 2)
         x = add_if(l.lane >= by, x, from_before(l, x, by));
-    if (total && l.lane == WARP_LANES - 1)
+    if (total && l.lane == GPUMBI_WARP - 1)
         *total = x;
     return exclusive ? before_lane(l, x, own) : x;
 }
@@ -252,11 +235,11 @@ template <class T> static __device__ inline four<T> transposed(lane_of l, four<T
 template <int threads, class T>
 static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T> *total)
 {
-    if (l.count != WARP_LANES || threads < MANY_FOR_SCAN) {
+    if (l.count != GPUMBI_WARP || threads < MANY_FOR_SCAN) {
         UNROLL
-        for (unsigned by = 1; by < WARP_LANES; by *= 2)
+        for (unsigned by = 1; by < GPUMBI_WARP; by *= 2)
             x = add_if(l.lane >= by, x, from_before(l, x, by));
-        if (total && l.lane == WARP_LANES - 1)
+        if (total && l.lane == GPUMBI_WARP - 1)
             *total = x;
         return exclusive ? before_lane(l, x, x) : x;
     }
@@ -267,9 +250,9 @@ static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T
     sums.at[3] = sums.at[2] + x.at[3];
     T up_to = sums.at[3];
     UNROLL
-    for (unsigned by = 4; by < WARP_LANES; by *= 2)
+    for (unsigned by = 4; by < GPUMBI_WARP; by *= 2)
         up_to = add_if(l.lane >= by, up_to, from_before(l, up_to, by));
-    if (total && l.lane >= WARP_LANES - 4)
+    if (total && l.lane >= GPUMBI_WARP - 4)
         total->at[l.lane % 4] = up_to;
     T before = from_before(l, up_to, 4);
     before = l.lane >= 4 ? before : T();
@@ -328,7 +311,7 @@ template <int threads> struct the_warp {
     }
     static __device__ unsigned index()
     {
-        return threadIdx.x % WARP_LANES;
+        return threadIdx.x % GPUMBI_WARP;
     }
     static __device__ void sync()
     {
@@ -336,7 +319,7 @@ template <int threads> struct the_warp {
     }
     template <class T> static __device__ T *share(T *memory)
     {
-        return memory + threadIdx.x / WARP_LANES * WARP_LANES;
+        return memory + threadIdx.x / GPUMBI_WARP * GPUMBI_WARP;
     }
 };
 
@@ -452,10 +435,10 @@ template <class T> struct left_over<four<T>, 0> {
     {
         T mine = T();
         UNROLL
-        for (unsigned w = l.lane / 4; w < count; w += WARP_LANES / 4)
+        for (unsigned w = l.lane / 4; w < count; w += GPUMBI_WARP / 4)
             mine = mine + (w < limit ? left[w].at[l.lane % 4] : T());
         UNROLL
-        for (unsigned by = 4; by < WARP_LANES; by *= 2)
+        for (unsigned by = 4; by < GPUMBI_WARP; by *= 2)
             mine = mine + from_across(l, mine, by);
         return gathered(l, mine);
     }
@@ -481,14 +464,14 @@ template <class T, int threads, bool instruction> struct by_shuffles {
 
     static __device__ unsigned warps()
     {
-        return (Block::count() + WARP_LANES - 1) / WARP_LANES;
+        return (Block::count() + GPUMBI_WARP - 1) / GPUMBI_WARP;
     }
 
     /* In a warp that has not all its lanes, each of them takes all that there is. */
     template <int each>
     static __device__ T sum_left(lane_of l, const T *left, unsigned count, unsigned limit)
     {
-        if (l.count != WARP_LANES) {
+        if (l.count != GPUMBI_WARP) {
             T sum = T();
             for (unsigned w = 0; w < limit; w++)
                 sum = sum + left[w];
@@ -503,10 +486,10 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     {
         const lane_of l = this_lane(Block::count());
         T *const left = m.now;
-        leave_sum<instruction>(l, x, WARP_LANES, &left[threadIdx.x / WARP_LANES]);
+        leave_sum<instruction>(l, x, GPUMBI_WARP, &left[threadIdx.x / GPUMBI_WARP]);
         __syncthreads();
         take_turns(m);
-        if (!alone || threadIdx.x < WARP_LANES)
+        if (!alone || threadIdx.x < GPUMBI_WARP)
             x = sum_left<at_a_time(KNOWN, sizeof(T), alone)>(l, left, warps(), warps());
         return x;
     }
@@ -532,7 +515,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
             T *const left = m.now;
             x = sum_of_lanes<true>(l, x);
             if (l.lane == 0)
-                left[threadIdx.x / WARP_LANES] = x;
+                left[threadIdx.x / GPUMBI_WARP] = x;
             __syncthreads();
             take_turns(m);
             UNROLL
@@ -547,7 +530,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     static __device__ T scan(T x, turns<T> &m, bool exclusive)
     {
         const lane_of l = this_lane(Block::count());
-        const unsigned warp = threadIdx.x / WARP_LANES;
+        const unsigned warp = threadIdx.x / GPUMBI_WARP;
         T *const left = m.now;
         if (warps() == 1)
             return scan_of_lanes<threads>(l, x, exclusive, (T *)0);
@@ -611,7 +594,7 @@ template <class Scope, class T, int threads, int most> struct by_parts {
         Scope::sync();
         take_turns(m);
         /* warps wait for each other, if there are more than a few, and else for a branch */
-        if (for_all || threads <= 128 || threadIdx.x < WARP_LANES)
+        if (for_all || threads <= 128 || threadIdx.x < GPUMBI_WARP)
             x = left_over<T, most>::sum(here(), left, PARTS, PARTS);
         return x;
     }
@@ -762,20 +745,20 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &m)
     {
         const lane_of l = this_lane(the_block<threads>::count());
-        const unsigned warps = (the_block<threads>::count() + WARP_LANES - 1) / WARP_LANES;
+        const unsigned warps = (the_block<threads>::count() + GPUMBI_WARP - 1) / GPUMBI_WARP;
         unsigned *const left = m.now;
-        x = ANY_LANE(LANES(l.count), x);
+        x = GPUMBI_IF_ANY(LANES(l.count), x);
         if (l.lane == 0)
-            left[threadIdx.x / WARP_LANES] = x;
+            left[threadIdx.x / GPUMBI_WARP] = x;
         __syncthreads();
         take_turns(m);
-        if (l.count < WARP_LANES) {
+        if (l.count < GPUMBI_WARP) {
             unsigned any = 0;
             for (unsigned w = 0; w < warps; w++)
                 any |= left[w];
             return any;
         }
-        return ANY_LANE(LANES(l.count), l.lane < warps && left[l.lane]);
+        return GPUMBI_IF_ANY(LANES(l.count), l.lane < warps && left[l.lane]);
     }
 };
 
@@ -796,7 +779,7 @@ template <int threads> struct any_of<HARDWARE, the_block<threads>> {
 template <int threads> struct any_of<HARDWARE, the_warp<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &)
     {
-        return ANY_LANE(LANES(this_lane(the_block<threads>::count()).count), x);
+        return GPUMBI_IF_ANY(LANES(this_lane(the_block<threads>::count()).count), x);
     }
 };
 

@@ -21,29 +21,6 @@
 
 /* ---- what the vendors call differently ------------------------------------------------------- */
 
-#if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define LANES ((unsigned)warpSize)
-#define SHUFFLE(x, lane) __shfl(x, (int)(lane))
-#define SHUFFLE_UP(x, lanes) __shfl_up(x, lanes)
-#define SHUFFLE_XOR(x, mask) __shfl_xor(x, (int)(mask))
-#define BALLOT(x) __ballot(x)
-#define ALL(x) __all(x)
-#elif defined(GPUMB_BACKEND_CPU)
-#define LANES ((unsigned)warpSize)
-#define SHUFFLE(x, lane) __shfl_sync(~0ull, x, lane)
-#define SHUFFLE_UP(x, lanes) __shfl_up_sync(~0ull, x, lanes)
-#define SHUFFLE_XOR(x, mask) __shfl_xor_sync(~0ull, x, mask)
-#define BALLOT(x) __ballot_sync(~0ull, x)
-#define ALL(x) __all_sync(~0ull, x)
-#else
-#define LANES 32u
-#define SHUFFLE(x, lane) __shfl_sync(~0u, x, lane)
-#define SHUFFLE_UP(x, lanes) __shfl_up_sync(~0u, x, lanes)
-#define SHUFFLE_XOR(x, mask) __shfl_xor_sync(~0u, x, mask)
-#define BALLOT(x) __ballot_sync(~0u, x)
-#define ALL(x) __all_sync(~0u, x)
-#endif
-
 /* PREFETCH asks for the line of 128 bytes with this address to come into the L2; STORE_LAST stores
  * 16 bytes that are the first to leave it. */
 #if defined(__CUDACC__) && !defined(GPUMB_BACKEND_CPU)
@@ -116,12 +93,12 @@ static __device__ inline void value_of(uint64_t w, float *value)
 /* Each lane gets the sum of those up to it: Kogge & Stone's, for several numbers at a time. */
 template <class Type, int count> static __device__ inline void scan_lanes(Type (&x)[count])
 {
-    const unsigned lane = threadIdx.x % LANES;
+    const unsigned lane = threadIdx.x % GPUMBI_WARP;
     UNROLL
-    for (unsigned distance = 1; distance < LANES; distance *= 2) {
+    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
         UNROLL
         for (int k = 0; k < count; k++) {
-            const Type other = SHUFFLE_UP(x[k], distance);
+            const Type other = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, x[k], distance);
             x[k] += lane >= distance ? other : 0;
         }
     }
@@ -130,8 +107,8 @@ template <class Type, int count> static __device__ inline void scan_lanes(Type (
 template <class Type> static __device__ inline Type sum_of_lanes(Type x)
 {
     UNROLL
-    for (unsigned distance = LANES / 2; distance; distance /= 2)
-        x += SHUFFLE_XOR(x, distance);
+    for (unsigned distance = GPUMBI_WARP / 2; distance; distance /= 2)
+        x += GPUMBI_SHUFFLE_XOR(GPUMBI_ALL_LANES, x, distance);
     return x;
 }
 
@@ -139,15 +116,15 @@ template <class Type> static __device__ inline Type sum_of_lanes(Type x)
 template <class Type>
 static __device__ inline Type look_back(const uint64_t *tiles, unsigned tile, unsigned before)
 {
-    const unsigned lane = threadIdx.x % LANES;
+    const unsigned lane = threadIdx.x % GPUMBI_WARP;
     Type sum = 0;
-    for (unsigned behind = lane + 1;; behind += LANES) {
+    for (unsigned behind = lane + 1;; behind += GPUMBI_WARP) {
         uint64_t seen = state_word(before + (behind > tile ? OF_ALL : 0), (Type)0);
         do
             if (status_of(seen) == before)
                 seen = load_word(&tiles[tile - behind]);
-        while (!ALL(status_of(seen) != before));
-        const auto of_all = BALLOT(status_of(seen) == before + OF_ALL);
+        while (!GPUMBI_IF_ALL(GPUMBI_ALL_LANES, status_of(seen) != before));
+        const auto of_all = GPUMBI_BALLOT(GPUMBI_ALL_LANES, status_of(seen) == before + OF_ALL);
         Type value;
         value_of(seen, &value);
         if (!(of_all & (((uint64_t)1 << lane) - 1))) /* none is nearer */
@@ -167,7 +144,8 @@ static __device__ inline void join_warps(Type *of_warps, unsigned warps, uint64_
     const unsigned lane = threadIdx.x;
     Type sums[1] = {lane < warps ? of_warps[lane] : 0}, earlier = 0;
     scan_lanes(sums);
-    const Type of_tile = SHUFFLE(sums[0], warps - 1), left = SHUFFLE_UP(sums[0], 1u);
+    const Type of_tile = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, sums[0], warps - 1),
+               left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, sums[0], 1u);
     if (tile) {
         if (lane == 0)
             store_word(&tiles[tile], state_word(before + OF_TILE, of_tile));
@@ -205,11 +183,11 @@ static __global__ void __launch_bounds__(threads, room / threads)
     }
     uint64_t *tiles = state + TILES_AT;
     const unsigned before = status_of(load_word(&tiles[tile]));
-    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const unsigned warp = threadIdx.x / GPUMBI_WARP, lane = threadIdx.x % GPUMBI_WARP;
     const uint64_t start = (uint64_t)tile * (threads * words * each);
-    const uint64_t first = start + (warp * words * LANES + lane) * each; /* of the thread */
-    const uint64_t row = LANES * each;                                   /* to its next word */
-    const bool whole = start + threads * words * each <= n &&            /* and aligned */
+    const uint64_t first = start + (warp * words * GPUMBI_WARP + lane) * each; /* of the thread */
+    const uint64_t row = GPUMBI_WARP * each;                  /* to its next word */
+    const bool whole = start + threads * words * each <= n && /* and aligned */
                        ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
 
     const uint64_t later = start + (uint64_t)ahead * (threads * words * each);
@@ -242,7 +220,8 @@ static __global__ void __launch_bounds__(threads, room / threads)
     scan_lanes(sums);
     UNROLL
     for (int k = 0; k < words; k++) {
-        const Type of_row = SHUFFLE(sums[k], LANES - 1), left = SHUFFLE_UP(sums[k], 1u);
+        const Type of_row = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, sums[k], GPUMBI_WARP - 1),
+                   left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, sums[k], 1u);
         sums[k] = of_warp + (lane ? left : 0);
         of_warp += of_row;
     }
@@ -250,7 +229,7 @@ static __global__ void __launch_bounds__(threads, room / threads)
         of_warps[warp] = of_warp;
     __syncthreads();
     if (warp == 0)
-        join_warps(of_warps, threads / LANES, tiles, tile, before);
+        join_warps(of_warps, threads / GPUMBI_WARP, tiles, tile, before);
     __syncthreads();
 
     const Type of_others = of_warps[warp];

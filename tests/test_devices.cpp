@@ -117,7 +117,8 @@ static void test_in_turn()
     RUNS("A=1", "--device 0,2 --filter rows --csv a.csv --json a.json", 0);
     SAYS("6 rows: 6 ok");
     SAYS("the second with the first");
-    SAYS("no device is slower than the others by more than 1 %, as far as 3 ratios decide");
+    SAYS("no device is shown to be slower than the others by more than 1 %, as far as 3 ratios "
+         "decide");
     const std::string csv = read_file("a.csv"), json = read_file("a.json");
     CHECK_INT(count_of(csv, "\n"), 7);
     CHECK(count_of(csv, "on_device") == 1);
