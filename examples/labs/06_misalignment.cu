@@ -2,9 +2,10 @@
  *
  * Question: a copy that begins `offset` words behind an aligned address: each warp's 128 bytes then
  * lie in 5 sectors instead of 4, or in two lines. Do you expect 25 % more time? Why is it less?
- * (Who reads the other part of the fifth sector, and when?)
- * Change: misalign the stores, or both by the same offset. Then a block of 32 threads: now there is
- * no neighbour in the same block. */
+ * (Who reads the other part of the fifth sector, and when?) And which offsets have no fifth sector:
+ * do they lose less?
+ * Change: misalign the stores, or both by the same offset. Then words of 16 bytes (uint4): why do
+ * they lose nothing? */
 #include "lab.h"
 
 __global__ void copy(const unsigned *in, unsigned *out, unsigned n)
