@@ -36,30 +36,30 @@ for source in examples/labs/*.cu; do
     changed=examples/labs/solutions/$lab.cu
     check "$lab: the solution does not compile" compile "$changed" "$tmp/changed"
     "$tmp/changed" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
-    failed=0
-    [ "$lab" != 01_first_launch ] || failed=2
+    wrong=0
+    [ "$lab" != 01_first_launch ] || wrong=2
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
-        "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $failed failed\$" "$tmp/out"
+        "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $wrong failed\$" "$tmp/out"
 
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
         program=$tmp/lab broken=0
-        case $rows in *solutions*) program=$tmp/changed broken=$failed ;; esac
+        case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
         rm -f "$tmp/csv"
         "$program" --replay "examples/labs/h200/$rows.json" --csv "$tmp/csv" >"$tmp/out" \
             2>"$tmp/err" </dev/null
         check "$rows: replay: exit code $?: $(cat "$tmp/err")" test $? -eq $((broken > 0))
         case $rows in
-        counters/*) check "$rows: replay: says $(cat "$tmp/err")" not grep -qv 'left out$' "$tmp/err" ;;
-        *) check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err" ;;
+        counters/*) sed -i '/left out$/d' "$tmp/err" ;; # of some configurations only
         esac
+        check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
         check "$rows: replay: no H200" grep -q '^gpumb .* on NVIDIA H200 (cuda' "$tmp/out"
         check "$rows: replay: rows" grep -qE \
             "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
-            $(($(wc -l <"$tmp/csv") - 1 - broken))
+            $(($(wc -l <"$tmp/csv") - 1))
         check "$rows: of another program: $(grep 'Source' "$tmp/out")" grep -qE \
             '^  replayed: Source: .*, checksum [0-9a-f]{8}\.$' "$tmp/out"
         cat "$tmp/out" >>"$tmp/all"
@@ -90,16 +90,18 @@ check "a wrong kernel does not compile" compile "$own" "$tmp/lab" "-DMINE=\"$tmp
 check "a wrong kernel passes" not "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6
 
 # A lab that was changed does not show the change: its replay says so. A comment is no change.
-sed 's/i \* (uint64_t)stride\]/i * (uint64_t)stride % n]/' examples/labs/05_coalescing.cu >"$tmp/changed.cu"
-check "lab 5, changed, is as it was" not cmp -s "$tmp/changed.cu" examples/labs/05_coalescing.cu
+own=examples/labs/05_coalescing.cu
+sed 's/i \* (uint64_t)stride\]/i * (uint64_t)stride % n]/' "$own" >"$tmp/changed.cu"
+check "lab 5, changed, is as it was" not cmp -s "$tmp/changed.cu" "$own"
 check "lab 5, changed, does not compile" compile "$tmp/changed.cu" "$tmp/lab" -Iexamples/labs
 "$tmp/lab" --replay examples/labs/h200/05_coalescing.json >"$tmp/out" 2>&1 </dev/null
 check "lab 5, changed, replays in silence" grep -q 'THESE ROWS ARE OF ANOTHER PROGRAM' "$tmp/out"
 {
     echo '// Mine.'
-    cat examples/labs/05_coalescing.cu
+    cat "$own"
 } >"$tmp/05_coalescing.cu"
-check "lab 5, commented, does not compile" compile "$tmp/05_coalescing.cu" "$tmp/lab" -Iexamples/labs
+check "lab 5, commented, does not compile" \
+    compile "$tmp/05_coalescing.cu" "$tmp/lab" -Iexamples/labs
 "$tmp/lab" --replay examples/labs/h200/05_coalescing.json >"$tmp/out" 2>&1 </dev/null
 check "lab 5, commented, is said to be changed" not grep -q 'OF ANOTHER PROGRAM' "$tmp/out"
 

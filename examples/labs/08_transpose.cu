@@ -14,7 +14,7 @@ __global__ void naive(const unsigned *in, unsigned *out, unsigned n)
         out[x * (uint64_t)n + y + k] = in[(y + k) * (uint64_t)n + x];
 }
 
-/* Where a word of a tile is: PADDED begins each row a bank later, SWIZZLED needs no gap for that. */
+/* Where a word of a tile is: PADDED begins each row a bank later, SWIZZLED needs no gap. */
 template <int form> __device__ inline unsigned place(unsigned row, unsigned column)
 {
     return row * (form == PADDED ? TILE + PAD : TILE) + (form == SWIZZLED ? column ^ row : column);

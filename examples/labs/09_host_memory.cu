@@ -1,8 +1,8 @@
 /* Lab 9: pinned and managed memory.
  *
  * Question: how many GB/s cross the link between host and device, and from which size on? What does
- * it change that the host's memory is page-locked? And a kernel that reads it in place? And one that
- * reads managed memory, whose pages are on the host before each run?
+ * it change that the host's memory is page-locked? And a kernel that reads it in place? And one
+ * that reads managed memory, whose pages are on the host before each run?
  * Change: copy to the host instead. Then a kernel that reads each word 10 times: is it still better
  * off in place? */
 #include "lab.h"

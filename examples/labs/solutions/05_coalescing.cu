@@ -10,7 +10,7 @@ __global__ void scatter(const unsigned *in, unsigned *out, unsigned n, unsigned 
 
 static unsigned expected(uint64_t i, int64_t stride)
 {
-    return i % (uint64_t)stride ? GPUMB_POISON : lab_word(i / (uint64_t)stride); /* poison in between */
+    return i % (uint64_t)stride ? GPUMB_POISON : lab_word(i / (uint64_t)stride); /* poison */
 }
 
 /* What the memory moves for each wanted byte: sectors that are written in part are read first. */

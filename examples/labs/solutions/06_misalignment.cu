@@ -11,7 +11,7 @@ template <class T> __global__ void copy(const T *in, T *out, unsigned n)
 
 static unsigned expected(uint64_t i, int64_t offset)
 {
-    return i < (uint64_t)offset ? GPUMB_POISON : lab_word(i - (uint64_t)offset); /* poison before it */
+    return i < (uint64_t)offset ? GPUMB_POISON : lab_word(i - (uint64_t)offset); /* poison */
 }
 
 static unsigned same(uint64_t i, int64_t offset)

@@ -1,4 +1,4 @@
-/* Lab 9, changed: to the host; and a kernel that needs each word 10 times, in place or after a copy. */
+/* Lab 9, changed: to the host; and a kernel that needs each word 10 times, in place or copied. */
 #include "../lab.h"
 
 __global__ void copy(const unsigned *in, unsigned *out, unsigned n)
@@ -10,7 +10,7 @@ __global__ void copy(const unsigned *in, unsigned *out, unsigned n)
 
 enum { TIMES = 10 };
 
-/* A word for each thread, 10 times: of blocks that are far apart, so that no cache has it by then. */
+/* A word for each thread, 10 times: of blocks far apart, so that no cache has it by then. */
 __global__ void ten_times(const unsigned *in, unsigned *out, unsigned n)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
