@@ -25,6 +25,7 @@ static int run(const words &options)
         argument.push_back(const_cast<char *>(word.c_str()));
     argument.push_back(NULL);
     fake_reset();
+    fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
     heard.clear();
     int code = -1, count = (int)argument.size() - 1;
     printed([&] {
