@@ -79,6 +79,7 @@ HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(filter-out $(OF_RANKS),$(wild
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
+SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
 THOROUGH := $(foreach t,include_cost amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
 SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
@@ -96,7 +97,8 @@ HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.
 # GPUMB_IMPLEMENTATION: what does has a configuration of its own, and says which.
 IMPLEMENTATION := -DGPUMB_IMPLEMENTATION= -DGPUMB_COPY= -DGPUMB_STRIDED=
 ALONE := $(basename $(shell grep -l '^.define GPUMB_IMPLEMENTATION' bench/*.cu tests/*.cu))
-LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),$(BENCHES) $(KERNEL_TESTS) $(LABS))
+LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),\
+             $(BENCHES) $(KERNEL_TESTS) $(LABS) $(SOLUTIONS))
 LINKED_ASAN := $(filter-out $(ALONE:%=build/cpu-asan/%),$(ASAN_PAIR) $(addprefix build/cpu-asan/,\
                  $(basename $(wildcard tests/test_*.cu))))
 OBJECT = $(filter %/gpumb.o,$^)

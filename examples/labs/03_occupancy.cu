@@ -1,9 +1,10 @@
 /* Lab 3: threads and occupancy.
  *
  * Question: a copy is limited by memory, whose latency is hundreds of clocks. How many threads does
- * a multiprocessor need to have enough loads on their way? Is 100 % occupancy needed?
- * Change: each block asks for shared memory that it does not use, so that fewer fit at once. Then
- * let a thread copy 4 words (out[i], out[i + n / 4] ...): how much occupancy does it take now? */
+ * a multiprocessor need to have enough loads on their way? Is 100 % occupancy needed? (Each block
+ * asks for shared memory that it does not use, so that fewer fit at once.) Why are two blocks of
+ * 1024 not as good as eight of 256? The counter achieved_occupancy helps.
+ * Change: let a thread copy 4 words (i, i + n / 4 ...). How much occupancy does it take now? */
 #include "lab.h"
 
 __global__ void copy(const unsigned *in, unsigned *out, unsigned n)
@@ -45,7 +46,5 @@ int main(int argc, char **argv)
                        (long long)gpumb_row_axis(g, i, "block"),
                        (long long)gpumb_row_axis(g, i, "shared_kib"),
                        100 * gpumb_row(g, i)->occupancy, gpumb_row(g, i)->gbps);
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: fewer threads have fewer bytes on their way, and the memory waits: half the occupancy
- * leaves 56 % of the rate. Blocks of 64 are limited by how fast the device launches them. */

@@ -49,7 +49,5 @@ int main(int argc, char **argv)
                        (long long)gpumb_row_axis(g, i, "stride"), gbps, gbps / rate,
                        gpumb_row_value(g, i, "model_share"));
     }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: one word costs its sector: 12.5 % used from stride 8 on, and 0.36 of the rate. It goes on
- * falling to stride 32, where the memory behind the caches fetches more than a sector. */

@@ -40,7 +40,5 @@ int main(int argc, char **argv)
         gpumb_note(g, "%3lld %s %4lld bytes side by side: %.2f of the best", lanes,
                    lanes == 1 ? "lane, " : "lanes,", lanes * 4, gpumb_row(g, i)->gbps / best);
     }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: runs of 32 bytes, whole sectors, reach 84 % of the best and more: what a warp touches at
- * once counts, not who takes which. */

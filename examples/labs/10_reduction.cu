@@ -1,6 +1,7 @@
 /* Lab 10: the steps of a reduction.
  * Question: each block adds up its 256 words; only the way differs. Before you run it, order the
- * four by time. In `interleaved`, which lanes of a warp work in the second step?
+ * four by time. In `interleaved`, which lanes of a warp work in the second step, and how many warps
+ * of the block ask the shared memory in the fifth? Any bank conflicts? The tracer counts both.
  * Change: let each thread first add up 8 words on its own (`several` does 4): until when does it
  * get faster, and what is the limit then? */
 #include "lab.h"
@@ -55,6 +56,5 @@ int main(int argc, char **argv)
                                                      BLOCK, 0, GPUMB_PTR(unsigned, in),
                                                      GPUMB_PTR(unsigned, out)));
     }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: steps and barriers for each word count, more than which lanes work: 5.9 times in all. */

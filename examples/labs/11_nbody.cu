@@ -3,7 +3,8 @@
  * Question: all bodies attract all others: 20 FLOP for each pair by convention. A warp's threads
  * all read the same body at the same time. So does it help to put tiles into shared memory? And to
  * unroll the loop, which the compiler does on its own as far as it dares?
- * Change: two bodies a thread, so that each body that is loaded serves two pairs. */
+ * Change: rsqrtf(...) in place of 1 / sqrtf(...). Then two bodies a thread, so that each body that
+ * is loaded serves two pairs: is that faster with so few threads? */
 #include "lab.h"
 
 enum { BLOCK = 128 };
@@ -54,7 +55,5 @@ int main(int argc, char **argv)
                                                              GPUMB_PTR(float4, body),
                                                              GPUMB_PTR(float4, out), n)));
         }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: a tile is 1.5 times as fast: shared memory has the same body for all lanes sooner than
- * the L1. Unrolling adds nothing, since the compiler does it. The root is the limit. */

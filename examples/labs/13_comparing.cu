@@ -46,7 +46,5 @@ int main(int argc, char **argv)
             }
         }
     }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__);
 }
-/* See: `same` for the same code; `new` takes 10 to 26 % less time, since both its loads are on
- * their way together. The interval of the ratio, taken round by round, tells one from the other. */

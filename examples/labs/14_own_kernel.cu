@@ -55,6 +55,5 @@ int main(int argc, char **argv)
                 GPUMB_LAUNCH(naive, 1024, BLOCK, 0, in, bins, n);
         }
     }
-    return gpumb_close(g);
+    return lab_close(g, __FILE__, MINE);
 }
-/* See: `naive` waits at 256 counters; one way to 42 % of the peak is in solutions/14_mine.h. */

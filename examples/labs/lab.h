@@ -6,6 +6,7 @@
 #include "../../gpumb.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static inline int lab_same(gpumb *g, void *user)
     return 0;
 }
 
-/* A buffer of random words, or of random floats in [-1, 1); and one of them, on the host. */
+/* A buffer of random words; and one of them, or of random floats or doubles in [-1, 1), on the
+ * host. */
 static inline gpumb_buffer *lab_words(gpumb *g, uint64_t count)
 {
     gpumb_buffer *b = gpumb_alloc(g, 4 * count);
@@ -43,6 +45,14 @@ static inline unsigned lab_word(uint64_t i)
     return (unsigned)(gpumb_fill_word(GPUMB_FILL_BITS, 1, i / 2) >> 32 * (i % 2));
 }
 
+static inline double lab_double(uint64_t i)
+{
+    const uint64_t bits = gpumb_fill_word(GPUMB_FILL_F64, 1, i);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static inline double lab_float(uint64_t i)
 {
     const uint64_t pair = gpumb_fill_word(GPUMB_FILL_F32, 1, i / 2);
@@ -52,8 +62,8 @@ static inline double lab_float(uint64_t i)
     return value;
 }
 
-/* For gpumb_set_verify(): each i-th word, or float, of `out` has to be what a function of the host
- * says; `most` of them are looked at, spread over the buffer. */
+/* For gpumb_set_verify(): each i-th word, float or double of `out` has to be what a function of the
+ * host says; `most` of them are looked at, spread over the buffer. */
 typedef struct lab_host {
     gpumb_buffer *out;
     unsigned (*word)(uint64_t i, int64_t about);
@@ -61,19 +71,24 @@ typedef struct lab_host {
     int64_t about;
     uint64_t most;
     double tolerance; /* ... as close as that */
+    int doubles = 0;  /* 1: 8 bytes each, not 4 */
 } lab_host;
 
 static inline int lab_check(gpumb *g, void *user)
 {
     const lab_host *h = (const lab_host *)user;
-    const uint64_t count = gpumb_size(h->out) / 4, step = count / h->most | 1;
-    unsigned *out = (unsigned *)malloc(4 * count + 1);
-    int right = out && !gpumb_read(g, h->out, 0, out, 4 * count);
-    for (uint64_t i = 0; i < count && right; i += step) {
-        float value;
-        memcpy(&value, &out[i], sizeof value);
+    const uint64_t size = h->doubles ? 8 : 4, count = gpumb_size(h->out) / size;
+    unsigned char *out = (unsigned char *)malloc(size * count + 1);
+    int right = out && !gpumb_read(g, h->out, 0, out, size * count);
+    for (uint64_t i = 0; i < count && right; i += count / h->most | 1) {
+        double found = 0;
+        float real;
+        unsigned word;
+        memcpy(&found, out + size * i, h->doubles ? 8 : 0);
+        memcpy(&real, out + size * i, sizeof real);
+        memcpy(&word, out + size * i, sizeof word);
+        found = h->doubles ? found : h->real ? (double)real : (double)word;
         const double wanted = h->real ? h->real(i, h->about) : (double)h->word(i, h->about);
-        const double found = h->real ? (double)value : (double)out[i];
         right = fabs(found - wanted) <= h->tolerance;
         if (!right)
             gpumb_reason(g, "element %llu is %.10g, not %.10g", (unsigned long long)i, found,
@@ -104,6 +119,65 @@ static inline double lab_force(uint64_t i, int64_t n)
         sum += lab_float(j + 3) * d[i % 4] / (square * sqrt(square));
     }
     return sum;
+}
+
+/* A checksum of a text without its comments and white space (FNV-1a); 0: there is no such file. */
+static inline unsigned lab_checksum(const char *name)
+{
+    FILE *file = fopen(name, "rb");
+    unsigned sum = file ? 2166136261u : 0;
+    int comment = 0, before = ' '; /* '/' or '*': what opened it */
+    for (int c = ' '; file && before != EOF; c = fgetc(file)) {
+        if (comment) {
+            comment = c == EOF || c == (comment == '/'  ? '\n'
+                                        : before == '*' ? '/'
+                                                        : EOF)
+                          ? 0
+                          : comment;
+            before = comment ? c : c == EOF ? c : ' ';
+        } else if (before == '/' && (c == '/' || c == '*')) {
+            comment = c;
+            before = ' ';
+        } else {
+            sum = strchr(" \t\r\n", before) ? sum : (sum ^ (unsigned)before) * 16777619u;
+            before = c;
+        }
+    }
+    if (file)
+        fclose(file);
+    return sum;
+}
+
+/* Notes which program the rows are of, and closes the context. Where they are replayed by another
+ * one, changed since, it says so. `part`: a file beside `source` that it includes. */
+static inline int lab_close(gpumb *g, const char *source, const char *part = NULL)
+{
+    const char *slash = strrchr(source, '/'), *file = slash ? slash + 1 : source;
+    const char *solution = strstr(source, "solutions/"), *name = solution ? solution : file;
+    const char *rows = gpumb_get_settings(g)->replay;
+    char path[1000], here[200], there[200] = "";
+    unsigned sum = lab_checksum(source);
+    if (part && sum) {
+        snprintf(path, sizeof path, "%.*s%s", (int)(file - source), source, part);
+        sum ^= lab_checksum(path);
+    }
+    snprintf(here, sizeof here, "Source: %s, checksum %08x.", part ? part : name, sum);
+    FILE *kept = rows ? fopen(rows, "r") : NULL;
+    while (kept && fgets(path, sizeof path, kept))
+        if (strstr(path, "\"Source: "))
+            snprintf(there, sizeof there, "%.*s", (int)strcspn(strstr(path, "Source: "), "\""),
+                     strstr(path, "Source: "));
+    if (kept)
+        fclose(kept);
+    if (sum && (!rows || !strcmp(here, there)))
+        gpumb_note(g, "%s", here);
+    else if (rows && !sum)
+        gpumb_note(g, "Run it where %s can be read, to learn whether these rows are its own.",
+                   source);
+    else if (there[0])
+        gpumb_note(g, "THESE ROWS ARE OF ANOTHER PROGRAM, and don't show what differs here! %s",
+                   there);
+    return gpumb_close(g);
 }
 
 #endif
