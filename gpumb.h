@@ -4783,8 +4783,8 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
 }
 
 /* A __shared__ array that is overrun may have spoilt all that belongs to the OS thread, but not
- * where that lies. In a plain launch the compiler may store a thread's index late, where it works on
- * several threads at a time, but never early. */
+ * where that lies. In a plain launch the compiler may store a thread's index late, where it works
+ * on several threads at a time, but never early. */
 static inline void gpumbi_report_crash(const char *meaning)
 {
     static int reported;
@@ -13994,8 +13994,8 @@ static inline int gpumbi_take_lane_rows(gpumb *g)
     return all;
 }
 
-/* What a region states that its row, whose device is known, says otherwise; NULL: nothing. Rows were
- * compared with the first of their interleave where their times mean the same. */
+/* What a region states that its row, whose device is known, says otherwise; NULL: nothing. Rows
+ * were compared with the first of their interleave where their times mean the same. */
 static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, const gpumb_result *r)
 {
     const gpumbi_description *about = &g->region.next;
@@ -15643,9 +15643,10 @@ static inline void gpumbi_compare_use(gpumb *g)
  *
  * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
  * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: one row, or
- * where the largest has to be small, and the least large, all. Else all rows have to meet it. LIMIT is a number with a unit, or a
- * factor and other rows, 0.9*zcopy: rates are compared, each row with the one that has the same
- * values of all axes that both have and brackets don't set; of several, with the hardest to beat.
+ * where the largest has to be small, and the least large, all. Else all rows have to meet it.
+ * LIMIT is a number with a unit, or a factor and other rows, 0.9*zcopy: rates are compared, each
+ * row with the one that has the same values of all axes that both have and brackets don't set; of
+ * several, with the hardest to beat.
  */
 
 /* Units of a limit: rates, for which a shorter time is more; then times. */
@@ -15834,8 +15835,8 @@ static inline void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi
     }
 }
 
-/* Whether all rows of a side have to meet it, or one of them is enough: of max() and min() it is all
- * where those ask for what is hardest to meet. */
+/* Whether all rows of a side have to meet it, or one of them is enough: of max() and min() it is
+ * all where those ask for what is hardest to meet. */
 static inline int gpumbi_expect_all(const gpumbi_expectation *e, int side)
 {
     const int extreme = side ? -e->rows[1].extreme : e->rows[0].extreme;

@@ -11,8 +11,9 @@
 #include "clock.h"
 
 /* Each thread spins for so many ticks. Unless NULL, stamp[0] becomes the earliest start of a block,
- * stamp[1] the complement of the latest end, so that both begin with all bits set. What is timed leaves no
- * stamps: the kernel would end only when they have arrived, after the end that they show. */
+ * stamp[1] the complement of the latest end, so that both begin with all bits set. What is timed
+ * leaves no stamps: the kernel would end only when they have arrived, after the end that they show.
+ */
 __global__ void spin(word ticks, word *stamp)
 {
     const word begin = ticks_now();

@@ -143,7 +143,7 @@ static __global__ void waits()
 
 enum { FINE, TOO_LARGE, NO_BLOCK, WRONG_FORM, BEFORE, ONE_OFF, NO_MEMORY, LACKING, ALL };
 
-/* Rows beside one that is fine: what the device lacks is no failure, a launch that it refuses is. */
+/* Beside a row that is fine: what the device lacks is no failure, a launch that it refuses is. */
 static void test_exit_codes()
 {
     for (int what = FINE; what < ALL; what++) {
