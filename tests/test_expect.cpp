@@ -263,6 +263,9 @@ static void test_several()
         CHECK_CASE(line().find("not met: other/broken: failed, element 7") != std::string::npos,
                    "%s", line().c_str());
     }
+    run({"--replay=rows.csv", "--json=x.json", "--expect=min(other)<=100GFLOP/s"});
+    CHECK_CASE(line().find(": not met: 500 (490.2 ... 510.2) in other/1 x 2; of 4") < 99, "%s",
+               line().c_str());
     run({"--replay=rows.csv", "--json=x.json", "--expect=min(other)<=1.1ms"});
     CHECK_CASE(line().find("min(other)<=1.1ms: met: 1 (0.98 ... 1.02) in other/flops; of 4 rows") ==
                    0,
