@@ -3725,8 +3725,8 @@ static inline double gpumbi_log_of_variance(double freedom, double *variance)
 /* What the variances of many rows tell of each other: one that they share, and what it counts for.
  * Their true ones are taken as a scaled inverse chi-square's, fitted to mean and variance of the
  * logarithms (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), where those that are next to nothing
- * count as a hundredth of the middle one. It counts for half of what all have at most: few rows
- * look alike by chance. Uses up the variances. */
+ * count as a hundredth of the middle one. It counts for half of what they have at most, without
+ * two: few look alike by chance. Uses up the variances. */
 typedef struct gpumbi_prior {
     double variance, freedom; /* freedom 0: nothing */
 } gpumbi_prior;
@@ -3737,7 +3737,7 @@ static inline gpumbi_prior gpumbi_share_variances(double *variance, const double
     gpumbi_prior p = {0, 0};
     const double n = gpumbi_real(count);
     double mean = 0, all = 0, beyond = 0, noise, lo = 2e-3, hi = 2e6;
-    const double middle = count > 1 ? gpumbi_select(variance, count, count / 2) : 0;
+    const double middle = count > 2 ? gpumbi_select(variance, count, count / 2) : 0;
     for (size_t i = 0; i < count && middle > 0; i++) {
         const double floored = gpumbi_max(variance[i], middle / 100);
         variance[i] = log(floored) - gpumbi_log_of_variance(freedom[i], &noise);
@@ -3755,7 +3755,7 @@ static inline gpumbi_prior gpumbi_share_variances(double *variance, const double
         *(n * noise > beyond ? &lo : &hi) = between;
     }
     p.variance = exp(mean + gpumbi_log_of_variance(hi, &noise));
-    p.freedom = gpumbi_min(hi, all * (n - 1) / n / 2);
+    p.freedom = gpumbi_min(hi, all * (n - 2) / n / 2);
     return p;
 }
 

@@ -5,7 +5,7 @@
  *
  *     coverage [SCALE [PARTS]]
  *
- * SCALE multiplies the repetitions (default 1: about six minutes). PARTS selects some of v(alue),
+ * SCALE multiplies the repetitions (default 1: about ten minutes). PARTS selects some of v(alue),
  * k(ind), w(arm-up), r(atio), f(ile), d(evices), e(xpectation) and l(ine). Exit code 1 if a demand is not met. Shares have
  * a simulation error: one standard error is 0.6 % of 2000 repetitions at 92 %, 1.2 % of 500; a
  * figure close to a limit needs a larger SCALE. bench/results/coverage.txt has the output, that of
