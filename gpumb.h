@@ -3909,8 +3909,8 @@ static inline double gpumbi_log_of_variance(double freedom, double *variance)
 /* What the variances of many rows tell of each other: one that they share, and what it counts for.
  * Their true ones are taken as a scaled inverse chi-square's, fitted to mean and variance of the
  * logarithms (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), where those that are next to nothing
- * count as a hundredth of the middle one. It counts for half of what all have at most: few rows
- * look alike by chance. Uses up the variances. */
+ * count as a hundredth of the middle one. It counts for half of what they have at most, without
+ * two: few look alike by chance. Uses up the variances. */
 typedef struct gpumbi_prior {
     double variance, freedom; /* freedom 0: nothing */
 } gpumbi_prior;
@@ -3921,7 +3921,7 @@ static inline gpumbi_prior gpumbi_share_variances(double *variance, const double
     gpumbi_prior p = {0, 0};
     const double n = gpumbi_real(count);
     double mean = 0, all = 0, beyond = 0, noise, lo = 2e-3, hi = 2e6;
-    const double middle = count > 1 ? gpumbi_select(variance, count, count / 2) : 0;
+    const double middle = count > 2 ? gpumbi_select(variance, count, count / 2) : 0;
     for (size_t i = 0; i < count && middle > 0; i++) {
         const double floored = gpumbi_max(variance[i], middle / 100);
         variance[i] = log(floored) - gpumbi_log_of_variance(freedom[i], &noise);
@@ -3939,7 +3939,7 @@ static inline gpumbi_prior gpumbi_share_variances(double *variance, const double
         *(n * noise > beyond ? &lo : &hi) = between;
     }
     p.variance = exp(mean + gpumbi_log_of_variance(hi, &noise));
-    p.freedom = gpumbi_min(hi, all * (n - 1) / n / 2);
+    p.freedom = gpumbi_min(hi, all * (n - 2) / n / 2);
     return p;
 }
 
@@ -3957,7 +3957,7 @@ static inline double gpumbi_moderate(const gpumbi_prior *p, double variance, dou
 /* Sorts values and returns the least that stands apart from those below it: over a gap that the
  * upper quarter, if it falls off exponentially, shows with a probability of at most 1 - level.
  * Gaps between its sorted logarithms are then independent, and the one with j values above it has
- * a j-th of their scale, which the gaps below it tell (at least 20, or half of them): a pair has
+ * a j-th of their scale, which the nearest below it tell (20 and an eighth of them): the two have
  * the distribution F. The j-th takes its share of the probability, 6 / (pi j)^2. Looks for up to an
  * eighth of all values; 0 for fewer than 40, which are too few to know their upper quarter, and
  * HUGE_VAL if none does. */
@@ -3967,7 +3967,7 @@ static inline double gpumbi_apart(double *values, size_t count, double level)
     qsort(values, count, sizeof *values, gpumbi_compare_doubles);
     const double *top = values + (count - k) - 1;
     for (size_t m = k / 2; k >= 10 && m < k; m++) {
-        const size_t window = m < 20 ? m : m < 40 ? 20 : m / 2;
+        const size_t window = m < 23 ? m : 20 + m / 8;
         const double above = gpumbi_real(k - m), n = gpumbi_real(window);
         double scale = 0;
         for (size_t i = m - window; i < m; i++)
@@ -15581,6 +15581,11 @@ static inline void gpumbi_compare_devices(gpumb *g)
                                             : "each with the one in the middle");
     if (compared)
         (void)gpumbi_compare_on_devices(g, gpumbi_devices_quantile(g->children.count, compared));
+    if (g->table.file && many)
+        gpumbi_print(g->table.file,
+                     "  model: in a row, the logarithms of the times of equal devices "
+                     "are normal%s\n",
+                     g->children.count < 40 ? "" : ", or their upper quarter exponential");
     for (int i = 0; i < g->children.count; i++) {
         const gpumbi_child *d = &g->children.at[i];
         slower += d->slower;

@@ -33,10 +33,11 @@ static const char usage[] =
     "  --delta 1           smaller differences count as none, %\n"
     "  --spread 2          standard deviation between processes, %, for fewer than four ranks\n"
     "  --fail-on-outlier   exit code 1 if a rank is slower than the others\n"
+    "  --group model       compares each with those of its model alone, as devices report it\n"
     "  --simulate RANKS    no program: what that many cost rank 0, with given times\n";
 
 typedef struct options {
-    const char *csv, *in_turn;
+    const char *csv, *in_turn, *group;
     double limit_s;
     long place, simulate;
     gpumb_settings settings; /* delta, spread, fail_on_outlier */
@@ -54,11 +55,22 @@ static gpumb context; /* for functions of the header: its memory, files and mess
 static int rank, ranks;
 static double deadline; /* of MPI_Wtime(): nothing waits longer */
 
+/* Zeros; ends the job where there is no memory. */
+static void *room(size_t bytes)
+{
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory)
+        MPI_Abort(MPI_COMM_WORLD, GPUMB_EXIT_ERROR);
+    return memory;
+}
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 static int number(const char *text, double least, double *value)
 {
-    return gpumbi_read_number(text, value) && *value >= least;
+    char *end;
+    *value = strtod(text, &end);
+    return end > text && !*end && *value >= least && *value <= 1e12;
 }
 
 /* 1 if it is fine. */
@@ -84,6 +96,9 @@ static int read_options(int argc, char **argv, options *o)
         } else if (!strcmp(name, "--in-turn")) {
             o->in_turn = value;
             fine = !strcmp(value, "job") || !strcmp(value, "node");
+        } else if (!strcmp(name, "--group")) {
+            o->group = value;
+            fine = !strcmp(value, "model");
         } else if (!strcmp(name, "--limit")) {
             fine = number(value, 0.1, &o->limit_s);
         } else if (!strcmp(name, "--place")) {
@@ -124,7 +139,7 @@ static int await(MPI_Request *request)
     while (!MPI_Test(request, &done, MPI_STATUS_IGNORE) && !done) {
         if (MPI_Wtime() > deadline)
             return 0;
-        gpumbi_poll(-1, 1);
+        poll(NULL, 0, 1);
     }
     return 1;
 }
@@ -274,7 +289,7 @@ static char *watch(worker w, const char *device, double limit_s, report *r)
             kill(-w.process, SIGKILL);
         }
         if (ready > 0 && open_ends == 0 && !ended)
-            gpumbi_poll(-1, 5);
+            poll(NULL, 0, 5);
     }
     kill(-w.process, SIGKILL); /* and what it has left behind */
     running = 0;
@@ -332,6 +347,9 @@ typedef struct fleet {
     size_t regions, capacity, ranks_capacity;
     report *report; /* of each rank */
     unsigned *compared, *slower;
+    double *beyond; /* of each rank: the logarithms of its times over the middle, added up */
+    int by_model, mixed, models;
+    char model[200]; /* the first */
     char *header;
     FILE *csv;
     long long rows, failed_rows;
@@ -345,16 +363,24 @@ static region *region_of(fleet *f, const gpumbi_records *t, const gpumbi_record 
     const char *meaning = row->text[GPUMBI_COLUMN_meaning];
     uint64_t key = gpumbi_key(NULL, row->text[GPUMBI_COLUMN_bench], axes, row->axes);
     key = gpumbi_hash(gpumbi_hash(key, row->text[GPUMBI_COLUMN_kernel]), meaning ? meaning : "");
+    const char *model = row->text[GPUMBI_COLUMN_device] ? row->text[GPUMBI_COLUMN_device] : "";
+    if (!f->models++)
+        snprintf(f->model, sizeof f->model, "%s", model);
+    f->mixed |= strcmp(f->model, model) != 0;
+    key = f->by_model ? gpumbi_hash(key, model) : key;
     for (key += (uint64_t)row->cold;; key++) {
         region **link = &f->slot[key % REGION_SLOTS];
         while (*link && (*link)->key != key)
             link = &(*link)->next;
         region *found = *link;
         if (!found && gpumbi_grow(&context, &f->at, sizeof *f->at, f->regions, &f->capacity) &&
-            (found = (region *)gpumbi_allocate(&context, sizeof *found)) != NULL) {
+            (found = (region *)room(sizeof *found)) != NULL) {
             found->key = key;
             gpumbi_label(found->label, row->text[GPUMBI_COLUMN_bench],
                          row->text[GPUMBI_COLUMN_kernel], axes, row->axes);
+            if (f->by_model)
+                snprintf(found->label + strlen(found->label),
+                         sizeof found->label - strlen(found->label), " on %s", model);
             *link = f->at[f->regions++] = found;
         }
         if (!found || !found->count || found->rank[found->count - 1] != from)
@@ -385,7 +411,7 @@ static void take(fleet *f, report r, char *text)
     char *rows = text ? strchr(text, '\n') : NULL;
     if (rows) {
         const size_t length = (size_t)(rows - text) + 1;
-        if (!f->header && (f->header = (char *)gpumbi_allocate(&context, length + 1)) != NULL) {
+        if (!f->header && (f->header = (char *)room(length + 1)) != NULL) {
             memcpy(f->header, text, length);
             if (f->csv)
                 write_lines(f, f->header, NULL);
@@ -429,11 +455,12 @@ static void take(fleet *f, report r, char *text)
 static void write_failed(fleet *f, const char *program)
 {
     char schema[12];
+    const char *base = strrchr(program, '/');
     static char fallback[] = "schema,gpumb,bench,kernel,status,reason,median_s,ci_lo_s,ci_hi_s\n";
     const struct {
         const char *column, *text;
     } known[] = {{"schema", schema},   {"gpumb", GPUMB_VERSION},
-                 {"bench", "fleet"},   {"kernel", gpumbi_base_name(program)},
+                 {"bench", "fleet"},   {"kernel", base ? base + 1 : program},
                  {"status", "failed"}, {"reason", NULL}};
     snprintf(schema, sizeof schema, "%d", (int)GPUMBI_SCHEMA);
     if (f->csv && !f->header)
@@ -461,22 +488,46 @@ static void print_rank(const fleet *f, int of)
            r->device[0] ? ", device " : "", r->device);
 }
 
+/* The three that are farthest beyond the middle, in the mean of their rows. */
+static void print_order(const fleet *f)
+{
+    int of[3] = {-1, -1, -1};
+    for (int i = 0; i < ranks; i++) {
+        int place = i; /* of those that are held against the ones in order */
+        for (int k = 0; k < 3 && place >= 0 && f->compared[i]; k++)
+            if (of[k] < 0 ||
+                f->beyond[place] / f->compared[place] > f->beyond[of[k]] / f->compared[of[k]]) {
+                const int pushed = of[k];
+                of[k] = place;
+                place = pushed;
+            }
+    }
+    for (int k = 0; k < 3 && of[k] >= 0; k++)
+        printf("%s %+.2f %% rank %d", k ? "," : "order, in the mean of their rows:",
+               100 * (exp(f->beyond[of[k]] / f->compared[of[k]]) - 1), of[k]);
+    if (of[0] >= 0)
+        putchar('\n');
+}
+
 /* The table, and who is slower. Returns the exit code. */
 static int judge(fleet *f, const options *o)
 {
     const gpumb_settings *s = &o->settings;
-    double *scratch = (double *)gpumbi_allocate(&context, (size_t)ranks * sizeof *scratch);
+    double *scratch = (double *)room((size_t)ranks * sizeof *scratch);
     uint64_t compared = 0;
     int slower = 0, width = 20;
     for (size_t i = 0; i < f->regions; i++) {
         compared += f->at[i]->count - 1;
-        width = (int)gpumbi_max(width, gpumbi_min(gpumbi_width(f->at[i]->label), 60));
+        const int wide = gpumbi_width(f->at[i]->label);
+        width = wide > 60 ? 60 : wide > width ? wide : width;
     }
-    const double z = gpumbi_devices_quantile(ranks, compared);
-    printf("%-*s %5s %10s  %9s %9s\n", width, "", "ranks", "middle", "fastest", "slowest");
+    printf("%-*s %5s %10s  %9s %9s  %-10s %s\n", width, "", "ranks", "middle", "fastest", "slowest",
+           "", "next to it");
     for (size_t i = 0; i < f->regions && scratch; i++) {
         const region *g = f->at[i];
-        const gpumbi_estimate middle = gpumbi_middle(g->time, scratch, g->count);
+        gpumbi_estimate middle = gpumbi_middle(g->time, scratch, g->count);
+        middle.process_lo = gpumbi_apart_of(g->time, scratch, g->count, f->regions); /* sorts */
+        const double z = gpumbi_devices_quantile((int)g->count, compared);
         size_t first = 0, last = 0;
         for (size_t k = 0; k < g->count; k++) {
             double ratio[3];
@@ -484,14 +535,18 @@ static int judge(fleet *f, const options *o)
             first = g->time[k].at < g->time[first].at ? k : first;
             last = g->time[k].at > g->time[last].at ? k : last;
             f->compared[g->rank[k]]++;
+            f->beyond[g->rank[k]] += log(g->time[k].at / middle.at);
             f->slower[g->rank[k]] += verdict == GPUMB_VERDICT_SLOWER;
         }
-        gpumbi_print(stdout, "%s%*s %5llu %10s ", g->label, gpumbi_blank(width, g->label), "",
-                     (unsigned long long)g->count, gpumbi_write_time(middle.at).text);
-        gpumbi_print(stdout, " %+7.2f %%", 100 * (g->time[first].at / middle.at - 1));
-        gpumbi_print(stdout, " %+7.2f %%  rank %d\n", 100 * (g->time[last].at / middle.at - 1),
-                     g->rank[last]);
+        printf("%s%*s %5llu %10s ", g->label, gpumbi_blank(width, g->label), "",
+               (unsigned long long)g->count, gpumbi_write_time(middle.at).text);
+        printf(" %+7.2f %%", 100 * (g->time[first].at / middle.at - 1));
+        printf(" %+7.2f %%  rank %-5d", 100 * (g->time[last].at / middle.at - 1), g->rank[last]);
+        if (g->count > 1)
+            printf(" %+7.2f %%", 100 * (scratch[g->count - 2] / middle.at - 1));
+        putchar('\n');
     }
+    print_order(f);
     putchar('\n');
     for (int i = 0; i < ranks; i++) {
         slower += f->slower[i] > 0;
@@ -506,7 +561,13 @@ static int judge(fleet *f, const options *o)
             print_rank(f, i);
             printf(": %s\n", f->report[i].reason);
         }
-    printf("%s, %d failed; %s, %lld failed; %d slower than the others by more than %g %%\n",
+    if (ranks > 3)
+        printf("model: in a row, the logarithms of the times of equal ranks are normal%s\n",
+               ranks < 40 ? "" : ", or their upper quarter exponential");
+    if (f->mixed && !f->by_model)
+        printf("the devices are of several models: --group model compares each with its own\n");
+    printf("%s, %d failed; %s, %lld failed; %d shown to be slower than the others by more than %g "
+           "%%\n",
            gpumbi_count((uint64_t)ranks, "rank").text, f->failed,
            gpumbi_count((uint64_t)f->rows, "row").text, f->failed_rows, slower, 100 * s->delta);
     GPUMB_FREE(scratch);
@@ -517,21 +578,24 @@ static int judge(fleet *f, const options *o)
 
 /* Before anything is run: a file that can't be written is told at once. It is one of the header's
  * sinks, NAME.part until all ranks have reported. */
-static void open_fleet(fleet *f, const char *csv)
+static void open_fleet(fleet *f, const options *o)
 {
     gpumbi_sink *sink = context.sinks.sink;
     memset(f, 0, sizeof *f);
-    f->report = (report *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->report);
-    f->compared = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->compared);
-    f->slower = (unsigned *)gpumbi_allocate(&context, (size_t)ranks * sizeof *f->slower);
+    f->report = (report *)room((size_t)ranks * sizeof *f->report);
+    f->compared = (unsigned *)room((size_t)ranks * sizeof *f->compared);
+    f->slower = (unsigned *)room((size_t)ranks * sizeof *f->slower);
+    f->beyond = (double *)room((size_t)ranks * sizeof *f->beyond);
+    f->by_model = o->group != NULL;
     for (int i = 0; i < GPUMBI_SINKS; i++)
         sink[i].fd = -1;
     context.process = getpid();
-    context.settings.csv = csv;
+    context.settings.csv = o->csv;
     gpumbi_sinks_open(&context);
     if (sink[GPUMBI_CSV].fd >= 0)
         f->csv = fdopen(sink[GPUMBI_CSV].fd, "w");
-    if (!f->report || !f->compared || !f->slower || context.done || (csv && !f->csv))
+    if (!f->report || !f->compared || !f->slower || !f->beyond || context.done ||
+        (o->csv && !f->csv))
         MPI_Abort(MPI_COMM_WORLD, context.done ? context.exit_code : GPUMB_EXIT_ERROR);
 }
 
@@ -569,7 +633,7 @@ static int simulate(const options *o)
                                  "ci_hi_s,block\n";
     uint64_t state = 1;
     ranks = (int)o->simulate;
-    open_fleet(&f, o->csv);
+    open_fleet(&f, o);
     const double start = cpu_s(NULL);
     for (int i = 0; i < ranks; i++) {
         char text[2000];
@@ -613,7 +677,7 @@ static int gather(fleet *f, const options *o, report own, char *text)
         char *rows = NULL;
         int here = receive_from(MPI_COMM_WORLD, i, TO_ROOT, &r, (long long)sizeof r);
         if (here && r.bytes) {
-            rows = (char *)gpumbi_allocate(&context, (size_t)r.bytes + 1);
+            rows = (char *)room((size_t)r.bytes + 1);
             here = rows && receive_from(MPI_COMM_WORLD, i, TO_ROOT, rows, r.bytes);
         }
         if (!here) {
@@ -650,7 +714,7 @@ int main(int argc, char **argv)
         return code;
     }
     if (!rank)
-        open_fleet(&all, o.csv);
+        open_fleet(&all, &o);
     MPI_Comm node;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &place);

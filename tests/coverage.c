@@ -5,7 +5,7 @@
  *
  *     coverage [SCALE [PARTS]]
  *
- * SCALE multiplies the repetitions (default 1: about six minutes). PARTS selects some of v(alue),
+ * SCALE multiplies the repetitions (default 1: about ten minutes). PARTS selects some of v(alue),
  * k(ind), w(arm-up), r(atio), f(ile), d(evices), e(xpectation) and l(ine). Exit code 1 if a demand
  * is not met. Shares have a simulation error: one standard error is 0.6 % of 2000 repetitions at
  * 92 %, 1.2 % of 500; a figure close to a limit needs a larger SCALE. bench/results/coverage.txt
@@ -1351,7 +1351,7 @@ static int judge_rows(int rows, uint64_t samples, double at, int all)
 static void expectations(void)
 {
     static const int sizes[] = {1, 2, 10, 100};
-    static const uint64_t counts[] = {30, 75, 300};
+    static const uint64_t counts[] = {30, 75, 150};
     static const double ats[] = {0.98, 0.99, 1, 1.02};
     printf("\nEXPECTATIONS of so many rows, each with a median of normal samples of sd 1 %%, at so "
            "many times the\nlimit: ROWS <= LIMIT, which all have to meet, and min(ROWS) <= LIMIT, "
@@ -1565,7 +1565,7 @@ static void other_devices(void)
         for (size_t q = 0; q < sizeof sizes / sizeof sizes[0]; q++)
             for (int rows = 1; rows <= (sizes[q] < 1000 ? 10 : 1); rows *= 10) {
                 const double n = (double)sizes[q];
-                const int reps = (int)gpumbi_max(scale * gpumbi_min(2000, 2e6 / (n * rows)), 40);
+                const int reps = (int)gpumbi_max(scale * gpumbi_min(2000, 5e5 / (n * rows)), 40);
                 const double most = 0.05 + 2.5 * sqrt(0.05 * 0.95 / reps);
                 int alarms = 0, hits = 0;
                 fleet_kind = (enum fleet)kind;

@@ -665,7 +665,8 @@ static int gpumbi_dev_record(void *event, void *stream)
     if (error)
         return error;
     fake_now += fake_record_cost;
-    fake_spend(fake_floor);
+    if (!fake_capturing)
+        fake_spend(fake_floor);
     *(double *)event = fake_busy;
     return 0;
 }

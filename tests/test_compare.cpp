@@ -365,6 +365,84 @@ static void test_processes()
     CHECK_INT(judge(a, b, 1, 0.01, 0.02), GPUMB_VERDICT_UNDECIDED);
 }
 
+// What rows know together: digamma and trigamma by tables; the prior of variances by hand and by
+// what they were drawn from; the moderated variance.
+static void test_rows_together()
+{
+    static const struct {
+        double freedom, digamma, trigamma; // of freedom / 2
+    } known[] = {{1, -1.9635100260, 4.9348022005},
+                 {2, -0.5772156649, 1.6449340668},
+                 {4, 0.4227843351, 0.6449340668},
+                 {8, 1.2561176684, 0.2838229557},
+                 {100, 3.9019896734, 0.0202013332}};
+    for (const auto &k : known) {
+        double variance;
+        const double mean = gpumbi_log_of_variance(k.freedom, &variance);
+        CHECK_NEAR(mean, k.digamma - log(k.freedom / 2), 1e-8);
+        CHECK_NEAR(variance, k.trigamma, 1e-8);
+    }
+    // none from a single row, nor from rows that do not spread
+    double v[2000], d[2000];
+    for (size_t i = 0; i < 2000; i++)
+        d[i] = 8;
+    v[0] = 1e-4;
+    CHECK(gpumbi_share_variances(v, d, 1).freedom <= 0);
+    v[0] = v[1] = v[2] = 0;
+    CHECK(gpumbi_share_variances(v, d, 3).freedom <= 0);
+    // the same true variance in all rows: known as well as half of them, without two, tell
+    for (size_t i = 0; i < 20; i++)
+        v[i] = 4e-4;
+    gpumbi_prior p = gpumbi_share_variances(v, d, 20);
+    CHECK_NEAR(p.freedom, 20 * 8 * 18 / 20.0 / 2, 1e-6);
+    CHECK_NEAR(p.variance, 4e-4 * 4 / exp(1.2561176684), 1e-9); // their logarithms are too low
+    // variances drawn as the model says: 6 degrees about 1e-4
+    for (size_t i = 0; i < 2000; i++) {
+        double chi[2] = {0, 0};
+        for (int k = 0; k < 14; k++) {
+            const double x = random_normal();
+            chi[k < 8] += x * x;
+        }
+        v[i] = 1e-4 * (chi[1] / 8) / (chi[0] / 6);
+    }
+    p = gpumbi_share_variances(v, d, 2000);
+    CHECK_CASE(p.freedom > 5 && p.freedom < 7.2, "%g degrees", p.freedom);
+    CHECK_CASE(p.variance > 0.93e-4 && p.variance < 1.07e-4, "%g", p.variance);
+    // moderated: between both, and not much below its own
+    const gpumbi_prior ten = {1e-4, 12};
+    double freedom = 4;
+    CHECK_NEAR(gpumbi_moderate(&ten, 0, &freedom), 0.75e-4, 1e-12);
+    CHECK_NEAR(freedom, 16, 0);
+    freedom = 4;
+    CHECK_NEAR(gpumbi_moderate(&ten, 8e-4, &freedom), 8e-4 / 1.1, 1e-12);
+}
+
+// Those that stand apart: none of an exponential sequence, a tenth of the values, one value; and
+// too few.
+static void test_apart()
+{
+    double v[400];
+    for (int form = 0; form < 4; form++) {
+        const size_t count = form == 3 ? 39 : 400, apart = form == 1 ? 40 : form ? 1 : 0;
+        for (size_t i = 0; i < count; i++)
+            v[i] = exp(-0.01 * log((double)(i + 1) / (double)count) + (i < apart ? 0.1 : 0));
+        const double least = v[apart ? apart - 1 : 0], from = gpumbi_apart(v, count, 0.95);
+        if (form == 3)
+            CHECK(from <= 0);
+        else if (form)
+            CHECK_NEAR(from, least, 1e-12);
+        else
+            CHECK(from > 2 * v[count - 1]);
+    }
+    // one that does not is not called slower, however far beyond the spread it lies
+    gpumbi_estimate middle = around(1, 0);
+    middle.devices = 100;
+    middle.variance = 1e-6;
+    middle.process_lo = 1.05;
+    CHECK_INT(judge(middle, around(1.04, 0.0001), 1, 0.01), GPUMB_VERDICT_UNDECIDED);
+    CHECK_INT(judge(middle, around(1.05, 0.0001), 1, 0.01), GPUMB_VERDICT_SLOWER);
+}
+
 // ---- whole runs ----
 
 static const char path[] = "build/compare.base";
@@ -668,6 +746,67 @@ static void test_runs()
     fail_allocation = 0;
 }
 
+// Twenty rows of five processes on either side, whose medians spread by 1 %: of those that are 4 %
+// slower most are found, where each for itself would find half.
+static void test_table_of_processes()
+{
+    const char *const now = "build/compare.now";
+    std::string text[2];
+    double medians[5];
+    char part[400];
+    int alone = 0;
+    for (int side = 0; side < 2; side++)
+        text[side] = head + ",processes,process_lo_s,process_hi_s,process_medians_s,n\n";
+    for (int n = 1; n <= 20; n++) {
+        gpumbi_estimate e[2];
+        for (int side = 0; side < 2; side++) {
+            std::string all;
+            gpumb_result r;
+            memset(&r, 0, sizeof r);
+            for (int i = 0; i < 5; i++) {
+                medians[i] = 1e-3 * (1 + 0.04 * side) * exp(0.01 * random_normal());
+                snprintf(part, sizeof part, "%s%.9g", i ? ";" : "", medians[i]);
+                all += part;
+            }
+            const double *const lo = std::min_element(medians, medians + 5);
+            const double *const hi = std::max_element(medians, medians + 5);
+            const double m = medians[4];
+            snprintf(part, sizeof part, "together,row,ok,%.9g,%.9g,%.9g,5,%.9g,%.9g,", m, m, m, *lo,
+                     *hi);
+            text[side] += part + all + "," + std::to_string(n) + "\n";
+            r.processes = 5;
+            r.process_medians_s = medians;
+            r.time.median = r.time.ci_lo = r.time.ci_hi = m;
+            e[side] = gpumbi_estimate_of(&r);
+        }
+        alone += judge(e[0], e[1], gpumbi_family_quantile(20) / z95, 0.01) == GPUMB_VERDICT_SLOWER;
+    }
+    write_file(path, text[0]);
+    write_file(now, text[1]);
+    gpumb_settings s = gpumb_settings_default();
+    s.compare = path;
+    s.replay = now;
+    gpumb *g = gpumb_open_settings("together", &s);
+    FILE *file = tmpfile();
+    g->table.file = file;
+    GPUMB_SWEEP_RANGE(g, n, 1, 20, 1) {
+        GPUMB_MEASURE(g, "row") {
+        }
+    }
+    CHECK_INT(gpumb_close(g), 0);
+    std::string said;
+    rewind(file);
+    for (char line[4096]; fgets(line, sizeof line, file);)
+        said += line;
+    fclose(file);
+    remove(now);
+    const std::string counts = line_with(said, " faster, ");
+    int slower = -1;
+    sscanf(counts.c_str() + counts.find("faster, "), "faster, %d slower", &slower);
+    CHECK_CASE(slower >= 15 && alone <= slower - 5, "%d are slower, alone %d: %s", slower, alone,
+               counts.c_str());
+}
+
 int main()
 {
     fake_reset();
@@ -675,6 +814,9 @@ int main()
     test_family();
     test_many_devices();
     test_processes();
+    test_rows_together();
+    test_apart();
+    test_table_of_processes();
     test_runs();
     remove(path);
     return CHECK_SUMMARY();

@@ -178,6 +178,25 @@ static const struct {
     {"copy[n=7]>=1GB/s", "not met: no such row"},
     {"few>=0.5GB/s", "undecided: 1 (0 ... 0) in other/few: has no interval"},
     {"flops>=1GB/s", "not met: other/flops: has no such figure"},
+    // What one of four rows has to show is harder to show than of a single one, what all have is not.
+    {"copy[form=fast,n=2048]>=1237GB/s", "met: 1250 (1238 ... 1263) in demo/copy n=2048 form=fast"},
+    {"max(copy)>=1237GB/s", "undecided: 1250 (1238 ... 1263) in demo/copy n=2048 form=fast; of 4 "
+                            "rows one has to: 0 met, 1 undecided"},
+    {"max(copy)>=1230GB/s",
+     "met: 1250 (1238 ... 1263) in demo/copy n=2048 form=fast; of 4 rows one "
+     "has to: 1 met, 0 undecided"},
+    {"copy[form=naive,n=1024]>=495.5GB/s", "undecided: 500 (495 ... 505.1) in demo/copy"},
+    {"copy>=495.5GB/s",
+     "met: 500 (495 ... 505.1) in demo/copy n=1024 form=naive; of 4 rows all have "
+     "to: 4 met, 0 undecided"},
+    {"min(copy)>=495.5GB/s",
+     "met: 500 (495 ... 505.1) in demo/copy n=1024 form=naive; of 4 rows all"},
+    {"copy[form=naive,n=1024]>=505.5GB/s", "not met: 500 (495 ... 505.1) in demo/copy"},
+    {"copy>=505.5GB/s",
+     "undecided: 500 (495 ... 505.1) in demo/copy n=1024 form=naive; of 4 rows all"},
+    // Of a counterpart that is chosen the same holds.
+    {"flops>=0.00195*copy[n=1024,form=naive]", "met: 0.002 (0.00195"},
+    {"flops>=0.00195*max(copy[form=naive])", "met: 0.002 (0.00195"},
     // Against other rows with the same axes: rates, so that twice the bytes count. Round by round
     // where that was compared, else by both intervals (of 1.1: hypot(10 %, 1 %)).
     {"mine[n=1024,form=naive]>=1.8*copy",
@@ -255,6 +274,23 @@ static void test_several()
     CHECK_INT(run({"--replay=rows.csv", "--json=x.json", "--expect=broken>=1GB/s"}),
               GPUMB_EXIT_FAILED);
     CHECK_STR(line().c_str(), "broken>=1GB/s: not met: other/broken: failed, element 7");
+    // max() does not overlook it where all have to be small, nor min() where all have to be large;
+    // where one row is enough, it is not that one.
+    for (const char *text : {"max(other)<=1s", "min(other)>=1ns", "max(broken)<=1s",
+                             "min(broken)<=1s", "max(broken)>=1s"}) {
+        CHECK_CASE(run({"--replay=rows.csv", "--json=x.json", "--expect", text}) ==
+                       GPUMB_EXIT_FAILED,
+                   "%s", text);
+        CHECK_CASE(line().find("not met: other/broken: failed, element 7") != std::string::npos,
+                   "%s", line().c_str());
+    }
+    run({"--replay=rows.csv", "--json=x.json", "--expect=min(other)<=100GFLOP/s"});
+    CHECK_CASE(line().find(": not met: 500 (490.2 ... 510.2) in other/1 x 2; of 4") < 99, "%s",
+               line().c_str());
+    run({"--replay=rows.csv", "--json=x.json", "--expect=min(other)<=1.1ms"});
+    CHECK_CASE(line().find("min(other)<=1.1ms: met: 1 (0.98 ... 1.02) in other/flops; of 4 rows") ==
+                   0,
+               "%s", line().c_str());
 }
 
 // Nothing runs for what is no expectation.

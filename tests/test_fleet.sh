@@ -25,7 +25,7 @@ if [ -n "${MEET:-}" ]; then # until all four have come
     while [ "$(wc -l <"$0.log")" -lt 4 ]; do sleep 0.02; done
 fi
 [ "${HANGS:-}" != "$rank" ] || sleep 61.25
-echo "schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block"
+echo "schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block${MIXED:+,device}"
 for block in 32 64 128; do
     if [ "$block,${DIES:-}" = "128,$rank" ]; then
         printf '4,0.1.0,giv' # torn
@@ -34,7 +34,12 @@ for block in 32 64 128; do
     fi
     us=$((100000 + 37 * rank % 50 + block))
     [ "${SLOW:-}" != "$rank" ] || us=$((us + ${BY:-3000}))
-    echo "4,0.1.0,given,times,ok,\"as, given\",span,${us}e-9,$((us - 20))e-9,$((us + 20))e-9,$block"
+    model=
+    if [ -n "${MIXED:-}" ]; then # the last two ranks are another, slower model
+        model=,A$((rank / 2))
+        us=$((us + rank / 2 * 20000))
+    fi
+    echo "4,0.1.0,given,times,ok,\"as, given\",span,${us}e-9,$((us - 20))e-9,$((us + 20))e-9,$block$model"
 done
 [ -z "${LOG:-}" ] || echo "-$rank" >>"$0.log"
 END
@@ -63,13 +68,27 @@ counts() { # N PATTERN FILE
 csv=$tmp/rows.csv host=$(hostname)
 
 fleet 0 A=1 --csv "$csv" -- "$tmp/worker"
-says "4 ranks, 0 failed; 12 rows, 0 failed; 0 slower"
+says "4 ranks, 0 failed; 12 rows, 0 failed; 0 shown to be slower"
 counts 3 ',rank,host,on_device$|,32,0,.*,0$|,128,3,.*,3$' "$csv"
 counts 12 "^4,0.1.0,given,times,ok,\"as, given\",.*,[0-3],$host,[0-3]\$" "$csv"
 fleet 1 SLOW=2 --fail-on-outlier -- "$tmp/worker"
 says "rank 2 on $host, device 2: slower by more than 1 % in 3 of 3 rows"
 counts 1 'slower by more than 1 % in' "$tmp/out"
 fleet 0 SLOW=2 --fail-on-outlier --delta 4 -- "$tmp/worker"
+
+says "model: in a row, the logarithms of the times of equal ranks are normal"
+says "order, in the mean of their rows: +3.01 % rank 2, +0.03 % rank 1, +0.00 % rank 3"
+counts 3 ' \+3\.01 %  rank 2 +\+0\.03 %$' "$tmp/out"
+
+# of several models: each is compared with its own if that is asked for
+fleet 0 MIXED=1 -- "$tmp/worker"
+says "the devices are of several models: --group model"
+fleet 0 MIXED=1 --fail-on-outlier --spread 0.1 --group model -- "$tmp/worker"
+counts 3 '^given/times block=[0-9]+ on A0 +2 ' "$tmp/out"
+counts 3 '^given/times block=[0-9]+ on A1 +2 ' "$tmp/out"
+counts 0 'several models' "$tmp/out"
+fleet 1 "MIXED=1 SLOW=3" --fail-on-outlier --spread 0.1 --group model -- "$tmp/worker"
+says "rank 3 on $host, device 3: slower by more than 1 % in 3 of 3 rows"
 
 fleet 4 "DIES=1 HANGS=0 CUDA_VISIBLE_DEVICES=0,1,7" --csv "$csv" --limit 2 -- "$tmp/worker"
 says "rank 0 on $host, device 0: took more than 2 s (--limit)"
@@ -100,6 +119,8 @@ alone 2 --limit 1
 says "which program?"
 alone 2 --frist 1 -- "$tmp/worker"
 says "--frist: no such option"
+alone 2 --group host -- "$tmp/worker"
+says "--group host: not a value for it"
 alone 2 --in-turn rank -- "$tmp/worker"
 says "--in-turn rank: not a value for it"
 rm -f "$tmp/worker.log"
@@ -136,7 +157,7 @@ check "lines of different lengths" test "$(awk -F, '{ print NF }' "$csv" | sort 
 check "its rows are not read" "$copy" $quick --compare "$csv"
 
 alone 0 --simulate 1000 --fail-on-outlier
-says "1000 ranks, 0 failed; 10000 rows, 0 failed; 0 slower"
+says "1000 ranks, 0 failed; 10000 rows, 0 failed; 0 shown to be slower"
 
 # ---- ranks: messages between two of them ----
 ranks=${TEST_BUILD:-build/cpu}/ranks
