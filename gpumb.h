@@ -14230,10 +14230,10 @@ static inline void gpumbi_resume_end(gpumb *g)
         return;
     if (file)
         gpumbi_replay_needs(g, needs, sizeof needs);
-    if (file && g->kept.differ)
+    if (g->kept.differ && file)
         gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
                    gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
-    if (g->kept.missing && g->kept.used)
+    if (file && g->kept.missing && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
                    gpumbi_count(g->kept.missing, "region").text);
     if (file && !g->kept.used)

@@ -148,7 +148,8 @@ check "--help has lines beyond 100 columns" not has '.{101}' "$tmp/out"
 check "--help has $(lines "$tmp/out") lines, more than 50" test "$(lines "$tmp/out")" -le 50
 check "--help has no groups: $(grep -E '^[A-Z].*:$' "$tmp/out")" \
     test "$(grep -cE '^[A-Z][a-z ]+:$' "$tmp/out")" -ge 5
-check "--help ends early" grep -q '^error, 129 hung up, 130 interrupted, 143 terminated\.$' "$tmp/out"
+check "--help ends early" \
+    grep -q '^error, 129 hung up, 130 interrupted, 143 terminated\.$' "$tmp/out"
 sed 1d "$tmp/out" >"$tmp/help" # but for the program's name
 check "examples/options.md does not show --help as it is" \
     not grep -vxFf examples/options.md "$tmp/help"

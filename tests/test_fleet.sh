@@ -25,7 +25,8 @@ if [ -n "${MEET:-}" ]; then # until all four have come
     while [ "$(wc -l <"$0.log")" -lt 4 ]; do sleep 0.02; done
 fi
 [ "${HANGS:-}" != "$rank" ] || sleep 61.25
-echo "schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block${MIXED:+,device}"
+head=schema,gpumb,bench,kernel,status,reason,meaning,median_s,ci_lo_s,ci_hi_s,block
+echo "$head${MIXED:+,device}"
 for block in 32 64 128; do
     if [ "$block,${DIES:-}" = "128,$rank" ]; then
         printf '4,0.1.0,giv' # torn
@@ -39,7 +40,8 @@ for block in 32 64 128; do
         model=,A$((rank / 2))
         us=$((us + rank / 2 * 20000))
     fi
-    echo "4,0.1.0,given,times,ok,\"as, given\",span,${us}e-9,$((us - 20))e-9,$((us + 20))e-9,$block$model"
+    times=${us}e-9,$((us - 20))e-9,$((us + 20))e-9
+    echo "4,0.1.0,given,times,ok,\"as, given\",span,$times,$block$model"
 done
 [ -z "${LOG:-}" ] || echo "-$rank" >>"$0.log"
 END
