@@ -3954,7 +3954,7 @@ static inline double gpumbi_moderate(const gpumbi_prior *p, double variance, dou
     return gpumbi_max((p->freedom * p->variance + d * variance) / all, variance / part);
 }
 
-/* Sorts values and returns the least that stands apart from those below it: over a gap that the
+/* Uses up values; returns the least that stands apart from those below it: over a gap that the
  * upper quarter, if it falls off exponentially, shows with a probability of at most 1 - level.
  * Gaps between its sorted logarithms are then independent, and the one with j values above it has
  * a j-th of their scale, which the nearest below it tell (20 and an eighth of them): the two have
@@ -3964,19 +3964,32 @@ static inline double gpumbi_moderate(const gpumbi_prior *p, double variance, dou
 static inline double gpumbi_apart(double *values, size_t count, double level)
 {
     const size_t k = count / 4;
-    qsort(values, count, sizeof *values, gpumbi_compare_doubles);
-    const double *top = values + (count - k) - 1;
-    for (size_t m = k / 2; k >= 10 && m < k; m++) {
+    if (k < 10)
+        return 0;
+    const double *top = values, below = gpumbi_select(values, count, count - k - 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > below) {
+            const double value = values[i];
+            values[i] = values[kept];
+            values[kept++] = value;
+        }
+    while (kept <= k)
+        values[kept++] = below;
+    qsort(values, k + 1, sizeof *values, gpumbi_compare_doubles);
+    double scale = 0; /* the sum of the gaps from `from` to m, each times the values above it */
+    for (size_t m = 0, from = 0; m < k; m++) {
         const size_t window = m < 23 ? m : 20 + m / 8;
         const double above = gpumbi_real(k - m), n = gpumbi_real(window);
-        double scale = 0;
-        for (size_t i = m - window; i < m; i++)
-            scale += log(top[i + 1] / top[i]) * gpumbi_real(k - i) / n;
+        const double gap = log(top[m + 1] / top[m]) * above;
+        for (; from < m - window; from++)
+            scale -= log(top[from + 1] / top[from]) * gpumbi_real(k - from);
         const double share = (1 - level) * 0.607927 / (above * above);
-        if (log(top[m + 1] / top[m]) * above > scale * n * (pow(share, -1 / n) - 1))
+        if (m >= k / 2 && gap > gpumbi_max(scale, 0) * (pow(share, -1 / n) - 1))
             return top[m + 1];
+        scale += gap;
     }
-    return k < 10 ? 0 : HUGE_VAL;
+    return HUGE_VAL;
 }
 
 /* No more rounds are needed: the verdict is clear, or the ratio known to a quarter of delta, so

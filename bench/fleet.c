@@ -526,14 +526,20 @@ static int judge(fleet *f, const options *o)
     for (size_t i = 0; i < f->regions && scratch; i++) {
         const region *g = f->at[i];
         gpumbi_estimate middle = gpumbi_middle(g->time, scratch, g->count);
-        middle.process_lo = gpumbi_apart_of(g->time, scratch, g->count, f->regions); /* sorts */
+        middle.process_lo = gpumbi_apart_of(g->time, scratch, g->count, f->regions);
         const double z = gpumbi_devices_quantile((int)g->count, compared);
         size_t first = 0, last = 0;
+        double next = 0;
         for (size_t k = 0; k < g->count; k++) {
             double ratio[3];
             const int verdict = (int)gpumbi_judge(&middle, &g->time[k], z, s, ratio);
             first = g->time[k].at < g->time[first].at ? k : first;
-            last = g->time[k].at > g->time[last].at ? k : last;
+            if (k && g->time[k].at > g->time[last].at) {
+                next = g->time[last].at;
+                last = k;
+            } else if (k && g->time[k].at > next) {
+                next = g->time[k].at;
+            }
             f->compared[g->rank[k]]++;
             f->beyond[g->rank[k]] += log(g->time[k].at / middle.at);
             f->slower[g->rank[k]] += verdict == GPUMB_VERDICT_SLOWER;
@@ -543,7 +549,7 @@ static int judge(fleet *f, const options *o)
         printf(" %+7.2f %%", 100 * (g->time[first].at / middle.at - 1));
         printf(" %+7.2f %%  rank %-5d", 100 * (g->time[last].at / middle.at - 1), g->rank[last]);
         if (g->count > 1)
-            printf(" %+7.2f %%", 100 * (scratch[g->count - 2] / middle.at - 1));
+            printf(" %+7.2f %%", 100 * (next / middle.at - 1));
         putchar('\n');
     }
     print_order(f);
