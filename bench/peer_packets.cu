@@ -32,6 +32,9 @@ static void note_packets(gpumb *g)
                        "more, at %.4g GB/s (%.4g ... %.4g).",
                        ways[WRITTEN + way], f.half.value, f.half.lo, f.half.hi, f.rate.value / 1e9,
                        f.rate.lo / 1e9, f.rate.hi / 1e9);
+        else if (count)
+            gpumb_note(g, "%s: the times of %d sizes are no line within their errors.",
+                       ways[WRITTEN + way], (int)count);
     }
 }
 

@@ -52,7 +52,7 @@ EOF
 fi
 
 # ---- all of them ----
-tmp=$(mktemp -d) || exit 1
+tmp=$(mktemp -d) && chmod 711 "$tmp" || exit 1 # tests that become another user pass through
 trap 'rm -rf "$tmp"' EXIT
 
 stop() # STATUS: ends what runs

@@ -691,7 +691,10 @@ static __global__ void past_dynamic(unsigned from)
 static void test_red_zones()
 {
     static float out[32 * 32];
-#if !defined(__clang__) && !defined(GPUMBI_ASAN)
+#if defined(__aarch64__)
+    SKIP("overruns of shared memory are told on x86-64 alone");
+    (void)out;
+#elif !defined(__clang__) && !defined(GPUMBI_ASAN)
     for (int blocks : {1, 5}) {
         GPUMB_LAUNCH_BARRIER(tiled, blocks, dim3(32, 32), 0, out, 34);
         CHECK(faulted("kernel tiled, block (", ": wrote past the end of a __shared__ array"));

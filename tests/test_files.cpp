@@ -1199,7 +1199,7 @@ static void test_modes()
             char here[4096];
             if (setgid(65534) || setuid(65534))
                 return 99;
-            if (!realpath(".", here)) // behind a folder of root's alone
+            if (!getcwd(here, sizeof here) || access(here, X_OK)) // behind one of root's alone
                 return 98;
             return measure(settings());
         });

@@ -50,7 +50,7 @@ pair pipeline 40 40
 
 case $build in build/cpu*)
     replay peers 236 'kernel writes, 8 x 16 B: '
-    replay peer_packets 16 'kernel writes, fitted: a piece takes as long as its bytes and 16\.2 '
+    replay peer_packets 16 'kernel writes, fitted: a piece takes as long as its bytes and 16\.4 '
     replay peer_latency 12 'load from memory, from device 0 to 0: 30'
     replay pipeline 300 '.*word, local, 8 slots'
     ;;
