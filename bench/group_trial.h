@@ -34,12 +34,10 @@ template <> inline unsigned drawn<unsigned>(uint64_t seed, uint64_t i)
 {
     return (unsigned)gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
 }
-#if !defined(GPUMB_BACKEND_CPU)
 template <> inline unsigned long long drawn<unsigned long long>(uint64_t seed, uint64_t i)
 {
     return gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
 }
-#endif
 
 template <class T> struct draw {
     static T one(uint64_t seed, uint64_t i)
@@ -55,7 +53,8 @@ template <class T> struct draw<four<T>> {
     }
 };
 
-/* `in` in groups of so many; a broadcast is of the value at `root` of each. */
+/* `in` in groups of so many; a broadcast is of the value at `root` of each, or of the first where a
+ * group ends before. */
 template <class T>
 static inline std::vector<T> results_of(const std::vector<T> &in, int algorithm, size_t root,
                                         size_t group)
@@ -67,7 +66,7 @@ static inline std::vector<T> results_of(const std::vector<T> &in, int algorithm,
         for (size_t i = first; i < end; i++)
             sum = sum + in[i];
         for (size_t i = first; i < end; i++) {
-            out[i] = algorithm == BROADCAST   ? in[first + root]
+            out[i] = algorithm == BROADCAST   ? in[first + root < end ? first + root : first]
                      : algorithm == INCLUSIVE ? before + in[i]
                      : algorithm == EXCLUSIVE ? before
                                               : sum;

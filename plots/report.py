@@ -342,7 +342,20 @@ def beside(rows):
     )
 
 
-def command(program, backend, settings):
+def programs_here():
+    """The text of each program of this tree, by its name."""
+    files = [f for d in ("bench", "examples") for f in (ROOT / d).iterdir()]
+    return {f.stem: f.read_text() for f in files if f.suffix in (".cu", ".c")}
+
+
+def program_of(said, bench, sources):
+    """The program that has a benchmark now. Some were split: their older rows say the name of the
+    family, which is another program's now, or none's."""
+    now = [name for name, text in sources.items() if f'"{bench}"' in text]
+    return now[0] if said == bench.split("/")[0] and len(now) == 1 else said
+
+
+def command(program, backend, settings, sources):
     """How to run it again, by the list of options. In CSV files the commas of its arguments are
     blanks."""
     listed = table.listed("GPUMBI_OPTION_LIST")
@@ -367,8 +380,6 @@ def command(program, backend, settings):
         least, most = settings.get("min_samples", least), settings.get("max_samples", most)
         words.append(f"--samples {shlex.quote(f'{least}:{most}')}")
     path, make = shlex.quote(f"./{program}"), ""
-    sources = [f.stem for d in ("bench", "examples") for f in (ROOT / d).iterdir()
-               if f.suffix in (".cu", ".c")]
     if program in sources and backend in ("cuda", "hip", "cpu"):
         path = f"build/{backend}/{program}"
         make = f"make BACKEND={backend} {path} && "
@@ -378,24 +389,26 @@ def command(program, backend, settings):
 
 def commands(contexts, rows, inputs, out, apart):
     """The programs with their settings, as far as the files say these."""
-    found = {}
+    found, sources = {}, programs_here()
     for r in rows:
         text = r.get("settings", "")
         settings = dict(s.split("=", 1) for s in text.split(";") if "=" in s)
         program = settings.pop("program", r["bench"].split("/")[0])
-        known = found.setdefault((program, r["backend"]), None)
+        key = program, r["backend"], program_of(program, r["bench"], sources)
+        known = found.setdefault(key, None)
         if text and known is None:
-            found[program, r["backend"]] = settings
+            found[key] = settings
     for c in contexts:
-        key = c["program"], c["device"].get("backend")
-        if key in found:  # all settings; in a CSV those that are not as by default
+        said = c["program"], c["device"].get("backend")
+        for key in (key for key in found if key[:2] == said):
+            # all settings; in a CSV those that are not as by default
             own = {k: v for k, v in c["settings"].items() if v is not None}
             exact = {k: own[k] for k in ("arguments",) if k in own}
             found[key] = own if found[key] is None else {**found[key], **exact}
     lines = []
-    for (program, backend), settings in found.items():
+    for (_, backend, program), settings in found.items():
         unknown = "" if settings is not None else "    # its settings are not in the files"
-        lines.append(command(program, backend, settings or {}) + unknown)
+        lines.append(command(program, backend, settings or {}, sources) + unknown)
     named = shlex.join(map(str, inputs)) + " --overlay" * apart
     lines.append(f"python3 plots/report.py {named} --out {shlex.quote(str(out))}")
     files = sorted({r["@file"].name for r in rows if r["@file"].suffix == ".csv"})

@@ -157,6 +157,11 @@ def stored(tmp):
             note = re.sub(r"(?<=\d) us\b", " \u00b5s", note)
             check(note in words, f"a note is missing: {note}")
     check("build/cuda/offset --full" in words, "no command with the settings of offset")
+    for bench in benches:  # each by the program that has it now, whatever it was when measured
+        here = [f.stem for f in RESULTS.parent.glob("*.c*") if f'"{bench}"' in f.read_text()]
+        again = [p for p in here if re.search(f"&& build/c[a-z]*/{p} ", words)]
+        check(here == again, f"{bench}: {here}, not {again}, would measure it again")
+    check("./" not in words[words.index("To measure again"):], "a program that is not here")
     return out
 
 

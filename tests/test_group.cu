@@ -4,9 +4,7 @@
 
 #include "check.h"
 
-#include "../bench/group.h"
-
-#include <vector>
+#include "../bench/group_trial.h"
 
 static gpumb *context;
 static const unsigned sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 257, 1000, 1024};
@@ -14,33 +12,9 @@ static const unsigned sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 257, 1000, 1
 static const char *const algorithm_names[] = {"broadcast", "reduce", "reduce to one", "inclusive",
                                               "exclusive"};
 
-static uint64_t drawn(uint64_t i)
-{
-    return gpumb_fill_word(GPUMB_FILL_BITS, 7, i);
-}
-
-// Small numbers, whose sums are exact.
 template <class T> static T value(uint64_t i)
 {
-    return (T)((int)(drawn(i) % 17) - 8);
-}
-template <> unsigned value<unsigned>(uint64_t i)
-{
-    return (unsigned)drawn(i);
-}
-template <> unsigned long long value<unsigned long long>(uint64_t i)
-{
-    return drawn(i);
-}
-template <> four<double> value<four<double>>(uint64_t i)
-{
-    return {{value<double>(4 * i), value<double>(4 * i + 1), value<double>(4 * i + 2),
-             value<double>(4 * i + 3)}};
-}
-template <> four<float> value<four<float>>(uint64_t i)
-{
-    return {{value<float>(4 * i), value<float>(4 * i + 1), value<float>(4 * i + 2),
-             value<float>(4 * i + 3)}};
+    return draw<T>::one(7, i);
 }
 
 // A buffer with these elements.
@@ -66,28 +40,6 @@ template <class T> static std::vector<T> read_back(gpumb_buffer *b)
     return v;
 }
 
-template <class T>
-static std::vector<T> reference(const std::vector<T> &in, int algorithm, unsigned root,
-                                unsigned group)
-{
-    std::vector<T> out(in.size());
-    for (size_t first = 0; first < in.size(); first += group) {
-        const size_t end = first + group < in.size() ? first + group : in.size();
-        T all = T(), sum = T();
-        for (size_t i = first; i < end; i++)
-            all = all + in[i];
-        for (size_t i = first; i < end; i++) {
-            const T before = sum;
-            sum = sum + in[i];
-            out[i] = algorithm == BROADCAST   ? in[first + root < end ? first + root : first]
-                     : algorithm == INCLUSIVE ? sum
-                     : algorithm == EXCLUSIVE ? before
-                                              : all;
-        }
-    }
-    return out;
-}
-
 // Runs an operation a few times in a row; 1 if what comes out is what went in.
 template <int algorithm, class Group, class T>
 static int runs(unsigned threads, unsigned group, unsigned times, bool spoilt = false)
@@ -97,7 +49,7 @@ static int runs(unsigned threads, unsigned group, unsigned times, bool spoilt = 
     double took = 0;
     for (unsigned i = 0; i < threads; i++)
         in[i] = value<T>(i);
-    expected = reference(in, algorithm, root, group);
+    expected = results_of(in, algorithm, root, group);
     if (spoilt)
         expected[0] = expected[0] + value<T>(threads + 1);
     gpumb_buffer *x = filled(in), *e = filled(expected), *out = poisoned<T>(threads);
@@ -221,11 +173,11 @@ static int range_is_right(unsigned threads, unsigned n, int spoilt)
     for (unsigned i = 0; i <= n; i++)
         in[i] = value<T>(i);
     const std::vector<T> all(in.begin(), in.begin() + (int)n);
-    expected = reference(all,
-                         algorithm == INCLUSIVE_OF   ? INCLUSIVE
-                         : algorithm == EXCLUSIVE_OF ? EXCLUSIVE
-                                                     : REDUCE,
-                         0, n);
+    expected = results_of(all,
+                          algorithm == INCLUSIVE_OF   ? INCLUSIVE
+                          : algorithm == EXCLUSIVE_OF ? EXCLUSIVE
+                                                      : REDUCE,
+                          0, n);
     T present = in[n - 1], absent = T(100); // integers are random, others small
     if (spoilt)
         present = absent, expected[n - 1] = expected[0] = expected[0] + present;
