@@ -112,7 +112,7 @@ static void compare_family()
                     expected = {expected.count + 1, i};
             *found.as<Difference>() = {0, ~0ull};
             machine.launch("gpumbi_bytes_kernel", g.blocks, 1, g.block, 0, &a, b.address + shift,
-                           static_cast<u64>(n), -1, u64(), &found);
+                           static_cast<u64>(n), -2, u64(), &found); /* GPUMBI_COMPARE */
             CHECK_INT(found.as<Difference>()->count, expected.count);
             CHECK_INT(found.as<Difference>()->first, expected.first);
         });
@@ -239,7 +239,8 @@ static void strided_family()
                 Buffer &in = machine.buffer((from + (n - 1) * stride + 1) * each + each);
                 Buffer &out = machine.buffer((to + (n - 1) * stride + 1) * each + rest);
                 Buffer &found = machine.buffer(sizeof(Difference));
-                std::fill(out.bytes.begin(), out.bytes.end(), 0xff);
+                for (size_t b = 0; b < out.bytes.size(); b++)
+                    out.bytes[b] = b % 2 ? 0x7f : 0xfd; /* what gpumb_poison() leaves there */
                 for (size_t i = 0; i < n; i++)
                     for (u64 b = 0; b < each; b++)
                         out.bytes[(to + i * stride) * each + b] =
