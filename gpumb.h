@@ -747,15 +747,13 @@ typedef enum gpumb_stop {
       "kernel's span, or ask for GPUMB_TIMING_HOST if the latency is what you want.")              \
     X(OTHER_STREAMS, "other-streams", "other streams had work; it may be missing from the time",   \
       "What gpumb_stream() does not wait for is not in the time, and here nothing tells whether "  \
-      "it "                                                                                        \
-      "does. Name the streams with gpumb_set_streams(), or let the body be captured: "             \
+      "it does. Name the streams with gpumb_set_streams(), or let the body be captured: "          \
       "gpumb_set_capturable().")                                                                   \
     X(CARRY_OVER, "carry-over",                                                                    \
       "after another region it takes longer, or less, than after itself",                          \
       "So the ratio is that of times after itself, as when it runs alone. Of two times that "      \
       "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. "     \
-      "What "                                                                                      \
-      "another region leaves behind, in caches above all, may be the reason: try --cold.")
+      "What another region leaves behind, in caches above all, may be the reason: try --cold.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -3828,8 +3826,7 @@ static inline uint64_t gpumbi_ratios_after(const gpumbi_turns *t, uint64_t round
 }
 
 /* By how much what ran before matters more for the one lane than for the other, as a logarithm:
- * 1, or -1, if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure;
- * else 2. Sums how much longer the first takes after lane j than after itself, and the second after
+ * 1 if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure; else 2. Sums how much longer the first takes after lane j than after itself, and the second after
  * the first lane than after j: what j does to all that follow, itself included, cancels, and leaves
  * what is compared round by round alone, too. */
 static inline int gpumbi_carries_over(const gpumbi_turns *t, uint64_t rounds, double delta,
@@ -3969,11 +3966,8 @@ static inline double gpumbi_apart(double *values, size_t count, double level)
     const double *top = values, below = gpumbi_select(values, count, count - k - 1);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (values[i] > below) {
-            const double value = values[i];
-            values[i] = values[kept];
-            values[kept++] = value;
-        }
+        if (values[i] > below)
+            values[kept++] = values[i];
     while (kept <= k)
         values[kept++] = below;
     qsort(values, k + 1, sizeof *values, gpumbi_compare_doubles);
@@ -6772,7 +6766,7 @@ typedef struct gpumbi_index {
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
     struct gpumbi_text *next;
-    int listed; /* as a kernel, of this benchmark; from 1 */
+    int listed; /* as a kernel of which benchmark; from 1 */
     char text[1];
 } gpumbi_text;
 
@@ -6915,7 +6909,7 @@ typedef struct gpumbi_sampler {
     struct {              /* at the device: see gpumbi_look() */
         int count, found; /* in this round; rounds that told of others */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
-        double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
+        double wait_s[GPUMBI_LOOKS][2]; /* for the device, and for an idle one */
     } look;
 
     struct { /* --strict: the salts of the first run, of the last one and of that under way */
@@ -7118,9 +7112,9 @@ struct gpumb {
         uint64_t seen, matched;  /* of those that make rows: in the enumeration; let through */
         uint64_t matched_before; /* the sweep under way */
         const gpumb_benchmark *benchmark;
-        int listed;                        /* the number of this benchmark, from 1 */
+        int listed;                        /* the number of this benchmark, from 1; 0: of none */
         int head_listed;                   /* the same, once its name is shown ... */
-        int column_listed[GPUMBI_COLUMNS]; /* ... and that of an axis */
+        int column_listed[GPUMBI_COLUMNS]; /* ... and one more, once that of an axis is */
     } selection;
 
     struct { /* ROWS */
@@ -7172,8 +7166,7 @@ struct gpumb {
         int count;
     } expected;
 
-    struct
-    { /* PROCESSES: one for each device of --device 0,2, or each further one of --processes */
+    struct { /* PROCESSES: for each device of --device 0,2, or each further one of --processes */
         struct gpumbi_child *at;
         int count, column;
         gpumbi_records *rows; /* a list of those of --processes */
@@ -7249,26 +7242,44 @@ static inline void gpumbi_uncatch_signals(void)
  */
 
 typedef struct gpumbi_tool {
-    /* A region is reached. 1: it is not to run now, or not as usual. */
-    int (*takes)(gpumb *g, const char *name, gpumb_result *result);
-    void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
-    void (*left)(gpumb *g);                      /* its body was left by return or goto */
-    void (*done)(gpumb *g, gpumbi_sampler *s);   /* it is to become a row */
-    void (*row)(gpumb *g, gpumbi_row *row);      /* it has become one */
-    void (*write)(gpumb *g);                     /* rows are there to be shown and written */
-    void (*foot)(gpumb *g, FILE *json);          /* what stands behind the rows of a JSON file */
-    void (*closing)(gpumb *g);                   /* the context ends: what is still to be said */
-    void (*freeing)(gpumb *g);                   /* and what it holds */
+    gpumbi_rank rank;
+    const struct gpumbi_tool *needs; /* a tool that comes with it; NULL: none */
+    struct {
+        /* It is reached. 1: it is not to run now, or not as usual. */
+        int (*takes)(gpumb *g, const char *name, gpumb_result *result);
+        void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
+        void (*left)(gpumb *g);                      /* its body was left by return or goto */
+    } region;
+    struct {
+        void (*make)(gpumb *g, gpumbi_sampler *s); /* a region is to become one */
+        void (*made)(gpumb *g, gpumbi_row *row);   /* it has become one */
+        void (*write)(gpumb *g);                   /* they are there to be shown and written */
+        void (*foot)(gpumb *g, FILE *json);        /* what stands behind those of a JSON file */
+    } rows;
+    struct {
+        void (*say)(gpumb *g);  /* the context ends: what is still to be said */
+        void (*free)(gpumb *g); /* and what it holds */
+    } end;
 } gpumbi_tool;
+
+#define GPUMBI_NO_REGION                                                                           \
+    {                                                                                              \
+        NULL, NULL, NULL                                                                           \
+    }
+#define GPUMBI_NO_ROWS                                                                             \
+    {                                                                                              \
+        NULL, NULL, NULL, NULL                                                                     \
+    }
 
 #define GPUMBI_EACH_TOOL(g, event, arguments)                                                      \
     for (int gpumbi_at = 0; gpumbi_at < GPUMBI_TOOLS; gpumbi_at++)                                 \
         if ((g)->tool[gpumbi_at] && (g)->tool[gpumbi_at]->event)                                   \
     (g)->tool[gpumbi_at]->event arguments
 
-static inline void gpumbi_use(gpumb *g, gpumbi_rank rank, const gpumbi_tool *tool)
+static inline void gpumbi_use(gpumb *g, const gpumbi_tool *tool)
 {
-    g->tool[rank] = tool;
+    for (; tool; tool = tool->needs)
+        g->tool[tool->rank] = tool;
 }
 
 static inline void gpumbi_complete_settings(gpumb_settings *s)
@@ -7577,7 +7588,7 @@ static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
 static inline void gpumbi_leave_body(gpumb *g)
 {
     if (g->region.in_body)
-        GPUMBI_EACH_TOOL(g, left, (g));
+        GPUMBI_EACH_TOOL(g, region.left, (g));
 }
 
 static inline void gpumbi_close_device(gpumb *g)
@@ -7619,9 +7630,9 @@ GPUMB_API int gpumb_close(gpumb *g)
     }
     gpumbi_leave_body(g);
     gpumbi_progress_clear();
-    GPUMBI_EACH_TOOL(g, closing, (g));
+    GPUMBI_EACH_TOOL(g, end.say, (g));
     const int exit_code = g->exit_code;
-    GPUMBI_EACH_TOOL(g, freeing, (g));
+    GPUMBI_EACH_TOOL(g, end.free, (g));
     gpumbi_close_device(g);
     gpumb **link = &gpumbi_newest;
     while (*link && *link != g)
@@ -8143,13 +8154,13 @@ static inline void gpumbi_buffers_free(gpumb *g)
 }
 
 static const gpumbi_tool gpumbi_buffers_tool = {
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_buffers_free};
+    GPUMBI_TOOL_BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_buffers_free}};
 
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
-    gpumbi_use(g, GPUMBI_TOOL_BUFFERS, &gpumbi_buffers_tool);
+    gpumbi_use(g, &gpumbi_buffers_tool);
     if (!memory)
         gpumbi_null(g, "gpumb_wrap");
     gpumb_buffer *b = memory ? (gpumb_buffer *)gpumbi_allocate(g, sizeof *b) : NULL;
@@ -9023,21 +9034,20 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * us and more if they had some, even if that has long ended, and as long as what is left of it. */
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
- * Returns when it was idle. */
-static inline double gpumbi_look(gpumb *g, gpumbi_sampler *s)
+ * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
+ * was idle. */
+static inline double gpumbi_look(gpumb *g, double wait_s[2])
 {
     double at[3];
-    if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL),
-                          "kernel")) /* of the legacy stream nothing says */
+    if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))
         return 0;
     for (int i = 0; i < 3; i++) {
         if (i && gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"))
             return 0;
         at[i] = gpumbi_dev_clock();
     }
-    const int k = s->look.count++ % GPUMBI_LOOKS;
-    s->look.wait_s[0][k] = at[1] - at[0];
-    s->look.wait_s[1][k] = at[2] - at[1];
+    wait_s[0] = at[1] - at[0];
+    wait_s[1] = at[2] - at[1];
     return at[1];
 }
 
@@ -9045,13 +9055,11 @@ static inline double gpumbi_look(gpumb *g, gpumbi_sampler *s)
  * an idle device, and `more_s`: an interrupted host makes single ones long. */
 static inline int gpumbi_waits(const gpumbi_sampler *s, double times, double more_s)
 {
+    const int looks = GPUMBI_LOOKS, count = s->look.count < looks ? s->look.count : looks;
     double middle[2];
-    const int count = s->look.count < GPUMBI_LOOKS ? s->look.count : (int)GPUMBI_LOOKS;
-    for (int i = 0; i < 2; i++) {
-        double wait_s[GPUMBI_LOOKS];
-        memcpy(wait_s, s->look.wait_s[i], sizeof wait_s);
-        middle[i] = gpumb_statistics(wait_s, (uint64_t)count).median;
-    }
+    for (int i = 0; i < 2; i++)
+        middle[i] = gpumbi_select_of(s->look.wait_s[0] + i, 2 * (uint64_t)count, 2,
+                                     (uint64_t)(count - 1) / 2);
     return middle[0] > times * middle[1] + more_s;
 }
 
@@ -9094,40 +9102,31 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
     gpumbi_works_elsewhere(s);
 }
 
-/* What comes next where captures can be: graphs, if sampling is to be by them. */
-static inline void gpumbi_capture_or_sample(gpumbi_sampler *s)
-{
-    s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
-}
-
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
  * with empty captures, which take turns with those of the body. */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
-    double with_s[GPUMBI_LOOKS];
-    const int k = s->look.count;
+    double with_s[2], without_s[2];
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     if (gpumbi_dev_capture_end(g->stream, NULL) || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(s);
         return;
     }
-    gpumbi_look(g, s);
-    memcpy(with_s, s->look.wait_s[0], sizeof with_s);
-    s->look.count = k;
+    gpumbi_look(g, with_s);
     if (gpumbi_dev_capture_begin(g->stream) || gpumbi_dev_capture_end(g->stream, NULL)) {
         gpumbi_give_up_graphs(s);
         return;
     }
-    gpumbi_look(g, s);
-    s->look.wait_s[1][k] = s->look.wait_s[0][k];
-    s->look.wait_s[0][k] = with_s[k];
+    gpumbi_look(g, without_s);
+    s->look.wait_s[s->look.count][0] = with_s[0];
+    s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
     if (gpumbi_waits(s, 2, 0))
         gpumbi_works_elsewhere(s);
     else
-        gpumbi_capture_or_sample(s);
+        s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
 /* Right behind a body, before anything else is in the stream: whether that is idle already. A body
@@ -9165,7 +9164,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                                     "kernel"));
     }
     if (!failed && looks)
-        ended_s = gpumbi_look(g, s);
+        ended_s = gpumbi_look(g, s->look.wait_s[s->look.count++ % GPUMBI_LOOKS]);
     if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, seconds / 10))
         gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
@@ -9272,7 +9271,7 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
         /* far above Student's quantiles of 99 %, 2.6 ... 9.9: by simulation, tests/coverage.c, w */
-        sure = (2.7 + 120.0 / ((n - 2) * (n - 2))) * error;
+        sure = (2.9 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
     slope = fabs(slope);
     if (slope > least)
@@ -9362,14 +9361,6 @@ static inline int gpumbi_waits_for_device(const gpumb *g, const gpumbi_sampler *
            10 * s->look.waited >= 9 * s->look.runs && run_s > 2 * g->device.empty_kernel_s;
 }
 
-static inline void gpumbi_time_by_host(gpumbi_sampler *s)
-{
-    s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
-    s->use_events = 0;
-    s->quantum_s = 0;
-    s->pace.runs = s->pace.windows = 0; /* of another clock */
-}
-
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
  * difference is 2 ... 400 runs, for about a millisecond. */
@@ -9381,8 +9372,12 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
         return;
     if (gpumbi_waits_for_device(g, s, run_s)) {
         s->result.flags |= GPUMB_FLAG_HOST_BOUND;
-        if (s->about.timing == GPUMB_TIMING_AUTO)
-            gpumbi_time_by_host(s);
+        if (s->about.timing == GPUMB_TIMING_AUTO) {
+            s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
+            s->use_events = s->capturable = 0;
+            s->quantum_s = 0;
+            s->pace.runs = s->pace.windows = 0; /* of another clock */
+        }
     }
     gpumbi_choose_batch(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
@@ -9401,7 +9396,6 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
     }
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
-    s->capturable &= s->use_events;
     if (s->capturable) {
         s->look.count = s->look.found = 0;
         s->phase = GPUMBI_WITNESS;
@@ -9857,7 +9851,7 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
         *s->copy_to = s->result;
         return;
     }
-    GPUMBI_EACH_TOOL(g, done, (g, s));
+    GPUMBI_EACH_TOOL(g, rows.make, (g, s));
 }
 
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
@@ -10072,7 +10066,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
-    GPUMBI_EACH_TOOL(g, starts, (g, s));
+    GPUMBI_EACH_TOOL(g, region.starts, (g, s));
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_calibrate(g);
     gpumbi_sampler_start(g, s);
@@ -10108,20 +10102,16 @@ static inline void gpumbi_regions_free(gpumb *g)
     GPUMB_FREE(g->region.single.samples.scratch);
 }
 
-static const gpumbi_tool gpumbi_regions_tool = {NULL,
+static const gpumbi_tool gpumbi_regions_tool = {GPUMBI_TOOL_REGIONS,
                                                 NULL,
-                                                gpumbi_region_left,
-                                                NULL,
-                                                NULL,
-                                                NULL,
-                                                NULL,
-                                                gpumbi_regions_closing,
-                                                gpumbi_regions_free};
+                                                {NULL, NULL, gpumbi_region_left},
+                                                GPUMBI_NO_ROWS,
+                                                {gpumbi_regions_closing, gpumbi_regions_free}};
 
 GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
 {
     g = gpumbi_context(g);
-    gpumbi_use(g, GPUMBI_TOOL_REGIONS, &gpumbi_regions_tool);
+    gpumbi_use(g, &gpumbi_regions_tool);
     gpumbi_leave_body(g);
     g->region.active = NULL;
     g->region.reached++;
@@ -10134,7 +10124,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
         return g;
     int taken = 0;
     for (int i = 0; i < GPUMBI_TOOLS && !taken; i++)
-        taken = g->tool[i] && g->tool[i]->takes && g->tool[i]->takes(g, name, result);
+        taken = g->tool[i] && g->tool[i]->region.takes && g->tool[i]->region.takes(g, name, result);
     if (!taken && !g->done) {
         gpumbi_sampler_init(g, &g->region.single, name, result);
         g->region.active = &g->region.single;
@@ -10677,12 +10667,8 @@ static inline void gpumbi_columns_shorten(gpumb *g, int count)
     g->columns.count = count;
 }
 
-static inline void gpumbi_columns_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_columns_free};
-    gpumbi_use(g, GPUMBI_TOOL_COLUMNS, &tool);
-}
+static const gpumbi_tool gpumbi_columns_tool = {
+    GPUMBI_TOOL_COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_columns_free}};
 
 /* The column of this name behind the fixed ones, a new one if need be. Ends the context, and
  * returns -1, if it can't have one. */
@@ -11146,10 +11132,13 @@ static inline void gpumbi_instruments_use(gpumb *g)
         gpumbi_check_strictly,     gpumbi_choose_profiler,
         gpumbi_count_begin,        gpumbi_count_end,
         gpumbi_instruments_release};
-    static const gpumbi_tool tool = {NULL, gpumbi_instruments_prepare, NULL, NULL, NULL, NULL, NULL,
-                                     NULL, gpumbi_instruments_free};
+    static const gpumbi_tool tool = {GPUMBI_TOOL_INSTRUMENTS,
+                                     NULL,
+                                     {NULL, gpumbi_instruments_prepare, NULL},
+                                     GPUMBI_NO_ROWS,
+                                     {NULL, gpumbi_instruments_free}};
     g->instruments = &table;
-    gpumbi_use(g, GPUMBI_TOOL_INSTRUMENTS, &tool);
+    gpumbi_use(g, &tool);
 }
 
 GPUMB_API void gpumb_set_counters(gpumb *g, const char *names)
@@ -11208,7 +11197,7 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     g->rows.ok += (uint64_t)ok;
     g->rows.skipped += !ok && s->result.status == GPUMB_STATUS_SKIPPED;
     gpumbi_region_ran(g, s, ok);
-    GPUMBI_EACH_TOOL(g, row, (g, row));
+    GPUMBI_EACH_TOOL(g, rows.made, (g, row));
     const gpumb_result *r = &row->result;
     if (ok && g->rows.states >= 0 && r->bytes > 0) {
         g->rows.states = 1;
@@ -11218,7 +11207,7 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
                    r->bench, r->kernel);
         g->rows.states = -1;
     }
-    GPUMBI_EACH_TOOL(g, write, (g));
+    GPUMBI_EACH_TOOL(g, rows.write, (g));
 }
 
 /* Whether the counters saw the device's memory move as much as is stated. */
@@ -11315,7 +11304,7 @@ static inline void gpumbi_sort_rows(gpumb *g)
     for (size_t i = g->rows.written; i < g->rows.count; i++)
         if (g->rows.at[i]->number == g->rows.count)
             g->rows.last_finished = i;
-    GPUMBI_EACH_TOOL(g, write, (g));
+    GPUMBI_EACH_TOOL(g, rows.write, (g));
 }
 
 /* The next finished row to be shown; NULL: there is none, or it waits for the end of its sweep. */
@@ -11344,25 +11333,16 @@ static inline void gpumbi_rows_free(gpumb *g)
     GPUMB_FREE(g->rows.at);
 }
 
-static inline void gpumbi_rows_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {NULL,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_rows_done,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_rows_closing,
-                                     gpumbi_rows_free};
-    gpumbi_columns_use(g);
-    gpumbi_use(g, GPUMBI_TOOL_ROWS, &tool);
-}
+static const gpumbi_tool gpumbi_rows_tool = {GPUMBI_TOOL_ROWS,
+                                             &gpumbi_columns_tool,
+                                             GPUMBI_NO_REGION,
+                                             {gpumbi_rows_done, NULL, NULL, NULL},
+                                             {gpumbi_rows_closing, gpumbi_rows_free}};
 
 GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
-    gpumbi_rows_use(g);
+    gpumbi_use(g, &gpumbi_rows_tool);
     return gpumbi_region_begin(g, name, NULL);
 }
 
@@ -11492,11 +11472,12 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     if (!g->sweep.listing || !gpumbi_matches(g, kernel))
         return;
     gpumbi_list_benchmark(g);
+    const int number = g->selection.listed + 1;
     for (const gpumb_axis *a = g->sweep.axis; a < g->sweep.axis + g->sweep.here.depth; a++) {
         int *listed = &g->selection.column_listed[a->column];
-        if (*listed == g->selection.listed)
+        if (*listed == number)
             continue;
-        *listed = g->selection.listed;
+        *listed = number;
         gpumbi_progress_clear();
         gpumbi_print(stdout, "    axis   %s =", g->columns.name[a->column]);
         for (size_t i = 0; i < a->count && i < 20; i++)
@@ -11508,9 +11489,9 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     }
     gpumbi_copy_text(text, 64, kernel);
     gpumbi_text *kept = text[0] ? gpumbi_intern(g, text) : NULL;
-    if (!kept || kept->listed == g->selection.listed)
+    if (!kept || kept->listed == number)
         return;
-    kept->listed = g->selection.listed;
+    kept->listed = number;
     gpumbi_progress_clear();
     gpumbi_print(stdout, "    kernel %s\n", text);
 }
@@ -11641,15 +11622,11 @@ static inline void gpumbi_sweeps_free(gpumb *g)
     gpumbi_index_free(&g->sweep.index);
 }
 
-static inline void gpumbi_sweeps_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        gpumbi_sweep_takes, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_close_sweeps,
-        gpumbi_sweeps_free};
-    gpumbi_rows_use(g);
-    g->selection.listed += !g->selection.listed; /* from 1 */
-    gpumbi_use(g, GPUMBI_TOOL_SWEEPS, &tool);
-}
+static const gpumbi_tool gpumbi_sweeps_tool = {GPUMBI_TOOL_SWEEPS,
+                                               &gpumbi_rows_tool,
+                                               {gpumbi_sweep_takes, NULL, NULL},
+                                               GPUMBI_NO_ROWS,
+                                               {gpumbi_close_sweeps, gpumbi_sweeps_free}};
 
 /* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
  * each pass, or none. */
@@ -11658,7 +11635,7 @@ static inline gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const vo
 {
     int depth;
     g = gpumbi_context(g);
-    gpumbi_sweeps_use(g);
+    gpumbi_use(g, &gpumbi_sweeps_tool);
     gpumb_axis *a = gpumbi_axis_open(g, name);
     a->is_real = is_real;
     if (count && !values)
@@ -12335,26 +12312,18 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
     gpumbi_show_progress(text);
 }
 
-static inline void gpumbi_table_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {NULL,
-                                     gpumbi_progress,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_table_closing,
-                                     gpumbi_table_free};
-    gpumbi_use(g, GPUMBI_TOOL_TABLE, &tool);
-}
+static const gpumbi_tool gpumbi_table_tool = {GPUMBI_TOOL_TABLE,
+                                              NULL,
+                                              {NULL, gpumbi_progress, NULL},
+                                              GPUMBI_NO_ROWS,
+                                              {gpumbi_table_closing, gpumbi_table_free}};
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
     va_list arguments, again;
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_dry(g) || !format)
         return;
-    gpumbi_table_use(g);
+    gpumbi_use(g, &gpumbi_table_tool);
     va_start(arguments, format);
     va_copy(again, arguments);
     const char *mark = g->settings.replay ? "replayed: " : "";
@@ -12535,7 +12504,7 @@ static inline void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
     gpumbi_head head;
     if (!begins) {
         fputs("\n],\n", file);
-        GPUMBI_EACH_TOOL(g, foot, (g, file));
+        GPUMBI_EACH_TOOL(g, rows.foot, (g, file));
         fputs("\"notes\": [", file);
         for (const gpumbi_text *note = g->table.notes; note; note = note->next) {
             gpumbi_json_string(file, note->text);
@@ -12656,24 +12625,26 @@ static inline void gpumbi_gbench_row(gpumb *g, FILE *file, const gpumbi_row *row
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
-/* A bar would end the cell, and a backslash before it take the bar's escape away. */
-static inline void gpumbi_markdown_cell(FILE *file, const char *text)
+/* One line, in which none of the special characters is markup. A backslash escapes them, and itself
+ * where what follows would take it for an escape. */
+static inline void gpumbi_markdown_text(FILE *file, const char *text, const char *special)
 {
     char plain[GPUMBI_LINE];
     gpumbi_copy_line(plain, sizeof plain, text);
-    fputc(' ', file);
     for (const char *c = plain; *c; c++)
-        fprintf(file, *c == '|' || (*c == '\\' && strchr("\\|", c[1])) ? "\\%c" : "%c", *c);
-    fputs(" |", file);
+        fprintf(file,
+                strchr(special, *c) || (*c == '\\' && (c[1] == '\\' || strchr(special, c[1])))
+                    ? "\\%c"
+                    : "%c",
+                *c);
 }
 
-/* Outside of the table: nothing in it is markup. */
-static inline void gpumbi_markdown_name(FILE *file, const char *text)
+/* A bar would end the cell. */
+static inline void gpumbi_markdown_cell(FILE *file, const char *text)
 {
-    char plain[GPUMBI_LINE];
-    gpumbi_copy_line(plain, sizeof plain, text);
-    for (const char *c = plain; *c; c++)
-        fprintf(file, strchr("\\`*_#<>[]|~&", *c) ? "\\%c" : "%c", *c);
+    fputc(' ', file);
+    gpumbi_markdown_text(file, text, "|");
+    fputs(" |", file);
 }
 
 /* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
@@ -12686,6 +12657,8 @@ static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_ro
                                  row ? gpumbi_column_text(row, c, 4, &number) : g->columns.name[c]);
 }
 
+#define GPUMBI_MARKUP "\\`*_#<>[]|~&" /* outside of a table */
+
 static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
 {
     if (!begins) {
@@ -12695,9 +12668,9 @@ static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
         return;
     }
     fputs(g->settings.replay ? "Replayed: " : "", file);
-    gpumbi_markdown_name(file, g->device.name);
+    gpumbi_markdown_text(file, g->device.name, GPUMBI_MARKUP);
     fputs(" (", file);
-    gpumbi_markdown_name(file, g->device.backend);
+    gpumbi_markdown_text(file, g->device.backend, GPUMBI_MARKUP);
     fprintf(file, ")%s, gpumb %s. Rates are 1e9 byte/s, bytes read + written.\n\n",
             gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
@@ -13164,12 +13137,11 @@ static inline void gpumbi_files_closing(gpumb *g)
         gpumbi_crash_files[0] = 0;
 }
 
-static inline void gpumbi_files_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        NULL, NULL, NULL, NULL, NULL, gpumbi_write_rows, NULL, gpumbi_files_closing, NULL};
-    gpumbi_use(g, GPUMBI_TOOL_FILES, &tool);
-}
+static const gpumbi_tool gpumbi_files_tool = {GPUMBI_TOOL_FILES,
+                                              NULL,
+                                              GPUMBI_NO_REGION,
+                                              {NULL, NULL, gpumbi_write_rows, NULL},
+                                              {gpumbi_files_closing, NULL}};
 
 /* ================================================================================================
  * RECORDS
@@ -14271,12 +14243,11 @@ static inline void gpumbi_kept_free(gpumb *g)
     gpumbi_free_texts(g->kept.medians);
 }
 
-static inline void gpumbi_kept_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        gpumbi_kept_takes, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_resume_end, gpumbi_kept_free};
-    gpumbi_use(g, GPUMBI_TOOL_KEPT, &tool);
-}
+static const gpumbi_tool gpumbi_kept_tool = {GPUMBI_TOOL_KEPT,
+                                             NULL,
+                                             {gpumbi_kept_takes, NULL, NULL},
+                                             GPUMBI_NO_ROWS,
+                                             {gpumbi_resume_end, gpumbi_kept_free}};
 
 /* ================================================================================================
  * INTERLEAVE
@@ -14317,8 +14288,7 @@ static inline void gpumbi_interleave_left(gpumb *g)
     gpumbi_mark_failed(g);
 }
 
-/* A region is reached in the block: it describes a lane, or is that of the lane whose turn it is.
- */
+/* A region is reached in the block: it describes a lane, or is that of the lane in turn. */
 static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_result *result)
 {
     if (!g->interleave.open)
@@ -14339,19 +14309,17 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
     return 1;
 }
 
-static inline void gpumbi_interleave_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        gpumbi_interleave_takes, NULL, gpumbi_interleave_abandon, NULL, NULL, NULL, NULL,
-        gpumbi_interleave_left,  NULL};
-    gpumbi_sweeps_use(g);
-    gpumbi_use(g, GPUMBI_TOOL_INTERLEAVE, &tool);
-}
+static const gpumbi_tool gpumbi_interleave_tool = {
+    GPUMBI_TOOL_INTERLEAVE,
+    &gpumbi_sweeps_tool,
+    {gpumbi_interleave_takes, NULL, gpumbi_interleave_abandon},
+    GPUMBI_NO_ROWS,
+    {gpumbi_interleave_left, NULL}};
 
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 {
     g = gpumbi_context(g);
-    gpumbi_interleave_use(g);
+    gpumbi_use(g, &gpumbi_interleave_tool);
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
     g->interleave.turn = g->interleave.target = -1;
@@ -14513,15 +14481,15 @@ static inline void gpumbi_judge_rounds(gpumb *g)
 static inline int gpumbi_places_differ(const gpumb *g, gpumbi_sampler *s)
 {
     const double *const v = s->samples.values;
-    const uint64_t pairs = s->samples.count / 2;
-    const double median = gpumbi_select(v, 2 * pairs, pairs);
+    const uint64_t pairs = g->interleave.lanes == 2 ? s->samples.count / 2 : 0;
+    const double median = pairs ? gpumbi_select(v, 2 * pairs, pairs) : 0;
     double opposite = 0;
     for (uint64_t i = 0; i < pairs; i++) {
         opposite += (v[2 * i] < median) != (v[2 * i + 1] < median);
         s->samples.scratch[i] = (v[2 * i] + v[2 * i + 1]) / 2;
     }
     const gpumb_stats mean = gpumbi_summarize(s->samples.scratch, pairs, 0.95, 1);
-    return g->interleave.lanes == 2 && opposite >= 0.9 * gpumbi_real(pairs) &&
+    return pairs && opposite >= 0.9 * gpumbi_real(pairs) &&
            gpumbi_half_width(&mean) <= g->settings.precision;
 }
 
@@ -14635,8 +14603,8 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
     }
     const int lanes = g->interleave.lanes;
     if (g->interleave.collecting) {
-        g->interleave.before =
-            (unsigned char *)gpumbi_allocate(g, (size_t)(lanes + !lanes) * g->settings.max_samples);
+        g->interleave.before = (unsigned char *)gpumbi_allocate(
+            g, (size_t)(lanes + !lanes) * (size_t)g->settings.max_samples);
         g->interleave.last = GPUMBI_INTERLEAVED;
     }
     g->interleave.collecting = 0;
@@ -14700,7 +14668,7 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g)
 GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
-    gpumbi_sweeps_use(g);
+    gpumbi_use(g, &gpumbi_sweeps_tool);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
     const int wanted = gpumbi_working(g) && !later && !g->kept.replaces && gpumbi_on_point(g) &&
                        gpumbi_matches(g, name) &&
@@ -15069,19 +15037,12 @@ static inline void gpumbi_processes_free(gpumb *g)
     GPUMB_FREE(g->children.at);
 }
 
-static inline void gpumbi_processes_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {gpumbi_processes_take,
-                                     gpumbi_processes_wait,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_add_processes,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_processes_free};
-    gpumbi_use(g, GPUMBI_TOOL_PROCESSES, &tool);
-}
+static const gpumbi_tool gpumbi_processes_tool = {
+    GPUMBI_TOOL_PROCESSES,
+    NULL,
+    {gpumbi_processes_take, gpumbi_processes_wait, NULL},
+    {NULL, gpumbi_add_processes, NULL, NULL},
+    {NULL, gpumbi_processes_free}};
 
 /* ================================================================================================
  * COMPARE
@@ -15154,8 +15115,8 @@ static inline double gpumbi_variance_of(const gpumbi_estimate *base, const gpumb
  * by so much that like against like is found different in 5 % of the comparisons, for k = 2 ...
  * 100, also where one side does not know its own (from a simulation, which tests/test_compare.cpp
  * repeats). */
-static inline double gpumbi_width_among(const gpumbi_estimate *base, const gpumbi_estimate *now,
-                                        double z, double assumed, const gpumbi_spreads *rows)
+static inline double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                          double z, double assumed, const gpumbi_spreads *rows)
 {
     const gpumbi_estimate *const side[] = {base, now};
     const double b = base->processes - 1, n = now->processes - 1;
@@ -15189,12 +15150,6 @@ static inline double gpumbi_width_among(const gpumbi_estimate *base, const gpumb
     }
     const double few = gpumbi_min(b, n) < 4 ? z * assumed * sqrt(2.0) : 0;
     return gpumbi_max(hypot(gpumbi_student(z, freedom) * sqrt(sum), ranges), few);
-}
-
-static inline double gpumbi_process_width(const gpumbi_estimate *base, const gpumbi_estimate *now,
-                                          double z, double assumed)
-{
-    return gpumbi_width_among(base, now, z, assumed, NULL);
 }
 
 /* The one in the middle of several devices and, of four and more, how the logarithms of their times
@@ -15241,15 +15196,14 @@ static inline double gpumbi_apart_of(const gpumbi_estimate *e, double *scratch, 
  * devices that spread is measured, with 0.6 degrees of freedom each, and no part of what they are
  * held against: one is slower that lies beyond it, as measured beyond delta, and not below
  * process_lo, from where on times stand apart. */
-static inline gpumb_verdict gpumbi_judge_among(const gpumbi_estimate *base,
-                                               const gpumbi_estimate *now, double z,
-                                               const gpumbi_spreads *rows, const gpumb_settings *s,
-                                               double ratio[3])
+static inline gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
+                                         double z, const gpumbi_spreads *rows,
+                                         const gpumb_settings *s, double ratio[3])
 {
     const double b = log(base->at), n = log(now->at);
     const double spread = base->devices > 0
                               ? gpumbi_student(z, 0.6 * base->devices - 0.3) * sqrt(base->variance)
-                              : gpumbi_width_among(base, now, z, s->spread, rows);
+                              : gpumbi_process_width(base, now, z, s->spread, rows);
     const double of_base = z / 1.959964 / sqrt(base->variance < 0 ? 1 : base->processes);
     const double of_now = z / 1.959964 / sqrt(now->variance < 0 ? 1 : now->processes);
     ratio[0] = now->at / base->at;
@@ -15260,17 +15214,11 @@ static inline gpumb_verdict gpumbi_judge_among(const gpumbi_estimate *base,
         ratio[1] = ratio[0] * exp(-hypot(below, spread));
         ratio[2] = ratio[0] * exp(hypot(above, spread));
     }
-    const int far = base->devices > 0 && fabs(n - b) > log(1 + s->delta);
-    const gpumb_verdict verdict = gpumbi_verdict(ratio[1], ratio[2], far ? 0 : s->delta);
+    const int beyond = base->devices > 0 && fabs(n - b) > log(1 + s->delta);
+    const gpumb_verdict verdict = gpumbi_verdict(ratio[1], ratio[2], beyond ? 0 : s->delta);
     return verdict == GPUMB_VERDICT_SLOWER && base->devices > 0 && now->at < base->process_lo
                ? GPUMB_VERDICT_UNDECIDED
                : verdict;
-}
-
-static inline gpumb_verdict gpumbi_judge(const gpumbi_estimate *base, const gpumbi_estimate *now,
-                                         double z, const gpumb_settings *s, double ratio[3])
-{
-    return gpumbi_judge_among(base, now, z, NULL, s, ratio);
 }
 
 /* For `m` comparisons of so many devices: from four on only what is slower counts, one-sided. */
@@ -15308,9 +15256,8 @@ static inline int gpumbi_compare_row(gpumb *g, const gpumbi_row *row, const gpum
     char label[200], interval[40] = "";
     double ratio[3] = {0, 0, 0};
     const int timed = gpumbi_comparable(r, now);
-    const int verdict = timed
-                            ? (int)gpumbi_judge_among(&r->time, &time, z, rows, &g->settings, ratio)
-                            : GPUMBI_VERDICTS;
+    const int verdict =
+        timed ? (int)gpumbi_judge(&r->time, &time, z, rows, &g->settings, ratio) : GPUMBI_VERDICTS;
     if (!g->table.file)
         return verdict;
     gpumbi_row_key(g, row, g, label);
@@ -15644,12 +15591,11 @@ static inline void gpumbi_compare_free(gpumb *g)
     gpumbi_free_records(g->comparison.base);
 }
 
-static inline void gpumbi_compare_use(gpumb *g)
-{
-    static const gpumbi_tool tool = {
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_compare_closing, gpumbi_compare_free};
-    gpumbi_use(g, GPUMBI_TOOL_COMPARE, &tool);
-}
+static const gpumbi_tool gpumbi_compare_tool = {GPUMBI_TOOL_COMPARE,
+                                                NULL,
+                                                GPUMBI_NO_REGION,
+                                                GPUMBI_NO_ROWS,
+                                                {gpumbi_compare_closing, gpumbi_compare_free}};
 
 /* ================================================================================================
  * EXPECT
@@ -15821,7 +15767,7 @@ static inline void gpumbi_expect_value(const gpumbi_expectation *e, const gpumbi
         const gpumbi_estimate base = gpumbi_estimate_of(o), now = gpumbi_estimate_of(r);
         gpumb_settings none; /* assumes no spread between processes; the verdict does not count */
         memset(&none, 0, sizeof none);
-        gpumbi_judge(&base, &now, 1.959964, &none, time);
+        gpumbi_judge(&base, &now, 1.959964, NULL, &none, time);
         /* Round by round, where that was compared: a drift leaves it alone. */
         const gpumb_comparison *c = &r->comparison, *back = &o->comparison;
         const int together = row->order == other->order && !strcmp(r->bench, o->bench);
@@ -16026,16 +15972,12 @@ static inline void gpumbi_expect_free(gpumb *g)
 /* Adds one. Returns what is wrong with it; NULL: nothing. */
 static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
 {
-    static const gpumbi_tool tool = {NULL,
+    static const gpumbi_tool tool = {GPUMBI_TOOL_EXPECT,
                                      NULL,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     NULL,
-                                     gpumbi_json_expected,
-                                     gpumbi_expect_closing,
-                                     gpumbi_expect_free};
-    gpumbi_use(g, GPUMBI_TOOL_EXPECT, &tool);
+                                     GPUMBI_NO_REGION,
+                                     {NULL, NULL, NULL, gpumbi_json_expected},
+                                     {gpumbi_expect_closing, gpumbi_expect_free}};
+    gpumbi_use(g, &tool);
     if (!g->expected.at)
         g->expected.at =
             (gpumbi_expectation *)gpumbi_allocate(g, GPUMBI_OPTIONS * sizeof *g->expected.at);
@@ -16519,16 +16461,19 @@ static inline void gpumbi_program_free(gpumb *g)
 /* All tools, in a context that a program opens. */
 static inline void gpumbi_use_all(gpumb *g)
 {
-    static const gpumbi_tool tool = {
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL, gpumbi_program_closing, gpumbi_program_free};
-    gpumbi_use(g, GPUMBI_TOOL_PROGRAM, &tool);
+    static const gpumbi_tool tool = {GPUMBI_TOOL_PROGRAM,
+                                     NULL,
+                                     GPUMBI_NO_REGION,
+                                     GPUMBI_NO_ROWS,
+                                     {gpumbi_program_closing, gpumbi_program_free}};
+    gpumbi_use(g, &tool);
     gpumbi_instruments_use(g);
-    gpumbi_interleave_use(g);
-    gpumbi_kept_use(g);
-    gpumbi_processes_use(g);
-    gpumbi_compare_use(g);
-    gpumbi_table_use(g);
-    gpumbi_files_use(g);
+    gpumbi_use(g, &gpumbi_interleave_tool);
+    gpumbi_use(g, &gpumbi_kept_tool);
+    gpumbi_use(g, &gpumbi_processes_tool);
+    gpumbi_use(g, &gpumbi_compare_tool);
+    gpumbi_use(g, &gpumbi_table_tool);
+    gpumbi_use(g, &gpumbi_files_tool);
 }
 
 /* Everything after the settings are known. */
@@ -16636,7 +16581,7 @@ static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchma
 GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
 {
     g = gpumbi_context(g);
-    gpumbi_sweeps_use(g);
+    gpumbi_use(g, &gpumbi_sweeps_tool);
     unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
     gpumbi_walk(g, 1);
     g->benchmarks.listed = 1;

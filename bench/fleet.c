@@ -532,7 +532,7 @@ static int judge(fleet *f, const options *o)
         double next = 0;
         for (size_t k = 0; k < g->count; k++) {
             double ratio[3];
-            const int verdict = (int)gpumbi_judge(&middle, &g->time[k], z, s, ratio);
+            const int verdict = (int)gpumbi_judge(&middle, &g->time[k], z, NULL, s, ratio);
             first = g->time[k].at < g->time[first].at ? k : first;
             if (k && g->time[k].at > g->time[last].at) {
                 next = g->time[last].at;

@@ -1188,7 +1188,8 @@ static void files(void)
                 const gpumbi_estimate base = times_of(runs[p][0], betweens[a], 0.02);
                 const gpumbi_estimate now = times_of(runs[p][1], betweens[a], 0.02);
                 double ratio[3];
-                const gpumb_verdict verdict = gpumbi_judge(&base, &now, 1.96, &settings, ratio);
+                const gpumb_verdict verdict =
+                    gpumbi_judge(&base, &now, 1.96, NULL, &settings, ratio);
                 held += ratio[1] <= 1 && 1 <= ratio[2];
                 alarms += verdict == GPUMB_VERDICT_FASTER || verdict == GPUMB_VERDICT_SLOWER;
             }
@@ -1276,7 +1277,7 @@ static int judge_table(enum spread_kind kind, int rows, const int processes[2], 
     for (int row = 0; row < rows; row++) {
         const double z = gpumbi_family_quantile((uint64_t)rows);
         const gpumb_verdict as_is =
-            gpumbi_judge_among(&e[row][0], &e[row][1], z, &spreads, &settings, ratio);
+            gpumbi_judge(&e[row][0], &e[row][1], z, &spreads, &settings, ratio);
         alarm |= as_is == GPUMB_VERDICT_SLOWER || as_is == GPUMB_VERDICT_FASTER;
         *found += gpumbi_verdict(ratio[1] * (1 + slower), ratio[2] * (1 + slower), delta) ==
                   GPUMB_VERDICT_SLOWER;
@@ -1500,7 +1501,7 @@ static void judge_devices(size_t n, int rows, double sd, size_t slow, double by,
         for (size_t i = 0; i < n; i++) {
             double ratio[3];
             is_slower[i] |=
-                gpumbi_judge(&middle, &e[i], z, &settings, ratio) == GPUMB_VERDICT_SLOWER;
+                gpumbi_judge(&middle, &e[i], z, NULL, &settings, ratio) == GPUMB_VERDICT_SLOWER;
         }
     }
     found[0] = found[1] = 0;

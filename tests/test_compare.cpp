@@ -42,7 +42,7 @@ static int judge(const gpumbi_estimate &base, const gpumbi_estimate &now, double
     gpumb_settings s = gpumb_settings_default();
     s.delta = delta;
     s.spread = spread;
-    return gpumbi_judge(&base, &now, z95 * width, &s, ratio ? ratio : own);
+    return gpumbi_judge(&base, &now, z95 * width, NULL, &s, ratio ? ratio : own);
 }
 
 static void test_verdict_cases()
@@ -310,9 +310,9 @@ static void test_processes()
     CHECK_NEAR(e2.hi, exp(0.104), 1e-12);
     CHECK_NEAR(e2.variance, 2e-4, 1e-12);
     const double width = gpumbi_student(z95, 16.0 / 9 / (1.0 / 18 + 1)) * sqrt(4e-4 / 9 + 1e-4);
-    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 1e-9), width, 1e-9);
-    CHECK_NEAR(gpumbi_process_width(&e2, &e3, z95, 1e-9), width, 1e-9);
-    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 0.5), z95 * 0.5 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 1e-9, NULL), width, 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e2, &e3, z95, 1e-9, NULL), width, 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e2, z95, 0.5, NULL), z95 * 0.5 * sqrt(2), 1e-9);
     double ratio[3];
     judge(e3, e2, 1, 0.01, 1e-9, ratio);
     CHECK_NEAR(log(ratio[0]), 0.1, 1e-9);
@@ -320,11 +320,11 @@ static void test_processes()
     CHECK_NEAR(log(ratio[2]), 0.1 + hypot(hypot(0.004 / sqrt(2), 0.003 / sqrt(3)), width), 1e-6);
     // one that does not know its spread has the other's
     const gpumbi_estimate e1 = around(1, 0);
-    CHECK_NEAR(gpumbi_process_width(&e1, &e2, z95, 1e-9), gpumbi_student(z95, 1) * sqrt(3e-4),
+    CHECK_NEAR(gpumbi_process_width(&e1, &e2, z95, 1e-9, NULL), gpumbi_student(z95, 1) * sqrt(3e-4),
                1e-9);
-    CHECK_NEAR(gpumbi_process_width(&e3, &e1, z95, 1e-9), gpumbi_student(z95, 2) * sqrt(4e-4 / 3),
-               1e-9);
-    CHECK_NEAR(gpumbi_process_width(&e1, &e1, z95, 0.02), z95 * 0.02 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e3, &e1, z95, 1e-9, NULL),
+               gpumbi_student(z95, 2) * sqrt(4e-4 / 3), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e1, &e1, z95, 0.02, NULL), z95 * 0.02 * sqrt(2), 1e-9);
 
     // known from five on, on both sides
     for (int count = 3; count < 7; count++) {
@@ -333,8 +333,8 @@ static void test_processes()
         five_of.processes = 5;
         few.variance = five_of.variance = 0;
         const double expected = count < 5 ? z95 * 0.02 * sqrt(2) : 0;
-        CHECK_NEAR(gpumbi_process_width(&few, &five_of, z95, 0.02), expected, 1e-9);
-        CHECK_NEAR(gpumbi_process_width(&five_of, &few, z95, 0.02), expected, 1e-9);
+        CHECK_NEAR(gpumbi_process_width(&few, &five_of, z95, 0.02, NULL), expected, 1e-9);
+        CHECK_NEAR(gpumbi_process_width(&five_of, &few, z95, 0.02, NULL), expected, 1e-9);
     }
 
     // files that have least and largest only
@@ -349,9 +349,9 @@ static void test_processes()
     }
     const gpumbi_estimate range2 = spread_over(e1, 2, 1, exp(0.01));
     const gpumbi_estimate range5 = spread_over(e1, 5, 1, exp(0.01));
-    CHECK_NEAR(gpumbi_process_width(&range2, &range2, z95, 1e-9), 0.0772 * sqrt(2), 1e-9);
-    CHECK_NEAR(gpumbi_process_width(&range5, &e1, z95, 1e-9), 0.010965625 * sqrt(2), 1e-9);
-    CHECK_NEAR(gpumbi_process_width(&e2, &range5, 2 * z95, 1e-9),
+    CHECK_NEAR(gpumbi_process_width(&range2, &range2, z95, 1e-9, NULL), 0.0772 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&range5, &e1, z95, 1e-9, NULL), 0.010965625 * sqrt(2), 1e-9);
+    CHECK_NEAR(gpumbi_process_width(&e2, &range5, 2 * z95, 1e-9, NULL),
                hypot(gpumbi_student(2 * z95, 1) * 1e-2, 2 * 0.010965625), 1e-9);
     const gpumbi_estimate alone = spread_over(around(1, 0.01), 5, 1, 1); // its median is of one
     judge(alone, alone, 1, 0.01, 1e-9, ratio);
