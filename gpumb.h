@@ -3470,7 +3470,7 @@ static inline double gpumbi_phased_time(const double *series, uint64_t count, in
      * neighbours mirror each other, the median stays. */
     for (int lag = phases; lag > 0; lag -= lag > 1 ? lag - 1 : 1) {
         const double t = lag * gpumbi_correlation(b.sum, b.count, lag, &first, NULL) - lag + 1;
-        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt(b.count))
+        if (first >= (phases > 2 || lag < phases ? 1.6 : 0.6) / sqrt((double)b.count))
             time = gpumbi_max(time, t);
     }
     if (b.variance <= 0 || time <= 1 || (phases > 1 && pairs < 0.1 * squares))
@@ -10480,12 +10480,6 @@ static inline int gpumbi_find_field(const gpumbi_field *fields, int count, const
     return count;
 }
 
-static inline int gpumbi_is_fixed_column(const char *name)
-{
-    return gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
-           GPUMBI_COLUMNS_FIXED;
-}
-
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
  * row, for its conditions. */
 static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *base,
@@ -10685,7 +10679,8 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
         taken |= same;
         of_kind += g->columns.kind[i] == kind;
     }
-    if (taken || gpumbi_is_fixed_column(name))
+    if (taken ||
+        gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) < GPUMBI_COLUMNS_FIXED)
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "%s %s: that is the name of a column; take another, my_%s for example",
                    what[kind], name, name);
@@ -11862,19 +11857,14 @@ static inline void gpumbi_passes_begin(gpumb *g)
         g->sweep.expected = g->rows.count + g->selection.matched - g->selection.matched_before;
 }
 
-static inline void gpumbi_pass_end(gpumb *g)
-{
-    gpumbi_free_scope(g, 2);
-    gpumbi_next_region(g);
-    g->sweep.point_index++;
-}
-
 /* The outermost axis is through with its values, or with a pass. Returns whether a pass comes. */
 static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
 {
     const int any = g->region.reached > g->sweep.reached_before;
     if (!g->sweep.enumerating) {
-        gpumbi_pass_end(g);
+        gpumbi_free_scope(g, 2);
+        gpumbi_next_region(g);
+        g->sweep.point_index++;
     } else if ((g->sweep.listing || !g->sweep.dry) && !any) {
         /* A sweep that has nothing to measure is a mistake, in its values or its body. */
         gpumbi_say("%s: sweep over %s %s", g->bench, g->columns.name[a->column],
@@ -14017,20 +14007,6 @@ static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, co
     return "is in a GPUMB_INTERLEAVE, its row was not";
 }
 
-static inline void gpumbi_compare_statements(gpumb *g, const gpumbi_record *kept)
-{
-    char label[200];
-    gpumbi_line line;
-    memset(&line, 0, sizeof line);
-    gpumbi_read_line(kept, &line);
-    const char *what = gpumbi_differs(g, kept, &line.result);
-    if (what && !g->kept.differ++) {
-        gpumbi_label(label, line.result.bench, line.result.kernel,
-                     g->kept.rows->axes + kept->first_axis, kept->axes);
-        gpumbi_format(g->kept.differs, sizeof g->kept.differs, "%s %s", label, what);
-    }
-}
-
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
  * the row's in a column of its own. What is not there is skipped, or left out where there is
  * nothing of the whole configuration. */
@@ -14041,8 +14017,17 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
     if (g->kept.missing > missing || g->done)
         return;
-    if (kept && !on)
-        gpumbi_compare_statements(g, kept);
+    if (kept && !on) {
+        gpumbi_line *const line = &g->kept.rows->now;
+        gpumbi_read_line(kept, line);
+        const char *what = gpumbi_differs(g, kept, &line->result);
+        if (what && !g->kept.differ++) {
+            char label[200];
+            gpumbi_label(label, line->result.bench, line->result.kernel,
+                         g->kept.rows->axes + kept->first_axis, kept->axes);
+            gpumbi_format(g->kept.differs, sizeof g->kept.differs, "%s %s", label, what);
+        }
+    }
     gpumbi_next_region(g); /* its description is in the row */
     gpumbi_sampler_init(g, s, kernel, NULL);
     if (on && s->point.depth < GPUMBI_DEPTH)
@@ -14088,16 +14073,6 @@ static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *re
     return kept != NULL;
 }
 
-/* What programs divide by, where a file does not say it, or something impossible. */
-static inline void gpumbi_complete_device(gpumb_device *d)
-{
-    if (d->warp_size != 32 && d->warp_size != 64)
-        d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
-    d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
-    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
-    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
-}
-
 /* Reads the file of --replay: its device and, as far as they are known, its settings take the place
  * of this run's. CSV knows the device's name, the rates in its rows and the profile. */
 static inline void gpumbi_replay_open(gpumb *g)
@@ -14134,7 +14109,13 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
         g->device.ecc = -1;
     }
-    gpumbi_complete_device(&g->device);
+    /* What programs divide by, where a file does not say it, or something impossible. */
+    gpumb_device *const d = &g->device;
+    if (d->warp_size != 32 && d->warp_size != 64)
+        d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
+    d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
+    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
+    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -14154,22 +14135,18 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->kept.left = t->count;
 }
 
-/* Whether a row of this run has such a value of an axis. */
-static inline int gpumbi_value_reached(gpumb *g, const gpumbi_cell *cell)
+/* What a row has of an axis; NULL: it has no such axis. */
+static inline const char *gpumbi_record_axis(const gpumbi_records *t, const gpumbi_record *r,
+                                             const char *name)
 {
-    gpumbi_number number;
-    int found = 0;
-    for (size_t i = 0; i < g->rows.count && !found; i++) {
-        const gpumbi_point *point = &g->rows.at[i]->point;
-        for (int k = 0; k < point->depth && !found; k++)
-            found = !strcmp(g->columns.name[point->at[k].column], cell->name) &&
-                    !strcmp(gpumbi_axis_text(point, point->at[k].column, &number), cell->text);
-    }
-    return found;
+    for (size_t k = 0; k < r->axes; k++)
+        if (!strcmp(t->axes[r->first_axis + k].name, name))
+            return t->axes[r->first_axis + k].text;
+    return NULL;
 }
 
-/* What a run needs to show the rows that are left, or why it can't: their axes, where this one has
- * not reached all of their values. */
+/* What a run needs to show the rows that are left, or why it can't: their axes, where none of the
+ * others has such a value. */
 static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
 {
     const gpumbi_records *t = g->kept.rows;
@@ -14189,15 +14166,17 @@ static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
             continue;
         }
         values[0] = 0;
-        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++)
-            for (size_t k = 0; !r->matched && k < r->axes; k++) {
-                const gpumbi_cell *cell = &t->axes[r->first_axis + k];
-                if (!strcmp(cell->name, axis->name) && gpumbi_read_number(cell->text, &number) &&
-                    !gpumbi_is_listed(values, cell->text) &&
-                    strlen(values) + strlen(cell->text) < sizeof values - 4 &&
-                    !gpumbi_value_reached(g, cell))
-                    gpumbi_list(values, sizeof values, cell->text);
-            }
+        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++) {
+            const char *value = gpumbi_record_axis(t, r, axis->name), *there;
+            int known = r->matched || !value || !gpumbi_read_number(value, &number) ||
+                        gpumbi_is_listed(values, value) ||
+                        strlen(values) + strlen(value) >= sizeof values - 4;
+            for (const gpumbi_record *m = t->rows; m < end && !known; m++)
+                if (m->matched && (there = gpumbi_record_axis(t, m, axis->name)) != NULL)
+                    known = !strcmp(there, value);
+            if (!known)
+                gpumbi_list(values, sizeof values, value);
+        }
         for (char *v = values; *v; v++)
             *v = *v == ';' ? ',' : *v;
         if (values[0])
@@ -14272,13 +14251,6 @@ static inline void gpumbi_interleave_free(gpumb *g)
     g->interleave.open = 0;
 }
 
-/* One of its bodies was left: so was the block. */
-static inline void gpumbi_interleave_abandon(gpumb *g)
-{
-    if (g->interleave.open)
-        gpumbi_interleave_free(g);
-}
-
 static inline void gpumbi_interleave_left(gpumb *g)
 {
     if (!g->interleave.open)
@@ -14312,7 +14284,7 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
 static const gpumbi_tool gpumbi_interleave_tool = {
     GPUMBI_TOOL_INTERLEAVE,
     &gpumbi_sweeps_tool,
-    {gpumbi_interleave_takes, NULL, gpumbi_interleave_abandon},
+    {gpumbi_interleave_takes, NULL, gpumbi_interleave_free},
     GPUMBI_NO_ROWS,
     {gpumbi_interleave_left, NULL}};
 
@@ -15374,29 +15346,27 @@ static inline void gpumbi_compare_summary(gpumb *g, const uint64_t *count, const
 static inline gpumbi_spreads gpumbi_spreads_of(gpumb *g, const gpumbi_record *const *found)
 {
     gpumbi_spreads s = {{0, 0}, {0, 0}};
-    double known[2] = {0, 0}, sum[2] = {0, 0};
-    double *variance = (double *)gpumbi_allocate(g, 2 * (g->rows.count + 1) * sizeof *variance);
+    double known[2] = {0, 0};
+    const size_t rows = g->rows.count;
+    double *variance = (double *)gpumbi_allocate(g, 2 * (rows + 1) * sizeof *variance);
     size_t count = 0;
-    for (int pass = 0; pass < 2 && variance; pass++)
-        for (size_t i = 0; i < g->rows.count; i++) {
-            const gpumb_result *now = &g->rows.at[i]->result;
-            const gpumbi_estimate time = gpumbi_estimate_of(now);
-            const gpumbi_estimate *const side[] = {found[i] ? &found[i]->time : &time, &time};
-            if (!gpumbi_comparable(found[i], now))
-                continue;
-            for (int k = 0; k < 2 && !pass; k++)
-                if (side[k]->variance >= 0) {
-                    sum[k] += side[k]->variance;
-                    s.mean[k] = sum[k] / ++known[k];
-                }
-            if (!pass)
-                continue;
-            variance[count] =
-                gpumbi_variance_of(side[0], side[1], s.mean, &variance[g->rows.count + count]);
-            count += variance[count] >= 0;
-        }
+    for (size_t at = 0; at < 2 * rows && variance; at++) { /* all of them twice: first the means */
+        const size_t i = at % rows;
+        const gpumbi_estimate time = gpumbi_estimate_of(&g->rows.at[i]->result);
+        if (!gpumbi_comparable(found[i], &g->rows.at[i]->result))
+            continue;
+        const double there[] = {found[i]->time.variance, time.variance};
+        for (int k = 0; k < 2 && at == i; k++)
+            if (there[k] >= 0)
+                s.mean[k] += (there[k] - s.mean[k]) / ++known[k];
+        if (at == i)
+            continue;
+        variance[count] =
+            gpumbi_variance_of(&found[i]->time, &time, s.mean, &variance[rows + count]);
+        count += variance[count] >= 0;
+    }
     if (count)
-        s.prior = gpumbi_share_variances(variance, variance + g->rows.count, count);
+        s.prior = gpumbi_share_variances(variance, variance + rows, count);
     GPUMB_FREE(variance);
     return s;
 }
@@ -15859,35 +15829,34 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
                                      double rows)
 {
     double value[3] = {0, 0, 0}, among[2] = {1, 1};
-    int verdict = GPUMBI_NOT_MET, found = e->unit < GPUMBI_UNITS;
+    int verdict = GPUMBI_NOT_MET, found = 0, extreme = e->rows[1].extreme;
     const gpumb_result *r = &row->result;
-    const int ok = r->status == GPUMB_STATUS_OK, all = gpumbi_expect_all(e, 0);
+    const int ok = r->status == GPUMB_STATUS_OK, unit = e->unit < GPUMBI_UNITS;
+    const int all = gpumbi_expect_all(e, 0), all_others = gpumbi_expect_all(e, 1);
     among[all] *= rows;
-    if (ok && found) {
-        gpumbi_expect_value(e, row, NULL, value);
-        verdict = gpumbi_expect_one(e, value, gpumbi_real(r->time.count), among);
-    } else if (ok) {
-        among[gpumbi_expect_all(e, 1)] *= gpumbi_expect_count(g, e, 1, row);
-    }
-    for (size_t i = 0; i < g->rows.count && ok && e->unit == GPUMBI_UNITS && !g->done; i++) {
-        const gpumbi_row *other = g->rows.at[i];
-        const gpumb_result *o = &other->result;
+    if (ok && !unit)
+        among[all_others] *= gpumbi_expect_count(g, e, 1, row);
+    for (size_t i = 0; ok && i < (unit ? 1 : g->rows.count) && !g->done; i++) {
+        const gpumbi_row *other = unit ? NULL : g->rows.at[i];
+        uint64_t samples = r->time.count;
         double next[3];
-        if (o->status != GPUMB_STATUS_OK || other == row ||
-            !gpumbi_expect_match(g, e, 1, other, row))
-            continue;
+        if (other) {
+            const gpumb_result *o = &other->result;
+            if (o->status != GPUMB_STATUS_OK || other == row ||
+                !gpumbi_expect_match(g, e, 1, other, row))
+                continue;
+            samples = o->time.count < samples ? o->time.count : samples;
+        }
         gpumbi_expect_value(e, row, other, next);
-        const uint64_t samples = r->time.count < o->time.count ? r->time.count : o->time.count;
         const int v = gpumbi_expect_one(e, next, gpumbi_real(samples), among);
-        const int extreme = e->rows[1].extreme;
-        if (!found || gpumbi_expect_decides(gpumbi_expect_all(e, 1), v, next[0], verdict, value[0],
+        if (!found || gpumbi_expect_decides(all_others, v, next[0], verdict, value[0],
                                             extreme ? extreme < 0 : !e->at_least)) {
             memcpy(value, next, sizeof value);
             verdict = v;
         }
         found = 1;
     }
-    const int extreme = e->rows[0].extreme;
+    extreme = e->rows[0].extreme;
     e->rows_with[verdict]++;
     if (e->reason[0] && !gpumbi_expect_decides(all, verdict, value[0], e->verdict, e->value[0],
                                                extreme ? extreme > 0 : !e->at_least))
@@ -15905,9 +15874,11 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
         gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
 }
 
-/* At the end: a line for each. */
-static inline void gpumbi_expect(gpumb *g)
+/* A line for each. */
+static inline void gpumbi_expect_closing(gpumb *g)
 {
+    if (g->sweep.listing || gpumbi_parent) /* whose rows are judged where they go */
+        return;
     for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
         gpumbi_expectation *e = &g->expected.at[k];
         char figure[100] = "", others[100] = "";
@@ -15956,12 +15927,6 @@ static inline void gpumbi_json_expected(gpumb *g, FILE *file)
         }
         fputs(k + 1 < g->expected.count ? "}" : "}],\n", file);
     }
-}
-
-static inline void gpumbi_expect_closing(gpumb *g)
-{
-    if (!g->sweep.listing && !gpumbi_parent) /* whose rows are judged where they go */
-        gpumbi_expect(g);
 }
 
 static inline void gpumbi_expect_free(gpumb *g)

@@ -719,11 +719,11 @@ static void test_pace(void)
     static const struct {
         double slope, least;
         int moves;
-    } cases[] = {{3.2, 0.1, GPUMBI_MOVES},    {2.95, 0.1, GPUMBI_MAY_MOVE},
+    } cases[] = {{3.4, 0.1, GPUMBI_MOVES},    {3.15, 0.1, GPUMBI_MAY_MOVE},
                  {1.4, 0.1, GPUMBI_MAY_MOVE}, {1.2, 0.1, GPUMBI_IN_DOUBT},
                  {0, 1.02, GPUMBI_IN_DOUBT},  {0, 1.12, GPUMBI_STEADY},
                  {0.9, 1.5, GPUMBI_IN_DOUBT}, {0.6, 1.5, GPUMBI_STEADY},
-                 {-3.2, 0.1, GPUMBI_MOVES},   {-2.95, 0.1, GPUMBI_MAY_MOVE}};
+                 {-3.4, 0.1, GPUMBI_MOVES},   {-3.15, 0.1, GPUMBI_MAY_MOVE}};
     static gpumb g;
     static gpumbi_sampler s;
     double noise[20], slope, error;
