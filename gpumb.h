@@ -1021,18 +1021,19 @@ typedef struct gpumb_coalescing {
     double efficiency; /* bytes / (sectors * sector); 0 without lanes */
 } gpumb_coalescing;
 
-/* `lanes` accesses of `elem` bytes each at the byte addresses `address`, in any order. `sector` and
- * `line` are in bytes, at least 1. O(lanes^2 * elem). */
+/* `lanes` accesses of `elem` bytes each, 1 to 4096, at the byte addresses `address`, in any order.
+ * `sector` and `line` are in bytes, at least 1. Else all is 0. O(lanes^2 * elem). */
 GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, int elem, int sector,
                                           int line);
 
 /* The same for a large grid whose threads access element offset + i * stride: its warps start at
  * different offsets in a sector, so bytes, sectors and lines are sums over as many warps as it
- * takes until the pattern repeats, and `efficiency` is that of the sums. `warp` at most 64. */
+ * takes until the pattern repeats, and `efficiency` is that of the sums. `warp` is at most 64, the
+ * least common multiple of `sector` and `line` 4096. */
 GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
                                                   int warp, int sector, int line);
 
-/* The same for gpumb_subdomains(): blocks of `block` threads in groups of `lanes`. */
+/* The same for gpumb_subdomains(): blocks of `block` threads, up to 4096, in groups of `lanes`. */
 GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int lanes, int iterations,
                                                      int warp, int sector, int line);
 
@@ -1748,6 +1749,11 @@ struct gpumbi_extent {
     }
 };
 
+/* Keeps a parameter out of what its argument decides: a kernel's own parameters do. */
+template <class T> struct gpumbi_as_is {
+    typedef T type;
+};
+
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
  * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
  * type, and the compiler inlines the kernel into the loop over a block's threads. */
@@ -1783,67 +1789,41 @@ template <class Call> inline void gpumbi_run(const gpumbi_shape &shape, Call cal
                       &call);
 }
 
-template <class Kernel, class... Parameters> struct gpumbi_launcher {
-    const char *name;
-    int barrier;
-    Kernel kernel;
-
-    void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
-                    Parameters... args) const
-    {
-        const gpumbi_shape shape = {name,
-                                    {grid.n[0], grid.n[1], grid.n[2]},
-                                    {block.n[0], block.n[1], block.n[2]},
-                                    shared_bytes,
-                                    barrier};
-        const Kernel function = kernel;
-        if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(function()))) {
-            gpumbi_run(shape, [=]() { function()(args...); });
-            gpumbi_launch_end();
-        }
-    }
-};
-
 template <class Kernel, class... Parameters>
-inline gpumbi_launcher<Kernel, Parameters...> gpumbi_bind(const char *name, int barrier,
-                                                          Kernel kernel, void (*)(Parameters...))
+inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)(Parameters...),
+                          const gpumbi_extent &grid, const gpumbi_extent &block,
+                          uint64_t shared_bytes, typename gpumbi_as_is<Parameters>::type... args)
 {
-    return gpumbi_launcher<Kernel, Parameters...>{name, barrier, kernel};
+    const gpumbi_shape shape = {name,
+                                {grid.n[0], grid.n[1], grid.n[2]},
+                                {block.n[0], block.n[1], block.n[2]},
+                                shared_bytes,
+                                barrier};
+    if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(kernel()))) {
+        gpumbi_run(shape, [=]() { kernel()(args...); });
+        gpumbi_launch_end();
+    }
 }
 
-template <class Kernel>
-inline auto gpumbi_kernel(const char *name, int barrier, Kernel kernel)
-    -> decltype(gpumbi_bind(name, barrier, kernel, kernel()))
-{
-    return gpumbi_bind(name, barrier, kernel, kernel());
-}
-
-#define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(__VA_ARGS__)
-#define GPUMB_LAUNCH_BARRIER(kernel, ...)                                                          \
-    gpumbi_kernel(#kernel, 1, [=]() { return kernel; })(__VA_ARGS__)
+#define GPUMBI_LAUNCH(name, barrier, kernel, ...)                                                  \
+    gpumbi_launch(                                                                                 \
+        name, barrier, [=]() { return kernel; }, kernel, __VA_ARGS__)
+#define GPUMB_LAUNCH(kernel, ...) GPUMBI_LAUNCH(#kernel, 0, kernel, __VA_ARGS__)
+#define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMBI_LAUNCH(#kernel, 1, kernel, __VA_ARGS__)
 
 #else
 
-template <class... Parameters> struct gpumbi_launcher {
-    const char *name;
-    void (*kernel)(Parameters...);
-
-    void operator()(const gpumbi_extent &grid, const gpumbi_extent &block, uint64_t shared_bytes,
-                    Parameters... args) const
-    {
-        void *addresses[] = {const_cast<void *>(static_cast<const void *>(&args))..., nullptr};
-        gpumbi_launch_kernel(name, reinterpret_cast<const void *>(kernel), grid.n, block.n,
-                             shared_bytes, addresses);
-    }
-};
-
 template <class... Parameters>
-inline gpumbi_launcher<Parameters...> gpumbi_kernel(const char *name, void (*kernel)(Parameters...))
+inline void gpumbi_launch(const char *name, void (*kernel)(Parameters...),
+                          const gpumbi_extent &grid, const gpumbi_extent &block,
+                          uint64_t shared_bytes, typename gpumbi_as_is<Parameters>::type... args)
 {
-    return gpumbi_launcher<Parameters...>{name, kernel};
+    void *addresses[] = {const_cast<void *>(static_cast<const void *>(&args))..., nullptr};
+    gpumbi_launch_kernel(name, reinterpret_cast<const void *>(kernel), grid.n, block.n,
+                         shared_bytes, addresses);
 }
 
-#define GPUMB_LAUNCH(kernel, ...) gpumbi_kernel(#kernel, kernel)(__VA_ARGS__)
+#define GPUMB_LAUNCH(kernel, ...) gpumbi_launch(#kernel, kernel, __VA_ARGS__)
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
 
 #define GPUMB_SHARED(type, name)                                                                   \
@@ -7015,6 +6995,7 @@ struct gpumb {
     gpumb_settings settings;
     char program[64], bench[64];
     int done;      /* nothing more happens: after an error, an interrupt, --help */
+    int closed;    /* while loops still look at it */
     int exit_code; /* then */
     int catches_signals;
     int runs_benchmark; /* of gpumb_main() */
@@ -7191,6 +7172,8 @@ static GPUMBI_PER_THREAD gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes
 static GPUMBI_PER_THREAD gpumb *gpumbi_fallback; /* the default context */
 static GPUMBI_PER_THREAD gpumb
     *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
+
+static GPUMBI_PER_THREAD const gpumb *gpumbi_lost; /* said to be no context of it */
 
 static int gpumbi_parent;  /* that has started this process by --processes; 0: none */
 static int gpumbi_in_step; /* it waits before each region for those of the other devices */
@@ -7579,6 +7562,22 @@ static inline gpumb *gpumbi_new(const char *program)
     return g;
 }
 
+/* Whether it is this thread's, and open, or closed within its loops; else its memory may be gone,
+ * and it is only named. */
+static inline int gpumbi_is_known(const gpumb *g)
+{
+    for (const gpumb *at = gpumbi_newest; at; at = at->previous)
+        if (at == g)
+            return 1;
+    for (const gpumb *at = gpumbi_closed; at; at = at->previous)
+        if (at == g)
+            return 1;
+    if (g != &gpumbi_no_memory && g != gpumbi_lost)
+        gpumbi_say("a context is used after gpumb_close(), or by a thread that has not opened it");
+    gpumbi_lost = g;
+    return g == &gpumbi_no_memory;
+}
+
 /* While one runs, it is not for gpumb_close() to end the context. */
 static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
 {
@@ -7618,9 +7617,10 @@ GPUMB_API int gpumb_close(gpumb *g)
         g = gpumbi_current;
     if (!g)
         return GPUMB_EXIT_OK;
-    for (const gpumb *closed = gpumbi_closed; closed; closed = closed->previous)
-        if (g == closed)
-            return g->exit_code;
+    if (g != gpumbi_current && !gpumbi_is_known(g))
+        return GPUMB_EXIT_ERROR;
+    if (g->closed)
+        return g->exit_code;
     gpumbi_make_current(g);
     const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
     if (g->runs_benchmark) {
@@ -7644,7 +7644,7 @@ GPUMB_API int gpumb_close(gpumb *g)
         gpumbi_fallback = NULL;
     if (within && g != &gpumbi_no_memory) {
         memset(g, 0, sizeof *g);
-        g->done = 1;
+        g->done = g->closed = 1;
         g->exit_code = exit_code;
         g->previous = gpumbi_closed;
         gpumbi_closed = g;
@@ -7690,8 +7690,14 @@ static inline void gpumbi_register(gpumb *g)
 /* The context that is meant; NULL: the one used last, or the default one, which has no tools. */
 static inline gpumb *gpumbi_context(gpumb *g)
 {
-    if (g)
+    if (g && g != gpumbi_current) {
+        if (!gpumbi_is_known(g)) {
+            g = &gpumbi_no_memory;
+            g->done = 1;
+            g->exit_code = GPUMB_EXIT_ERROR;
+        }
         gpumbi_make_current(g);
+    }
     if (gpumbi_current)
         return gpumbi_current;
     g = gpumbi_fallback = gpumbi_new("gpumb");
@@ -7720,6 +7726,15 @@ GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
     va_end(arguments);
 }
 
+/* For a value that an enumeration of so many kinds does not have: skips the next region. */
+static inline int gpumbi_unknown(gpumb *g, const char *function, int kind, int kinds)
+{
+    if (kind >= 0 && kind < kinds)
+        return 0;
+    gpumb_skip(g, "%s: there is no kind %d", function, kind);
+    return 1;
+}
+
 /* For a NULL where a buffer is needed: the next region is skipped with a reason, unless there is
  * one already. Returns -1; 0 while a sweep enumerates, when every buffer is NULL. */
 static inline int gpumbi_null(gpumb *g, const char *function)
@@ -7742,6 +7757,8 @@ GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
 
 GPUMB_API int gpumb_ok(const gpumb *g)
 {
+    if (g && g != gpumbi_current && !gpumbi_is_known(g))
+        return 0;
     g = g ? g : gpumbi_current;
     return g && !g->done && !gpumbi_interrupted;
 }
@@ -8207,10 +8224,8 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
-    if ((unsigned)kind > GPUMB_MEMORY_HOST) {
-        gpumb_skip(g, "gpumb_alloc_kind: there is no kind %d", (int)kind);
+    if (gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
         return NULL;
-    }
     gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
     if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
         gpumb_free(g, b);
@@ -8359,7 +8374,8 @@ GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice
                  {GPUMB_ADVICE_PREFER_HOST, 3, 1},  {GPUMB_ADVICE_DEVICE_ACCESSES, 5, 0},
                  {GPUMB_ADVICE_HOST_ACCESSES, 5, 1}};
     g = gpumbi_context(g);
-    if (!gpumbi_is_managed(g, b, "gpumb_advise"))
+    if (gpumbi_unknown(g, "gpumb_advise", (int)advice, GPUMB_ADVICE_HOST_ACCESSES + 1) ||
+        !gpumbi_is_managed(g, b, "gpumb_advise"))
         return;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].of == (int)advice &&
@@ -8468,10 +8484,8 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
         gpumbi_null(g, "gpumb_fill");
         return;
     }
-    if ((unsigned)kind > GPUMB_FILL_ZERO) {
-        gpumb_skip(g, "gpumb_fill: there is no kind %d", (int)kind);
+    if (gpumbi_unknown(g, "gpumb_fill", (int)kind, GPUMB_FILL_ZERO + 1))
         return;
-    }
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = b->seed = seed;
     b->fill = kind;
@@ -9953,7 +9967,9 @@ GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 {
-    gpumbi_about(g)->cache = cache;
+    gpumbi_description *about = gpumbi_about(g);
+    if (!gpumbi_unknown(g, "gpumb_set_cache", (int)cache, GPUMB_CACHE_COLD + 1))
+        about->cache = cache;
 }
 
 GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable)
@@ -10065,7 +10081,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
-    gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, name);
+    gpumbi_copy_line(s->result.kernel, sizeof s->result.kernel, name);
     GPUMBI_EACH_TOOL(g, region.starts, (g, s));
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_calibrate(g);
@@ -11149,7 +11165,8 @@ GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing)
     if ((g = gpumbi_enter(g)) == NULL)
         return;
     gpumbi_instruments_use(g);
-    gpumbi_about(g)->timing = timing;
+    if (!gpumbi_unknown(g, "gpumb_set_timing", (int)timing, GPUMB_TIMING_GIVEN))
+        gpumbi_about(g)->timing = timing;
 }
 
 /* ================================================================================================
@@ -12704,6 +12721,20 @@ static inline void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *r
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static int gpumbi_held_streams; /* bit i: standard stream i was closed, and is held */
+
+/* A closed standard stream would give its number to the next file that is opened. */
+static inline void gpumbi_hold_streams(gpumb *g)
+{
+    gpumbi_file_state about;
+    for (int fd = 0; fd <= 2; fd++)
+        if (gpumbi_fstat(fd, &about) && errno == EBADF) {
+            gpumbi_held_streams |= 1 << fd;
+            if (!fopen(GPUMBI_NOWHERE, "r+"))
+                gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
+        }
+}
+
 /* Finds out where a sink writes to: to standard output, by whatever name, straight to what is no
  * regular file, or to a name in a folder without links, since the program may change its own.
  * Returns what is wrong. */
@@ -12718,6 +12749,8 @@ static inline const char *gpumbi_sink_resolve(gpumbi_sink *sink)
     for (int fd = 1; fd <= 2; fd++)
         if ((fd == 1 && !strcmp(sink->path, "-")) ||
             (strcmp(sink->path, GPUMBI_NOWHERE) && gpumbi_is_at(fd, sink->path, 1))) {
+            if (gpumbi_held_streams >> fd & 1)
+                return fd == 1 ? "standard output is closed" : "standard error is closed";
             sink->straight = 1;
             sink->fd = fd;
             gpumbi_format(sink->name, sizeof sink->name, "-%d", fd);
@@ -13890,7 +13923,7 @@ static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int 
         return NULL;
     if (!t->index.slots) /* of a replay: all axes are known by now */
         gpumbi_index_records(g, t, known);
-    gpumbi_copy_text(name, sizeof name, kernel && kernel[0] ? kernel : GPUMBI_NAMELESS);
+    gpumbi_copy_line(name, sizeof name, kernel && kernel[0] ? kernel : GPUMBI_NAMELESS);
     const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, known, label);
     if (g->done)
         return NULL;
@@ -16492,11 +16525,7 @@ static inline gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     const size_t bytes = (size_t)argc * sizeof *argv;
     char **kept = own && bytes ? (char **)gpumbi_allocate(g, bytes) : NULL;
-    /* A closed standard stream would give its number to the next file that is opened. */
-    gpumbi_file_state about;
-    for (int fd = 0; fd <= 2; fd++)
-        if (gpumbi_fstat(fd, &about) && errno == EBADF && !fopen(GPUMBI_NOWHERE, "r+"))
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
+    gpumbi_hold_streams(g);
     const int count = gpumbi_options_open(g, argc, argv, kept);
     gpumbi_start(g);
     if (kept && count) {
@@ -16591,6 +16620,8 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
 extern "C" {
 #endif
 
+enum { GPUMBI_MODEL_LANES = 64, GPUMBI_MODEL_BYTES = 4096 }; /* more than any device has */
+
 /* Distinct pieces of `size` bytes that the lanes touch: a lane counts those that no lane before it
  * has. */
 static inline uint64_t gpumbi_pieces(const uint64_t *address, int lanes, uint64_t elem,
@@ -16614,7 +16645,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
                                           int line)
 {
     gpumb_coalescing c = {0, 0, 0, 0};
-    if (!address || lanes < 1 || elem < 1 || sector < 1 || line < 1)
+    if (!address || lanes < 1 || elem < 1 || elem > GPUMBI_MODEL_BYTES || sector < 1 || line < 1)
         return c;
     c.bytes = gpumbi_pieces(address, lanes, (uint64_t)elem, 1);
     c.sectors = gpumbi_pieces(address, lanes, (uint64_t)elem, (uint64_t)sector);
@@ -16624,12 +16655,12 @@ GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, in
 }
 
 static inline void gpumbi_coalesce_add(gpumb_coalescing *sum, const uint64_t *address, int lanes,
-                                       int elem, int sector, int line)
+                                       int elem, int sector, int line, uint64_t times)
 {
     const gpumb_coalescing c = gpumb_coalesce(address, lanes, elem, sector, line);
-    sum->bytes += c.bytes;
-    sum->sectors += c.sectors;
-    sum->lines += c.lines;
+    sum->bytes += times * c.bytes;
+    sum->sectors += times * c.sectors;
+    sum->lines += times * c.lines;
     sum->efficiency = sum->sectors ? (double)sum->bytes / ((double)sum->sectors * sector) : 0;
 }
 
@@ -16648,10 +16679,8 @@ static inline uint64_t gpumbi_alignment_period(uint64_t step, int sector, int li
 {
     const uint64_t a = (uint64_t)sector, b = (uint64_t)line;
     const uint64_t both = a / gpumbi_greatest_divisor(a, b) * b;
-    return both / gpumbi_greatest_divisor(step, both);
+    return both > GPUMBI_MODEL_BYTES ? 0 : both / gpumbi_greatest_divisor(step, both);
 }
-
-enum { GPUMBI_MODEL_LANES = 64 };
 
 GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uint64_t offset,
                                                   int warp, int sector, int line)
@@ -16665,7 +16694,7 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_strided(int elem, uint64_t stride, uin
     for (uint64_t w = 0; w < warps; w++) {
         for (uint64_t lane = 0; lane < lanes; lane++)
             address[lane] = offset * (uint64_t)elem + (w * lanes + lane) * step;
-        gpumbi_coalesce_add(&sum, address, warp, elem, sector, line);
+        gpumbi_coalesce_add(&sum, address, warp, elem, sector, line, 1);
     }
     return sum;
 }
@@ -16676,23 +16705,23 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
     gpumb_coalescing sum = {0, 0, 0, 0};
     uint64_t address[GPUMBI_MODEL_LANES];
     if (elem < 1 || warp < 1 || warp > GPUMBI_MODEL_LANES || sector < 1 || line < 1 || lanes < 1 ||
-        iterations < 1 || block < 1 || block % lanes)
+        iterations < 1 || block < 1 || block > GPUMBI_MODEL_BYTES || block % lanes)
         return sum;
-    const uint64_t elements = (uint64_t)block * (uint64_t)iterations;
+    const uint64_t all = (uint64_t)iterations, elements = (uint64_t)block * all;
     const uint64_t blocks = gpumbi_alignment_period(elements * (uint64_t)elem, sector, line);
+    const uint64_t period = gpumbi_alignment_period((uint64_t)lanes * (uint64_t)elem, sector, line);
     for (uint64_t b = 0; b < blocks; b++)
         for (int first = 0; first < block; first += warp)
-            for (int i = 0; i < iterations; i++) {
+            for (uint64_t i = 0; i < all && i < period; i++) {
                 const int count = block - first < warp ? block - first : warp;
                 for (int k = 0; k < count; k++) {
                     const int group = (first + k) / lanes, lane = (first + k) % lanes;
-                    address[k] =
-                        (b * elements +
-                         ((uint64_t)group * (uint64_t)iterations + (uint64_t)i) * (uint64_t)lanes +
-                         (uint64_t)lane) *
-                        (uint64_t)elem;
+                    address[k] = (b * elements + ((uint64_t)group * all + i) * (uint64_t)lanes +
+                                  (uint64_t)lane) *
+                                 (uint64_t)elem;
                 }
-                gpumbi_coalesce_add(&sum, address, count, elem, sector, line);
+                gpumbi_coalesce_add(&sum, address, count, elem, sector, line,
+                                    (all - i + period - 1) / period);
             }
     return sum;
 }
@@ -17909,7 +17938,7 @@ static inline void gpumbi_launch_copy(const char *name,
                                       uint64_t blocks, int block, const void *in, void *out,
                                       uint64_t n)
 {
-    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n);
+    gpumbi_launch(name, kernel, blocks, block, 0, in, out, n);
 }
 
 static inline void gpumbi_launch_zcopy(const char *name,
@@ -17917,7 +17946,7 @@ static inline void gpumbi_launch_zcopy(const char *name,
                                        uint64_t blocks, int block, const void *in, void *out,
                                        uint64_t n, gpumb_mode mode)
 {
-    gpumbi_kernel(name, kernel)(blocks, block, 0, in, out, n, (int)mode);
+    gpumbi_launch(name, kernel, blocks, block, 0, in, out, n, (int)mode);
 }
 
 #define GPUMBI_LAUNCH_COPY(kernel, type)                                                           \

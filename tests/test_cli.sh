@@ -476,6 +476,10 @@ timeout 60 "$program" $quick $one --csv "$tmp/x.csv" >&- 2>"$tmp/err"
 code=$?
 check "standard output closed: exit code $code" test $code -lt 126
 parse --csv "$tmp/x.csv" --rows 2
+timeout 60 "$program" $quick $one --json - >&- 2>"$tmp/err"
+code=$?
+check "--json - on a closed stdout: exit code $code" test $code -eq 2
+check "--json - on a closed stdout: no word" grep -q 'standard output is closed' "$tmp/err"
 check "help on a closed stdout" sh -c "timeout 20 '$program' --help >&-; test \$? -lt 126"
 
 # a full file system in the middle of a run: the limit of the file's size stands in for it

@@ -538,6 +538,26 @@ static void test_subdomains_as_strided(void)
 
 /* ---- arguments out of range ---- */
 
+/* What no device has ends at once, and so does what repeats. */
+static void test_huge(void)
+{
+    static const uint64_t address[] = {0, 4};
+    const int huge = INT32_MAX;
+    CHECK(zero(gpumb_coalesce(address, 2, 4097, 32, 128)));
+    CHECK(zero(gpumb_coalesce(address, 2, huge, 32, 128)));
+    CHECK(!zero(gpumb_coalesce(address, 2, 4096, 32, 128)));
+    CHECK(zero(gpumb_coalesce_strided(4, 1, 0, 32, huge, huge - 1)));
+    CHECK(zero(gpumb_coalesce_strided(4, 1, 0, 32, 63, 128)));
+    CHECK(!zero(gpumb_coalesce_strided(4, UINT64_MAX, UINT64_MAX, 32, 4096, 128)));
+    CHECK(zero(gpumb_coalesce_subdomains(4, huge, 1, huge, 32, 32, 128)));
+    CHECK(zero(gpumb_coalesce_subdomains(huge, 64, 8, 2, 32, 32, 128)));
+    CHECK(zero(gpumb_coalesce_subdomains(4, 64, 8, 2, 32, huge, 128)));
+    CHECK(zero(gpumb_coalesce_subdomains(4, 64, 8, 2, 32, huge - 1, huge)));
+    const gpumb_coalescing m = gpumb_coalesce_subdomains(4, 4096, 8, 1 << 30, 32, 32, 128);
+    CHECK(m.bytes == UINT64_C(4) * 4096 << 30);
+    CHECK(m.sectors == UINT64_C(4) * 4096 / 32 << 30);
+}
+
 static void test_out_of_range(void)
 {
     static const uint64_t address[] = {0, 4};
@@ -580,6 +600,7 @@ int main(void)
     test_subdomains_all();
     test_subdomains_as_strided();
     test_out_of_range();
+    test_huge();
     test_top();
     return CHECK_SUMMARY();
 }

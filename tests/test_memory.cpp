@@ -95,6 +95,20 @@ static void test_no_such_kind()
             fake_run(1e-3);
         CHECK(has(gpumb_last_result(g)->reason, "gpumb_alloc_kind: there is no kind "));
     }
+    for (int kind : {-1, 6, 1 << 30}) { // 6: GPUMB_TIMING_GIVEN, not to be set
+        gpumb_set_timing(g, (gpumb_timing)kind);
+        GPUMB_MEASURE(g, "timed")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_set_timing: there is no kind "));
+        gpumb_set_cache(g, (gpumb_cache)kind);
+        GPUMB_MEASURE(g, "cold")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_set_cache: there is no kind "));
+        gpumb_advise(g, gpumb_alloc_kind(g, GPUMB_MEMORY_MANAGED, 64), (gpumb_advice)kind);
+        GPUMB_MEASURE(g, "advised")
+            fake_run(1e-3);
+        CHECK(has(gpumb_last_result(g)->reason, "gpumb_advise: there is no kind "));
+    }
     gpumb_close(g);
 }
 

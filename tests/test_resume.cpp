@@ -129,7 +129,7 @@ static void sweeps(gpumb *g)
             gpumb_set_verify(g, n == 3 && form == 1 ? wrong : right, &value);
             if (n == 2 && form == 1)
                 gpumb_skip(g, "not here");
-            GPUMB_MEASURE(g, "kernel, \"quoted\"") {
+            GPUMB_MEASURE(g, "kernel, \"not \xff UTF-8\"") {
                 work(&runs, 1e-4 * (double)(n + 3 * form + 1));
             }
         }
@@ -610,7 +610,7 @@ static void test_replayed_settings()
 static void test_replayed_older()
 {
     clean();
-    const std::string kernel = "sweeps,\"kernel, \"\"quoted\"\"\",hip,";
+    const std::string kernel = "sweeps,\"kernel, \"\"not ? UTF-8\"\"\",hip,";
     store("w.csv", "bench,kernel,backend,status,median_s,ci_lo_s,ci_hi_s,processes,process_lo_s,"
                    "process_hi_s,process_medians_s,peak_gbps,link_gbps,n,form,z last\n" +
                        kernel + "ok,3e-4,2e-4,4e-4,,,,,,,1,plain,0.5\n" + kernel +
@@ -696,9 +696,9 @@ static void test_replayed_of_another()
     } cases[] = {
         {NOT, NULL},
         {BYTES, "2 rows of another program, or of this one before a change: sweeps/kernel, "
-                "\"quoted\" form=plain n=2 states other bytes than its row"},
+                "\"not ? UTF-8\" form=plain n=2 states other bytes than its row"},
         {ELEMENTS, "1 row of another program, or of this one before a change: sweeps/kernel, "
-                   "\"quoted\" form=plain n=3 states other elements than its row"},
+                   "\"not ? UTF-8\" form=plain n=3 states other elements than its row"},
         {TIMING, "2 rows of another program, or of this one before a change: times/late late=-7 is "
                  "to be timed in another way than its row was"},
         {APART, "2 rows of another program, or of this one before a change: sweeps/other share=0.1 "

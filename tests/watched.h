@@ -26,7 +26,8 @@ static int kind_of_bytes(...)
 #define GPUMB_LAUNCH(kernel, blocks, ...)                                                          \
     do {                                                                                           \
         if (!launched(#kernel, (uint64_t)(blocks), kind_of_bytes(__VA_ARGS__)))                    \
-            gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(blocks, __VA_ARGS__);              \
+            gpumbi_launch(                                                                         \
+                #kernel, 0, [=]() { return kernel; }, kernel, blocks, __VA_ARGS__);                \
     } while (0)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
