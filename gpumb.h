@@ -334,7 +334,8 @@ GPUMB_API int gpumb_ok(const gpumb *g);
 
 /* Completes the files, prints the summary, frees everything. Returns the exit code for main() to
  * return: a program that ends without this call has what is open closed all the same, and a line
- * says which code was lost. */
+ * says which code was lost. What uses a context afterwards, or in another thread, does nothing, and
+ * a line says so; a second call returns GPUMB_EXIT_ERROR. */
 GPUMB_API int gpumb_close(gpumb *g);
 
 /* The settings in force. */
@@ -845,7 +846,9 @@ GPUMB_API int gpumbi_region_next(gpumb *g);
 GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
- * runs once, so that `break` and `continue` alike end one run of the body. */
+ * runs once, so that `break` and `continue` alike end one run of the body; left by return, goto or
+ * an exception, it has no row, and the run fails. A name is one line of UTF-8: other characters
+ * become blanks or question marks. */
 #define GPUMB_MEASURE(g, name) GPUMBI_REGION(gpumbi_measure_begin((g), (name)))
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written.
@@ -3805,9 +3808,10 @@ static inline uint64_t gpumbi_ratios_after(const gpumbi_turns *t, uint64_t round
     return count;
 }
 
-/* By how much what ran before matters more for the one lane than for the other, as a logarithm:
- * 1 if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure; else 2. Sums how much longer the first takes after lane j than after itself, and the second after
- * the first lane than after j: what j does to all that follow, itself included, cancels, and leaves
+/* By how much what ran before matters more for the one lane than for the other, as a logarithm: 1
+ * if it is more than a quarter of delta for sure; 0 if it is less than `least` for sure; else 2.
+ * Sums how much longer the first takes after lane j than after itself, and the second after the
+ * first lane than after j: what j does to all that follow, itself included, cancels, and leaves
  * what is compared round by round alone, too. */
 static inline int gpumbi_carries_over(const gpumbi_turns *t, uint64_t rounds, double delta,
                                       double least, int stopped, double *scratch)
@@ -7231,7 +7235,7 @@ typedef struct gpumbi_tool {
         /* It is reached. 1: it is not to run now, or not as usual. */
         int (*takes)(gpumb *g, const char *name, gpumb_result *result);
         void (*starts)(gpumb *g, gpumbi_sampler *s); /* it is about to run */
-        void (*left)(gpumb *g);                      /* its body was left by return or goto */
+        void (*left)(gpumb *g); /* its body was left in another way than its end */
     } region;
     struct {
         void (*make)(gpumb *g, gpumbi_sampler *s); /* a region is to become one */
@@ -10097,8 +10101,8 @@ static inline void gpumbi_region_left(gpumb *g)
     g->region.active = NULL;
     if (s && gpumbi_captured(s))
         (void)gpumbi_dev_capture_end(g->stream, NULL);
-    gpumbi_say("region \"%s\" was left by return or goto, or has a gpumb_...() call in it: its row "
-               "is dropped",
+    gpumbi_say("region \"%s\" was left by return, goto or an exception, or has a gpumb_...() call "
+               "in it: its row is dropped",
                s ? s->result.kernel : "");
     if (s && !g->interleave.open)
         gpumbi_release(g, s);
@@ -11579,8 +11583,8 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     for (int i = 0; i < g->sweep.here.depth; i++)
         if (!strcmp(g->columns.name[g->sweep.axis[i].column], name)) {
             gpumbi_say(
-                "sweep over %s starts inside itself: leave a body by continue, not by return "
-                "or goto%s; nested sweeps need different names",
+                "sweep over %s starts inside itself: leave a body by continue, not by return, "
+                "goto or an exception%s; nested sweeps need different names",
                 name, gpumbi_null_hint(g));
             gpumbi_mark_failed(g);
             while (g->sweep.here.depth > i)
@@ -11616,9 +11620,10 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
 static inline void gpumbi_close_sweeps(gpumb *g)
 {
     if (g->sweep.here.depth && gpumbi_working(g)) {
-        gpumbi_say("%s: sweep over %s was left by return or goto: use continue%s", g->bench,
-                   g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_null_hint(g));
+        gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
+                   "continue%s; regions behind it count as its own%s",
+                   g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_null_hint(g), g->sweep.enumerating ? ", and were not measured" : "");
         gpumbi_mark_failed(g);
     }
     while (g->sweep.here.depth)
@@ -11922,7 +11927,7 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
     if (g->sweep.here.depth <= a->depth) /* closed by one of its own name inside it */
         return 0;
     while (g->sweep.here.depth > a->depth + 1) {
-        gpumbi_say("sweep over %s was left by return or goto: use continue%s",
+        gpumbi_say("sweep over %s was left by break, return, goto or an exception: use continue%s",
                    g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
                    gpumbi_null_hint(g));
         gpumbi_mark_failed(g);
@@ -12723,18 +12728,6 @@ static inline void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *r
 
 static int gpumbi_held_streams; /* bit i: standard stream i was closed, and is held */
 
-/* A closed standard stream would give its number to the next file that is opened. */
-static inline void gpumbi_hold_streams(gpumb *g)
-{
-    gpumbi_file_state about;
-    for (int fd = 0; fd <= 2; fd++)
-        if (gpumbi_fstat(fd, &about) && errno == EBADF) {
-            gpumbi_held_streams |= 1 << fd;
-            if (!fopen(GPUMBI_NOWHERE, "r+"))
-                gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
-        }
-}
-
 /* Finds out where a sink writes to: to standard output, by whatever name, straight to what is no
  * regular file, or to a name in a folder without links, since the program may change its own.
  * Returns what is wrong. */
@@ -13125,10 +13118,18 @@ static inline void gpumbi_sink_close(gpumb *g, int kind)
 }
 
 /* Before the first file is opened. */
+/* A closed standard stream would give its number to the next file that is opened. */
 static inline void gpumbi_files_begin(gpumb *g)
 {
+    gpumbi_file_state about;
     for (int i = 0; i < GPUMBI_SINKS; i++)
         g->sinks.sink[i].fd = -1;
+    for (int fd = 0; fd <= 2; fd++)
+        if (gpumbi_fstat(fd, &about) && errno == EBADF) {
+            gpumbi_held_streams |= 1 << fd;
+            if (!fopen(GPUMBI_NOWHERE, "r+"))
+                gpumbi_end(g, GPUMB_EXIT_ERROR, "standard stream %d is closed; open it", fd);
+        }
 }
 
 /* Rows go as JSON to a file that is open, and called `name`, in place of what was asked for. */
@@ -14288,7 +14289,8 @@ static inline void gpumbi_interleave_left(gpumb *g)
 {
     if (!g->interleave.open)
         return;
-    gpumbi_say("GPUMB_INTERLEAVE was left by break, return or goto: its rows are dropped");
+    gpumbi_say("GPUMB_INTERLEAVE was left by break, return, goto or an exception: its rows, and "
+               "those of regions behind it, are dropped");
     gpumbi_interleave_free(g);
     gpumbi_mark_failed(g);
 }
@@ -16175,16 +16177,13 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
 
 static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char *value)
 {
-    (void)option, (void)value;
-    gpumbi_print(stdout, "usage: %s [options]\n", g->program);
-    fputs(gpumb_help_text(), stdout);
-    gpumbi_said(g);
-}
-
-static inline void gpumbi_version_option(gpumb *g, gpumbi_option option, const char *value)
-{
-    (void)option, (void)value;
-    printf("gpumb %s\n", GPUMB_VERSION);
+    (void)value;
+    if (option == GPUMBI_OPTION_VERSION) {
+        puts("gpumb " GPUMB_VERSION);
+    } else {
+        gpumbi_print(stdout, "usage: %s [options]\n", g->program);
+        fputs(gpumb_help_text(), stdout);
+    }
     gpumbi_said(g);
 }
 
@@ -16243,12 +16242,6 @@ static inline void gpumbi_device_option(gpumb *g, gpumbi_option option, const ch
         s->device = (int)gpumbi_integer_option(g, option, value, 0, INT_MAX, "is too large");
 }
 
-static inline void gpumbi_processes_option(gpumb *g, gpumbi_option option, const char *value)
-{
-    g->settings.processes =
-        (int)gpumbi_integer_option(g, option, value, 1, 100, "must be 1 to 100");
-}
-
 static inline void gpumbi_samples_option(gpumb *g, gpumbi_option option, const char *value)
 {
     int64_t least = 0, most = 0;
@@ -16287,30 +16280,29 @@ static inline void gpumbi_size_option(gpumb *g, gpumbi_option option, const char
     g->settings.full = full;
 }
 
-static inline void gpumbi_seed_option(gpumb *g, gpumbi_option option, const char *value)
+static inline void gpumbi_whole_option(gpumb *g, gpumbi_option option, const char *value)
 {
-    g->settings.seed = gpumbi_integer_option(g, option, value, 1, UINT64_MAX, "must be 1 or more");
+    const int seed = option == GPUMBI_OPTION_SEED;
+    const uint64_t number = gpumbi_integer_option(g, option, value, 1, seed ? UINT64_MAX : 100,
+                                                  seed ? "must be 1 or more" : "must be 1 to 100");
+    if (seed)
+        g->settings.seed = number;
+    else
+        g->settings.processes = (int)number;
 }
 
 static const struct {
     gpumbi_option option;
     void (*take)(gpumb *g, gpumbi_option option, const char *value);
-} gpumbi_own_options[] = {{GPUMBI_OPTION_LIST, gpumbi_list_option},
-                          {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
-                          {GPUMBI_OPTION_AXIS, gpumbi_axis_option},
-                          {GPUMBI_OPTION_QUICK, gpumbi_size_option},
-                          {GPUMBI_OPTION_FULL, gpumbi_size_option},
-                          {GPUMBI_OPTION_SEED, gpumbi_seed_option},
-                          {GPUMBI_OPTION_DEVICE, gpumbi_device_option},
-                          {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
-                          {GPUMBI_OPTION_WARMUP, gpumbi_seconds_option},
-                          {GPUMBI_OPTION_LEAST, gpumbi_seconds_option},
-                          {GPUMBI_OPTION_PROFILE, gpumbi_profile_option},
-                          {GPUMBI_OPTION_EXPECT, gpumbi_expect_option},
-                          {GPUMBI_OPTION_PROCESSES, gpumbi_processes_option},
-                          {GPUMBI_OPTION_HELP, gpumbi_help_option},
-                          {GPUMBI_OPTION_EXPLAIN, gpumbi_explain},
-                          {GPUMBI_OPTION_VERSION, gpumbi_version_option}};
+} gpumbi_own_options[] = {
+    {GPUMBI_OPTION_LIST, gpumbi_list_option},       {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
+    {GPUMBI_OPTION_AXIS, gpumbi_axis_option},       {GPUMBI_OPTION_QUICK, gpumbi_size_option},
+    {GPUMBI_OPTION_FULL, gpumbi_size_option},       {GPUMBI_OPTION_SEED, gpumbi_whole_option},
+    {GPUMBI_OPTION_DEVICE, gpumbi_device_option},   {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
+    {GPUMBI_OPTION_WARMUP, gpumbi_seconds_option},  {GPUMBI_OPTION_LEAST, gpumbi_seconds_option},
+    {GPUMBI_OPTION_PROFILE, gpumbi_profile_option}, {GPUMBI_OPTION_EXPECT, gpumbi_expect_option},
+    {GPUMBI_OPTION_PROCESSES, gpumbi_whole_option}, {GPUMBI_OPTION_HELP, gpumbi_help_option},
+    {GPUMBI_OPTION_EXPLAIN, gpumbi_explain},        {GPUMBI_OPTION_VERSION, gpumbi_help_option}};
 
 static inline void gpumbi_one_option(gpumb *g, gpumbi_option option, const char *value)
 {
@@ -16525,7 +16517,6 @@ static inline gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
     gpumb *g = gpumbi_new(argc > 0 ? argv[0] : NULL);
     const size_t bytes = (size_t)argc * sizeof *argv;
     char **kept = own && bytes ? (char **)gpumbi_allocate(g, bytes) : NULL;
-    gpumbi_hold_streams(g);
     const int count = gpumbi_options_open(g, argc, argv, kept);
     gpumbi_start(g);
     if (kept && count) {

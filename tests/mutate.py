@@ -283,7 +283,7 @@ MUTATIONS = [
     ("order", "= (uint64_t)g->rows.count << 32;", "= 0;"),
     (
         "profiler",
-        "gpumbi_interleave_takes, NULL, gpumbi_interleave_abandon",
+        "gpumbi_interleave_takes, NULL, gpumbi_interleave_free",
         "gpumbi_interleave_takes, NULL, NULL",
     ),
     ("profiler", "profiled |= s->profiled;", "profiled = s->profiled;"),
@@ -353,7 +353,7 @@ MUTATIONS = [
         "shorter ? time[0] / time[2] : time[1] / time[0]",
         "shorter ? time[1] / time[0] : time[0] / time[2]",
     ),
-    ("expect", "ok = r->status == GPUMB_STATUS_OK, all", "ok = 1, all"),
+    ("expect", "ok = r->status == GPUMB_STATUS_OK, unit", "ok = 1, unit"),
     ("expect", "if (o->status != GPUMB_STATUS_OK || other == row ||", "if (other == row ||"),
     ("expect", "other == row ||", ""),
     ("expect", "extreme ? extreme < 0 : !e->at_least", "extreme ? extreme > 0 : !e->at_least"),
@@ -365,7 +365,7 @@ MUTATIONS = [
     # ---- command line ----
     ("golden", "most > 10000000)", "most > 100000000)"),
     ("golden", "least < 1 || most < least", "least < 0 || most < least"),
-    ("golden", "value, 1, 100,", "value, 1, 101,"),
+    ("golden", "UINT64_MAX : 100,", "UINT64_MAX : 101,"),
     ("golden", "number < 0 || (number == 0 && !zero)", "number < 0"),
     ("golden", "0, INT_MAX, \"is too large\"", "0, UINT32_MAX, \"is too large\""),
     ("options", "!*end && number >= 0", "number >= 0"),

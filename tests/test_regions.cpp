@@ -984,6 +984,72 @@ static void test_left_interleave()
     close(g, GPUMB_EXIT_FAILED);
 }
 
+// Exceptions that leave a body, a lane or a sweep: a message each names them, and what follows is
+// measured, or said not to be.
+static void measure_after(gpumb *g)
+{
+    GPUMB_MEASURE(g, "after") {
+        fake_run(1e-3);
+    }
+}
+
+static void test_exceptions()
+{
+    gpumb *g = open(settings());
+    try {
+        GPUMB_MEASURE(g, "throws") {
+            throw 1;
+        }
+    } catch (int) {
+    }
+    measure_after(g);
+    CHECK(strstr(heard.c_str(), "region \"throws\" was left by return, goto or an exception"));
+    CHECK_INT(gpumb_row_count(g), 1);
+    CHECK_STR(gpumb_last_result(g)->kernel, "after");
+    close(g, GPUMB_EXIT_FAILED);
+
+    g = open(settings());
+    int runs = 0;
+    try {
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "base") {
+                fake_run(1e-3);
+            }
+            GPUMB_MEASURE(g, "throws") {
+                if (++runs == 5)
+                    throw 1;
+                fake_run(1e-3);
+            }
+        }
+    } catch (int) {
+    }
+    CHECK_INT(runs, 5);
+    measure_after(g);
+    CHECK(strstr(heard.c_str(), "region \"throws\" was left by return, goto or an exception"));
+    CHECK_INT(gpumb_row_count(g), 1);
+    CHECK_STR(gpumb_last_result(g)->kernel, "after");
+    close(g, GPUMB_EXIT_FAILED);
+
+    for (int enumerates = 0; enumerates < 2; enumerates++) {
+        g = open(settings());
+        try {
+            GPUMB_SWEEP_LIST(g, n, 1, 2, 3) {
+                GPUMB_MEASURE(g, "swept") {
+                    fake_run(1e-3);
+                }
+                if (n == 2 && (enumerates || gpumb_row_count(g) == 2))
+                    throw 1;
+            }
+        } catch (int) {
+        }
+        measure_after(g);
+        close(g, GPUMB_EXIT_FAILED);
+        CHECK(
+            strstr(heard.c_str(), "sweep over n was left by break, return, goto or an exception"));
+        CHECK_INT(strstr(heard.c_str(), "and were not measured") != NULL, enumerates);
+    }
+}
+
 // Text that is too long is cut, not inside a character.
 static void test_cut_names()
 {
@@ -1085,6 +1151,7 @@ int main()
     test_advice();
     test_earlier_error();
     test_left_interleave();
+    test_exceptions();
     test_cut_names();
     test_stream();
     test_elsewhere();
