@@ -143,6 +143,14 @@ A context belongs to one thread.
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
+#elif defined(CUDART_VERSION) || defined(HIP_VERSION) /* a host compiler, the GPU's runtime */
+#if defined(GPUMB_IMPLEMENTATION)
+#error "gpumb: it has kernels: compile it with nvcc or hipcc, or leave the GPU's header out"
+#elif defined(CUDART_VERSION)
+#define GPUMB_BACKEND_CUDA
+#else
+#define GPUMB_BACKEND_HIP
+#endif
 #else
 #define GPUMB_BACKEND_CPU
 #endif

@@ -398,8 +398,35 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
 done
 nvcc=$first_nvcc
 
-# As MSVC would read it under nvcc, as far as clang can tell: see msvc.h.
 toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
+
+# Files of a host compiler that include the GPU's runtime: its declarations, no kernels.
+cat >$dir/runtime.c <<'END'
+#include <cuda_runtime.h>
+
+#include "gpumb.h"
+
+int main(int argc, char **argv)
+{
+    gpumb *g = gpumb_open(argc, argv);
+    gpumb_buffer *b = gpumb_alloc(g, 1 << 20);
+    const uint3 three = {1, 2, 3};
+    GPUMB_SWEEP_POW2(g, n, 1, 4)
+        GPUMB_MEASURE(g, "memset")
+            cudaMemsetAsync(gpumb_data(b), (int)three.x, (size_t)n, (cudaStream_t)gpumb_stream(g));
+    return gpumb_close(g);
+}
+END
+if [ -f "$toolkit/include/cuda_runtime.h" ]; then
+    for try in 'gcc -std=c99' 'g++ -x c++ -std=c++11' 'clang++ -x c++ -std=c++20'; do
+        found "${try%% *}" || continue
+        compile="$try $warnings -I. -isystem $toolkit/include -o \$out -c $dir/runtime.c"
+        add "$compile"
+        add "refuses $compile -DGPUMB_IMPLEMENTATION"
+    done
+fi
+
+# As MSVC would read it under nvcc, as far as clang can tell: see msvc.h.
 if found clang && found $mingw-g++ && [ -f "$toolkit/include/cuda_runtime_api.h" ]; then
     compile="clang --target=x86_64-pc-windows-msvc -fms-compatibility-version=19.40 -fsyntax-only"
     compile="$compile -include tests/msvc.h -I. -isystem $toolkit/include -DGPUMB_BACKEND_CUDA"
