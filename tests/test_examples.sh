@@ -189,7 +189,7 @@ if [ -e README.md ]; then
 static const int emulated = (fake_reset(), fake_backend = "cpu", 1);
 #undef GPUMB_LAUNCH
 #define GPUMB_LAUNCH(kernel, ...) \
-    (fake_run(1e-3), gpumbi_kernel(#kernel, 0, [=]() { return kernel; })(__VA_ARGS__))
+    (fake_run(1e-3), gpumbi_launch(#kernel, 0, [=]() { return kernel; }, kernel, __VA_ARGS__))
 #include "examples/08_grader.cu"
 END
     grader="--budget 0.2 --warmup 0.01 --samples 6:6"
