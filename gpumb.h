@@ -42,6 +42,7 @@ CONTENTS (search for the words in capitals)
         EXPECT              --expect
         COMMAND LINE        options and their errors
         PROGRAM             open, run benchmarks
+        WITHOUT MACROS      the macros' loops as functions
         COALESCING          sectors and lines of a warp's access
         KERNEL FAMILIES     on request: copy, zcopy, strided, reductions, n-body
     REVISION HISTORY
@@ -1017,6 +1018,54 @@ typedef const char *gpumbi_name;
 #define GPUMBI_14(m, a, b, x, ...) m(a, b, x) GPUMBI_13(m, a, b, __VA_ARGS__)
 #define GPUMBI_15(m, a, b, x, ...) m(a, b, x) GPUMBI_14(m, a, b, __VA_ARGS__)
 #define GPUMBI_16(m, a, b, x, ...) m(a, b, x) GPUMBI_15(m, a, b, __VA_ARGS__)
+
+/* ---- without macros -------------------------------------------------------------------------- */
+
+#if !defined(GPUMB_STATIC)
+
+/* The same for languages without C's preprocessor or variable arguments, not with GPUMB_STATIC: a
+ * function of yours, with a pointer of yours, in place of a block. It is called as often as a block
+ * would run, in the calling thread; NULL does nothing. A result other than 0 says that it can't go
+ * on: it is not called again, and is what the function here returns. No exception may pass through
+ * these functions: catch it, and return 1. */
+typedef int (*gpumb_body)(gpumb *g, void *user);
+typedef int (*gpumb_value_body)(gpumb *g, int64_t value, void *user);
+typedef int (*gpumb_real_body)(gpumb *g, double value, void *user);
+
+/* As GPUMB_MEASURE. Where the body fails, the row is skipped, with the reason that it has given by
+ * gpumb_skip_text(). */
+GPUMB_API int gpumb_run_region(gpumb *g, const char *name, gpumb_body body, void *user);
+
+/* As GPUMB_INTERLEAVE: the body has the regions in it. Where it fails, see gpumb_abandon(). */
+GPUMB_API int gpumb_run_interleave(gpumb *g, gpumb_body body, void *user);
+
+/* As GPUMB_SWEEP_ARRAY, _REAL_ARRAY and _STRINGS, whose bodies get the index of a name. Where one
+ * fails, see gpumb_abandon(). */
+GPUMB_API int gpumb_run_sweep(gpumb *g, const char *axis, const int64_t *values, size_t count,
+                              gpumb_value_body body, void *user);
+GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *values, size_t count,
+                                    gpumb_real_body body, void *user);
+GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
+                                    size_t count, gpumb_value_body body, void *user);
+
+/* Ends the region, the interleave and the sweeps under way, for a program that goes on behind an
+ * exception: their finished rows stay, the others are dropped, and the run counts as failed. Does
+ * nothing where nothing is under way. */
+GPUMB_API void gpumb_abandon(gpumb *g);
+
+/* gpumb_skip(), gpumb_reason() and gpumb_note() of a text as it is. */
+GPUMB_API void gpumb_skip_text(gpumb *g, const char *text);
+GPUMB_API void gpumb_reason_text(gpumb *g, const char *text);
+GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
+
+/* What a CSV file has in a column of a row, copied to `text` with its 0, cut to `size` bytes.
+ * Returns its whole length; -1, and an empty text, if there is no such row or column. */
+GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
+
+/* "0.1.0" */
+GPUMB_API const char *gpumb_version(void);
+
+#endif
 
 /* ---- a model of coalescing ------------------------------------------------------------------- */
 
@@ -16603,6 +16652,129 @@ GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, siz
 {
     return gpumb_run(gpumb_open(argc, argv), list, count);
 }
+
+/* ================================================================================================
+ * WITHOUT MACROS
+ *
+ * Keeps no state: the macros' loops as functions, which other languages can call.
+ */
+#if !defined(GPUMB_STATIC)
+
+GPUMB_API const char *gpumb_version(void)
+{
+    return GPUMB_VERSION;
+}
+
+GPUMB_API void gpumb_abandon(gpumb *g)
+{
+    g = gpumbi_context(g);
+    if (!g->region.in_body && !g->interleave.open && !g->sweep.here.depth)
+        return;
+    gpumbi_say("%s: abandoned: rows that are not finished are dropped", g->bench);
+    gpumbi_leave_body(g);
+    gpumbi_interleave_free(g);
+    for (int left = g->sweep.here.depth; left > 0; left--) {
+        gpumbi_axis_pop(g);
+        if (left == 1)
+            gpumbi_sweep_end(g);
+    }
+    gpumbi_mark_failed(g);
+}
+
+GPUMB_API int gpumb_run_region(gpumb *g, const char *name, gpumb_body body, void *user)
+{
+    int code = 0;
+    g = gpumbi_context(g);
+    GPUMB_MEASURE(g, name) {
+        code = code || !body ? code : body(g, user);
+        if (code && !*gpumbi_trouble(g))
+            gpumb_skip(g, "its body returned %d", code);
+    }
+    return code;
+}
+
+GPUMB_API int gpumb_run_interleave(gpumb *g, gpumb_body body, void *user)
+{
+    int code = 0;
+    for (g = gpumbi_interleave_begin(g); !code && gpumbi_interleave_next(g);)
+        code = body ? body(g, user) : 0;
+    if (code)
+        gpumb_abandon(g);
+    return code;
+}
+
+/* Either body; the axis is of reals if `real` is there. */
+static inline int gpumbi_run_axis(gpumb_axis *a, gpumb_value_body body, gpumb_real_body real,
+                                  void *user)
+{
+    gpumb *const g = a->owner;
+    int code = 0;
+    while (!code && gpumbi_axis_next(a))
+        code = real   ? real(g, gpumbi_axis_real(a), user)
+               : body ? body(g, gpumbi_axis_value(a), user)
+                      : 0;
+    if (code)
+        gpumb_abandon(g);
+    return code;
+}
+
+GPUMB_API int gpumb_run_sweep(gpumb *g, const char *axis, const int64_t *values, size_t count,
+                              gpumb_value_body body, void *user)
+{
+    return gpumbi_run_axis(gpumbi_sweep_list(g, axis, values, count), body, NULL, user);
+}
+
+GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *values, size_t count,
+                                    gpumb_real_body body, void *user)
+{
+    return gpumbi_run_axis(gpumbi_sweep_reals(g, axis, values, count), NULL, body, user);
+}
+
+GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
+                                    size_t count, gpumb_value_body body, void *user)
+{
+    return gpumbi_run_axis(gpumbi_sweep_names(g, axis, names, count), body, NULL, user);
+}
+
+GPUMB_API void gpumb_skip_text(gpumb *g, const char *text)
+{
+    gpumb_skip(g, text ? "%s" : NULL, text);
+}
+
+GPUMB_API void gpumb_reason_text(gpumb *g, const char *text)
+{
+    gpumb_reason(g, text ? "%s" : NULL, text);
+}
+
+GPUMB_API void gpumb_note_text(gpumb *g, const char *text)
+{
+    if (text)
+        gpumb_note(g, "%s", text);
+}
+
+GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size)
+{
+    gpumbi_line line;
+    gpumbi_number number;
+    char cell[GPUMBI_CELL];
+    const char *found = NULL;
+    g = gpumbi_context(g);
+    const int known = column && column[0] && row < gpumb_row_count(g);
+    const int fixed = known ? gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, column, -1)
+                            : GPUMBI_COLUMNS_FIXED;
+    if (fixed < GPUMBI_COLUMNS_FIXED) {
+        gpumbi_row_line(g, g->rows.at[row], &line);
+        found = gpumbi_field_text(&gpumbi_row_fields[fixed], &line, &line.result, cell);
+    }
+    for (int c = 0; c < g->columns.count && known && !found; c++)
+        if (!strcmp(g->columns.name[c], column))
+            found = gpumbi_column_text(g->rows.at[row], c, 0, &number);
+    if (text && size)
+        gpumbi_copy_text(text, size, found);
+    return found ? (int)strlen(found) : -1;
+}
+
+#endif /* GPUMB_STATIC */
 
 #ifdef __cplusplus
 } /* extern "C" */

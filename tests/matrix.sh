@@ -66,9 +66,11 @@ any_function functions[] = {
 END
 awk '
     /^ \* IMPLEMENTATION/ { exit }
-    /^\/\* ---- / && kernels { print "#endif" }
+    /^\/\* ---- / && (kernels || calls) { print "#endif" }
     /^\/\* ---- / { kernels = /coalescing|reference kernels|reductions|n-body/ }
+    /^\/\* ---- / { calls = /without macros/ }
     /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
+    /^\/\* ---- / && calls { print "#ifndef GPUMB_STATIC" }
     /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
         name = substr($0, RSTART, RLENGTH - 1)
         asked = name ~ /_(z?copy|subdomains|(check_)?strided|reduc[a-z_]*|nbody[a-z_]*)$/ &&

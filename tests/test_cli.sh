@@ -408,7 +408,7 @@ if command -v python3 >/dev/null 2>&1; then
     with_files x 0 $quick --filter odd
     cat >"$tmp/names.py" <<'END'
 import csv, json, sys
-kernel = 'a "quoted", name | with\na newline and \\'
+kernel = 'a "quoted", name | with a newline and \\'  # one line in all files
 labels = ["plain", 'comma, "quote" | bar']
 with open(sys.argv[1], newline="") as f:
     rows = list(csv.DictReader(f, strict=True))

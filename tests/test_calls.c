@@ -1,0 +1,212 @@
+/* test_calls.c - the macros' loops as functions: the same rows, failing bodies, nothing lost. */
+#define GPUMB_IMPLEMENTATION
+#define GPUMB_BACKEND_CPU
+#include "gpumb.h"
+
+#include "check.h"
+
+enum { SAMPLES = 6 };
+
+static gpumb *open_quietly(void)
+{
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    settings.warmup_s = -1;
+    settings.min_samples = settings.max_samples = SAMPLES;
+    return gpumb_open_settings("calls", &settings);
+}
+
+/* What a body does, and has seen. */
+typedef struct task {
+    int calls, fails_at; /* 0: never */
+    const char *reason, *name;
+    int64_t values[100];
+    double reals[100];
+} task;
+
+static int work(gpumb *g, void *user)
+{
+    task *t = (task *)user;
+    static volatile double sum;
+    for (int i = 0; i < 1000; i++)
+        sum = sum + 1;
+    if (++t->calls != t->fails_at)
+        return 0;
+    if (t->reason)
+        gpumb_skip_text(g, t->reason);
+    return 7;
+}
+
+static const char *text_of(gpumb *g, size_t row, const char *column)
+{
+    static char text[8][100];
+    static int at;
+    at = (at + 1) % 8;
+    return gpumb_row_text(g, row, column, text[at], sizeof text[0]) < 0 ? "none" : text[at];
+}
+
+static void test_region(void)
+{
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, NULL, {0}, {0}}, fails = t, says = t;
+    fails.fails_at = says.fails_at = 3;
+    says.reason = "100 % of it";
+    CHECK_INT(gpumb_run_region(g, "fine", work, &t), 0);
+    CHECK(t.calls > SAMPLES);
+    CHECK_INT(gpumb_run_region(g, "fails", work, &fails), 7);
+    CHECK_INT(fails.calls, 3);
+    CHECK_INT(gpumb_run_region(g, "says", work, &says), 7);
+    CHECK_INT(gpumb_run_region(g, "nothing", NULL, NULL), 0);
+    CHECK_INT(gpumb_run_region(g, NULL, work, &t), 0);
+    CHECK_INT((int)gpumb_row_count(g), 5);
+    CHECK_STR(text_of(g, 0, "status"), "ok");
+    CHECK_STR(text_of(g, 1, "status"), "skipped");
+    CHECK_STR(text_of(g, 1, "reason"), "its body returned 7");
+    CHECK_STR(text_of(g, 2, "reason"), "100 % of it");
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+static int lanes(gpumb *g, void *user)
+{
+    task *t = (task *)user;
+    task none = {0, 0, NULL, NULL, {0}, {0}};
+    const int code = gpumb_run_region(g, "base", work, &none);
+    return code ? code : gpumb_run_region(g, "other", work, t);
+}
+
+static int lanes_end(gpumb *g, void *user)
+{
+    lanes(g, user);
+    return ((task *)user)->calls > 2 ? 9 : 0;
+}
+
+static void test_interleave(void)
+{
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, NULL, {0}, {0}}, ends = t;
+    CHECK_INT(gpumb_run_interleave(g, lanes, &t), 0);
+    CHECK_INT((int)gpumb_row_count(g), 2);
+    CHECK_STR(text_of(g, 1, "compared_with"), "base");
+    CHECK_INT(gpumb_run_interleave(g, NULL, NULL), 0);
+    CHECK_INT(gpumb_run_interleave(g, lanes_end, &ends), 9);
+    CHECK_INT((int)gpumb_row_count(g), 2); /* theirs are dropped */
+    gpumb_run_region(g, "after", work, &t);
+    CHECK_INT((int)gpumb_row_count(g), 3);
+    CHECK_STR(text_of(g, 2, "kernel"), "after");
+    CHECK_STR(text_of(g, 2, "compared_with"), "");
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+}
+
+static int value_body(gpumb *g, int64_t value, void *user)
+{
+    task *t = (task *)user;
+    task none = {0, 0, NULL, NULL, {0}, {0}};
+    t->values[t->calls % 100] = value;
+    gpumb_run_region(g, t->name, work, &none);
+    return ++t->calls == t->fails_at ? 5 : 0;
+}
+
+static int real_body(gpumb *g, double value, void *user)
+{
+    task *t = (task *)user;
+    task none = {0, 0, NULL, NULL, {0}, {0}};
+    t->reals[t->calls++ % 100] = value;
+    return gpumb_run_region(g, "real", work, &none);
+}
+
+static int outer_body(gpumb *g, int64_t value, void *user)
+{
+    static const int64_t inner[] = {10, 20};
+    (void)value;
+    return gpumb_run_sweep(g, "inner", inner, 2, value_body, user);
+}
+
+static void test_sweeps(void)
+{
+    static const int64_t values[] = {3, 1, 4};
+    static const double reals[] = {0.5, 1e-3};
+    static const char *const names[] = {"naive", "fast"};
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, "swept", {0}, {0}}, named = t, of_reals = t, nested = t;
+    CHECK_INT(gpumb_run_sweep(g, "n", values, 3, value_body, &t), 0);
+    CHECK_INT((int)gpumb_row_count(g), 3);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_INT((int)gpumb_row_axis(g, i, "n"), (int)values[i]);
+    CHECK_STR(text_of(g, 2, "n"), "4");
+    CHECK_INT(gpumb_run_sweep_reals(g, "alpha", reals, 2, real_body, &of_reals), 0);
+    CHECK_NEAR(gpumb_row_value(g, 4, "alpha"), 1e-3, 0);
+    CHECK_STR(text_of(g, 3, "alpha"), "0.5");
+    CHECK_STR(text_of(g, 3, "n"), "");
+    CHECK_INT(gpumb_run_sweep_names(g, "form", names, 2, value_body, &named), 0);
+    CHECK_STR(text_of(g, 5, "form"), "naive");
+    CHECK_STR(text_of(g, 6, "form"), "fast");
+    CHECK_INT(gpumb_run_sweep(g, "outer", values, 3, outer_body, &nested), 0);
+    CHECK_INT((int)gpumb_row_count(g), 13);
+    CHECK_STR(text_of(g, 12, "inner"), "20");
+    CHECK_INT(gpumb_run_sweep(g, "none", values, 3, NULL, NULL), 0);
+    gpumb_close(g); /* a sweep that measures nothing is a mistake: see test_sweeps */
+}
+
+/* While it enumerates, and where it runs: what is behind it is measured, and what was finished
+ * stays. */
+static void test_left_sweeps(void)
+{
+    static const int64_t values[] = {3, 1, 4};
+    for (int nests = 0; nests < 2; nests++)
+        for (int fails_at = 1; fails_at < 7; fails_at++) {
+            gpumb *g = open_quietly();
+            task t = {0, fails_at, NULL, "swept", {0}, {0}}, after = t;
+            after.fails_at = 0;
+            CHECK_INT(gpumb_run_sweep(g, "n", values, 3, nests ? outer_body : value_body, &t),
+                      nests || fails_at <= 6 ? 5 : 0);
+            CHECK_INT(t.calls, fails_at);
+            const size_t before = gpumb_row_count(g);
+            CHECK_INT(gpumb_run_region(g, "after", work, &after), 0);
+            CHECK_INT((int)gpumb_row_count(g), (int)before + 1);
+            CHECK_STR(text_of(g, before, "kernel"), "after");
+            CHECK_STR(text_of(g, before, "n"), "");
+            CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+        }
+}
+
+static void test_texts(void)
+{
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, NULL, {0}, {0}};
+    char text[4] = "xyz";
+    gpumb_abandon(g); /* nothing is under way */
+    gpumb_set_value(g, "mine", 0.25);
+    gpumb_run_region(g, "a region", work, &t);
+    CHECK_INT(gpumb_row_text(g, 0, "kernel", text, sizeof text), 8);
+    CHECK_STR(text, "a r");
+    CHECK_INT(gpumb_row_text(g, 0, "kernel", NULL, 0), 8);
+    CHECK_STR(text_of(g, 0, "mine"), "0.25");
+    CHECK_INT(gpumb_row_text(g, 0, "no such", text, sizeof text), -1);
+    CHECK_STR(text, "");
+    CHECK_INT(gpumb_row_text(g, 1, "kernel", text, sizeof text), -1);
+    CHECK_INT(gpumb_row_text(g, 0, NULL, text, sizeof text), -1);
+    CHECK_INT(gpumb_row_text(g, 0, "", text, sizeof text), -1);
+    gpumb_skip_text(g, "50 %d");
+    gpumb_run_region(g, "skipped", work, &t);
+    CHECK_STR(text_of(g, 1, "reason"), "50 %d");
+    gpumb_skip_text(g, NULL);
+    gpumb_run_region(g, "skipped", work, &t);
+    CHECK_STR(text_of(g, 2, "reason"), "no reason given");
+    gpumb_note_text(g, "100 %");
+    gpumb_note_text(g, NULL);
+    CHECK_STR(g->table.notes->text, "100 %");
+    gpumb_reason_text(g, "%s");
+    CHECK_STR(g->why, "%s");
+    CHECK_STR(gpumb_version(), GPUMB_VERSION);
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+int main(void)
+{
+    test_region();
+    test_interleave();
+    test_sweeps();
+    test_left_sweeps();
+    test_texts();
+    return CHECK_SUMMARY();
+}
