@@ -62,29 +62,40 @@ static inline double lab_float(uint64_t i)
     return value;
 }
 
-/* For gpumb_set_verify(): each i-th word or float of `out` has to be what a function of the
+/* For gpumb_set_verify(): each i-th word, float or double of `out` has to be what a function of the
  * host says; `most` of them are looked at, spread over the buffer. */
-typedef struct lab_host {
+struct lab_host {
     gpumb_buffer *out;
     unsigned (*word)(uint64_t i, int64_t about);
     double (*real)(uint64_t i, int64_t about); /* in place of that ... */
     int64_t about;
     uint64_t most;
     double tolerance; /* ... as close as that */
-} lab_host;
+    int doubles;      /* 1: 8 bytes each, not 4 */
+
+    lab_host(gpumb_buffer *output, unsigned (*word_at)(uint64_t, int64_t),
+             double (*real_at)(uint64_t, int64_t), int64_t of, uint64_t looks, double close,
+             int has_doubles = 0)
+        : out(output), word(word_at), real(real_at), about(of), most(looks), tolerance(close),
+          doubles(has_doubles)
+    {
+    }
+};
 
 static inline int lab_check(gpumb *g, void *user)
 {
     const lab_host *h = (const lab_host *)user;
-    const uint64_t count = gpumb_size(h->out) / 4;
-    unsigned char *out = (unsigned char *)malloc(4 * count + 1);
-    int right = out && !gpumb_read(g, h->out, 0, out, 4 * count);
+    const uint64_t size = h->doubles ? 8 : 4, count = gpumb_size(h->out) / size;
+    unsigned char *out = (unsigned char *)malloc(size * count + 1);
+    int right = out && !gpumb_read(g, h->out, 0, out, size * count);
     for (uint64_t i = 0; i < count && right; i += count / h->most | 1) {
+        double found = 0;
         float real;
         unsigned word;
-        memcpy(&real, out + 4 * i, sizeof real);
-        memcpy(&word, out + 4 * i, sizeof word);
-        const double found = h->real ? (double)real : (double)word;
+        memcpy(&found, out + size * i, h->doubles ? 8 : 0);
+        memcpy(&real, out + size * i, sizeof real);
+        memcpy(&word, out + size * i, sizeof word);
+        found = h->doubles ? found : h->real ? (double)real : (double)word;
         const double wanted = h->real ? h->real(i, h->about) : (double)h->word(i, h->about);
         right = fabs(found - wanted) <= h->tolerance;
         if (!right)

@@ -36,6 +36,6 @@ int main(int argc, char **argv)
         gpumb_note(g, "%2d bytes: %.0f GB/s, %.0f elements and %.2f blocks a ns",
                    1 << gpumb_row_axis(g, i, "type"), gpumb_row(g, i)->gbps,
                    gpumb_row(g, i)->elements_per_s / 1e9,
-                   gpumb_row(g, i)->elements_per_s / 1e9 / EACH);
+                   gpumb_row(g, i)->elements_per_s / 1e9 / (double)EACH);
     return lab_close(g, __FILE__);
 }
