@@ -1810,8 +1810,8 @@ struct gpumbi_extent {
 };
 
 /* Keeps a parameter out of what its argument decides: a kernel's own parameters do. */
-template <class T> struct gpumbi_as_is {
-    typedef T type;
+template <class Type> struct gpumbi_as_is {
+    typedef Type type;
 };
 
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
