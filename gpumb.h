@@ -1040,7 +1040,7 @@ GPUMB_API int gpumb_run_region(gpumb *g, const char *name, gpumb_body body, void
 GPUMB_API int gpumb_run_interleave(gpumb *g, gpumb_body body, void *user);
 
 /* As GPUMB_SWEEP_ARRAY, _REAL_ARRAY and _STRINGS, whose bodies get the index of a name. Where one
- * fails, see gpumb_abandon(). */
+ * fails, see gpumb_abandon(). An axis without a name ends the context. */
 GPUMB_API int gpumb_run_sweep(gpumb *g, const char *axis, const int64_t *values, size_t count,
                               gpumb_value_body body, void *user);
 GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *values, size_t count,
@@ -16703,6 +16703,15 @@ GPUMB_API int gpumb_run_interleave(gpumb *g, gpumb_body body, void *user)
     return code;
 }
 
+/* Macros make a name of their argument; here it may be missing, which ends the context. */
+static inline int gpumbi_has_name(gpumb *g, const char *axis)
+{
+    if (axis && axis[0])
+        return 1;
+    gpumbi_end(gpumbi_context(g), GPUMB_EXIT_ERROR, "gpumb_run_sweep: its axis has no name");
+    return 0;
+}
+
 /* Either body; the axis is of reals if `real` is there. */
 static inline int gpumbi_run_axis(gpumb_axis *a, gpumb_value_body body, gpumb_real_body real,
                                   void *user)
@@ -16721,19 +16730,25 @@ static inline int gpumbi_run_axis(gpumb_axis *a, gpumb_value_body body, gpumb_re
 GPUMB_API int gpumb_run_sweep(gpumb *g, const char *axis, const int64_t *values, size_t count,
                               gpumb_value_body body, void *user)
 {
-    return gpumbi_run_axis(gpumbi_sweep_list(g, axis, values, count), body, NULL, user);
+    return gpumbi_has_name(g, axis)
+               ? gpumbi_run_axis(gpumbi_sweep_list(g, axis, values, count), body, NULL, user)
+               : GPUMB_EXIT_ERROR;
 }
 
 GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *values, size_t count,
                                     gpumb_real_body body, void *user)
 {
-    return gpumbi_run_axis(gpumbi_sweep_reals(g, axis, values, count), NULL, body, user);
+    return gpumbi_has_name(g, axis)
+               ? gpumbi_run_axis(gpumbi_sweep_reals(g, axis, values, count), NULL, body, user)
+               : GPUMB_EXIT_ERROR;
 }
 
 GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
                                     size_t count, gpumb_value_body body, void *user)
 {
-    return gpumbi_run_axis(gpumbi_sweep_names(g, axis, names, count), body, NULL, user);
+    return gpumbi_has_name(g, axis)
+               ? gpumbi_run_axis(gpumbi_sweep_names(g, axis, names, count), body, NULL, user)
+               : GPUMB_EXIT_ERROR;
 }
 
 GPUMB_API void gpumb_skip_text(gpumb *g, const char *text)

@@ -201,6 +201,18 @@ static void test_texts(void)
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
 }
 
+static void test_no_name(void)
+{
+    static const int64_t values[] = {1, 2};
+    for (int i = 0; i < 2; i++) {
+        gpumb *g = open_quietly();
+        task t = {0, 0, NULL, "swept", {0}, {0}};
+        CHECK_INT(gpumb_run_sweep(g, i ? "" : NULL, values, 2, value_body, &t), GPUMB_EXIT_ERROR);
+        CHECK_INT(t.calls, 0);
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
+    }
+}
+
 int main(void)
 {
     test_region();
@@ -208,5 +220,6 @@ int main(void)
     test_sweeps();
     test_left_sweeps();
     test_texts();
+    test_no_name();
     return CHECK_SUMMARY();
 }
