@@ -417,6 +417,14 @@ MUTATIONS = [
     ("reductions", "n % each != 0 && blockIdx.x == 0", "n % each != 0"),
     ("reductions", "gpumbi_put(total, 0ull);", ""),
     ("reductions", "if (high - high == 0)", "if (1)"),
+    # ---- misuse, and the macros' loops as functions ----
+    ("memory", "if (kind >= 0 && kind < kinds)", "if (kind < kinds)"),
+    ("closed", "if (!gpumbi_is_known(g)) {", "if (0) {"),
+    ("closed", "return GPUMB_EXIT_ERROR;\n    if (g->closed)", "return 0;\n    if (g->closed)"),
+    ("coalescing", "(all - i + period - 1) / period", "all / period"),
+    ("coalescing", "both > GPUMBI_MODEL_BYTES ? 0 :", "both > GPUMBI_MODEL_BYTES * 2 ? 0 :"),
+    ("calls", "        if (left == 1)\n", "        if (left == 0)\n"),
+    ("resume", "copy_line(name, sizeof name, kernel &&", "copy_text(name, sizeof name, kernel &&"),
 ]
 
 
