@@ -126,8 +126,8 @@ A context belongs to one thread.
  *                                  before, sets it; the variable HIP_PLATFORM alone defines none
  *     GPUMB_COPY, GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each costs compile time
- *     GPUMB_NO_KERNELS             compile none of them, nor gpumb_empty(), gpumb_check_copy() and
- *                                  the model of coalescing
+ *     GPUMB_NO_KERNELS             compile none of them, nor gpumb_empty() and gpumb_check_copy()
+ *     GPUMB_COALESCING             the model of coalescing with GPUMB_STATIC, too
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
@@ -217,7 +217,10 @@ A context belongs to one thread.
 
 /* Host C++ between these two is left unoptimised, which halves the time a file takes to compile:
  * inside a timed stretch it does nothing but launch, a few tens of ns each, and count down a
- * batch. */
+ * batch. One region to allocate registers in is gcc's own choice where a file is unoptimised. */
+#define GPUMBI_GCC_UNOPTIMIZED                                                                     \
+    _Pragma("GCC push_options")                                                                    \
+        _Pragma("GCC optimize(\"O0,no-exceptions,omit-frame-pointer,ira-region=one\")")
 #if !defined(__cplusplus) || !defined(__GNUC__) || defined(__HIP_DEVICE_COMPILE__)
 #define GPUMBI_UNOPTIMIZED
 #define GPUMBI_OPTIMIZED
@@ -225,13 +228,10 @@ A context belongs to one thread.
 #define GPUMBI_UNOPTIMIZED _Pragma("clang optimize off")
 #define GPUMBI_OPTIMIZED _Pragma("clang optimize on")
 #elif defined(__CUDACC__) /* 1675: "unrecognized GCC pragma", says the front end; gcc knows it */
-#define GPUMBI_UNOPTIMIZED                                                                         \
-    _Pragma("nv_diag_suppress 1675") _Pragma("GCC push_options")                                   \
-        _Pragma("GCC optimize(\"O0,no-exceptions,omit-frame-pointer\")")
+#define GPUMBI_UNOPTIMIZED _Pragma("nv_diag_suppress 1675") GPUMBI_GCC_UNOPTIMIZED
 #define GPUMBI_OPTIMIZED _Pragma("GCC pop_options") _Pragma("nv_diag_default 1675")
 #else
-#define GPUMBI_UNOPTIMIZED                                                                         \
-    _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0,no-exceptions,omit-frame-pointer\")")
+#define GPUMBI_UNOPTIMIZED GPUMBI_GCC_UNOPTIMIZED
 #define GPUMBI_OPTIMIZED _Pragma("GCC pop_options")
 #endif
 
@@ -1069,9 +1069,11 @@ GPUMB_API const char *gpumb_version(void);
 
 /* ---- a model of coalescing ------------------------------------------------------------------- */
 
-#if !defined(GPUMB_STATIC) || !defined(GPUMB_NO_KERNELS)
+#if !defined(GPUMB_STATIC) || defined(GPUMB_COALESCING)
 
-/* What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
+/* With GPUMB_STATIC: #define GPUMB_COALESCING before the implementation.
+ *
+ * What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
  * pieces that hold them. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors of 32
  * bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
 typedef struct gpumb_coalescing {
@@ -8028,11 +8030,13 @@ typedef struct gpumbi_difference {
 static __device__ void gpumbi_fill_bytes(unsigned char *to, uint64_t bytes, int kind, uint64_t seed)
 {
     const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;
-    GPUMB_GRID_STRIDE(i, words)
-        ((uint64_t *)to)[i] = gpumbi_word(kind, seed, i);
-    GPUMB_GRID_STRIDE(i, bytes - words * 8) {
-        const uint64_t at = words * 8 + i;
-        to[at] = (unsigned char)(gpumbi_word(kind, seed, at / 8) >> at % 8 * 8);
+    GPUMB_GRID_STRIDE(i, bytes - words * 7) {
+        const uint64_t at = i < words ? i * 8 : i + words * 7;
+        const uint64_t word = gpumbi_word(kind, seed, at / 8);
+        if (i < words)
+            ((uint64_t *)to)[i] = word;
+        else
+            to[at] = (unsigned char)(word >> at % 8 * 8);
     }
 }
 
@@ -8041,8 +8045,10 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
                                             uint64_t bytes, gpumbi_difference *difference)
 {
     const uint64_t words = ((uintptr_t)a | (uintptr_t)b) % 8 ? 0 : bytes / 8;
-    GPUMB_GRID_STRIDE(i, words) {
-        unsigned long long differs = ((const uint64_t *)a)[i] ^ ((const uint64_t *)b)[i];
+    GPUMB_GRID_STRIDE(i, bytes - words * 7) {
+        const uint64_t at = i < words ? i * 8 : i + words * 7;
+        unsigned long long differs = i < words ? ((const uint64_t *)a)[i] ^ ((const uint64_t *)b)[i]
+                                               : (uint64_t)(a[at] ^ b[at]);
         if (differs) {
             differs |= differs >> 4;
             differs |= differs >> 2;
@@ -8050,14 +8056,9 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
             differs &= 0x0101010101010101ull;
             const unsigned long long below = (differs & (~differs + 1)) - 1; /* the lowest bit */
             atomicAdd(&difference->count, (unsigned long long)__popcll(differs));
-            atomicMin(&difference->first, i * 8 + (unsigned long long)__popcll(below) / 8);
+            atomicMin(&difference->first, at + (unsigned long long)__popcll(below) / 8);
         }
     }
-    GPUMB_GRID_STRIDE(i, bytes - words * 8)
-        if (a[words * 8 + i] != b[words * 8 + i]) {
-            atomicAdd(&difference->count, 1ull);
-            atomicMin(&difference->first, (unsigned long long)(words * 8 + i));
-        }
 }
 
 /* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
@@ -16801,7 +16802,7 @@ GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *tex
  *
  * Keeps no state: arithmetic on addresses.
  */
-#if !defined(GPUMBI_DEVICE_PASS) && !defined(GPUMB_NO_KERNELS)
+#if !defined(GPUMBI_DEVICE_PASS) && (!defined(GPUMB_STATIC) || defined(GPUMB_COALESCING))
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -66,11 +66,13 @@ any_function functions[] = {
 END
 awk '
     /^ \* IMPLEMENTATION/ { exit }
-    /^\/\* ---- / && (kernels || calls) { print "#endif" }
-    /^\/\* ---- / { kernels = /coalescing|reference kernels|reductions|n-body/ }
+    /^\/\* ---- / && (kernels || calls || model) { print "#endif" }
+    /^\/\* ---- / { kernels = /reference kernels|reductions|n-body/ }
     /^\/\* ---- / { calls = /without macros/ }
+    /^\/\* ---- / { model = /a model of coalescing/ }
     /^\/\* ---- / && kernels { print "#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)" }
     /^\/\* ---- / && calls { print "#ifndef GPUMB_STATIC" }
+    /^\/\* ---- / && model { print "#if !defined(GPUMB_STATIC) || defined(GPUMB_COALESCING)" }
     /^GPUMB_API/ && match($0, /gpumb_[a-z0-9_]+\(/) {
         name = substr($0, RSTART, RLENGTH - 1)
         asked = name ~ /_(z?copy|subdomains|(check_)?strided|reduc[a-z_]*|nbody[a-z_]*)$/ &&
@@ -237,7 +239,7 @@ for compilers in 'gcc g++' 'clang clang++'; do
             '-O2 -DSYSTEM_FIRST') add "$try $only -c $dir/use.c" ;;
             *) add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out" ;;
             esac
-            for mode in '' '-DGPUMB_STATIC' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
+            for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
                 add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done
