@@ -148,6 +148,9 @@ check: ## runs all checks: test, rest, elsewhere, matrix and lint
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
 
+api: ## prints the declarations of gpumb.h as plain C, for generators of bindings
+	@CC='$(CC)' sh examples/languages/declarations.sh
+
 layers: ## prints which section of the header calls which; lint fails where one goes upwards
 	@python3 tests/layers.py --matrix
 
@@ -172,7 +175,7 @@ MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
 .PHONY: all run bench passport report coverage labs fleet trace test rest elsewhere check plots
-.PHONY: figures matrix lint layers mutate clean help always
+.PHONY: figures matrix lint layers api mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -279,6 +279,7 @@ enum {
 /* What the command line sets. Zero in a field means its default. Strings must live until
  * gpumb_close(). */
 typedef struct gpumb_settings {
+    size_t size;          /* bytes of it that the caller knows: gpumb_settings_init(); 0: all */
     double precision;     /* half-width of the 95 % interval to reach, relative to the median; 0.01.
                            * On a GPU less than 0.0015, with event pairs 0.004, is out of reach */
     double budget_s;      /* most seconds of sampling for a row; 2 */
@@ -320,6 +321,8 @@ typedef struct gpumb_settings {
     double least_s; /* seconds of sampling that a row takes at least, within its budget; 0.1:
                      * levels that last for long show. Negative: none */
     int capturable; /* 1: gpumb_set_capturable() for all regions */
+    int no_signals; /* 1: SIGINT, SIGTERM and SIGHUP stay the program's, which loses the rows of the
+                     * files under way if one ends it; quiet contexts leave them alone anyway */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -833,8 +836,8 @@ GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
 /* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; the value of an axis
  * in one: a named value's is its index, from 0; -1: the row has no such axis, or it is of reals;
- * and a value of your own, or of any axis, as a double: NaN where it is not known. There are none
- * while a sweep enumerates. */
+ * and a value of your own, of any axis, or of a column of numbers in CSV files ("median_s"), as a
+ * double: NaN where it is not known. There are none while a sweep enumerates. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
@@ -1061,6 +1064,22 @@ GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
 /* What a CSV file has in a column of a row, copied to `text` with its 0, cut to `size` bytes.
  * Returns its whole length; -1, and an empty text, if there is no such row or column. */
 GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
+
+/* A row as gpumb_row() has it, copied: `size`, up to 65536, is sizeof(gpumb_result) where the
+ * caller was compiled. Members that this library does not know yet are 0. Returns 0, or -1 if there
+ * is no such row. */
+GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t size);
+
+/* The defaults, for a caller whose gpumb_settings has `size` bytes, up to 65536: members are only
+ * added at its end, so that old callers go on working. A member that is set, and that this library
+ * does not know yet, ends the context. */
+GPUMB_API void gpumb_settings_init(gpumb_settings *settings, size_t size);
+
+/* Lines for the user go to `log`, by the thread that has something to say, in place of standard
+ * error; NULL: there again. For all contexts, so before the first of them. The text is the log's
+ * only during the call. */
+typedef void (*gpumb_log)(const char *line, void *user);
+GPUMB_API void gpumb_set_log(gpumb_log log, void *user);
 
 /* "0.1.0" */
 GPUMB_API const char *gpumb_version(void);
@@ -3151,6 +3170,19 @@ static inline void gpumbi_show_progress(char *text)
     gpumbi_progress_length = (int)strlen(text);
 }
 
+#if !defined(GPUMB_STATIC)
+static struct {
+    gpumb_log write;
+    void *user;
+} gpumbi_log;
+
+GPUMB_API void gpumb_set_log(gpumb_log log, void *user)
+{
+    gpumbi_log.write = log;
+    gpumbi_log.user = user;
+}
+#endif
+
 GPUMBI_PRINTF(1, 2)
 static inline void gpumbi_say(const char *format, ...)
 {
@@ -3161,6 +3193,12 @@ static inline void gpumbi_say(const char *format, ...)
     vsnprintf(text + 7, sizeof text - 7, format, arguments);
     va_end(arguments);
     gpumbi_plain(text);
+#if !defined(GPUMB_STATIC)
+    if (gpumbi_log.write) {
+        gpumbi_log.write(text, gpumbi_log.user);
+        return;
+    }
+#endif
     GPUMB_LOG(text);
 }
 
@@ -7355,6 +7393,18 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
     return s;
 }
 
+#if !defined(GPUMB_STATIC)
+GPUMB_API void gpumb_settings_init(gpumb_settings *settings, size_t size)
+{
+    gpumb_settings all = gpumb_settings_default();
+    if (!settings || size < sizeof all.size || size > 65536)
+        return;
+    all.size = size;
+    memset(settings, 0, size);
+    memcpy(settings, &all, size < sizeof all ? size : sizeof all);
+}
+#endif
+
 /* NULL: none is open. */
 static inline void gpumbi_make_current(gpumb *g)
 {
@@ -11354,15 +11404,6 @@ GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis)
     return at && !at->is_real ? at->value : -1;
 }
 
-GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
-{
-    g = gpumbi_context(g);
-    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
-    return at                         ? at->is_real ? gpumbi_as_real(at->value) : (double)at->value
-           : row < gpumb_row_count(g) ? gpumbi_value_of(g, g->rows.at[row]->values, name)
-                                      : NAN;
-}
-
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g)
 {
     g = gpumbi_context(g);
@@ -12453,6 +12494,35 @@ static inline void gpumbi_row_line(const gpumb *g, const gpumbi_row *row, gpumbi
     l->values[0] = 0;
     for (int i = 0; i < row->values->count; i++)
         gpumbi_list(l->values, sizeof l->values, g->columns.name[row->values->at[i].column]);
+}
+
+/* What a fixed column of that name has in a row, made in `text` if it is none; NULL: there is no
+ * such column. */
+static inline const char *gpumbi_row_cell(const gpumb *g, const gpumbi_row *row, const char *column,
+                                          gpumbi_line *line, char text[GPUMBI_CELL])
+{
+    const int i = gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, column, -1);
+    if (i == GPUMBI_COLUMNS_FIXED)
+        return NULL;
+    gpumbi_row_line(g, row, line);
+    return gpumbi_field_text(&gpumbi_row_fields[i], line, &line->result, text);
+}
+
+GPUMB_API double gpumb_row_value(gpumb *g, size_t row, const char *name)
+{
+    gpumbi_line line;
+    char text[GPUMBI_CELL];
+    double value = NAN;
+    g = gpumbi_context(g);
+    const gpumbi_coordinate *at = gpumbi_row_coordinate(g, row, name);
+    if (at)
+        return at->is_real ? gpumbi_as_real(at->value) : (double)at->value;
+    if (!name || row >= gpumb_row_count(g))
+        return NAN;
+    const char *cell = gpumbi_row_cell(g, g->rows.at[row], name, &line, text);
+    if (!cell)
+        return gpumbi_value_of(g, g->rows.at[row]->values, name);
+    return gpumbi_read_number(cell, &value) ? value : NAN;
 }
 
 /* ---- CSV (RFC 4180, lines end in LF) --------------------------------------------------------- */
@@ -16548,7 +16618,7 @@ static inline void gpumbi_start(gpumb *g)
     }
     const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
     gpumbi_table_open(g, s->quiet ? NULL : to_stdout ? stderr : stdout);
-    g->catches_signals = !g->done && measures && !s->quiet; /* quiet ones leave them alone */
+    g->catches_signals = !g->done && measures && !s->quiet && !s->no_signals;
     if (g->catches_signals)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
@@ -16599,8 +16669,15 @@ GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv)
 GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *settings)
 {
     gpumb *g = gpumbi_new(program);
+    const size_t size = settings && settings->size ? settings->size : sizeof *settings;
     if (settings)
-        memcpy(&g->settings, settings, sizeof *settings);
+        memcpy(&g->settings, settings, size < sizeof *settings ? size : sizeof *settings);
+    for (size_t i = sizeof *settings; settings && i < size; i++)
+        if (((const char *)settings)[i])
+            gpumbi_end(g, GPUMB_EXIT_USAGE,
+                       "gpumb_open_settings: byte %llu of the settings is set, gpumb %s knows %llu "
+                       "bytes of them: use a newer library",
+                       (unsigned long long)i, GPUMB_VERSION, (unsigned long long)sizeof *settings);
     gpumbi_start(g);
     return g;
 }
@@ -16773,21 +16850,25 @@ GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *tex
     gpumbi_line line;
     gpumbi_number number;
     char cell[GPUMBI_CELL];
-    const char *found = NULL;
     g = gpumbi_context(g);
     const int known = column && column[0] && row < gpumb_row_count(g);
-    const int fixed = known ? gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, column, -1)
-                            : GPUMBI_COLUMNS_FIXED;
-    if (fixed < GPUMBI_COLUMNS_FIXED) {
-        gpumbi_row_line(g, g->rows.at[row], &line);
-        found = gpumbi_field_text(&gpumbi_row_fields[fixed], &line, &line.result, cell);
-    }
+    const char *found = known ? gpumbi_row_cell(g, g->rows.at[row], column, &line, cell) : NULL;
     for (int c = 0; c < g->columns.count && known && !found; c++)
         if (!strcmp(g->columns.name[c], column))
             found = gpumbi_column_text(g->rows.at[row], c, 0, &number);
     if (text && size)
         gpumbi_copy_text(text, size, found);
     return found ? (int)strlen(found) : -1;
+}
+
+GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t size)
+{
+    const gpumb_result *r = gpumb_row(g, row);
+    if (!r || !result || size > 65536)
+        return -1;
+    memset(result, 0, size);
+    memcpy(result, r, size < sizeof *r ? size : sizeof *r);
+    return 0;
 }
 
 #endif /* GPUMB_STATIC */
@@ -19030,7 +19111,7 @@ GPUMBI_OPTIMIZED
  *            interleaved comparisons, verification, statistics, hardware counters, --strict; CSV,
  *            JSON, Markdown and Google Benchmark's JSON, --resume, --replay, --compare, --expect,
  *            several processes and devices; kernels of copy, zcopy, strided, reductions and n-body;
- *            a model of coalescing; CUDA, HIP and CPU backends
+ *            a model of coalescing; CUDA, HIP and CPU backends; functions for other languages
  *
  * LICENCE
  *

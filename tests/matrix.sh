@@ -239,7 +239,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
             '-O2 -DSYSTEM_FIRST') add "$try $only -c $dir/use.c" ;;
             *) add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out" ;;
             esac
-            for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING' '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
+            for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING' '-DGPUMB_NO_KERNELS' \
+                '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
                 add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done

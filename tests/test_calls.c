@@ -213,6 +213,139 @@ static void test_no_name(void)
     }
 }
 
+static void test_numbers(void)
+{
+    static const int64_t values[] = {3, 1};
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, "swept", {0}, {0}}, fails = t;
+    fails.fails_at = 1;
+    gpumb_set_value(g, "mine", 0.25);
+    gpumb_set_bytes(g, 1e6);
+    gpumb_run_region(g, "one", work, &t);
+    gpumb_run_sweep(g, "n", values, 2, value_body, &t);
+    gpumb_run_region(g, "fails", work, &fails);
+    const gpumb_result *r = gpumb_row(g, 0);
+    CHECK_NEAR(gpumb_row_value(g, 0, "median_s") / r->time.median, 1, 1e-6);
+    CHECK_NEAR(gpumb_row_value(g, 0, "gbps") / r->gbps, 1, 1e-6);
+    CHECK_NEAR(gpumb_row_value(g, 0, "samples"), SAMPLES, 0);
+    CHECK_NEAR(gpumb_row_value(g, 0, "mine"), 0.25, 0);
+    CHECK_NEAR(gpumb_row_value(g, 2, "n"), 1, 0);
+    static const char *const none[] = {"kernel", "flags", "n", "gflops", "no such", "", NULL};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        CHECK(isnan(gpumb_row_value(g, 0, none[i])));
+    CHECK(isnan(gpumb_row_value(g, 1, "mine")));
+    CHECK(isnan(gpumb_row_value(g, 3, "median_s"))); /* it was skipped */
+    CHECK(isnan(gpumb_row_value(g, 4, "median_s")));
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+/* Callers that were compiled with a shorter gpumb_result, or a longer one. */
+static void test_copied_rows(void)
+{
+    gpumb *g = open_quietly();
+    task t = {0, 0, NULL, NULL, {0}, {0}};
+    struct {
+        gpumb_result result;
+        unsigned char later[100];
+    } room;
+    gpumb_run_region(g, "copied", work, &t);
+    memset(&room, 0xa5, sizeof room);
+    const size_t older = offsetof(gpumb_result, time_utc);
+    CHECK_INT(gpumb_row_copy(g, 0, &room.result, older), 0);
+    CHECK(!memcmp(&room, gpumb_row(g, 0), older));
+    CHECK_INT((unsigned char)room.result.time_utc[0], 0xa5);
+    CHECK_INT(gpumb_row_copy(g, 0, &room.result, sizeof room), 0);
+    CHECK(!memcmp(&room, gpumb_row(g, 0), sizeof room.result));
+    for (size_t i = 0; i < sizeof room.later; i++)
+        CHECK_INT(room.later[i], 0);
+    CHECK_INT(gpumb_row_copy(g, 1, &room.result, sizeof room), -1);
+    CHECK_INT(gpumb_row_copy(g, 0, NULL, sizeof room), -1);
+    CHECK_INT(gpumb_row_copy(g, 0, &room.result, (size_t)-1), -1);
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+}
+
+static char logged[10][300];
+static int log_lines;
+
+static void take_line(const char *line, void *user)
+{
+    CHECK(user == logged);
+    snprintf(logged[log_lines++ % 10], sizeof logged[0], "%s", line);
+}
+
+static void test_log(void)
+{
+    gpumb_set_log(take_line, logged);
+    gpumb *g = open_quietly();
+    gpumb_run_sweep(g, NULL, NULL, 0, NULL, NULL);
+    CHECK_INT(log_lines, 1);
+    CHECK_STR(logged[0], "gpumb: gpumb_run_sweep: its axis has no name");
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR); /* a message without a context */
+    CHECK_INT(log_lines, 2);
+    gpumb_set_log(NULL, NULL);
+    g = open_quietly();
+    gpumb_run_sweep(g, NULL, NULL, 0, NULL, NULL);
+    gpumb_close(g);
+    CHECK_INT(log_lines, 2);
+}
+
+/* Callers that were compiled with shorter settings, or longer ones. */
+static void test_settings(void)
+{
+    struct {
+        gpumb_settings settings;
+        unsigned char later[16];
+    } room;
+    const gpumb_settings usual = gpumb_settings_default();
+    const size_t older = offsetof(gpumb_settings, no_signals);
+    for (int longer = 0; longer < 3; longer++) {
+        memset(&room, 0xa5, sizeof room);
+        gpumb_settings_init(&room.settings, longer ? sizeof room : older);
+        CHECK_INT((int)room.settings.size, (int)(longer ? sizeof room : older));
+        CHECK_NEAR(room.settings.precision, usual.precision, 0);
+        CHECK_INT(room.settings.no_signals == 0, longer > 0);
+        CHECK_INT(room.later[15], longer ? 0 : 0xa5);
+        room.settings.quiet = 1;
+        room.settings.min_samples = room.settings.max_samples = SAMPLES;
+        room.later[15] = longer == 2;
+        gpumb *g = gpumb_open_settings("calls", &room.settings);
+        CHECK_INT(gpumb_get_settings(g)->no_signals, 0);
+        CHECK_INT((int)gpumb_get_settings(g)->max_samples, SAMPLES);
+        CHECK_INT(gpumb_close(g), longer == 2 ? GPUMB_EXIT_USAGE : GPUMB_EXIT_OK);
+    }
+    memset(&room, 0xa5, sizeof room);
+    gpumb_settings_init(&room.settings, sizeof(size_t) - 1);
+    gpumb_settings_init(&room.settings, (size_t)-1);
+    gpumb_settings_init(NULL, sizeof room);
+    CHECK_INT(room.later[0], 0xa5);
+    CHECK_INT(*(unsigned char *)&room, 0xa5);
+}
+
+/* Whose Ctrl-C it is. */
+static void test_signals(void)
+{
+    gpumb_settings settings = gpumb_settings_default();
+    for (int ours = 0; ours < 2; ours++) {
+        struct sigaction now;
+        settings.no_signals = !ours;
+        settings.csv = "/dev/null";
+        fflush(stdout);
+        const int kept = dup(1), nowhere = open("/dev/null", O_WRONLY); /* for the table */
+        dup2(nowhere, 1);
+        gpumb *g = gpumb_open_settings("calls", &settings);
+        sigaction(SIGINT, NULL, &now);
+        CHECK_INT(now.sa_handler == SIG_DFL, !ours);
+        gpumb_close(g);
+        fflush(stdout);
+        dup2(kept, 1);
+        close(kept);
+        close(nowhere);
+        sigaction(SIGINT, NULL, &now);
+        CHECK_INT(now.sa_handler == SIG_DFL, 1);
+    }
+}
+
 int main(void)
 {
     test_region();
@@ -221,5 +354,10 @@ int main(void)
     test_left_sweeps();
     test_texts();
     test_no_name();
+    test_numbers();
+    test_copied_rows();
+    test_log();
+    test_settings();
+    test_signals();
     return CHECK_SUMMARY();
 }

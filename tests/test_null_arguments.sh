@@ -57,6 +57,11 @@ static void no_hook(gpumb *, void *)
 {
 }
 
+static void no_log(const char *line, void *)
+{
+    fprintf(stderr, "%s\n", line);
+}
+
 template <class T, class = void> struct argument { /* a number */
     static T value()
     {
@@ -111,6 +116,13 @@ template <> struct argument<gpumb_check> {
     static gpumb_check value()
     {
         return not_null() ? no_check : NULL;
+    }
+};
+
+template <> struct argument<gpumb_log> {
+    static gpumb_log value()
+    {
+        return not_null() ? no_log : NULL;
     }
 };
 
