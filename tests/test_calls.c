@@ -275,6 +275,9 @@ static void take_line(const char *line, void *user)
 
 static void test_log(void)
 {
+    FILE *errors = tmpfile();
+    const int kept = dup(2);
+    dup2(fileno(errors), 2);
     gpumb_set_log(take_line, logged);
     gpumb *g = open_quietly();
     gpumb_run_sweep(g, NULL, NULL, 0, NULL, NULL);
@@ -283,11 +286,16 @@ static void test_log(void)
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR); /* a message without a context */
     CHECK_INT(log_lines, 2);
+    CHECK_INT((int)lseek(fileno(errors), 0, SEEK_END), 0);
     gpumb_set_log(NULL, NULL);
     g = open_quietly();
     gpumb_run_sweep(g, NULL, NULL, 0, NULL, NULL);
     gpumb_close(g);
     CHECK_INT(log_lines, 2);
+    CHECK(lseek(fileno(errors), 0, SEEK_END) > 20);
+    dup2(kept, 2);
+    close(kept);
+    fclose(errors);
 }
 
 /* Callers that were compiled with shorter settings, or longer ones. */
