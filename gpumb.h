@@ -299,7 +299,7 @@ typedef struct gpumb_settings {
     const char *markdown;
     const char *gbench;         /* Google Benchmark's JSON, for the tools around it */
     const char *compare_values; /* own values that `compare` looks at, "hit_rate,share" */
-    int raw;                    /* 1: all samples in the JSON, in the order taken */
+    int raw;                    /* 1: all samples in the JSON, and for gpumb_row_samples() */
     int resume; /* 1: rows that an interrupted run has left in the .part of `csv` or `json` are
                  * kept, and only the rest is measured; an error if it had other settings */
     const char *replay;     /* a CSV or JSON file of an earlier run: its rows take the place of the
@@ -1064,6 +1064,13 @@ GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
 /* What a CSV file has in a column of a row, copied to `text` with its 0, cut to `size` bytes.
  * Returns its whole length; -1, and an empty text, if there is no such row or column. */
 GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
+
+/* The same of the line that gpumb_print_result() prints. */
+GPUMB_API int gpumb_row_line(gpumb *g, size_t row, char *text, size_t size);
+
+/* The samples of a row in seconds, in the order taken; NULL, and a `count` of 0, where it has none,
+ * or the settings have not asked for them (`raw`). Valid until gpumb_close(). */
+GPUMB_API const double *gpumb_row_samples(gpumb *g, size_t row, uint64_t *count);
 
 /* A row as gpumb_row() has it, copied: `size`, up to 65536, is sizeof(gpumb_result) where the
  * caller was compiled. Members that this library does not know yet are 0. Returns 0, or -1 if there
@@ -9980,40 +9987,51 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     GPUMBI_EACH_TOOL(g, rows.make, (g, s));
 }
 
+enum { GPUMBI_SENTENCE = 1000 };
+
+/* A result in a line, without its end. */
+static inline void gpumbi_sentence(const gpumb_result *r, char text[GPUMBI_SENTENCE])
+{
+    const size_t size = GPUMBI_SENTENCE;
+    char flags[300];
+    if (r->status != GPUMB_STATUS_OK) {
+        gpumbi_format(text, size, "%s: %s: %s", gpumbi_kernel_name(r),
+                      gpumbi_status_name[r->status], r->reason);
+        gpumbi_plain(text);
+        return;
+    }
+    gpumbi_format(text, size, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
+    if (r->time.count >= 6)
+        gpumbi_append(text, size, ", 95 %% in %s ... %s",
+                      r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
+                      gpumbi_write_time(r->time.ci_hi).text);
+    gpumbi_append(text, size, ", %s", gpumbi_count(r->time.count, "sample").text);
+    if (r->batch > 1)
+        gpumbi_append(text, size, " of %s", gpumbi_count(r->batch, "run").text);
+    gpumbi_append(text, size, " (%s)", gpumbi_meaning_name(r));
+    if (r->gbps > 0)
+        gpumbi_append(text, size, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
+    if (r->gflops > 0)
+        gpumbi_append(text, size, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
+    if (r->elements_per_s > 0)
+        gpumbi_append(text, size, ", %s elements/s",
+                      gpumbi_write_number(r->elements_per_s, 4, 0).text);
+    if (r->measured_pct > 0)
+        gpumbi_append(text, size, ", expected %s %%, measured %s %% of the reference",
+                      gpumbi_write_short(r->expected_pct, 1).text,
+                      gpumbi_write_short(r->measured_pct, 1).text);
+    gpumbi_append(text, size, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
+    gpumbi_append(text, size, flags[0] ? " [%s]" : "%s", flags);
+    gpumbi_plain(text);
+}
+
 GPUMB_API void gpumb_print_result(const gpumb_result *r)
 {
-    char flags[300];
-    if (!r) {
-        printf("no result: the pointer is NULL\n");
-        return;
-    }
-    if (r->status != GPUMB_STATUS_OK) {
-        gpumbi_print(stdout, "%s: %s: %s\n", gpumbi_kernel_name(r), gpumbi_status_name[r->status],
-                     r->reason);
-        return;
-    }
-    gpumbi_print(stdout, "%s: median %s", r->kernel, gpumbi_write_time(r->time.median).text);
-    if (r->time.count >= 6)
-        gpumbi_print(stdout, ", 95 %% in %s ... %s",
-                     r->time.ci_lo > 0 ? gpumbi_write_time(r->time.ci_lo).text : "?",
-                     gpumbi_write_time(r->time.ci_hi).text);
-    gpumbi_print(stdout, ", %s", gpumbi_count(r->time.count, "sample").text);
-    if (r->batch > 1)
-        gpumbi_print(stdout, " of %s", gpumbi_count(r->batch, "run").text);
-    gpumbi_print(stdout, " (%s)", gpumbi_meaning_name(r));
-    if (r->gbps > 0)
-        gpumbi_print(stdout, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
-    if (r->gflops > 0)
-        gpumbi_print(stdout, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
-    if (r->elements_per_s > 0)
-        gpumbi_print(stdout, ", %s elements/s", gpumbi_write_number(r->elements_per_s, 4, 0).text);
-    if (r->measured_pct > 0)
-        gpumbi_print(stdout, ", expected %s %%, measured %s %% of the reference",
-                     gpumbi_write_short(r->expected_pct, 1).text,
-                     gpumbi_write_short(r->measured_pct, 1).text);
-    gpumbi_print(stdout, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
-    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
-    gpumbi_print(stdout, flags[0] ? " [%s]\n" : "%s\n", flags);
+    char text[GPUMBI_SENTENCE] = "no result: the pointer is NULL";
+    if (r)
+        gpumbi_sentence(r, text);
+    puts(text);
 }
 
 /* ================================================================================================
@@ -13040,7 +13058,7 @@ static inline int gpumbi_sinks_open(gpumb *g)
     const char *const path[] = {g->settings.csv, g->settings.json, g->settings.markdown,
                                 g->settings.gbench};
     int to_stdout = 0;
-    if (g->settings.raw && !g->settings.json)
+    if (g->settings.raw && !g->settings.json && g->options.argc) /* else: gpumb_row_samples() */
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--raw: goes into JSON; for example --json results.json");
     if (g->settings.resume && !g->settings.json && !g->settings.csv)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
@@ -16859,6 +16877,27 @@ GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *tex
     if (text && size)
         gpumbi_copy_text(text, size, found);
     return found ? (int)strlen(found) : -1;
+}
+
+GPUMB_API int gpumb_row_line(gpumb *g, size_t row, char *text, size_t size)
+{
+    char line[GPUMBI_SENTENCE] = "";
+    const gpumb_result *r = gpumb_row(g, row);
+    if (r)
+        gpumbi_sentence(r, line);
+    if (text && size)
+        gpumbi_copy_text(text, size, line);
+    return r ? (int)strlen(line) : -1;
+}
+
+GPUMB_API const double *gpumb_row_samples(gpumb *g, size_t row, uint64_t *count)
+{
+    g = gpumbi_context(g);
+    const gpumbi_row *r = row < gpumb_row_count(g) ? g->rows.at[row] : NULL;
+    const int has = r && r->samples && r->result.time.count;
+    if (count)
+        *count = has ? r->result.time.count : 0;
+    return has ? r->samples : NULL;
 }
 
 GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t size)

@@ -330,6 +330,46 @@ static void test_settings(void)
     CHECK_INT(*(unsigned char *)&room, 0xa5);
 }
 
+static void test_samples(void)
+{
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    settings.warmup_s = -1;
+    settings.min_samples = settings.max_samples = SAMPLES;
+    for (int raw = 0; raw < 2; raw++) {
+        settings.raw = raw;
+        gpumb *g = gpumb_open_settings("calls", &settings);
+        task t = {0, 0, NULL, NULL, {0}, {0}}, fails = t;
+        uint64_t count = 99;
+        char line[400], few[9];
+        fails.fails_at = 1;
+        gpumb_run_region(g, "sampled", work, &t);
+        gpumb_run_region(g, "fails", work, &fails);
+        const double *sample = gpumb_row_samples(g, 0, &count);
+        CHECK_INT((int)count, raw ? SAMPLES : 0);
+        CHECK_INT(sample != NULL, raw);
+        double sum = 0;
+        for (uint64_t i = 0; i < count; i++)
+            sum += sample[i];
+        if (raw)
+            CHECK_NEAR(sum / SAMPLES / gpumb_row(g, 0)->time.mean, 1, 1e-12);
+        CHECK(!gpumb_row_samples(g, 1, &count));
+        CHECK_INT((int)count, 0);
+        CHECK(!gpumb_row_samples(g, 2, NULL));
+        const int length = gpumb_row_line(g, 0, line, sizeof line);
+        CHECK_INT(length, (int)strlen(line));
+        CHECK(!strncmp(line, "sampled: median ", 16) && strstr(line, ", 6 samples ("));
+        CHECK_INT(gpumb_row_line(g, 0, few, sizeof few), length);
+        CHECK_STR(few, "sampled:");
+        CHECK_INT(gpumb_row_line(g, 0, NULL, 0), length);
+        gpumb_row_line(g, 1, line, sizeof line);
+        CHECK_STR(line, "fails: skipped: its body returned 7");
+        CHECK_INT(gpumb_row_line(g, 2, line, sizeof line), -1);
+        CHECK_STR(line, "");
+        gpumb_close(g);
+    }
+}
+
 /* Whose Ctrl-C it is. */
 static void test_signals(void)
 {
@@ -366,6 +406,7 @@ int main(void)
     test_copied_rows();
     test_log();
     test_settings();
+    test_samples();
     test_signals();
     return CHECK_SUMMARY();
 }

@@ -429,7 +429,9 @@ static void test_raw()
     remove(s.json);
     s.raw = 1;
     s.json = NULL;
-    g = open(s);
+    close(open(s), GPUMB_EXIT_OK); /* for gpumb_row_samples() */
+    char program[] = "given", option[] = "--raw", *argv[] = {program, option, NULL};
+    g = gpumb_open(2, argv);
     CHECK(has(heard, "--raw: goes into JSON; for example --json results.json"));
     close(g, GPUMB_EXIT_USAGE);
 }
