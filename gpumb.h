@@ -1065,7 +1065,11 @@ GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
  * Returns its whole length; -1, and an empty text, if there is no such row or column. */
 GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
 
-/* The same of the line that gpumb_print_result() prints. */
+/* The columns of CSV files so far, from 0; NULL behind the last. Axes and values come last, and may
+ * become more with each row. */
+GPUMB_API const char *gpumb_column_name(gpumb *g, size_t column);
+
+/* As gpumb_row_text(): the line that gpumb_print_result() prints. */
 GPUMB_API int gpumb_row_line(gpumb *g, size_t row, char *text, size_t size);
 
 /* The samples of a row in seconds, in the order taken; NULL, and a `count` of 0, where it has none,
@@ -16877,6 +16881,15 @@ GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *tex
     if (text && size)
         gpumbi_copy_text(text, size, found);
     return found ? (int)strlen(found) : -1;
+}
+
+GPUMB_API const char *gpumb_column_name(gpumb *g, size_t column)
+{
+    g = gpumbi_context(g);
+    if (column < GPUMBI_COLUMNS_FIXED)
+        return gpumbi_row_fields[column].name;
+    column -= GPUMBI_COLUMNS_FIXED;
+    return column < (size_t)g->columns.count ? g->columns.name[column] : NULL;
 }
 
 GPUMB_API int gpumb_row_line(gpumb *g, size_t row, char *text, size_t size)

@@ -234,6 +234,14 @@ static void test_numbers(void)
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         CHECK(isnan(gpumb_row_value(g, 0, none[i])));
     CHECK(isnan(gpumb_row_value(g, 1, "mine")));
+    size_t columns = 0, known = 0;
+    for (const char *name; (name = gpumb_column_name(g, columns)) != NULL; columns++)
+        known += gpumb_row_text(g, 0, name, NULL, 0) >= 0;
+    CHECK(columns > 60 && known == columns);
+    CHECK_STR(gpumb_column_name(g, 0), "schema");
+    CHECK_STR(gpumb_column_name(g, columns - 2), "mine");
+    CHECK_STR(gpumb_column_name(g, columns - 1), "n");
+    CHECK(!gpumb_column_name(g, (size_t)-1));
     CHECK(isnan(gpumb_row_value(g, 3, "median_s"))); /* it was skipped */
     CHECK(isnan(gpumb_row_value(g, 4, "median_s")));
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);

@@ -1,0 +1,605 @@
+"""gpumb for Python: times any callable by the engine of gpumb.h, which is compiled once.
+
+    import gpumb
+    print(gpumb.time(lambda: sorted(data)))
+    print(*gpumb.compare({"sort": mine, "sorted": theirs}), sep="\\n")
+
+Needs Python 3.9 and a compiler: nvcc or hipcc where there is a GPU, else a C++ compiler. See the
+README beside this file.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import glob
+import hashlib
+import html
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+from ctypes import c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+__all__ = ["Context", "Error", "Row", "compare", "do_bench", "open", "time"]
+
+
+class Error(Exception):
+    """What the library says, in a line."""
+
+
+# ---- the library ---------------------------------------------------------------------------------
+
+_HERE = pathlib.Path(__file__).resolve().parent
+
+
+def _header() -> pathlib.Path:
+    for folder in (_HERE, _HERE.parent.parent):
+        if (folder / "gpumb.h").is_file():
+            return folder / "gpumb.h"
+    raise Error(f"no gpumb.h beside {__file__} or two folders above")
+
+
+def _find(names: Sequence[str], *elsewhere: str) -> Optional[str]:
+    found = [shutil.which(name) for name in names]
+    for pattern in elsewhere:
+        found += sorted(glob.glob(pattern))
+    return next((path for path in found if path), None)
+
+
+def _compiler() -> List[str]:
+    """The command that compiles the header, but for its files; GPUMB_BACKEND chooses."""
+    wheels = [os.path.join(folder, "nvidia/*/bin/nvcc") for folder in sys.path if folder]
+    shared = ["-O3", "-std=c++17", "-shared", "-DGPUMB_IMPLEMENTATION"]
+    known = {
+        "cuda": (
+            lambda: _find(["nvcc"], "/usr/local/cuda/bin/nvcc", *wheels),
+            [*shared, "-arch=native", "-Xcompiler=-fPIC,-pthread", "-x", "cu"],
+            "nvcc (in PATH, /usr/local/cuda or the nvidia-cuda-nvcc wheel)",
+        ),
+        "hip": (
+            lambda: _find(["hipcc"], "/opt/rocm/bin/hipcc"),
+            [*shared, "-fPIC", "-x", "hip"],
+            "hipcc (in PATH or /opt/rocm)",
+        ),
+        "cpu": (
+            lambda: _find([os.environ.get("CXX", "g++"), "c++", "clang++"]),
+            [*shared, "-fPIC", "-pthread", "-x", "c++"],
+            "g++, c++ and clang++ (in PATH, or CXX)",
+        ),
+    }
+    wanted = os.environ.get("GPUMB_BACKEND")
+    if not wanted:
+        nvidia = os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/nvidia0")
+        wanted = "cuda" if nvidia else "hip" if os.path.exists("/dev/kfd") else "cpu"
+    if wanted not in known:
+        raise Error(f"GPUMB_BACKEND={wanted}: must be cuda, hip or cpu")
+    find, options, places = known[wanted]
+    compiler = find()
+    if not compiler:
+        other = "" if wanted == "cpu" else "; GPUMB_BACKEND=cpu measures on the CPU"
+        raise Error(f"no compiler for {wanted}: looked for {places}{other}")
+    return [compiler, *options]
+
+
+def _output(*command: str) -> str:
+    with contextlib.suppress(OSError):
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return ""
+
+
+def _built() -> pathlib.Path:
+    """The compiled header, from the cache where that has it."""
+    header, command = _header(), _compiler()
+    key = hashlib.sha256(header.read_bytes())
+    key.update("\0".join(command).encode() + _output(command[0], "--version").encode())
+    if "-arch=native" in command:
+        key.update(_output("nvidia-smi", "--query-gpu=compute_cap", "--format=csv").encode())
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gpumb"
+    cache.mkdir(parents=True, exist_ok=True)
+    library = cache / f"{key.hexdigest()[:32]}.so"
+    with (cache / f"{library.stem}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one compilation at a time
+        if library.exists():
+            return library
+        print(f"gpumb: compiles gpumb.h once, by {command[0]}, into {library}", file=sys.stderr)
+        part = library.with_suffix(".part")
+        done = subprocess.run(
+            [*command, str(header), "-o", str(part)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Error(f"{command[0]} can't compile {header}:\n{done.stderr[-2000:]}")
+        part.replace(library)
+    return library
+
+
+class _Settings(ctypes.Structure):
+    _fields_ = [("size", c_size_t)]
+    _fields_ += [(name, c_double) for name in ("precision", "budget_s", "warmup_s")]
+    _fields_ += [(name, c_uint64) for name in ("min_samples", "max_samples", "seed")]
+    _fields_ += [("peak_gbps", c_double)]
+    _fields_ += [(n, c_int) for n in ("device", "full", "no_color", "quiet", "cold", "shuffle")]
+    _fields_ += [(n, c_char_p) for n in ("csv", "json", "markdown", "gbench", "compare_values")]
+    _fields_ += [("raw", c_int), ("resume", c_int), ("replay", c_char_p), ("compare", c_char_p)]
+    _fields_ += [("delta", c_double), ("spread", c_double)]
+    _fields_ += [(name, c_int) for name in ("processes", "fail_on_regression", "profile")]
+    _fields_ += [("counters", c_char_p), ("devices", c_char_p)]
+    _fields_ += [(name, c_int) for name in ("together", "fail_on_outlier", "strict")]
+    _fields_ += [("least_s", c_double), ("capturable", c_int), ("no_signals", c_int)]
+
+
+class _Device(ctypes.Structure):  # how it begins
+    _fields_ = [("name", ctypes.c_char * 128), ("backend", ctypes.c_char * 8)]
+    _fields_ += [("arch", ctypes.c_char * 32), ("ordinal", c_int)]
+
+
+_Call = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+_Hook = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+_Log = ctypes.CFUNCTYPE(None, c_char_p, c_void_p)
+_said = threading.local()  # .line: the last one of this thread
+_TIMINGS = ("auto", "event", "batch", "graph", "host", "profiler")
+
+
+@_Log
+def _log(line: bytes, _: Any) -> None:
+    _said.line = line.decode(errors="replace")
+    print(_said.line, file=sys.stderr, flush=True)
+
+
+def _declare(lib: ctypes.CDLL) -> None:
+    g, text, size = c_void_p, c_char_p, c_size_t
+    for name, result, arguments in (
+        ("gpumb_set_log", None, [_Log, c_void_p]),
+        ("gpumb_settings_init", None, [c_void_p, size]),
+        ("gpumb_open", g, [c_int, c_void_p]),
+        ("gpumb_open_settings", g, [text, c_void_p]),
+        ("gpumb_ok", c_int, [g]),
+        ("gpumb_close", c_int, [g]),
+        ("gpumb_abandon", None, [g]),
+        ("gpumb_get_device", ctypes.POINTER(_Device), [g]),
+        ("gpumb_stream", c_void_p, [g]),
+        ("gpumb_set_bytes", None, [g, c_double]),
+        ("gpumb_set_flop", None, [g, c_double]),
+        ("gpumb_set_elements", None, [g, c_double]),
+        ("gpumb_set_value", None, [g, text, c_double]),
+        ("gpumb_set_timing", None, [g, c_int]),
+        ("gpumb_set_cache", None, [g, c_int]),
+        ("gpumb_set_verify", None, [g, _Call, c_void_p]),
+        ("gpumb_set_reset", None, [g, _Hook, c_void_p]),
+        ("gpumb_skip_text", None, [g, text]),
+        ("gpumb_reason_text", None, [g, text]),
+        ("gpumb_note_text", None, [g, text]),
+        ("gpumb_run_region", c_int, [g, text, _Call, c_void_p]),
+        ("gpumb_run_interleave", c_int, [g, _Call, c_void_p]),
+        ("gpumb_row_count", size, [g]),
+        ("gpumb_column_name", text, [g, size]),
+        ("gpumb_row_text", c_int, [g, size, text, c_void_p, size]),
+        ("gpumb_row_line", c_int, [g, size, c_void_p, size]),
+        ("gpumb_row_samples", ctypes.POINTER(c_double), [g, size, ctypes.POINTER(c_uint64)]),
+        # what the macros of sweeps call: a loop of Python is one as well
+        ("gpumbi_sweep_list", c_void_p, [g, text, c_void_p, size]),
+        ("gpumbi_sweep_reals", c_void_p, [g, text, c_void_p, size]),
+        ("gpumbi_sweep_names", c_void_p, [g, text, c_void_p, size]),
+        ("gpumbi_axis_next", c_int, [c_void_p]),
+        ("gpumbi_axis_value", c_int64, [c_void_p]),
+        ("gpumbi_axis_real", c_double, [c_void_p]),
+    ):
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+
+
+_lib: Optional[ctypes.CDLL] = None
+_loading = threading.Lock()
+
+
+def _library() -> ctypes.CDLL:
+    """The library that GPUMB_LIBRARY names, or the compiled header."""
+    global _lib
+    with _loading:
+        if not _lib:
+            path = os.environ.get("GPUMB_LIBRARY") or _built()
+            try:
+                lib = ctypes.CDLL(str(path))
+            except OSError as error:
+                raise Error(f"{path} can't be loaded: {error}") from None
+            _declare(lib)
+            lib.gpumb_set_log(_log, None)
+            _lib = lib
+    return _lib
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+class Row(Mapping):
+    """A row as CSV files have it, by the names of their columns; None where a cell is empty.
+    It stays when its context is closed."""
+
+    def __init__(self, cells: Dict[str, Any], line: str, samples: Sequence[float]):
+        self._cells, self._line, self.samples = cells, line, samples
+
+    def __getitem__(self, column: str) -> Any:
+        return self._cells[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    @property
+    def ok(self) -> bool:
+        return self["status"] == "ok"
+
+    @property
+    def median(self) -> float:
+        """Seconds of one run; not a number where the row is not ok."""
+        return self["median_s"] if self["median_s"] is not None else float("nan")
+
+    @property
+    def interval(self) -> tuple:
+        """That of the median, 95 %; None for an end that is unknown."""
+        return self["ci_lo_s"], self["ci_hi_s"]
+
+    @property
+    def flags(self) -> List[str]:
+        return self["flags"].split(";") if self["flags"] else []
+
+    def __repr__(self) -> str:
+        compared = ""
+        if self["ratio"] is not None:
+            lo, hi = self["ratio_lo"], self["ratio_hi"]
+            within = f" ({lo:.4g} ... {hi:.4g})" if lo is not None and hi is not None else ""
+            compared = f", {self['ratio']:.4g}{within} of {self['compared_with']}: {self['verdict']}"
+        return self._line + compared
+
+    def _repr_html_(self) -> str:
+        shown = ["kernel", "status", "reason", "median_s", "ci_lo_s", "ci_hi_s", "meaning", "gbps"]
+        shown += ["gflops", "elements_per_s", "ratio", "ratio_lo", "ratio_hi", "verdict", "flags"]
+        cells = [(name, self[name]) for name in shown if self[name] not in (None, "")]
+        text = [(name, f"{v:.4g}" if isinstance(v, float) else str(v)) for name, v in cells]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in text)
+        body = "".join(f"<td>{html.escape(value)}</td>" for _, value in text)
+        return f"<table><tr>{head}</tr><tr>{body}</tr></table>"
+
+
+def _cell(text: str) -> Union[None, int, float, str]:
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text or None
+
+
+# ---- contexts ------------------------------------------------------------------------------------
+
+
+def _on_stream(stream: int, device: int) -> contextlib.ExitStack:
+    """Makes the context's stream that of the frameworks which the program has imported."""
+    stack = contextlib.ExitStack()
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch and torch.cuda.is_available():
+        stack.enter_context(torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device)))
+    if cupy and cupy.is_available():
+        stack.enter_context(cupy.cuda.ExternalStream(stream, device_id=device))
+    return stack
+
+
+class Context:
+    """Measures callables. With `argv`, all options of the command line, a table on standard output
+    and files; else quietly, by the members of gpumb_settings as keywords. To be used by the thread
+    that has made it, in a `with` block or up to close()."""
+
+    def __init__(self, argv: Optional[Sequence[str]] = None, **settings: Any):
+        self._lib = _library()
+        self._owner = threading.get_ident()
+        self._raised: Optional[BaseException] = None
+        self._kept: List[Any] = []  # what C points to, until close()
+        self._calls: List[Any] = []  # the same, until the regions under way have rows
+        self.exit_code: Optional[int] = None
+        _said.line = ""
+        if argv is not None:
+            if settings:
+                raise TypeError("argv has options in it: leave the keywords out")
+            words = [os.fsencode(word) for word in argv]
+            c_argv = (c_char_p * (len(words) + 1))(*words)
+            self._kept += [words, c_argv]
+            self._g = self._lib.gpumb_open(len(words), c_argv)
+            return
+        c_settings = _Settings()
+        self._lib.gpumb_settings_init(ctypes.byref(c_settings), ctypes.sizeof(c_settings))
+        c_settings.quiet = c_settings.no_signals = c_settings.raw = 1
+        known = {name: kind for name, kind in _Settings._fields_ if name != "size"}
+        for name, value in settings.items():
+            if name not in known:
+                raise TypeError(f"{name}: is no setting; there are {', '.join(known)}")
+            if known[name] is c_char_p and value is not None:
+                value = os.fsencode(value)
+                self._kept.append(value)
+            setattr(c_settings, name, value)
+        self._g = self._lib.gpumb_open_settings(b"python", ctypes.byref(c_settings))
+        if not self._lib.gpumb_ok(self._g):
+            self.close()
+            raise Error(_said.line or "gpumb: can't measure here")
+
+    def __enter__(self) -> "Context":
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind and self.exit_code is None:
+            self._lib.gpumb_abandon(self._context())
+        self.close()
+
+    def close(self) -> int:
+        """Ends the files. Returns the exit code of the program, which is also in exit_code."""
+        if self.exit_code is None:
+            self.exit_code = self._lib.gpumb_close(self._context())
+            self._kept.clear()
+        return self.exit_code
+
+    def _context(self) -> int:
+        if self.exit_code is not None:
+            raise Error("the context is closed")
+        if threading.get_ident() != self._owner:
+            raise Error("the context belongs to the thread that has made it")
+        return self._g
+
+    # ---- measuring ----
+
+    def _keep(self, error: BaseException) -> None:
+        if not self._raised:
+            self._raised = error
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
+        self._lib.gpumb_skip_text(self._g, text.encode())
+
+    def _body(self, fn: Callable[[], Any]) -> Any:
+        def run(_g: int, _user: Any) -> int:
+            try:
+                fn()
+            except BaseException as error:  # no exception may pass through C
+                self._keep(error)
+                return 1
+            return 0
+
+        return _Call(run)
+
+    def _check(self, check: Callable[[], Any]) -> Any:
+        def run(_g: int, _user: Any) -> int:
+            try:
+                right = check()
+            except AssertionError as error:
+                self._lib.gpumb_reason_text(self._g, (str(error) or "assertion").encode())
+                return 0
+            except BaseException as error:
+                self._raised = self._raised or error
+                self._lib.gpumb_reason_text(self._g, f"{type(error).__name__}: {error}".encode())
+                return 0
+            return 1 if right is None or right else 0
+
+        return _Call(run)
+
+    def _reset(self, reset: Callable[[], Any]) -> Any:
+        def run(_g: int, _user: Any) -> None:
+            try:
+                reset()
+            except BaseException as error:
+                self._keep(error)
+
+        return _Hook(run)
+
+    def _region(
+        self,
+        name: str,
+        fn: Callable[[], Any],
+        *,
+        bytes: Optional[float] = None,
+        flop: Optional[float] = None,
+        elements: Optional[float] = None,
+        values: Optional[Mapping[str, float]] = None,
+        check: Optional[Callable[[], Any]] = None,
+        reset: Optional[Callable[[], Any]] = None,
+        timing: str = "auto",
+        cold: Optional[bool] = None,
+    ) -> None:
+        """Runs a region. What is said of it is all looked at before any of it is passed on: it
+        would be said of the region after it."""
+        for each in (fn, check, reset):
+            if each is not None and not callable(each) or fn is None:
+                raise TypeError(f"{name}: {each!r} can't be called")
+        if timing not in _TIMINGS:
+            raise ValueError(f"timing={timing!r}: must be one of {', '.join(_TIMINGS)}")
+        g, lib = self._context(), self._lib
+        stated = (("bytes", bytes), ("flop", flop), ("elements", elements))
+        numbers = [(what, float(number)) for what, number in stated if number is not None]
+        own = [(str(key).encode(), float(value)) for key, value in (values or {}).items()]
+        kernel = name.encode()
+        for what, number in numbers:
+            getattr(lib, f"gpumb_set_{what}")(g, number)
+        for key, number in own:
+            lib.gpumb_set_value(g, key, number)
+        lib.gpumb_set_timing(g, _TIMINGS.index(timing))
+        if cold is not None:
+            lib.gpumb_set_cache(g, int(cold))
+        calls = [self._body(fn)]
+        if check is not None:
+            calls.append(self._check(check))
+            lib.gpumb_set_verify(g, calls[-1], None)
+        if reset is not None:
+            calls.append(self._reset(reset))
+            lib.gpumb_set_reset(g, calls[-1], None)
+        self._calls += calls
+        lib.gpumb_run_region(g, kernel, calls[0], None)
+
+    @contextlib.contextmanager
+    def _measuring(self) -> Iterator[None]:
+        """Raises what a callable has raised, when C has returned."""
+        g, self._raised = self._context(), None
+        device = self._lib.gpumb_get_device(g).contents
+        with contextlib.ExitStack() as streams:
+            if device.backend in (b"cuda", b"hip") and self._lib.gpumb_ok(g):
+                stream = self._lib.gpumb_stream(g) or 0
+                streams.enter_context(_on_stream(stream, device.ordinal))
+            yield
+        self._calls.clear()
+        if self._raised:
+            error, self._raised = self._raised, None
+            raise error
+
+    def measure(self, name: str, fn: Callable[[], Any], **about: Any) -> Optional[Row]:
+        """Times fn(), and returns its row; None while a sweep enumerates its configurations.
+        bytes, flop, elements: of one run. values: own columns, by name. check: after the first run
+        and the last, returns whether the result is right (None: it is), or asserts that. reset:
+        before each run, outside of its time. timing: "auto", "event", "batch", "graph", "host" or
+        "profiler". cold: caches emptied before each run, or not. What fn raises comes out here."""
+        before = self._lib.gpumb_row_count(self._context())
+        with self._measuring():
+            self._region(name, fn, **about)
+        return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
+
+    def compare(self, functions: Mapping[str, Callable[[], Any]], **about: Any) -> List[Row]:
+        """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
+        ratio_hi and verdict. What else is given holds for all: see measure()."""
+        before = self._lib.gpumb_row_count(self._context())
+
+        @_Call
+        def lanes(_g: int, _user: Any) -> int:
+            try:
+                for name, fn in functions.items():
+                    if not self._raised:
+                        self._region(name, fn, **about)
+            except BaseException as error:  # of a region that did not begin
+                self._raised = self._raised or error
+            return 1 if self._raised else 0
+
+        with self._measuring():
+            self._lib.gpumb_run_interleave(self._g, lanes, None)
+        return [self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g))]
+
+    def sweep(self, axis: str, values: Sequence[Any]) -> Iterator[Any]:
+        """An axis of the rows in its loop, of integers, of real numbers or of texts. A loop runs
+        once before, to count its configurations: measure() then returns None. Don't leave one by
+        break or return: that abandons its sweep."""
+        g, lib, values = self._context(), self._lib, list(values)
+        if all(isinstance(v, str) for v in values):
+            array = (c_char_p * len(values))(*(v.encode() for v in values))
+            begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_axis_value(a)]
+        elif all(isinstance(v, int) for v in values):
+            if not all(-(2**63) <= v < 2**63 for v in values):
+                raise OverflowError(f"{axis}: a value has more than 64 bits")
+            array = (c_int64 * len(values))(*values)
+            begin, read = lib.gpumbi_sweep_list, lib.gpumbi_axis_value
+        else:
+            array = (c_double * len(values))(*values)
+            begin, read = lib.gpumbi_sweep_reals, lib.gpumbi_axis_real
+        if not axis:
+            raise ValueError("an axis has a name")
+        self._kept.append(array)
+        at = begin(g, axis.encode(), array, len(values))
+        ended = False
+        try:
+            while lib.gpumbi_axis_next(at):
+                yield read(at)
+            ended = True
+        finally:
+            if not ended and self.exit_code is None and threading.get_ident() == self._owner:
+                lib.gpumb_abandon(g)
+
+    def note(self, text: str) -> None:
+        """A conclusion: a line below the table, and in the files."""
+        self._lib.gpumb_note_text(self._context(), text.encode())
+
+    # ---- rows ----
+
+    def row(self, index: int) -> Row:
+        g, lib = self._context(), self._lib
+        if not 0 <= index < lib.gpumb_row_count(g):
+            raise IndexError(f"row {index} of {lib.gpumb_row_count(g)}")
+        cells, column, text = {}, 0, ctypes.create_string_buffer(5000)
+        while (name := lib.gpumb_column_name(g, column)) is not None:
+            lib.gpumb_row_text(g, index, name, text, len(text))
+            cells[name.decode()] = _cell(text.value.decode(errors="replace"))
+            column += 1
+        lib.gpumb_row_line(g, index, text, len(text))
+        count = c_uint64()
+        samples = lib.gpumb_row_samples(g, index, ctypes.byref(count))
+        line = text.value.decode(errors="replace")
+        return Row(cells, line, samples[: count.value] if count.value else [])
+
+    def rows(self) -> List[Row]:
+        return [self.row(i) for i in range(self._lib.gpumb_row_count(self._context()))]
+
+
+def open(argv: Optional[Sequence[str]] = None, **settings: Any) -> Context:
+    """A context of a program: gpumb.open(sys.argv) takes gpumb's options."""
+    return Context(argv, **settings)
+
+
+def _settings_of(about: Dict[str, Any]) -> Dict[str, Any]:
+    """Takes the settings out of keywords that are mixed with what describes a region."""
+    known = {name for name, _ in _Settings._fields_} - {"cold"}
+    return {name: about.pop(name) for name in list(about) if name in known}
+
+
+def time(fn: Callable[[], Any], name: str = "", **about: Any) -> Row:
+    """Times fn(): its row has median, interval, flags and samples. Keywords as of Context.measure()
+    and, as settings, of gpumb_settings: precision=0.002, budget_s=5."""
+    with Context(**_settings_of(about)) as g:
+        row = g.measure(name or getattr(fn, "__name__", "") or "region", fn, **about)
+    if row is None:
+        raise Error(_said.line or "gpumb: nothing was measured")
+    return row
+
+
+def compare(functions: Mapping[str, Callable[[], Any]], **about: Any) -> List[Row]:
+    """Times these in turn, and compares each with the first. Keywords as of time()."""
+    with Context(**_settings_of(about)) as g:
+        return g.compare(functions, **about)
+
+
+def do_bench(
+    fn: Callable[[], Any],
+    warmup: float = 25,
+    rep: float = 100,
+    grad_to_none: Optional[Sequence[Any]] = None,
+    quantiles: Optional[Sequence[float]] = None,
+    return_mode: str = "mean",
+) -> Any:
+    """In place of triton.testing.do_bench: the same parameters and results, in ms, and caches
+    emptied before each run, as there. `rep` bounds the sampling, which ends early where 1 % is
+    reached; flags are said on standard error."""
+    if return_mode not in ("min", "max", "mean", "median", "all"):
+        raise ValueError(f"return_mode={return_mode!r}: must be min, max, mean, median or all")
+
+    def forget() -> None:
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+
+    row = time(
+        fn,
+        cold=True,
+        reset=forget if grad_to_none else None,
+        warmup_s=warmup / 1e3 or -1,
+        budget_s=rep / 1e3,
+        least_s=-1,
+    )
+    if not row.ok:
+        raise Error(repr(row))
+    for flag in row.flags:
+        if flag not in ("unverified", "cached"):
+            print(f"gpumb: do_bench: {flag}: {row!r}", file=sys.stderr)
+    samples = sorted(1e3 * s for s in row.samples)
+    if quantiles is not None:
+        found = []
+        for q in quantiles:  # linear, as torch.quantile
+            at = q * (len(samples) - 1)
+            low = min(int(at), max(len(samples) - 2, 0))
+            high = min(low + 1, len(samples) - 1)
+            found.append(samples[low] + (at - low) * (samples[high] - samples[low]))
+        return found[0] if len(found) == 1 else found
+    if return_mode == "all":
+        return [1e3 * s for s in row.samples]
+    return {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}[
+        return_mode
+    ](samples)

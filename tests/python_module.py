@@ -1,0 +1,478 @@
+"""Tests of examples/python/gpumb.py; test_python.sh runs them, on a library in GPUMB_LIBRARY."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples" / "python"))
+import gpumb  # noqa: E402
+
+QUICK = {"min_samples": 6, "max_samples": 6, "warmup_s": -1, "least_s": -1}
+
+
+def nothing():
+    pass
+
+
+class Rows(unittest.TestCase):
+    def test_time(self):
+        row = gpumb.time(lambda: time.sleep(0.002), "sleeps", **QUICK)
+        self.assertTrue(row.ok)
+        self.assertEqual(row["kernel"], "sleeps")
+        self.assertGreaterEqual(row.median, 0.002)
+        self.assertEqual(row["samples"], 6)
+        self.assertEqual(len(row.samples), 6)
+        self.assertAlmostEqual(sum(row.samples) / 6, row["mean_s"], delta=1e-9)
+        self.assertLessEqual(min(row.samples), row.median)
+        self.assertEqual(row.interval, (row["ci_lo_s"], row["ci_hi_s"]))
+        self.assertIn("unverified", row.flags)
+        self.assertRegex(repr(row), r"^sleeps: median [0-9.]+ ms, 95 % in .*, 6 samples \(latency\)")
+        self.assertIsNone(row["gbps"])
+        self.assertGreater(len(row), 60)
+        self.assertEqual(dict(row)["kernel"], "sleeps")
+
+    def test_name(self):
+        self.assertEqual(gpumb.time(nothing, **QUICK)["kernel"], "nothing")
+
+    def test_what_is_stated(self):
+        row = gpumb.time(
+            lambda: time.sleep(0.001), bytes=1e6, flop=2e6, elements=10, values={"mine": 0.5}, **QUICK
+        )
+        self.assertAlmostEqual(row["gbps"] * row.median, 1e-3, delta=1e-8)
+        self.assertAlmostEqual(row["gflops"] * row.median, 2e-3, delta=1e-8)
+        self.assertAlmostEqual(row["elements_per_s"] * row.median, 10, delta=1e-4)
+        self.assertEqual(row["mine"], 0.5)
+
+    def test_html(self):
+        page = gpumb.time(nothing, "<b> & co", **QUICK)._repr_html_()
+        self.assertIn("&lt;b&gt; &amp; co", page)
+        self.assertNotIn("<b>", page)
+
+    def test_compare(self):
+        fast, slow = gpumb.compare(
+            {"fast": nothing, "slow": lambda: time.sleep(0.001)}, check=lambda: True
+        )
+        self.assertIsNone(fast["ratio"])
+        self.assertEqual(slow["compared_with"], "fast")
+        self.assertGreater(slow["ratio"], 10)
+        self.assertEqual(slow["verdict"], "slower")
+        self.assertEqual(slow["verified"], "yes")
+        self.assertRegex(repr(slow), r" of fast: slower$")
+
+
+class Checks(unittest.TestCase):
+    def status(self, check):
+        row = gpumb.time(nothing, check=check, **QUICK)
+        return row["status"], row["verified"], row["reason"]
+
+    def test_right(self):
+        for result in (True, None, 1, "yes"):
+            self.assertEqual(self.status(lambda: result), ("ok", "yes", None))
+
+    def test_wrong(self):
+        for result in (False, 0, ""):
+            self.assertEqual(self.status(lambda: result)[:2], ("failed", "no"))
+
+    def test_asserts(self):
+        def check():
+            assert 1 == 2, "one is not two"
+
+        status, verified, reason = self.status(check)
+        self.assertEqual((status, verified), ("failed", "no"))
+        self.assertIn("one is not two", reason)
+
+    def test_raises(self):
+        error = KeyError("lost")
+
+        def check():
+            raise error
+
+        with gpumb.open(**QUICK) as g:
+            with self.assertRaises(KeyError) as raised:
+                g.measure("raises", nothing, check=check)
+            self.assertIs(raised.exception, error)
+            self.assertEqual(g.row(0)["status"], "failed")
+            self.assertEqual(g.row(0)["verified"], "no")
+
+    def test_reset(self):
+        runs, resets = [], []
+        gpumb.time(lambda: runs.append(len(resets)), reset=lambda: resets.append(1), **QUICK)
+        self.assertGreaterEqual(len(runs), 6)
+        self.assertEqual(runs, list(range(1, len(runs) + 1)))
+
+    def test_reset_raises(self):
+        with self.assertRaises(ZeroDivisionError):
+            gpumb.time(nothing, reset=lambda: 1 / 0, **QUICK)
+
+
+class Errors(unittest.TestCase):
+    def test_exception_comes_out(self):
+        error = ValueError("mine")
+
+        def fails():
+            raise error
+
+        with gpumb.open(**QUICK) as g:
+            with self.assertRaises(ValueError) as raised:
+                g.measure("fails", fails)
+            self.assertIs(raised.exception, error)
+            row = g.row(0)
+            self.assertEqual((row["status"], row["reason"]), ("skipped", "ValueError: mine"))
+            self.assertNotEqual(row.median, row.median)
+            self.assertTrue(g.measure("behind it", nothing).ok)
+
+    def test_exception_in_a_comparison(self):
+        calls = []
+
+        def fails():
+            calls.append(1)
+            if len(calls) == 4:
+                raise ValueError("the fourth")
+
+        with gpumb.open(**QUICK) as g:
+            with self.assertRaises(ValueError):
+                g.compare({"fine": nothing, "fails": fails})
+            self.assertEqual(len(calls), 4)
+            self.assertEqual(g.rows(), [])
+            row = g.measure("behind it", nothing)
+            self.assertTrue(row.ok)
+            self.assertIsNone(row["compared_with"])
+
+    def test_ctrl_c(self):
+        with gpumb.open(**QUICK) as g:
+            with self.assertRaises(KeyboardInterrupt):
+                g.measure("interrupted", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))
+            self.assertTrue(g.measure("behind it", nothing).ok)
+
+    def test_not_callable(self):
+        with gpumb.open(**QUICK) as g:
+            for about in ({"fn": 3}, {"fn": None}, {"fn": nothing, "check": 1}):
+                with self.assertRaises(TypeError):
+                    g.measure("wrong", bytes=1e6, **about)
+            with self.assertRaises(TypeError):
+                g.compare({"fine": nothing, "wrong": 3})
+            for about in ({"timing": "sundial"}, {"flop": "many"}, {"values": {"x": "y"}}):
+                with self.assertRaises(ValueError):
+                    g.measure("wrong", nothing, bytes=1e6, **about)
+            row = g.measure("behind it", nothing)
+            self.assertTrue(row.ok)
+            self.assertIsNone(row["bytes"])
+
+    def test_another_thread(self):
+        heard = []
+        with gpumb.open(**QUICK) as g:
+
+            def other():
+                for call in (lambda: g.measure("x", nothing), g.rows, lambda: g.note("x")):
+                    try:
+                        call()
+                    except gpumb.Error as error:
+                        heard.append(str(error))
+
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+            self.assertEqual(g.rows(), [])
+        self.assertEqual(heard, ["the context belongs to the thread that has made it"] * 3)
+
+    def test_each_thread_its_own(self):
+        rows = []
+        threads = [
+            threading.Thread(target=lambda: rows.append(gpumb.time(nothing, **QUICK)))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([row.ok for row in rows], [True] * 4)
+
+    def test_closed(self):
+        g = gpumb.open(**QUICK)
+        self.assertEqual(g.close(), 0)
+        self.assertEqual(g.close(), 0)
+        for call in (lambda: g.measure("x", nothing), g.rows, lambda: list(g.sweep("n", [1]))):
+            with self.assertRaisesRegex(gpumb.Error, "closed"):
+                call()
+
+    def test_settings(self):
+        with self.assertRaisesRegex(TypeError, "precission: is no setting; there are precision"):
+            gpumb.open(precission=1)
+        with self.assertRaises(TypeError):
+            gpumb.open([], precision=1)
+        with self.assertRaisesRegex(gpumb.Error, "no_such_file"):
+            gpumb.open(replay="/no_such_file.csv")
+        with self.assertRaises(IndexError):
+            gpumb.open(**QUICK).row(0)
+
+
+class Sweeps(unittest.TestCase):
+    def test_axes(self):
+        empty = 0
+        with gpumb.open(**QUICK) as g:
+            for n in g.sweep("n", [3, 1]):
+                for kind in g.sweep("kind", ["a", "b"]):
+                    for alpha in g.sweep("alpha", [0.5, 2]):
+                        self.assertIsInstance(alpha, float)
+                        row = g.measure("swept", nothing, elements=n)
+                        empty += row is None
+            found = [(row["n"], row["kind"], row["alpha"]) for row in g.rows()]
+        self.assertEqual(empty, 8)
+        self.assertEqual(found, [(n, k, a) for n in (3, 1) for k in "ab" for a in (0.5, 2)])
+        self.assertEqual(g.exit_code, 0)
+
+    def test_left(self):
+        for leave_at in range(1, 7):
+            with gpumb.open(**QUICK) as g:
+                reached = 0
+                sweep = g.sweep("n", [1, 2, 3])
+                for _ in sweep:
+                    g.measure("swept", nothing)
+                    reached += 1
+                    if reached == leave_at:
+                        break
+                sweep.close()
+                self.assertIsNone(g.measure("behind it", nothing)["n"] if leave_at > 3 else None)
+            self.assertEqual(g.exit_code, 1)
+
+    def test_exception(self):
+        with self.assertRaises(ZeroDivisionError):
+            with gpumb.open(**QUICK) as g:
+                for n in g.sweep("n", [1, 0]):
+                    g.measure("swept", nothing)
+                    1 / n
+        self.assertEqual(g.exit_code, 1)
+
+    def test_bad_axes(self):
+        with gpumb.open(**QUICK) as g:
+            for values, kind in (([2**64], OverflowError), ([None], TypeError), ([1, "a"], TypeError)):
+                with self.assertRaises(kind):
+                    next(g.sweep("n", values))
+            with self.assertRaises(ValueError):
+                next(g.sweep("", [1]))
+            self.assertTrue(g.measure("behind it", nothing).ok)
+
+
+class Programs(unittest.TestCase):
+    """With a command line."""
+
+    def run_program(self, *words):
+        text = (
+            "import sys, gpumb\n"
+            "with gpumb.open(sys.argv) as g:\n"
+            "    for n in g.sweep('n', [10, 20]):\n"
+            "        g.measure('sum', lambda: sum(range(n)), elements=n)\n"
+            "    g.note('done')\n"
+            "sys.exit(g.exit_code)\n"
+        )
+        return subprocess.run(
+            [sys.executable, "-c", text, *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "examples" / "python")},
+            timeout=120,
+        )
+
+    def test_options(self):
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder) / "rows.csv"
+            ran = self.run_program("--samples", "6:6", "--csv", str(csv), "--axis", "n=30,40")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn("2 rows: 2 ok", ran.stdout)
+            self.assertIn("done", ran.stdout)
+            self.assertEqual(len(csv.read_text().splitlines()), 3)
+
+    def test_wrong_option(self):
+        ran = self.run_program("--nosuch")
+        self.assertEqual(ran.returncode, 2)
+        self.assertEqual(ran.stderr, "gpumb: --nosuch: no such option; see --help\n")
+
+    def test_help(self):
+        ran = self.run_program("--help")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertIn("--precision", ran.stdout)
+
+
+class DoBench(unittest.TestCase):
+    def test_modes(self):
+        row = gpumb.Row({"status": "ok", "flags": None}, "row", [4e-3, 1e-3, 3e-3, 2e-3])
+        real, gpumb.time = gpumb.time, lambda *_, **__: row
+        try:
+            for mode, result in (("min", 1), ("max", 4), ("mean", 2.5), ("median", 2.5)):
+                self.assertAlmostEqual(gpumb.do_bench(nothing, return_mode=mode), result)
+            self.assertEqual(gpumb.do_bench(nothing, return_mode="all"), [4, 1, 3, 2])
+            self.assertAlmostEqual(gpumb.do_bench(nothing, quantiles=[0.2]), 1.6)
+            found = gpumb.do_bench(nothing, quantiles=[0, 0.5, 1])
+            for each, expected in zip(found, (1, 2.5, 4)):
+                self.assertAlmostEqual(each, expected)
+            with self.assertRaises(ValueError):
+                gpumb.do_bench(nothing, return_mode="mode")
+        finally:
+            gpumb.time = real
+
+    def test_run(self):
+        tensor = types.SimpleNamespace(grad=None)
+        seen = []
+
+        def backward():
+            seen.append(tensor.grad)
+            tensor.grad = 1
+            time.sleep(0.001)
+
+        self.assertGreaterEqual(gpumb.do_bench(backward, grad_to_none=[tensor]), 1)
+        self.assertEqual(set(seen), {None})
+        with self.assertRaises(ZeroDivisionError):
+            gpumb.do_bench(lambda: 1 / 0)
+
+
+class Streams(unittest.TestCase):
+    def test_frameworks(self):
+        """Fakes: what is imported gets the context's stream, and has its own back behind it."""
+        said = []
+
+        class Entered:
+            def __init__(self, *what):
+                self.what = what
+
+            def __enter__(self):
+                said.append(("enter", *self.what))
+
+            def __exit__(self, *_):
+                said.append(("exit", *self.what))
+
+        torch = types.SimpleNamespace(
+            cuda=types.SimpleNamespace(
+                is_available=lambda: True,
+                ExternalStream=lambda stream, device: (stream, device),
+                stream=lambda stream: Entered("torch", *stream),
+            )
+        )
+        cupy = types.SimpleNamespace(
+            is_available=lambda: True,
+            cuda=types.SimpleNamespace(
+                ExternalStream=lambda stream, device_id: Entered("cupy", stream, device_id)
+            ),
+        )
+        real = {name: sys.modules.get(name) for name in ("torch", "cupy")}
+        sys.modules.update(torch=torch, cupy=cupy)
+        try:
+            with gpumb._on_stream(0x1234, 1):
+                said.append("body")
+        finally:
+            for name, module in real.items():
+                if module:
+                    sys.modules[name] = module
+                else:
+                    del sys.modules[name]
+        both = [("torch", 0x1234, 1), ("cupy", 0x1234, 1)]
+        entered = [("enter", *one) for one in both]
+        self.assertEqual(said, [*entered, "body", *(("exit", *one) for one in reversed(both))])
+
+
+class Library(unittest.TestCase):
+    """How it is found and compiled, by a compiler that takes a library for its result."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name) / "a path"
+        self.path.mkdir()
+        self.compiler("sleep 0.3; shift $(($# - 1)); cp \"$GPUMB_TEST_LIBRARY\" \"$1\"")
+
+    def compiler(self, commands):
+        fake = self.path / "fake-c++"
+        fake.write_text(
+            "#!/bin/sh\n[ \"$1\" != --version ] || exec echo fake 1.0\n"
+            f"echo compiled >>'{self.path}/log'\n{commands}\n"
+        )
+        fake.chmod(0o755)
+
+    def start(self, **env):
+        usual = {**os.environ, "GPUMB_TEST_LIBRARY": os.environ["GPUMB_LIBRARY"]}
+        del usual["GPUMB_LIBRARY"]
+        usual.update(
+            PYTHONPATH=str(ROOT / "examples" / "python"),
+            XDG_CACHE_HOME=str(self.path / "cache"),
+            CXX=str(self.path / "fake-c++"),
+            GPUMB_BACKEND="cpu",
+        )
+        usual.update(env)
+        text = "import gpumb\ntry: print(gpumb.time(int).ok)\nexcept gpumb.Error as e: print(e)"
+        return subprocess.Popen(
+            [sys.executable, "-c", text],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=usual,
+        )
+
+    def said(self, **env):
+        out, err = self.start(**env).communicate(timeout=120)
+        return out.strip(), err.strip()
+
+    def test_compiled_once(self):
+        both = [self.start() for _ in range(2)]
+        heard = [process.communicate(timeout=120) for process in both]
+        self.assertEqual([out for out, _ in heard], ["True\n"] * 2)
+        self.assertEqual(sum("gpumb: compiles gpumb.h once" in err for _, err in heard), 1)
+        self.assertEqual(self.said(), ("True", ""))
+        self.assertEqual((self.path / "log").read_text(), "compiled\n")
+
+    def test_another_compiler(self):
+        self.said()
+        fake = self.path / "fake-c++"
+        fake.write_text(fake.read_text().replace("1.0", "1.1"))
+        self.assertIn("compiles", self.said()[1])
+
+    def test_a_compiler_that_fails(self):
+        self.compiler("echo no such type >&2; exit 1")
+        self.assertRegex(self.said()[0], "(?s)fake-c.. can't compile .*gpumb.h:\nno such type")
+        self.assertEqual([*(self.path / "cache" / "gpumb").glob("*.so")], [])
+
+    def test_no_compiler(self):
+        out = self.said(CXX="/nonexistent", PATH="/nonexistent")[0]
+        self.assertEqual(
+            out, "no compiler for cpu: looked for g++, c++ and clang++ (in PATH, or CXX)"
+        )
+        if not pathlib.Path("/opt/rocm/bin/hipcc").exists():
+            out = self.said(GPUMB_BACKEND="hip", PATH="/nonexistent")[0]
+            self.assertIn("no compiler for hip: looked for hipcc", out)
+            self.assertIn("GPUMB_BACKEND=cpu measures on the CPU", out)
+
+    def test_bad_names(self):
+        self.assertEqual(
+            self.said(GPUMB_BACKEND="gpu")[0], "GPUMB_BACKEND=gpu: must be cuda, hip or cpu"
+        )
+        out = self.said(GPUMB_LIBRARY="/nonexistent.so")[0]
+        self.assertTrue(out.startswith("/nonexistent.so can't be loaded: "), out)
+
+    def test_settings_are_those_of_the_header(self):
+        declared = subprocess.run(
+            ["sh", ROOT / "examples" / "languages" / "declarations.sh"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        body = re.search(r"typedef struct gpumb_settings \{(.*?)\}", declared, re.S)[1]
+        kinds = {"size_t": "c_ulong", "uint64_t": "c_ulong", "double": "c_double", "int": "c_int"}
+        kinds["const char *"] = "c_char_p"
+        members = re.findall(r"(size_t|uint64_t|double|int|const char \*) ?(\w+);", body)
+        ours = [(kind.__name__, name) for name, kind in gpumb._Settings._fields_]
+        self.assertEqual([(kinds[kind], name) for kind, name in members], ours)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=0).result
+    bad = len(result.failures) + len(result.errors)
+    skipped = len(result.skipped)
+    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
+    sys.exit(bad > 0)
