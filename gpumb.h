@@ -1036,7 +1036,7 @@ typedef int (*gpumb_value_body)(gpumb *g, int64_t value, void *user);
 typedef int (*gpumb_real_body)(gpumb *g, double value, void *user);
 
 /* As GPUMB_MEASURE. Where the body fails, the row is skipped, with the reason that it has given by
- * gpumb_skip_text(). */
+ * gpumb_skip_text(); in a capture, see gpumb_set_capturable(), it is run again without one. */
 GPUMB_API int gpumb_run_region(gpumb *g, const char *name, gpumb_body body, void *user);
 
 /* As GPUMB_INTERLEAVE: the body has the regions in it. Where it fails, see gpumb_abandon(). */
@@ -1091,6 +1091,11 @@ GPUMB_API void gpumb_settings_init(gpumb_settings *settings, size_t size);
  * only during the call. */
 typedef void (*gpumb_log)(const char *line, void *user);
 GPUMB_API void gpumb_set_log(gpumb_log log, void *user);
+
+/* For programs that handle Ctrl-C in their own language: `poll` is called about ten times a second
+ * while graphs give the samples, and no body runs. Other than 0 ends the region as skipped. NULL:
+ * nothing is called. */
+GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user);
 
 /* "0.1.0" */
 GPUMB_API const char *gpumb_version(void);
@@ -7155,6 +7160,9 @@ struct gpumb {
         int body_due, in_body;
         uint64_t reached; /* regions, whatever becomes of them */
         size_t replayed;  /* regions that were, from other processes */
+        int (*poll)(gpumb *g, void *user);
+        void *poll_user;
+        double poll_s; /* not before this */
     } region;
 
     struct { /* INTERLEAVE */
@@ -9093,18 +9101,82 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
         g->instruments->begin(g, s);
 }
 
-static inline void gpumbi_give_up_graphs(gpumbi_sampler *s)
+/* Whether something has to happen before each run. */
+static inline int gpumbi_one_run(const gpumbi_sampler *s)
 {
+    return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
+}
+
+/* How many runs make a sample. One, if launching and timing it costs less than the wanted
+ * precision; else so many that it does, within what a launch queue holds without blocking (1024
+ * on NVIDIA). */
+static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
+{
+    const gpumb_timing wanted =
+        s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
+    const double cost_s =
+        g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
+    const double target_s = gpumbi_min(cost_s / g->settings.precision, 1e-3);
+    const double work_s =
+        gpumbi_max(run_s - g->device.floor_s, gpumbi_max(g->device.interval_s, 1e-9));
+    double batch = run_s < target_s ? ceil(target_s / work_s) : 1;
+    if (wanted == GPUMB_TIMING_BATCH)
+        batch = gpumbi_max(batch, 2);
+    if (gpumbi_one_run(s) || s->profiled || wanted == GPUMB_TIMING_EVENT ||
+        wanted == GPUMB_TIMING_HOST)
+        batch = 1;
+    s->result.batch = (uint64_t)gpumbi_min(batch, 1000);
+    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
+        s->result.timing = GPUMB_TIMING_BATCH;
+}
+
+/* An event pair around a body that waits times the host: where 9 runs of 10, each longer than
+ * launching an empty kernel makes it, have left an idle device behind, the host's clock does that
+ * better. What may be captured can still have a span; if that fails, this is asked again. */
+static inline void gpumbi_choose_clock(gpumb *g, gpumbi_sampler *s, double run_s)
+{
+    const int waits = s->use_events && !s->profiled && !(s->about.capturable && s->capturable) &&
+                      s->about.timing != GPUMB_TIMING_GRAPH && s->look.runs >= 3 &&
+                      10 * s->look.waited >= 9 * s->look.runs &&
+                      run_s > 2 * g->device.empty_kernel_s;
+    if (waits)
+        s->result.flags |= GPUMB_FLAG_HOST_BOUND;
+    if (waits && s->about.timing == GPUMB_TIMING_AUTO) {
+        s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
+        s->use_events = s->capturable = 0;
+        s->quantum_s = s->result.overhead_s = 0;
+        s->pace.runs = s->pace.windows = 0; /* of another clock */
+    }
+    gpumbi_choose_batch(g, s, run_s);
+}
+
+/* Times it without; the line is for those who have asked for a graph. `error` or the text of a body
+ * that has skipped itself in the capture says more than `why`. */
+static inline void gpumbi_give_up_graphs(gpumb *g, gpumbi_sampler *s, int error, const char *why)
+{
+    gpumbi_severity severity;
+    if (s->about.skip[0])
+        why = s->about.skip;
+    else if (error)
+        why = gpumbi_dev_error(error, &severity);
     if (s->about.timing == GPUMB_TIMING_GRAPH || s->about.capturable)
-        gpumbi_say("%s: can't be captured into a graph: it launches on another stream, or waits, "
-                   "allocates or copies to the host; timed without one",
-                   gpumbi_kernel_name(&s->result));
+        gpumbi_say(
+            "%s: timed without a graph: %s; in a capture it must not wait, allocate, copy to "
+            "the host or launch on another stream",
+            gpumbi_kernel_name(&s->result), why);
     s->capturable = s->look.count = 0;
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
     gpumbi_free_graphs(s);
+    gpumbi_choose_clock(g, s, s->warm_up.estimate_s);
     s->phase = GPUMBI_SAMPLE;
+}
+
+/* Which of the two is captured next; the first may be an empty one, which is not needed. */
+static inline int gpumbi_second_graph(const gpumbi_sampler *s)
+{
+    return s->graphs.graph[0] || !s->graphs.runs[0];
 }
 
 /* Whether runs of the body are recorded, and nothing of it runs on the device. */
@@ -9119,12 +9191,6 @@ static inline void gpumbi_order(gpumb *g, gpumbi_sampler *s, int joins)
     const gpumbi_description *about = &s->about;
     if (about->order)
         gpumbi_try(g, about->order(g, about->stream, about->streams, joins), "stream");
-}
-
-/* Whether something has to happen before each run. */
-static inline int gpumbi_one_run(const gpumbi_sampler *s)
-{
-    return s->about.reset || s->about.cache == GPUMB_CACHE_COLD;
 }
 
 static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
@@ -9145,10 +9211,11 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
-    if (gpumbi_captured(s) && gpumbi_dev_capture_begin(g->stream))
-        gpumbi_give_up_graphs(s);
+    const int refused = gpumbi_captured(s) ? gpumbi_dev_capture_begin(g->stream) : 0;
+    if (refused)
+        gpumbi_give_up_graphs(g, s, refused, "");
     if (gpumbi_captured(s)) {
-        s->run.left = s->phase == GPUMBI_WITNESS ? 1 : s->graphs.runs[s->graphs.graph[0] != NULL];
+        s->run.left = s->phase == GPUMBI_WITNESS ? 1 : s->graphs.runs[gpumbi_second_graph(s)];
         gpumbi_order(g, s, 0);
         return;
     }
@@ -9168,7 +9235,10 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  *
  * A wait for the whole device, behind one for the region's streams, tells whether others had work.
  * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
- * us and more if they had some, even if that has long ended, and as long as what is left of it. */
+ * us and more if they had some, even if that has long ended, and as long as what is left of it; in
+ * a process that has PyTorch in it, 2.3 ... 2.6 and 4.0 ... 5.1 us. */
+#define GPUMBI_TOUCHED 1.3
+#define GPUMBI_TOUCHED_S 0.3e-6
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
@@ -9230,7 +9300,8 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
     const int least = s->look.found ? 1 : 3;
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
-    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 2.5, 0))
+    if (s->look.count >= least && !s->capturable && !s->about.streams &&
+        gpumbi_waits(s, GPUMBI_TOUCHED, GPUMBI_TOUCHED_S))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
     if (s->look.count < least || s->look.count == GPUMBI_LOOKS || !gpumbi_left_over(s, run_s / 10))
@@ -9246,13 +9317,15 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     double with_s[2], without_s[2];
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
-    if (gpumbi_dev_capture_end(g->stream, NULL) || launch_error || s->about.skip[0]) {
-        gpumbi_give_up_graphs(s);
+    int error = gpumbi_dev_capture_end(g->stream, NULL);
+    if (error || launch_error || s->about.skip[0]) {
+        gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
         return;
     }
     gpumbi_look(g, with_s);
-    if (gpumbi_dev_capture_begin(g->stream) || gpumbi_dev_capture_end(g->stream, NULL)) {
-        gpumbi_give_up_graphs(s);
+    error = gpumbi_dev_capture_begin(g->stream);
+    if (error || (error = gpumbi_dev_capture_end(g->stream, NULL)) != 0) {
+        gpumbi_give_up_graphs(g, s, error, "");
         return;
     }
     gpumbi_look(g, without_s);
@@ -9260,7 +9333,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
-    if (gpumbi_waits(s, 2, 0))
+    if (gpumbi_waits(s, GPUMBI_TOUCHED, GPUMBI_TOUCHED_S))
         gpumbi_works_elsewhere(s);
     else
         s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
@@ -9430,29 +9503,6 @@ static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none s
  * all lanes. */
 enum { GPUMBI_BAD_TIMES = 1000, GPUMBI_BAD_ROUNDS = 30 };
 
-/* How many runs make a sample. One, if launching and timing it costs less than the wanted
- * precision; else so many that it does, within what a launch queue holds without blocking (1024
- * on NVIDIA). */
-static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
-{
-    const gpumb_timing wanted =
-        s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
-    const double cost_s =
-        g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
-    const double target_s = gpumbi_min(cost_s / g->settings.precision, 1e-3);
-    const double work_s =
-        gpumbi_max(run_s - g->device.floor_s, gpumbi_max(g->device.interval_s, 1e-9));
-    double batch = run_s < target_s ? ceil(target_s / work_s) : 1;
-    if (wanted == GPUMB_TIMING_BATCH)
-        batch = gpumbi_max(batch, 2);
-    if (gpumbi_one_run(s) || s->profiled || wanted == GPUMB_TIMING_EVENT ||
-        wanted == GPUMB_TIMING_HOST)
-        batch = 1;
-    s->result.batch = (uint64_t)gpumbi_min(batch, 1000);
-    if (s->result.batch > 1 && s->use_events) /* host code runs one after the other all the same */
-        s->result.timing = GPUMB_TIMING_BATCH;
-}
-
 /* What the library has seen launched may be captured; other code might not survive that, and has to
  * ask for it. */
 static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
@@ -9463,13 +9513,18 @@ static inline int gpumbi_may_capture(const gpumb *g, const gpumbi_sampler *s)
              (s->kernel.launches || s->about.capturable)));
 }
 
-/* Where one run is a sample, there is no need of a graph. Nor from 1.5 ms on, where one takes more
- * time for the least number of samples than a row may; below, rows that graphs time differ less
- * than those of event pairs, by a factor of 10 (GPUMBI_REPRODUCIBLE). */
+/* From 1.5 ms on two graphs take more time for the least number of samples than a row may; below,
+ * rows that graphs time differ less than those of event pairs, by a factor of 10
+ * (GPUMBI_REPRODUCIBLE). */
+#define GPUMBI_LONG_S 1.5e-3
+
+/* Where one run is a sample, there is no need of a graph. Nor for long ones, but of a body that may
+ * be slow to launch, as one of Python: in one graph it is launched at once. */
 static inline int gpumbi_captures(const gpumb *g, const gpumbi_sampler *s, double run_s)
 {
     return gpumbi_may_capture(g, s) && !gpumbi_one_run(s) &&
-           (s->about.timing == GPUMB_TIMING_GRAPH || run_s < 1.5e-3 || s->result.batch > 1);
+           (s->about.timing == GPUMB_TIMING_GRAPH || s->about.capturable || run_s < GPUMBI_LONG_S ||
+            s->result.batch > 1);
 }
 
 /* Begins sampling, anew where the samples so far turn out to be part of the warm-up. */
@@ -9489,15 +9544,6 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     s->samples.began_s = gpumbi_dev_clock();
 }
 
-/* Whether bodies have left an idle device behind, so that an event pair around them times the host:
- * 9 runs of 10, each longer than launching an empty kernel makes it. */
-static inline int gpumbi_waits_for_device(const gpumb *g, const gpumbi_sampler *s, double run_s)
-{
-    return s->use_events && !s->profiled && !s->about.capturable &&
-           s->about.timing != GPUMB_TIMING_GRAPH && s->look.runs >= 3 &&
-           10 * s->look.waited >= 9 * s->look.runs && run_s > 2 * g->device.empty_kernel_s;
-}
-
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
  * difference is 2 ... 400 runs, for about a millisecond. */
@@ -9507,16 +9553,7 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
     gpumbi_last_look(s, run_s);
     if (s->phase == GPUMBI_FINISHED)
         return;
-    if (gpumbi_waits_for_device(g, s, run_s)) {
-        s->result.flags |= GPUMB_FLAG_HOST_BOUND;
-        if (s->about.timing == GPUMB_TIMING_AUTO) {
-            s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
-            s->use_events = s->capturable = 0;
-            s->quantum_s = 0;
-            s->pace.runs = s->pace.windows = 0; /* of another clock */
-        }
-    }
-    gpumbi_choose_batch(g, s, run_s);
+    gpumbi_choose_clock(g, s, run_s);
     s->phase = GPUMBI_SAMPLE;
     s->warm_up.estimate_s = run_s;
     if (s->about.cache == GPUMB_CACHE_COLD && s->about.timing == GPUMB_TIMING_AUTO && s->use_events)
@@ -9527,8 +9564,9 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
         const double least = run_s < 0.5e-3 ? 4 : 2;
         const double more =
             gpumbi_min(gpumbi_max(ceil(1e-3 / gpumbi_max(run_s, 1e-9)), least), 400);
-        s->graphs.runs[0] = 1 + (uint64_t)more / 4;
-        s->graphs.runs[1] = s->graphs.runs[0] + (uint64_t)more;
+        const int one = run_s >= GPUMBI_LONG_S && s->about.timing == GPUMB_TIMING_AUTO;
+        s->graphs.runs[0] = one ? 0 : 1 + (uint64_t)more / 4;
+        s->graphs.runs[1] = one ? 1 : s->graphs.runs[0] + (uint64_t)more;
         s->phase = GPUMBI_CAPTURE;
     }
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
@@ -9650,7 +9688,7 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     }
 }
 
-/* What the long graph takes more than the short one. Which is first takes turns within two samples,
+/* What the long graph takes more than the short one, or than none. Which is first takes turns within two samples,
  * and is drawn anew for each two, so as not to fall in step with what comes at intervals. */
 static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
@@ -9681,7 +9719,8 @@ static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
         return;
     const int slower = s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s;
     if (s->warm_up.runs && (run_s < work_s / 2 || slower)) { /* without a window: no estimate */
-        gpumbi_give_up_graphs(s);
+        gpumbi_give_up_graphs(g, s, 0,
+                              slower ? "in one it takes longer" : "one has only a part of it");
         return;
     }
     s->phase = GPUMBI_SAMPLE;
@@ -9696,7 +9735,7 @@ static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
-    const int which = s->graphs.graph[0] != NULL;
+    const int which = gpumbi_second_graph(s);
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which]);
@@ -9706,7 +9745,8 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_try(g, launch_error, "launch");
         gpumbi_in_trouble(g, s);
     } else if (launch_error || error || !s->graphs.graph[which] || s->about.skip[0]) {
-        gpumbi_give_up_graphs(s);
+        gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error,
+                              "it launches nothing there");
     } else if (which) {
         gpumbi_graphs_ready(g, s);
     }
@@ -10294,6 +10334,29 @@ static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
         s->about.reset_user = g->region.next.reset_user;
 }
 
+#if !defined(GPUMB_STATIC)
+GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user)
+{
+    g = gpumbi_context(g);
+    g->region.poll = poll;
+    g->region.poll_user = user;
+    g->region.poll_s = 0;
+}
+
+/* Whether the program wants no more of this region. */
+static inline void gpumbi_poll(gpumb *g, gpumbi_sampler *s)
+{
+    const double now_s = gpumbi_dev_clock();
+    if (!g->region.poll || now_s < g->region.poll_s)
+        return;
+    g->region.poll_s = now_s + 0.1;
+    const int code = g->region.poll(g, g->region.poll_user);
+    if (code && !*gpumbi_trouble(g))
+        gpumb_skip(g, "given up: the function of gpumb_set_poll() returned %d", code);
+    gpumbi_in_trouble(g, s);
+}
+#endif
+
 GPUMB_API int gpumbi_region_next(gpumb *g)
 {
     gpumbi_sampler *s = g->region.active;
@@ -10319,6 +10382,10 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
             const double seconds = gpumbi_graph_seconds(g, s);
             if (s->phase != GPUMBI_FINISHED)
                 gpumbi_sample_add(g, s, seconds);
+#if !defined(GPUMB_STATIC)
+            if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_NONE)
+                gpumbi_poll(g, s);
+#endif
         }
         s->run.left = 0;
         const int sampled = s->phase == GPUMBI_SAMPLE;
@@ -14553,6 +14620,19 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
     return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
 }
 
+/* Whether the lane's times change so much that a ratio of it, in lo ... hi, may be nothing but that:
+ * less than ten times as far from 1 as nine of ten samples lie from the lowest tenth. A change that
+ * outlasts the samples is larger than what they show of it. */
+static inline int gpumbi_may_be_change(const gpumb *g, const gpumbi_sampler *s, double lo,
+                                       double hi)
+{
+    const uint64_t n = s->samples.count;
+    const double differs = lo > 1 ? lo : hi < 1 ? 1 / hi : 1;
+    return gpumbi_unsettled(g, s) &&
+           log(differs) < 10 * log(gpumbi_select(s->samples.values, n, n - 1 - n / 10) /
+                                   gpumbi_select(s->samples.values, n, n / 10));
+}
+
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
  * whether all verdicts are as clear as they get. */
 static inline int gpumbi_compare_lanes(gpumb *g)
@@ -14588,7 +14668,7 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
             c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
         }
-        if (gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s))
+        if (gpumbi_may_be_change(g, base, c->lo, c->hi) || gpumbi_may_be_change(g, s, c->lo, c->hi))
             c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
@@ -16789,6 +16869,8 @@ GPUMB_API int gpumb_run_region(gpumb *g, const char *name, gpumb_body body, void
         code = code || !body ? code : body(g, user);
         if (code && !*gpumbi_trouble(g))
             gpumb_skip(g, "its body returned %d", code);
+        if (code && g->region.active && gpumbi_captured(g->region.active))
+            code = 0; /* outside of a capture it may run */
     }
     return code;
 }

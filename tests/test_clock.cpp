@@ -598,6 +598,28 @@ static void test_streams()
     }
 }
 
+// What Python takes to launch is not in the time of a kernel, however long it is.
+static void test_slow_launches()
+{
+    for (double seconds : {100e-6, 1.4e-3, 1.6e-3, 5e-3, 50e-3})
+        for (int capturable = 0; capturable < 2; capturable++) {
+            gpumb *g = open(settings());
+            gpumb_result r;
+            gpumb_set_capturable(g, capturable);
+            GPUMB_TIME(&r) {
+                fake_now += 50e-6; // on the host
+                fake_run(seconds);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK_INT(r.timing == GPUMB_TIMING_GRAPH, capturable);
+            CHECK_INT(gpumbi_meaning(&r), GPUMB_MEANING_SPAN);
+            CHECK_INT(r.batch == 1, !capturable || seconds > 1.5e-3);
+            CHECK_NEAR(r.time.median, seconds + (capturable ? 0 : 50e-6), 3e-6);
+            CHECK(r.time.count < 100 || seconds < 1e-3);
+            close(g, 0);
+        }
+}
+
 static void test_capturable()
 {
     for (int asked = 0; asked < 3; asked++) { // not, for the region, for all
@@ -617,6 +639,107 @@ static void test_capturable()
         CHECK_INT(r.timing, asked == 2 ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_BATCH);
         close(g, 0);
     }
+}
+
+static int fails_in_a_capture(gpumb *g, void *says)
+{
+    if (!fake_capturing)
+        fake_run(20e-6);
+    else if (says)
+        gpumb_skip_text(g, (const char *)says);
+    return fake_capturing ? 7 : 0;
+}
+
+static void test_body_that_refuses_captures()
+{
+    char says[] = "no captures, please";
+    for (char *text : {says, (char *)NULL}) {
+        gpumb_settings s = settings();
+        s.capturable = 1;
+        gpumb *g = open(s);
+        CHECK_INT(gpumb_run_region(g, "refuses", fails_in_a_capture, text), 0);
+        CHECK_INT(gpumb_row(g, 0)->status, GPUMB_STATUS_OK);
+        CHECK_INT(gpumb_row(g, 0)->timing, GPUMB_TIMING_BATCH);
+        CHECK_NEAR(gpumb_row(g, 0)->time.median, 20e-6, 1e-6);
+        CHECK_INT(times_in(heard, "\n"), 1);
+        CHECK(heard.find("refuses: timed without a graph: ") != std::string::npos);
+        CHECK(heard.find(text ? says : "its body returned 7") != std::string::npos);
+        close(g, 0);
+    }
+}
+
+// What waits, and so can't be captured, has the host's time all the same.
+static void test_capturable_that_waits()
+{
+    for (int cold = 0; cold < 2; cold++)
+        for (int waits = 0; waits < 2; waits++) {
+            gpumb *g = open(settings());
+            gpumb_result r;
+            gpumb_set_capturable(g, 1);
+            gpumb_set_cache(g, cold ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
+            GPUMB_TIME(&r) {
+                fake_run(50e-6);
+                if (waits && fake_capturing)
+                    gpumb_skip_text(g, "it waits");
+                else if (waits)
+                    CHECK_INT(gpumbi_dev_wait(gpumb_stream(g)), 0);
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK_INT(!waits, !(r.flags & GPUMB_FLAG_HOST_BOUND));
+            CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits);
+            CHECK_INT(r.overhead_s > 0, !waits);
+            CHECK_NEAR(r.time.median, 50e-6, 6e-6);
+            close(g, 0);
+        }
+}
+
+struct polls {
+    int count, stops_at;
+    const char *says;
+};
+
+static int poll(gpumb *g, void *user)
+{
+    polls *p = (polls *)user;
+    const bool stops = ++p->count == p->stops_at;
+    if (stops && p->says)
+        gpumb_skip_text(g, p->says);
+    return stops ? 3 : 0;
+}
+
+static int short_run(gpumb *, void *)
+{
+    fake_run(20e-6);
+    return 0;
+}
+
+static void test_polls()
+{
+    for (int stops_at : {0, 1, 3})
+        for (const char *says : {(const char *)NULL, "enough"}) {
+            gpumb_settings s = settings();
+            s.capturable = 1;
+            s.precision = 1e-9;
+            s.min_samples = 10;
+            s.max_samples = 1000000;
+            s.least_s = s.budget_s = 1;
+            gpumb *g = open(s);
+            polls p = {0, stops_at, says};
+            gpumb_set_poll(g, poll, &p);
+            CHECK_INT(gpumb_run_region(g, "polled", short_run, NULL), 0);
+            const gpumb_result *r = gpumb_row(g, 0);
+            CHECK_INT(p.count, stops_at ? stops_at : 10);
+            CHECK_INT(r->status, stops_at ? GPUMB_STATUS_SKIPPED : GPUMB_STATUS_OK);
+            CHECK_STR(r->reason, !stops_at ? ""
+                                 : says    ? says
+                                        : "given up: the function of gpumb_set_poll() returned 3");
+            CHECK_INT(fake_live_graphs, 0);
+            gpumb_set_poll(g, NULL, NULL);
+            CHECK_INT(gpumb_run_region(g, "behind it", short_run, NULL), 0);
+            CHECK_INT(p.count, stops_at ? stops_at : 10);
+            CHECK_INT(gpumb_row(g, 1)->status, GPUMB_STATUS_OK);
+            close(g, 0);
+        }
 }
 
 static void test_waits_in_body()
@@ -664,13 +787,17 @@ static void test_reset_before_capture()
 // first, and from the shortest on.
 static void test_beside()
 {
-    for (int cold = 0; cold < 2; cold++)
+    for (int way = 0; way < 4; way++)
         for (double own_s : {2e-6, 130e-6, 5e-3})
             for (double other_s : {0.0, 1e-6, 500e-6})
                 for (int first = 0; first < 2; first++) {
                     gpumb_settings s = brief();
-                    s.cold = cold;
+                    s.cold = way % 2;
                     gpumb *g = open(s);
+                    if (way / 2) { // with PyTorch in the process
+                        fake_idle_wait = 2.5e-6;
+                        fake_touched_wait = 4.2e-6;
+                    }
                     gpumb_result r;
                     GPUMB_TIME(&r) {
                         if (first && other_s > 0)
@@ -888,6 +1015,10 @@ int main()
     test_launch_bound_interval();
     test_streams();
     test_capturable();
+    test_slow_launches();
+    test_body_that_refuses_captures();
+    test_capturable_that_waits();
+    test_polls();
     test_waits_in_body();
     test_reset_before_capture();
     test_beside();

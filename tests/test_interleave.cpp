@@ -499,6 +499,33 @@ static void test_missing_intervals()
     }
 }
 
+// A lane that settles while it is measured is not slower for that, unless it is by far.
+static void test_changing_rounds()
+{
+    for (double longer : {1.0, 1.01, 0.97, 1.5, 0.5, 3.0}) {
+        gpumb_settings s = settings();
+        s.warmup_s = 0.3;
+        s.min_samples = s.max_samples = 100;
+        gpumb *g = open(s);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "steady") {
+                fake_run(1e-3 * noise(0.001));
+            }
+            GPUMB_MEASURE(g, "settles") {
+                const double left = 1 - (fake_now - 100) / 1.5;
+                fake_run(1e-3 * longer * (1 + 0.03 * (left > 0 ? left : 0)) * noise(0.001));
+            }
+        }
+        gpumb_close(g);
+        CHECK(flagged("unsettled", 1));
+        const char *verdict = longer == 3 || longer == 1.5 ? "slower"
+                              : longer == 0.5              ? "faster"
+                                                           : "undecided";
+        if (!CHECK_STR(column("verdict", 1).c_str(), verdict))
+            printf("    %g times as long\n", longer);
+    }
+}
+
 enum trouble { FINE, WRONG, WRONG_AT_LAST, SKIPPED, BAD_TIMES, LATE_BAD_TIME };
 
 static void test_troubled_rounds()
@@ -574,6 +601,7 @@ int main()
     test_drawn_graphs();
     test_skewed_rounds();
     test_undecided();
+    test_changing_rounds();
     test_troubled_rounds();
     remove_file(csv_path);
     return CHECK_SUMMARY();

@@ -14,17 +14,19 @@ import fcntl
 import glob
 import hashlib
 import html
+import inspect
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import threading
 from ctypes import c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-__all__ = ["Context", "Error", "Row", "compare", "do_bench", "open", "time"]
+__all__ = ["Context", "Error", "Row", "Stream", "compare", "do_bench", "open", "time"]
 
 
 class Error(Exception):
@@ -167,6 +169,11 @@ def _declare(lib: ctypes.CDLL) -> None:
         ("gpumb_set_value", None, [g, text, c_double]),
         ("gpumb_set_timing", None, [g, c_int]),
         ("gpumb_set_cache", None, [g, c_int]),
+        ("gpumb_set_capturable", None, [g, c_int]),
+        ("gpumb_set_poll", None, [g, _Call, c_void_p]),
+        ("gpumb_wrap", c_void_p, [g, c_void_p, c_uint64]),
+        ("gpumb_free", None, [g, c_void_p]),
+        ("gpumb_set_output", None, [g, c_void_p]),
         ("gpumb_set_verify", None, [g, _Call, c_void_p]),
         ("gpumb_set_reset", None, [g, _Hook, c_void_p]),
         ("gpumb_skip_text", None, [g, text]),
@@ -245,6 +252,11 @@ class Row(Mapping):
         return self["ci_lo_s"], self["ci_hi_s"]
 
     @property
+    def meaning(self) -> Optional[str]:
+        """Of the time: "span" of the kernels alone, "interval" between two runs, or "latency"."""
+        return self["meaning"]
+
+    @property
     def flags(self) -> List[str]:
         return self["flags"].split(";") if self["flags"] else []
 
@@ -266,6 +278,11 @@ class Row(Mapping):
         return f"<table><tr>{head}</tr><tr>{body}</tr></table>"
 
 
+def _line(error: BaseException) -> bytes:
+    """For a row: which exception, and its first line."""
+    return (f"{type(error).__name__}: {error}".splitlines() or [""])[0].encode(errors="replace")
+
+
 def _cell(text: str) -> Union[None, int, float, str]:
     for kind in (int, float):
         with contextlib.suppress(ValueError):
@@ -276,15 +293,97 @@ def _cell(text: str) -> Union[None, int, float, str]:
 # ---- contexts ------------------------------------------------------------------------------------
 
 
-def _on_stream(stream: int, device: int) -> contextlib.ExitStack:
-    """Makes the context's stream that of the frameworks which the program has imported."""
-    stack = contextlib.ExitStack()
+class Stream(int):
+    """A cudaStream_t or hipStream_t: a number, as numba.cuda.external_stream() takes it, which
+    cuda.core takes as it is."""
+
+    def __cuda_stream__(self) -> Tuple[int, int]:
+        return 0, int(self)
+
+
+class _Pool:
+    """In a `with` block, what PyTorch allocates on the current stream comes from memory that nobody
+    else gets, up to close(): a graph goes on writing to what was freed while it was captured."""
+
+    def __init__(self, torch: Any, device: int):
+        self._c, self._of = torch._C, (device, torch.cuda.graph_pool_handle())
+        self._c._cuda_beginAllocateCurrentStreamToPool(*self._of)  # lives until it is released
+        self._c._cuda_endAllocateToPool(*self._of)
+
+    def __enter__(self) -> None:
+        self._c._cuda_beginAllocateCurrentStreamToPool(*self._of)
+
+    def __exit__(self, *_: Any) -> None:
+        self._c._cuda_endAllocateToPool(*self._of)
+        self._c._cuda_releasePool(*self._of)
+
+    def close(self) -> None:
+        self._c._cuda_releasePool(*self._of)
+
+
+def _on_stream(
+    stacked: contextlib.ExitStack, stream: Stream, device: int
+) -> Tuple[bool, Callable[[], ContextManager]]:
+    """Makes the context's stream that of the frameworks which the program has imported. Returns
+    whether a capture of it is safe, and what makes a region's pool. CuPy's keeps what was freed for
+    its stream."""
+    captures, pool = False, contextlib.nullcontext
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
-    if torch and torch.cuda.is_available():
-        stack.enter_context(torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device)))
     if cupy and cupy.is_available():
-        stack.enter_context(cupy.cuda.ExternalStream(stream, device_id=device))
-    return stack
+        if hasattr(cupy.cuda.Stream, "from_external"):
+            stacked.enter_context(cupy.cuda.Stream.from_external(stream))
+        else:
+            stacked.enter_context(cupy.cuda.ExternalStream(int(stream), device_id=device))
+        captures = True
+    if torch and torch.cuda.is_available():
+        external = torch.cuda.ExternalStream(int(stream), device=device)
+        stacked.enter_context(torch.cuda.stream(external))
+        captures = hasattr(torch._C, "_cuda_beginAllocateCurrentStreamToPool")
+        if captures:
+
+            def pool() -> ContextManager:
+                return stacked.enter_context(contextlib.closing(_Pool(torch, device)))
+
+    return captures, pool
+
+
+def _takes_stream(fn: Callable[..., Any]) -> bool:
+    """Whether it has to be called as fn(stream)."""
+    with contextlib.suppress(TypeError, ValueError):  # some have no signature
+        first = next(iter(inspect.signature(fn).parameters.values()), None)
+        return first is not None and str(first) == "stream"
+    return False
+
+
+def _memory(array: Any) -> Tuple[int, int]:
+    """The address and the bytes of an array, all of which it may write."""
+    if hasattr(array, "data_ptr"):  # PyTorch's interface refuses bfloat16 and what has a gradient
+        address, size = array.data_ptr(), array.numel() * array.element_size()
+        dense, writable = array.is_contiguous(), True
+    else:
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None:
+            interface = getattr(array, "__array_interface__", None)
+        if interface is None:
+            view = memoryview(array)
+            dense, writable, size = view.contiguous, not view.readonly, view.nbytes
+            address = 0
+            if dense and writable and size:
+                address = ctypes.addressof(ctypes.c_char.from_buffer(view))
+        else:
+            address, read_only = interface["data"]
+            size = step = int(interface["typestr"][2:])
+            for length in interface["shape"]:
+                size *= length
+            dense, writable = True, not read_only
+            shape = zip(interface["shape"], interface.get("strides") or ())
+            for stride, length in sorted((abs(s), n) for n, s in shape if n > 1):
+                dense = dense and stride == step
+                step *= length
+    if not dense or not writable:
+        why = "is not contiguous" if not dense else "can't be written"
+        raise ValueError(f"outputs: an array {why}")
+    return address, size
 
 
 class Context:
@@ -296,8 +395,10 @@ class Context:
         self._lib = _library()
         self._owner = threading.get_ident()
         self._raised: Optional[BaseException] = None
+        self._in_body = self._captures = False
+        self._pool: Callable[[], ContextManager] = contextlib.nullcontext
         self._kept: List[Any] = []  # what C points to, until close()
-        self._calls: List[Any] = []  # the same, until the regions under way have rows
+        self._buffers: List[int] = []  # the outputs of what is measured
         self.exit_code: Optional[int] = None
         _said.line = ""
         if argv is not None:
@@ -348,20 +449,23 @@ class Context:
 
     # ---- measuring ----
 
-    def _keep(self, error: BaseException) -> None:
-        if not self._raised:
-            self._raised = error
-        text = f"{type(error).__name__}: {error}".splitlines()[0]
-        self._lib.gpumb_skip_text(self._g, text.encode())
+    def _body(self, fn: Callable[..., Any], failed: List[BaseException]) -> Any:
+        given = (Stream(self._lib.gpumb_stream(self._g) or 0),) if _takes_stream(fn) else ()
 
-    def _body(self, fn: Callable[[], Any]) -> Any:
         def run(_g: int, _user: Any) -> int:
             try:
-                fn()
-            except BaseException as error:  # no exception may pass through C
-                self._keep(error)
+                self._in_body = True
+                if not self._raised:
+                    fn(*given)
+            except Exception as error:  # may pass: that of a capture, which is run again without
+                self._lib.gpumb_skip_text(self._g, _line(error))
+                failed[:] = [error]
                 return 1
-            return 0
+            except BaseException as error:  # no exception may pass through C
+                self._raised = self._raised or error
+            finally:
+                self._in_body = False
+            return 1 if self._raised else 0
 
         return _Call(run)
 
@@ -374,7 +478,7 @@ class Context:
                 return 0
             except BaseException as error:
                 self._raised = self._raised or error
-                self._lib.gpumb_reason_text(self._g, f"{type(error).__name__}: {error}".encode())
+                self._lib.gpumb_reason_text(self._g, _line(error))
                 return 0
             return 1 if right is None or right else 0
 
@@ -385,26 +489,36 @@ class Context:
             try:
                 reset()
             except BaseException as error:
-                self._keep(error)
+                self._raised = self._raised or error
+                self._lib.gpumb_skip_text(self._g, _line(error))
 
         return _Hook(run)
+
+    def _outputs(self, arrays: Sequence[Any]) -> List[int]:
+        memory = [_memory(array) for array in arrays]
+        if len(memory) > 8:
+            raise ValueError(f"outputs: {len(memory)} of them; there may be 8")
+        wrapped = [self._lib.gpumb_wrap(self._g, *one) for one in memory if one[1]]
+        self._buffers += [buffer for buffer in wrapped if buffer]
+        return [buffer for buffer in wrapped if buffer]
 
     def _region(
         self,
         name: str,
-        fn: Callable[[], Any],
+        fn: Callable[..., Any],
         *,
         bytes: Optional[float] = None,
         flop: Optional[float] = None,
         elements: Optional[float] = None,
         values: Optional[Mapping[str, float]] = None,
         check: Optional[Callable[[], Any]] = None,
+        outputs: Sequence[Any] = (),
         reset: Optional[Callable[[], Any]] = None,
         timing: str = "auto",
         cold: Optional[bool] = None,
-    ) -> None:
-        """Runs a region. What is said of it is all looked at before any of it is passed on: it
-        would be said of the region after it."""
+    ) -> Callable[[], int]:
+        """What runs the region, and may be called again: all that is said of it has been looked at,
+        and none of it passed on, which would say it of the region after it."""
         for each in (fn, check, reset):
             if each is not None and not callable(each) or fn is None:
                 raise TypeError(f"{name}: {each!r} can't be called")
@@ -414,67 +528,109 @@ class Context:
         stated = (("bytes", bytes), ("flop", flop), ("elements", elements))
         numbers = [(what, float(number)) for what, number in stated if number is not None]
         own = [(str(key).encode(), float(value)) for key, value in (values or {}).items()]
-        kernel = name.encode()
-        for what, number in numbers:
-            getattr(lib, f"gpumb_set_{what}")(g, number)
-        for key, number in own:
-            lib.gpumb_set_value(g, key, number)
-        lib.gpumb_set_timing(g, _TIMINGS.index(timing))
-        if cold is not None:
-            lib.gpumb_set_cache(g, int(cold))
-        calls = [self._body(fn)]
-        if check is not None:
-            calls.append(self._check(check))
-            lib.gpumb_set_verify(g, calls[-1], None)
-        if reset is not None:
-            calls.append(self._reset(reset))
-            lib.gpumb_set_reset(g, calls[-1], None)
-        self._calls += calls
-        lib.gpumb_run_region(g, kernel, calls[0], None)
+        kernel, buffers = name.encode(), self._outputs(outputs)
+        captures = int(self._captures or _takes_stream(fn))
+        pool = self._pool()
+        failed: List[BaseException] = []
+        body = self._body(fn, failed)
+        checks = None if check is None else self._check(check)
+        resets = None if reset is None else self._reset(reset)
+
+        def run() -> int:
+            for what, number in numbers:
+                getattr(lib, f"gpumb_set_{what}")(g, number)
+            for key, number in own:
+                lib.gpumb_set_value(g, key, number)
+            lib.gpumb_set_timing(g, _TIMINGS.index(timing))
+            lib.gpumb_set_capturable(g, captures)
+            if cold is not None:
+                lib.gpumb_set_cache(g, int(cold))
+            if checks is not None:
+                lib.gpumb_set_verify(g, checks, None)
+            if resets is not None:
+                lib.gpumb_set_reset(g, resets, None)
+            for buffer in buffers:
+                lib.gpumb_set_output(g, buffer)
+            with pool:
+                code = lib.gpumb_run_region(g, kernel, body, None)
+            if code and failed and not self._raised:
+                self._raised = failed[0]
+            return 1 if self._raised else 0
+
+        return run
 
     @contextlib.contextmanager
     def _measuring(self) -> Iterator[None]:
         """Raises what a callable has raised, when C has returned."""
-        g, self._raised = self._context(), None
-        device = self._lib.gpumb_get_device(g).contents
-        with contextlib.ExitStack() as streams:
-            if device.backend in (b"cuda", b"hip") and self._lib.gpumb_ok(g):
-                stream = self._lib.gpumb_stream(g) or 0
-                streams.enter_context(_on_stream(stream, device.ordinal))
-            yield
-        self._calls.clear()
+        g, lib, self._raised = self._context(), self._lib, None
+        device = lib.gpumb_get_device(g).contents
+        with contextlib.ExitStack() as stacked:
+            self._captures, self._pool = False, contextlib.nullcontext
+            if device.backend in (b"cuda", b"hip") and lib.gpumb_ok(g):
+                stream = Stream(lib.gpumb_stream(g) or 0)
+                self._captures, self._pool = _on_stream(stacked, stream, device.ordinal)
+            stacked.enter_context(self._interruptible())
+            try:
+                yield
+            finally:
+                for buffer in self._buffers:
+                    lib.gpumb_free(g, buffer)
+                self._buffers.clear()
         if self._raised:
             error, self._raised = self._raised, None
             raise error
 
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C raises in a body, as always; within C it is kept until that asks."""
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield
+            return
+
+        def interrupted(number: int, frame: Any) -> None:
+            try:
+                handler(number, frame)
+            except BaseException as error:
+                if self._in_body:
+                    raise
+                self._raised = self._raised or error
+
+        poll = _Call(lambda _g, _user: 1 if self._raised else 0)
+        signal.signal(signal.SIGINT, interrupted)
+        self._lib.gpumb_set_poll(self._g, poll, None)
+        try:
+            yield
+        finally:
+            self._lib.gpumb_set_poll(self._g, _Call(), None)
+            signal.signal(signal.SIGINT, handler)
+
     def measure(self, name: str, fn: Callable[[], Any], **about: Any) -> Optional[Row]:
         """Times fn(), and returns its row; None while a sweep enumerates its configurations.
+        A fn(stream) launches there; what PyTorch, Triton and CuPy launch goes there by itself.
         bytes, flop, elements: of one run. values: own columns, by name. check: after the first run
-        and the last, returns whether the result is right (None: it is), or asserts that. reset:
-        before each run, outside of its time. timing: "auto", "event", "batch", "graph", "host" or
+        and the last, returns whether the result is right (None: it is), or asserts that. outputs:
+        contiguous arrays, overwritten with poison before the runs that are checked. reset: before
+        each run, outside of its time. timing: "auto", "event", "batch", "graph", "host" or
         "profiler". cold: caches emptied before each run, or not. What fn raises comes out here."""
         before = self._lib.gpumb_row_count(self._context())
         with self._measuring():
-            self._region(name, fn, **about)
+            self._region(name, fn, **about)()
         return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
 
-    def compare(self, functions: Mapping[str, Callable[[], Any]], **about: Any) -> List[Row]:
+    def compare(self, functions: Mapping[str, Any], **about: Any) -> List[Row]:
         """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
-        ratio_hi and verdict. What else is given holds for all: see measure()."""
+        ratio_hi and verdict. A dict(fn=..., check=...) in place of a function has its own of what
+        measure() takes; what else is given holds for all."""
         before = self._lib.gpumb_row_count(self._context())
 
-        @_Call
-        def lanes(_g: int, _user: Any) -> int:
-            try:
-                for name, fn in functions.items():
-                    if not self._raised:
-                        self._region(name, fn, **about)
-            except BaseException as error:  # of a region that did not begin
-                self._raised = self._raised or error
-            return 1 if self._raised else 0
-
         with self._measuring():
-            self._lib.gpumb_run_interleave(self._g, lanes, None)
+            lanes = []
+            for name, fn in functions.items():
+                own = fn if isinstance(fn, Mapping) else {"fn": fn}
+                lanes.append(self._region(name, **{**about, **own}))
+            body = _Call(lambda _g, _user: next((1 for lane in lanes if lane()), 0))
+            self._lib.gpumb_run_interleave(self._g, body, None)
         return [self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g))]
 
     def sweep(self, axis: str, values: Sequence[Any]) -> Iterator[Any]:
@@ -552,7 +708,7 @@ def time(fn: Callable[[], Any], name: str = "", **about: Any) -> Row:
     return row
 
 
-def compare(functions: Mapping[str, Callable[[], Any]], **about: Any) -> List[Row]:
+def compare(functions: Mapping[str, Any], **about: Any) -> List[Row]:
     """Times these in turn, and compares each with the first. Keywords as of time()."""
     with Context(**_settings_of(about)) as g:
         return g.compare(functions, **about)
@@ -586,9 +742,8 @@ def do_bench(
     )
     if not row.ok:
         raise Error(repr(row))
-    for flag in row.flags:
-        if flag not in ("unverified", "cached"):
-            print(f"gpumb: do_bench: {flag}: {row!r}", file=sys.stderr)
+    if {*row.flags} - {"unverified", "cached"}:
+        print(f"gpumb: do_bench: {row!r}", file=sys.stderr)
     samples = sorted(1e3 * s for s in row.samples)
     if quantiles is not None:
         found = []

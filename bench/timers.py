@@ -1,0 +1,270 @@
+"""Times the same launches of PyTorch and Triton by gpumb and by the timers of others, in one run.
+
+    python3 bench/timers.py [--csv FILE] [--quick]
+
+Needs PyTorch and Triton on an NVIDIA GPU; CuPy's benchmark and nvbench's cuda.bench are tried where
+they are installed. The truth is what CUPTI's time stamps say by torch.profiler: the median of 50
+runs, less that of an empty kernel.
+"""
+
+import argparse
+import contextlib
+import csv
+import importlib
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra.cuda import globaltimer
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples" / "python"))
+import gpumb  # noqa: E402
+
+COLUMNS = (
+    "case",
+    "bytes",
+    "cache",
+    "timer",
+    "truth_s",
+    "median_s",
+    "error",
+    "point_s",
+    "meaning",
+    "flags",
+    "device",
+    "versions",
+    "date_utc",
+)
+
+
+@triton.jit
+def empty(out):
+    pass
+
+
+@triton.jit
+def spin(out, ns):
+    began = globaltimer()
+    now = began
+    while now - began < ns:
+        now = globaltimer()
+    tl.store(out, now - began)
+
+
+@triton.jit
+def add(x, y, out, n, block: tl.constexpr):
+    at = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(out + at, tl.load(x + at, at < n) + tl.load(y + at, at < n), at < n)
+
+
+# ---- what is launched ----------------------------------------------------------------------------
+
+
+def cases():
+    """Names, bytes that are read and written (0: unknown), and what launches."""
+    clock = torch.zeros(1, dtype=torch.int64, device="cuda")
+    for ns in (2_000, 5_000, 20_000, 200_000, 5_000_000):
+        yield f"spin {ns // 1000} us", 0, lambda ns=ns: spin[(1,)](clock, ns)
+    for power in range(18, 30, 2):
+        x = torch.rand(2**power // 4, device="cuda")
+        out = torch.empty_like(x)
+        yield "copy", 2 * 2**power, lambda out=out, x=x: out.copy_(x)
+    n = 1 << 20
+    x, y, out = (torch.rand(n, device="cuda") for _ in range(3))
+    yield "Triton add", 12 * n, lambda: add[(n // 1024,)](x, y, out, n, 1024)
+    a, b = (torch.rand(4096, 4096, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    c = torch.empty_like(a)
+    yield "mm bf16 4096", 0, lambda: torch.mm(a, b, out=c)
+    z = torch.rand(1 << 24, device="cuda")
+    total = torch.empty((), device="cuda")
+    yield "sum", 4 << 24, lambda: torch.sum(z, dim=0, out=total)
+
+
+# ---- the truth -----------------------------------------------------------------------------------
+
+
+def spans(work):
+    """Seconds of all that the device does, in order."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
+        work()
+        torch.cuda.synchronize()
+    events = [e for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    events.sort(key=lambda e: e.time_range.start)
+    return [e.time_range.elapsed_us() * 1e-6 for e in events]
+
+
+def stamps(launch, cache, runs=50):
+    """Seconds of the median run on the device."""
+    large = torch.zeros(64 << 20, dtype=torch.int32, device="cuda")
+    flush = {"hot": lambda: None, "cold": large.amax, "written": large.zero_}[cache]
+    ends = time.monotonic() + 0.3
+    while time.monotonic() < ends:  # as warm as within the timers
+        launch()
+        torch.cuda.synchronize()
+    own, found = len(spans(launch)), spans(lambda: [(flush(), launch()) for _ in range(runs)])
+    each = len(found) // runs
+    if not own or len(found) != each * runs:
+        raise RuntimeError(f"CUPTI saw {len(found)} kernels in {runs} runs, {own} in one")
+    return statistics.median(sum(found[i - own : i]) for i in range(each, len(found) + 1, each))
+
+
+# ---- the timers: each returns seconds, and what else there is to say -----------------------------
+
+
+def by_gpumb(cold):
+    def timer(launch):
+        row = gpumb.time(launch, cold=cold)
+        return row.median, row.meaning, ";".join(f for f in row.flags if f != "unverified")
+
+    return timer
+
+
+def by_do_bench(launch):
+    return triton.testing.do_bench(launch, return_mode="median") * 1e-3, "", ""
+
+
+def by_gpumb_do_bench(launch):
+    return gpumb.do_bench(launch, return_mode="median") * 1e-3, "", ""
+
+
+def by_cudagraph(launch):
+    with torch.cuda.stream(torch.cuda.Stream()):
+        return triton.testing.do_bench_cudagraph(launch, return_mode="median") * 1e-3, "", ""
+
+
+def by_torch(launch):
+    import torch.utils.benchmark as benchmark
+
+    timer = benchmark.Timer("launch()", globals={"launch": launch})
+    return timer.blocked_autorange(min_run_time=0.2).median, "", ""
+
+
+def by_cupy(launch):
+    import cupyx.profiler
+
+    times = cupyx.profiler.benchmark(launch, n_repeat=100, n_warmup=10)
+    return statistics.median(times.gpu_times.ravel().tolist()), "", ""
+
+
+def by_nvbench(launches):
+    """All at once, since it can run only once in a process: seconds by case and cache, and what
+    each case took."""
+    import cuda.bench as bench
+
+    def measured(launch):
+        def benchmark(state):
+            def run(at):
+                with torch.cuda.stream(torch.cuda.ExternalStream(at.get_stream().addressof())):
+                    launch()
+
+            state.exec(run)
+
+        return benchmark
+
+    began = time.monotonic()
+    for number, launch in enumerate(launches):
+        function = measured(launch)
+        function.__name__ = f"case{number}"
+        bench.register(function)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.json")
+        bench.run_all_benchmarks([sys.argv[0], "--json", path, "--quiet", "--timeout", "3"])
+        found = json.loads(pathlib.Path(path).read_text())
+    point_s = (time.monotonic() - began) / len(launches)
+    rows = []
+    for benchmark in found["benchmarks"]:
+        summaries = benchmark["states"][0]["summaries"] or []
+        value = {
+            s["tag"]: float(next(d["value"] for d in s["data"] if d["name"] == "value"))
+            for s in summaries
+            if "data" in s
+        }
+        rows.append(
+            {
+                "hot": value.get("nv/batch/time/gpu/mean"),
+                "written": value.get("nv/cold/time/gpu/mean"),
+            }
+        )
+    return rows, point_s
+
+
+# What caches hold before a run: what the run before has left (hot), what was read (cold), or
+# written (dirty lines, which the kernel has to wait for).
+TIMERS = {
+    "hot": {
+        "gpumb": by_gpumb(False),
+        "do_bench_cudagraph": by_cudagraph,
+        "torch.utils.benchmark": by_torch,
+        "cupyx benchmark": by_cupy,
+    },
+    "cold": {"gpumb": by_gpumb(True), "gpumb.do_bench": by_gpumb_do_bench},
+    "written": {"do_bench": by_do_bench},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", default="timers.csv", help="the file to write")
+    parser.add_argument("--quick", action="store_true", help="three cases alone")
+    options = parser.parse_args()
+    versions = f"gpumb 0.1.0 torch {torch.__version__} triton {triton.__version__}"
+    for module in ("cupy", "cuda.bench"):
+        with contextlib.suppress(Exception):
+            versions += f" {module} {importlib.import_module(module).__version__}"
+    out = torch.zeros(1, dtype=torch.int64, device="cuda")
+    gpumb.time(lambda: empty[(1,)](out))  # the first of a process compiles and warms up
+    floor_s = {cache: stamps(lambda: empty[(1,)](out), cache) for cache in TIMERS}
+    print(f"empty kernel: {floor_s}", file=sys.stderr)
+    rows = []
+    chosen = [c for i, c in enumerate(cases()) if not options.quick or i in (0, 2, 11)]
+    truth_s = {}
+
+    def add_row(number, cache, name, median_s, point_s, meaning="", flags=""):
+        case, size, _ = chosen[number]
+        truth = truth_s[number, cache]
+        error = median_s / truth - 1
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        row = (case, size or "", cache, name, truth, median_s, error, point_s, meaning, flags)
+        rows.append((*row, torch.cuda.get_device_name(), versions, now))
+        print(
+            f"{case:14}{size:11} {cache:8}{name:22}{1e6 * truth:10.3f}{1e6 * median_s:10.3f} us"
+            f"{100 * error:+8.1f} %{point_s:8.2f} s {meaning} {flags}"
+        )
+
+    for number, (case, _, launch) in enumerate(chosen):
+        for cache, timers in TIMERS.items():
+            truth_s[number, cache] = stamps(launch, cache) - floor_s[cache]
+            for name, timer in timers.items():
+                began = time.monotonic()
+                try:
+                    median_s, *more = timer(launch)
+                except Exception as error:  # of others: what is not installed, or refuses
+                    print(f"{name}: {case}: {type(error).__name__}: {error}", file=sys.stderr)
+                    continue
+                add_row(number, cache, name, median_s, time.monotonic() - began, *more)
+    try:
+        found, point_s = by_nvbench([launch for _, _, launch in chosen])
+    except Exception as error:
+        print(f"cuda.bench: {type(error).__name__}: {error}", file=sys.stderr)
+        found = []
+    for number, of_case in enumerate(found):
+        for cache, median_s in of_case.items():
+            if median_s:
+                add_row(number, cache, "cuda.bench", median_s, point_s)
+    with open(options.csv + ".part", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows(rows)
+    os.replace(options.csv + ".part", options.csv)
+
+
+if __name__ == "__main__":
+    main()
