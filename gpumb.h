@@ -9235,10 +9235,9 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  *
  * A wait for the whole device, behind one for the region's streams, tells whether others had work.
  * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
- * us and more if they had some, even if that has long ended, and as long as what is left of it; in
- * a process that has PyTorch in it, 2.3 ... 2.6 and 4.0 ... 5.1 us. */
-#define GPUMBI_TOUCHED 1.3
-#define GPUMBI_TOUCHED_S 0.3e-6
+ * us and more if they had some, even if that has long ended, and as long as what is left of it. With
+ * PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, but the latter also behind honest
+ * bodies that use other threads (a backward pass): there what has ended is not told. */
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
@@ -9300,8 +9299,7 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
     const int least = s->look.found ? 1 : 3;
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
-    if (s->look.count >= least && !s->capturable && !s->about.streams &&
-        gpumbi_waits(s, GPUMBI_TOUCHED, GPUMBI_TOUCHED_S))
+    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 2.5, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
     if (s->look.count < least || s->look.count == GPUMBI_LOOKS || !gpumbi_left_over(s, run_s / 10))
@@ -9333,7 +9331,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
-    if (gpumbi_waits(s, GPUMBI_TOUCHED, GPUMBI_TOUCHED_S))
+    if (gpumbi_waits(s, 2, 0))
         gpumbi_works_elsewhere(s);
     else
         s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
@@ -9583,8 +9581,8 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
  * least 450 ms; later ones find a device that is busy already. Where the noise leaves a slow ramp
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
  * fifth of all steady series has them, and they are not enough for a flag (tests/coverage.c). Where
- * launching is most of a time, it wanders by a fifth on a busy host: twice as long is enough, if
- * graphs follow, without it; what moves they have to show, in 70 ms of their own, while the warm-up
+ * launching is most of a time, it wanders by a fifth on a busy host, and more where another
+ * language launches: twice as long is enough, if graphs follow, without it; what moves they have to show, in 70 ms of their own, while the warm-up
  * lasts: not in interleaved regions, whose samples nothing restarts. */
 static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
@@ -9612,7 +9610,8 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
                   gpumbi_pace_moves(g, s) < (waits ? GPUMBI_IN_DOUBT : GPUMBI_MAY_MOVE);
         if (!settled && !g->interleave.open && spent_s >= 2 * least_s &&
             spent_s + GPUMBI_STILL_S < g->settings.warmup_s &&
-            newest[0] < 2 * g->device.empty_kernel_s && gpumbi_captures(g, s, newest[0]))
+            (s->about.capturable || newest[0] < 2 * g->device.empty_kernel_s) &&
+            gpumbi_captures(g, s, newest[0]))
             settled = s->warm_up.goes_on = 1;
     }
     if (!settled && !out_of_time)

@@ -92,13 +92,13 @@ def cases():
 
 
 def spans(work):
-    """Seconds of all that the device does, in order."""
+    """When all that the device does begins and ends, in seconds, in order."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
         work()
         torch.cuda.synchronize()
     events = [e for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA]
     events.sort(key=lambda e: e.time_range.start)
-    return [e.time_range.elapsed_us() * 1e-6 for e in events]
+    return [(1e-6 * e.time_range.start, 1e-6 * e.time_range.end) for e in events]
 
 
 def stamps(launch, cache, runs=50):
@@ -113,7 +113,8 @@ def stamps(launch, cache, runs=50):
     each = len(found) // runs
     if not own or len(found) != each * runs:
         raise RuntimeError(f"CUPTI saw {len(found)} kernels in {runs} runs, {own} in one")
-    return statistics.median(sum(found[i - own : i]) for i in range(each, len(found) + 1, each))
+    ends = range(each, len(found) + 1, each)
+    return statistics.median(found[i - 1][1] - found[i - own][0] for i in ends)
 
 
 # ---- the timers: each returns seconds, and what else there is to say -----------------------------

@@ -36,8 +36,6 @@ FAKE_UNUSED double fake_record_cost;   /* of the host, for an event */
 FAKE_UNUSED double fake_clock_cost;    /* of the host, for a look at its clock */
 FAKE_UNUSED double fake_floor;         /* of the device, for an event */
 FAKE_UNUSED double fake_quantum;       /* stamps of events are multiples of it; 0: exact */
-FAKE_UNUSED double fake_idle_wait;     /* for an idle device, of the host */
-FAKE_UNUSED double fake_touched_wait;  /* for one that has had work on another stream since */
 FAKE_UNUSED double fake_graph_cost;    /* of the device, for a graph's launch, once */
 FAKE_UNUSED double fake_node_cost;     /* of the device, for each run in it */
 FAKE_UNUSED double (*fake_pace)(void); /* by what a graph's work takes longer now */
@@ -228,8 +226,6 @@ FAKE_UNUSED void fake_reset(void)
     fake_clock_cost = 17e-9;
     fake_floor = 0.6e-6;
     fake_quantum = 32e-9;
-    fake_idle_wait = 0.4e-6; /* as on an H200 */
-    fake_touched_wait = 1.5e-6;
     fake_graph_cost = 2e-6;
     fake_node_cost = 0.5e-6;
     fake_pace = NULL;
@@ -572,7 +568,7 @@ static int gpumbi_dev_wait_all(void)
     const int error = gpumbi_dev_wait(&fake_busy);
     if (fake_now < fake_elsewhere)
         fake_now = fake_elsewhere;
-    fake_now += fake_touched ? fake_touched_wait : fake_idle_wait;
+    fake_now += fake_touched ? 1.5e-6 : 0.4e-6; /* as on an H200 */
     fake_touched = 0;
     if (fake_later)
         fake_later();

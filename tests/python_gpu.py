@@ -205,7 +205,7 @@ class Torch(Case):
         self.assertGreater(row.median, 1e-6)
 
     def test_other_stream(self):
-        """Work that the time would leave out."""
+        """Work that the time would leave out: it fails, or all of it is in the host's time."""
         side = torch.cuda.Stream()
 
         def run():
@@ -213,6 +213,18 @@ class Torch(Case):
                 torch.add(self.a, self.b, out=self.out)
 
         row = shown(gpumb.time(run, "elsewhere", **MORE))
+        if row.ok:
+            self.assertEqual((row["timing"], row.meaning), ("host", "latency"))
+        else:
+            self.assertIn("another stream", row["reason"])
+        self.a = self.a.repeat(64)  # a millisecond, and so at work when the body's end is looked at
+        self.b, self.out = self.b.repeat(64), self.out.repeat(64)
+
+        def both():
+            run()
+            self.a[:1024].add_(1)
+
+        row = shown(gpumb.time(both, "partly elsewhere", **MORE))
         self.assertEqual(row["status"], "failed")
         self.assertIn("another stream", row["reason"])
 

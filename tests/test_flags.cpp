@@ -251,8 +251,6 @@ static void test_each_flag()
     for (int i = 0; i < 4; i++) {
         gpumb_settings s = settings();
         gpumb *g = open(s);
-        fake_idle_wait = i % 2 ? 0.4e-6 : 2.5e-6;
-        fake_touched_wait = i % 2 ? 1.5e-6 : 4.2e-6;
         GPUMB_MEASURE(g, "body") {
             if (i == 2)
                 fake_run_elsewhere(0);
