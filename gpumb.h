@@ -9144,6 +9144,7 @@ static inline void gpumbi_choose_clock(gpumb *g, gpumbi_sampler *s, double run_s
     if (waits && s->about.timing == GPUMB_TIMING_AUTO) {
         s->about.timing = s->result.timing = GPUMB_TIMING_HOST;
         s->use_events = s->capturable = 0;
+        s->result.flags &= ~(unsigned)GPUMB_FLAG_OTHER_STREAMS; /* it waits for all of them */
         s->quantum_s = s->result.overhead_s = 0;
         s->pace.runs = s->pace.windows = 0; /* of another clock */
     }
@@ -9235,9 +9236,9 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  *
  * A wait for the whole device, behind one for the region's streams, tells whether others had work.
  * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
- * us and more if they had some, even if that has long ended, and as long as what is left of it. With
- * PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, but the latter also behind honest
- * bodies that use other threads (a backward pass): there what has ended is not told. */
+ * us and more if they had some, even if that has long ended, and as long as what is left of it.
+ * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also behind a
+ * backward pass, which is honest. */
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
@@ -9309,7 +9310,8 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 }
 
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
- * with empty captures, which take turns with those of the body. */
+ * with empty captures, which take turns with those of the body. Code of others may touch other
+ * streams without working there (a backward pass of PyTorch): what has ended is flagged. */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double with_s[2], without_s[2];
@@ -9331,10 +9333,13 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
-    if (gpumbi_waits(s, 2, 0))
+    if (gpumbi_waits(s, 2, s->about.capturable ? 10e-6 : 0)) {
         gpumbi_works_elsewhere(s);
-    else
-        s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
+        return;
+    }
+    if (gpumbi_waits(s, 2, 0))
+        s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+    s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
 /* Right behind a body, before anything else is in the stream: whether that is idle already. A body
@@ -9582,8 +9587,9 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
  * possible, up to two windows more are waited for; then only if there are 1.3 standard errors: a
  * fifth of all steady series has them, and they are not enough for a flag (tests/coverage.c). Where
  * launching is most of a time, it wanders by a fifth on a busy host, and more where another
- * language launches: twice as long is enough, if graphs follow, without it; what moves they have to show, in 70 ms of their own, while the warm-up
- * lasts: not in interleaved regions, whose samples nothing restarts. */
+ * language launches: twice as long is enough, if graphs follow, without it; what moves they have to
+ * show, in 70 ms of their own, while the warm-up lasts: not in interleaved regions, whose samples
+ * nothing restarts. */
 static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double seconds)
 {
     const double now_s = gpumbi_dev_clock(), spent_s = now_s - s->warm_up.began_s;
@@ -9687,8 +9693,9 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     }
 }
 
-/* What the long graph takes more than the short one, or than none. Which is first takes turns within two samples,
- * and is drawn anew for each two, so as not to fall in step with what comes at intervals. */
+/* What the long graph takes more than the short one, or than none. Which is first takes turns within
+ * two samples, and is drawn anew for each two, so as not to fall in step with what comes at
+ * intervals. */
 static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
@@ -10343,7 +10350,7 @@ GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user)
 }
 
 /* Whether the program wants no more of this region. */
-static inline void gpumbi_poll(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_ask_program(gpumb *g, gpumbi_sampler *s)
 {
     const double now_s = gpumbi_dev_clock();
     if (!g->region.poll || now_s < g->region.poll_s)
@@ -10383,7 +10390,7 @@ GPUMB_API int gpumbi_region_next(gpumb *g)
                 gpumbi_sample_add(g, s, seconds);
 #if !defined(GPUMB_STATIC)
             if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_NONE)
-                gpumbi_poll(g, s);
+                gpumbi_ask_program(g, s);
 #endif
         }
         s->run.left = 0;
@@ -14619,8 +14626,8 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
     return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
 }
 
-/* Whether the lane's times change so much that a ratio of it, in lo ... hi, may be nothing but that:
- * less than ten times as far from 1 as nine of ten samples lie from the lowest tenth. A change that
+/* Whether the lane's times change so much that a ratio in lo ... hi may be nothing but that: less
+ * than ten times as far from 1 as the highest tenth of its samples is from the lowest. A change that
  * outlasts the samples is larger than what they show of it. */
 static inline int gpumbi_may_be_change(const gpumb *g, const gpumbi_sampler *s, double lo,
                                        double hi)

@@ -131,6 +131,8 @@ MUTATIONS = [
     ("sampling", "GPUMBI_REPRODUCIBLE_EVENT 0.004", "GPUMBI_REPRODUCIBLE_EVENT 0.003"),
     ("clock", "GPUMBI_REPRODUCIBLE_BOUND 0.08", "GPUMBI_REPRODUCIBLE_BOUND 0.06"),
     ("clock", "gpumbi_waits(s, 2, 0)", "gpumbi_waits(s, 9, 0)"),
+    ("clock", "s->about.capturable ? 10e-6 : 0", "0"),
+    ("clock", "s->about.capturable ? 10e-6 : 0", "10e-6"),
     ("clock", "code = 0; /* outside of a capture it may run */", ";"),
     ("clock", "(s->about.capturable && s->capturable)", "s->about.capturable"),
     ("clock", "const int one = run_s", "const int one = 0 * run_s"),

@@ -38,7 +38,8 @@ class Rows(unittest.TestCase):
         self.assertLessEqual(min(row.samples), row.median)
         self.assertEqual(row.interval, (row["ci_lo_s"], row["ci_hi_s"]))
         self.assertIn("unverified", row.flags)
-        self.assertRegex(repr(row), r"^sleeps: median [0-9.]+ ms, 95 % in .*, 6 samples \(latency\)")
+        line = r"^sleeps: median [0-9.]+ ms, 95 % in .*, 6 samples \(latency\)"
+        self.assertRegex(repr(row), line)
         self.assertIsNone(row["gbps"])
         self.assertGreater(len(row), 60)
         self.assertEqual(dict(row)["kernel"], "sleeps")
@@ -48,7 +49,12 @@ class Rows(unittest.TestCase):
 
     def test_what_is_stated(self):
         row = gpumb.time(
-            lambda: time.sleep(0.001), bytes=1e6, flop=2e6, elements=10, values={"mine": 0.5}, **QUICK
+            lambda: time.sleep(0.001),
+            bytes=1e6,
+            flop=2e6,
+            elements=10,
+            values={"mine": 0.5},
+            **QUICK,
         )
         self.assertAlmostEqual(row["gbps"] * row.median, 1e-3, delta=1e-8)
         self.assertAlmostEqual(row["gflops"] * row.median, 2e-3, delta=1e-8)
@@ -153,7 +159,7 @@ class Errors(unittest.TestCase):
     def test_ctrl_c(self):
         with gpumb.open(**QUICK) as g:
             with self.assertRaises(KeyboardInterrupt):
-                g.measure("interrupted", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))
+                g.measure("ends", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(1))
             self.assertTrue(g.measure("behind it", nothing).ok)
 
     def test_ctrl_c_at_any_time(self):
@@ -274,7 +280,8 @@ class Sweeps(unittest.TestCase):
 
     def test_bad_axes(self):
         with gpumb.open(**QUICK) as g:
-            for values, kind in (([2**64], OverflowError), ([None], TypeError), ([1, "a"], TypeError)):
+            wrong = (([2**64], OverflowError), ([None], TypeError), ([1, "a"], TypeError))
+            for values, kind in wrong:
                 with self.assertRaises(kind):
                     next(g.sweep("n", values))
             with self.assertRaises(ValueError):
@@ -473,7 +480,10 @@ class Outputs(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "can't be written"):
                 gpumb._memory(array((3,), data=(address, True), cuda=cuda))
         tensor = types.SimpleNamespace(
-            data_ptr=lambda: address, numel=lambda: 5, element_size=lambda: 2, is_contiguous=lambda: 1
+            data_ptr=lambda: address,
+            numel=lambda: 5,
+            element_size=lambda: 2,
+            is_contiguous=lambda: True,
         )
         self.assertEqual(gpumb._memory(tensor), (address, 10))
         tensor.is_contiguous = lambda: False
@@ -489,7 +499,8 @@ class Outputs(unittest.TestCase):
 
     def test_wrong(self):
         with gpumb.open(**QUICK) as g:
-            for outputs, kind in (([b"text"], ValueError), ([3], TypeError), ([bytearray(1)] * 9, ValueError)):
+            many = [bytearray(1)] * 9
+            for outputs, kind in (([b"text"], ValueError), ([3], TypeError), (many, ValueError)):
                 with self.assertRaises(kind):
                     g.measure("wrong", nothing, outputs=outputs)
             self.assertEqual(g.rows(), [])
@@ -512,7 +523,8 @@ class Outputs(unittest.TestCase):
             },
             **QUICK,
         )
-        self.assertEqual([(row["kernel"], row["verified"]) for row in rows], [("one", "yes"), ("two", "yes")])
+        found = [(row["kernel"], row["verified"]) for row in rows]
+        self.assertEqual(found, [("one", "yes"), ("two", "yes")])
 
 
 class Library(unittest.TestCase):

@@ -808,6 +808,31 @@ static void test_beside()
                 }
 }
 
+// Code of others may touch other streams without working there: what has ended is flagged.
+static void test_beside_code_of_others()
+{
+    for (double other_s : {0.0, 1e-6, 30e-6})
+        for (int waits = 0; waits < 2; waits++) {
+            gpumb *g = open(settings());
+            gpumb_result r;
+            gpumb_set_capturable(g, 1);
+            GPUMB_TIME(&r) {
+                if (other_s > 0)
+                    fake_run_elsewhere(other_s);
+                fake_run(130e-6);
+                if (waits && fake_capturing)
+                    gpumb_skip_text(g, "it waits");
+                else if (waits)
+                    gpumbi_dev_wait(gpumb_stream(g));
+            }
+            const bool fails = !waits && other_s > 10e-6;
+            CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+            CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0, !waits && !fails && other_s > 0);
+            CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits);
+            close(g, fails);
+        }
+}
+
 // ---- cold caches ----
 
 // In a trace of evictions, events and bodies, each timed body follows an eviction, which is not
@@ -1018,6 +1043,7 @@ int main()
     test_waits_in_body();
     test_reset_before_capture();
     test_beside();
+    test_beside_code_of_others();
     test_cold();
     test_cold_memory();
     remove_file(csv_path);

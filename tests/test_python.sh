@@ -13,6 +13,41 @@ if python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; the
     PYTHONDONTWRITEBYTECODE=1
     export PYTHONDONTWRITEBYTECODE
     count "tests/python_module.py" python3 tests/python_module.py
+
+    # the package, which works where nothing else of the clone is
+    mkdir "$tmp/moved" "$tmp/packed" "$tmp/unpacked"
+    check "no archive" sh -c "cd examples/python &&
+        python3 -c 'import package, sys; package.build_sdist(sys.argv[1])' '$tmp/packed'"
+    check "no archive to unpack" tar -xzf "$tmp"/packed/gpumb-*.tar.gz -C "$tmp/moved"
+    check "no wheel of the archive" sh -c "cd '$tmp'/moved/gpumb-* &&
+        python3 -c 'import package, sys; package.build_wheel(sys.argv[1])' '$tmp/packed'"
+    check "no wheel to unpack" python3 -m zipfile -e "$tmp"/packed/gpumb-*.whl "$tmp/unpacked"
+    rm -r "$tmp/moved"
+    check "it has not the header" cmp gpumb.h "$tmp/unpacked/gpumb/gpumb.h"
+    check "it is not typed" test -e "$tmp/unpacked/gpumb/py.typed"
+    check "the record is not of its files" python3 - "$tmp/unpacked" <<'EOF'
+import base64, csv, hashlib, pathlib, sys
+
+top = pathlib.Path(sys.argv[1])
+(record,) = top.glob("*.dist-info/RECORD")
+rows = list(csv.reader(record.open()))
+files = sorted(str(p.relative_to(top)) for p in top.rglob("*") if p.is_file())
+assert sorted(row[0] for row in rows) == files, (rows, files)
+for name, digest, size in rows:
+    data = (top / name).read_bytes()
+    found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    if name != str(record.relative_to(top)):
+        assert (digest, size) == (f"sha256={found}", str(len(data))), name
+EOF
+    check "the package can't be used" env PYTHONPATH="$tmp/unpacked" python3 -c \
+        'import gpumb, sys; sys.exit(not gpumb.time(lambda: None, budget_s=0.1, warmup_s=-1).ok)'
+
+    if [ "${BACKEND:-cpu}" = cpu ]; then
+        skip "tests/python_gpu.py: no GPU"
+    else
+        unset GPUMB_LIBRARY
+        count "tests/python_gpu.py" env XDG_CACHE_HOME="$tmp/cache" python3 tests/python_gpu.py
+    fi
 else
     skip "no Python 3.9"
 fi

@@ -24,7 +24,19 @@ import subprocess
 import sys
 import threading
 from ctypes import c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
-from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 __all__ = ["Context", "Error", "Row", "Stream", "compare", "do_bench", "open", "time"]
 
@@ -265,7 +277,8 @@ class Row(Mapping):
         if self["ratio"] is not None:
             lo, hi = self["ratio_lo"], self["ratio_hi"]
             within = f" ({lo:.4g} ... {hi:.4g})" if lo is not None and hi is not None else ""
-            compared = f", {self['ratio']:.4g}{within} of {self['compared_with']}: {self['verdict']}"
+            with_what, verdict = self["compared_with"], self["verdict"]
+            compared = f", {self['ratio']:.4g}{within} of {with_what}: {verdict}"
         return self._line + compared
 
     def _repr_html_(self) -> str:
