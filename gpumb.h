@@ -9208,7 +9208,9 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
         gpumbi_evict(g);
-    if (checked || s->counting || s->profiled || !s->use_events || s->phase == GPUMBI_WITNESS)
+    if (s->phase == GPUMBI_WITNESS) /* what a hook has done, on whatever stream, is none of its */
+        gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
+    else if (checked || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
@@ -9311,7 +9313,8 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
  * with empty captures, which take turns with those of the body. Code of others may touch other
- * streams without working there (a backward pass of PyTorch): what has ended is flagged. */
+ * streams without working there (a backward pass of PyTorch), and so may hooks: what has ended is
+ * flagged. */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double with_s[2], without_s[2];
@@ -9333,7 +9336,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
-    if (gpumbi_waits(s, 2, s->about.capturable ? 10e-6 : 0)) {
+    const int others = s->about.capturable || s->about.reset;
+    if (gpumbi_waits(s, 2, others ? 10e-6 : 0)) {
         gpumbi_works_elsewhere(s);
         return;
     }
@@ -9693,8 +9697,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     }
 }
 
-/* What the long graph takes more than the short one, or than none. Which is first takes turns within
- * two samples, and is drawn anew for each two, so as not to fall in step with what comes at
+/* What the long graph takes more than the short one, or than none. Which is first takes turns
+ * within two samples, and is drawn anew for each two, so as not to fall in step with what comes at
  * intervals. */
 static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
@@ -14627,8 +14631,8 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
 }
 
 /* Whether the lane's times change so much that a ratio in lo ... hi may be nothing but that: less
- * than ten times as far from 1 as the highest tenth of its samples is from the lowest. A change that
- * outlasts the samples is larger than what they show of it. */
+ * than ten times as far from 1 as the highest tenth of its samples is from the lowest. A change
+ * that outlasts the samples is larger than what they show of it. */
 static inline int gpumbi_may_be_change(const gpumb *g, const gpumbi_sampler *s, double lo,
                                        double hi)
 {

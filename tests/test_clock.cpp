@@ -769,18 +769,27 @@ static void work_before(gpumb *g, void *user)
     fake_run(40e-6);
 }
 
-// A hook that works on the stream right before the body is no work elsewhere.
+static void work_before_elsewhere(gpumb *g, void *)
+{
+    (void)g;
+    fake_run_elsewhere(5e-6);
+}
+
+// A hook that works right before the body, on whatever stream, is no work elsewhere.
 static void test_reset_before_capture()
 {
-    gpumb *g = open(settings());
-    gpumb_result r;
-    gpumb_set_reset(g, work_before, NULL);
-    GPUMB_TIME(&r) {
-        known_run(20e-6);
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        gpumb *g = open(settings());
+        gpumb_result r;
+        gpumb_set_reset(g, elsewhere ? work_before_elsewhere : work_before, NULL);
+        GPUMB_TIME(&r) {
+            known_run(20e-6);
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_OK);
+        CHECK_STR(r.reason, "");
+        CHECK(!(r.flags & GPUMB_FLAG_OTHER_STREAMS));
+        close(g, 0);
     }
-    CHECK_INT(r.status, GPUMB_STATUS_OK);
-    CHECK_STR(r.reason, "");
-    close(g, 0);
 }
 
 // Work beside what the stream does, and shorter: a capture of the body shows it, whatever comes
@@ -808,27 +817,34 @@ static void test_beside()
                 }
 }
 
-// Code of others may touch other streams without working there: what has ended is flagged.
+// Code of others, and hooks, may touch other streams without working there: what has ended is
+// flagged.
 static void test_beside_code_of_others()
 {
     for (double other_s : {0.0, 1e-6, 30e-6})
-        for (int waits = 0; waits < 2; waits++) {
+        for (int waits = -1; waits < 2; waits++) {
             gpumb *g = open(settings());
             gpumb_result r;
-            gpumb_set_capturable(g, 1);
+            gpumb_set_capturable(g, waits >= 0);
+            if (waits < 0)
+                gpumb_set_reset(g, work_before, NULL);
             GPUMB_TIME(&r) {
                 if (other_s > 0)
                     fake_run_elsewhere(other_s);
-                fake_run(130e-6);
-                if (waits && fake_capturing)
+                if (waits < 0)
+                    known_run(130e-6);
+                else
+                    fake_run(130e-6);
+                if (waits > 0 && fake_capturing)
                     gpumb_skip_text(g, "it waits");
-                else if (waits)
+                else if (waits > 0)
                     gpumbi_dev_wait(gpumb_stream(g));
             }
-            const bool fails = !waits && other_s > 10e-6;
+            const bool fails = waits < 1 && other_s > 10e-6;
             CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
-            CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0, !waits && !fails && other_s > 0);
-            CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits);
+            CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0,
+                      waits < 1 && !fails && other_s > 0);
+            CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits > 0);
             close(g, fails);
         }
 }
