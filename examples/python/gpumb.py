@@ -11,6 +11,7 @@ README beside this file.
 import contextlib
 import ctypes
 import fcntl
+import functools
 import glob
 import hashlib
 import html
@@ -334,13 +335,18 @@ class _Pool:
         self._c._cuda_releasePool(*self._of)
 
 
+def _pool_of(stacked: contextlib.ExitStack, torch: Any, device: int) -> "_Pool":
+    return stacked.enter_context(contextlib.closing(_Pool(torch, device)))
+
+
 def _on_stream(
     stacked: contextlib.ExitStack, stream: Stream, device: int
 ) -> Tuple[bool, Callable[[], ContextManager]]:
     """Makes the context's stream that of the frameworks which the program has imported. Returns
     whether a capture of it is safe, and what makes a region's pool. CuPy's keeps what was freed for
     its stream."""
-    captures, pool = False, contextlib.nullcontext
+    captures = False
+    pool: Callable[[], ContextManager] = contextlib.nullcontext
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if cupy and cupy.is_available():
         if hasattr(cupy.cuda.Stream, "from_external"):
@@ -353,10 +359,7 @@ def _on_stream(
         stacked.enter_context(torch.cuda.stream(external))
         captures = hasattr(torch._C, "_cuda_beginAllocateCurrentStreamToPool")
         if captures:
-
-            def pool() -> ContextManager:
-                return stacked.enter_context(contextlib.closing(_Pool(torch, device)))
-
+            pool = functools.partial(_pool_of, stacked, torch, device)
     return captures, pool
 
 
