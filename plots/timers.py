@@ -1,6 +1,6 @@
 """Draws what bench/timers.py has stored: how far off the truth each timer is, over the truth.
 
-    python3 plots/timers.py bench/results/timers-h200.csv bench/figures/timers-h200.svg
+    python3 plots/timers.py bench/results/timers-h200.csv bench/timers-h200.svg
 
 Needs matplotlib.
 """
@@ -20,7 +20,12 @@ KINDS = {"hot": "caches as the run before left them", "cold": "caches emptied"}
 def main(source, target):
     with open(source, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    matplotlib.rcParams["svg.hashsalt"] = "gpumb"  # the same file from the same rows
+    matplotlib.rcParams.update(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "gpumb",  # the same file from the same rows
+        }
+    )
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
     for axis, (kind, title) in zip(axes, KINDS.items()):
         own = [row for row in rows if (row["cache"] == "hot") == (kind == "hot")]

@@ -83,7 +83,7 @@ else
     skip "no gfortran"
 fi
 
-if command -v rustc >/dev/null; then
+if rustc --version >/dev/null 2>&1; then # rustup's is there without a toolchain, too
     rust() # SOURCE PROGRAM
     {
         check "$1 does not compile" rustc --edition 2021 -D warnings -O "$1" \
