@@ -42,6 +42,21 @@ EOF
     check "the package can't be used" env PYTHONPATH="$tmp/unpacked" python3 -c \
         'import gpumb, sys; sys.exit(not gpumb.time(lambda: None, budget_s=0.1, warmup_s=-1).ok)'
 
+    if python3 -c 'import ipykernel, nbclient' 2>/dev/null; then
+        check "timing.ipynb" python3 - examples/python <<'EOF'
+import sys, nbclient, nbformat
+
+folder = sys.argv[1]
+notebook = nbformat.read(f"{folder}/timing.ipynb", 4)
+nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+assert any("<table>" in out.get("data", {}).get("text/html", "") for out in shown), shown
+assert any("of once: " in out.get("text", "") for out in shown), shown
+EOF
+    else
+        skip "timing.ipynb: no nbclient and ipykernel for python3"
+    fi
+
     if [ "${BACKEND:-cpu}" = cpu ]; then
         skip "tests/python_gpu.py: no GPU"
     else
