@@ -661,6 +661,123 @@ static void ramps(void)
     gpumb_close(g);
 }
 
+/* ---- levels that outlast the samples --------------------------------------------------------- */
+
+/* Two levels of a device that it stays in for times of an exponential distribution. */
+static struct {
+    double next_s, stay_s;
+    int upper, changes;
+} level;
+
+static double level_now(void)
+{
+    const double now_s = fmax(fake_now, fake_busy);
+    for (; now_s >= level.next_s; level.next_s -= level.stay_s * log(random_uniform())) {
+        level.upper = !level.upper;
+        level.changes++;
+    }
+    return (level.upper ? 1.03 : 1) * (1 + 0.002 * random_normal());
+}
+
+/* Of rows that never see the other level no statistics can tell: how long is sampled decides. */
+static void levels(void)
+{
+    static const double least[] = {-1, 0.1, 0.2}, stays[] = {20e-3, 50e-3};
+    printf("\nLEVELS 3 %% apart, runs of 1 ms: rows that lie wholly in one level, and say nothing: "
+           "not more than\nhave no change by chance in the shortest time that any of them "
+           "samples\n\n");
+    for (size_t a = 0; a < sizeof stays / sizeof stays[0]; a++)
+        for (size_t k = 0; k < sizeof least / sizeof least[0]; k++) {
+            const int reps = repetitions(400);
+            int silent = 0;
+            double shortest_s = HUGE_VAL;
+            gpumb_settings settings = gpumb_settings_default();
+            settings.quiet = 1;
+            settings.least_s = least[k];
+            fake_reset();
+            random_state = 10 * a + k;
+            gpumb *g = gpumb_open_settings("levels", &settings);
+            g->outcome.warmed = 1;
+            fake_pace = level_now;
+            for (int r = 0; r < reps; r++) {
+                gpumb_result result;
+                int before = 0;
+                fake_now = fake_busy = 100;
+                level.stay_s = stays[a];
+                level.next_s = 100;
+                level.changes = 0;
+                gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                GPUMB_TIME(&result) {
+                    if (!g->region.single.samples.count)
+                        before = level.changes;
+                    fake_run(1e-3 * level_now());
+                }
+                silent += level.changes == before &&
+                          (result.flags | GPUMB_FLAG_UNVERIFIED) == GPUMB_FLAG_UNVERIFIED;
+                shortest_s = fmin(shortest_s, result.sampled_s);
+            }
+            gpumb_close(g);
+            const double chance = exp(-shortest_s / stays[a]);
+            const double most = chance + 3 * sqrt(chance * (1 - chance) / reps) + 0.01;
+            printf("stay %2.0f ms  least %4.0f ms %5d  wholly in one %5.1f %%  by chance %5.1f %%  "
+                   "%s\n",
+                   1e3 * stays[a], 1e3 * fmax(least[k], 0), reps, 100.0 * silent / reps,
+                   100 * chance, demand(silent <= most * reps));
+            fflush(stdout);
+        }
+}
+
+/* ---- the first region of a process ----------------------------------------------------------- */
+
+static int climb_kind;
+
+static double climb_now(void)
+{
+    const double t = fmax(fake_now, fake_busy) - 100;
+    const double height = climb_kind == 0   ? (t < 0.2 ? 0.05 : 0)
+                          : climb_kind == 1 ? (t < 0.2 ? -0.05 : 0)
+                                            : 0.05 / (1 + exp((t - 0.35) / 0.03));
+    return (1 + height) * (1 + 0.002 * random_normal());
+}
+
+static void first_regions(void)
+{
+    static const char *const names[] = {"falls by 5 % after 0.2 s", "rises by 5 % after 0.2 s",
+                                        "an S that ends at 0.5 s"};
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    fake_reset();
+    gpumb *g = gpumb_open_settings("first", &settings);
+    fake_pace = climb_now;
+    printf(
+        "\nTHE FIRST REGION of a process, clocks that climb late: more than 1 %% off the settled "
+        "value, unflagged\n\n");
+    for (climb_kind = 0; climb_kind < 3; climb_kind++)
+        for (int first = 0; first < 2; first++) {
+            const int reps = repetitions(200);
+            int missed = 0;
+            random_state = 7 + (uint64_t)climb_kind;
+            for (int r = 0; r < reps; r++) {
+                gpumb_result result;
+                fake_now = fake_busy = 100;
+                g->outcome.warmed = !first;
+                gpumbi_warmed_device = 0;
+                gpumb_set_timing(g, GPUMB_TIMING_EVENT);
+                GPUMB_TIME(&result) {
+                    fake_run(1e-3 * climb_now());
+                }
+                missed += fabs(result.time.median / 1e-3 - 1) > precision &&
+                          !(result.flags & (GPUMB_FLAG_UNSETTLED | GPUMB_FLAG_WARMING_UP |
+                                            GPUMB_FLAG_SLOWING_DOWN | GPUMB_FLAG_UNSTEADY));
+            }
+            printf("%-26s %-8s %5d  missed %5.1f %%", names[climb_kind],
+                   first ? "first" : "a later", reps, 100.0 * missed / reps);
+            printf(first ? "  <=1 %s\n" : "\n", first ? demand(missed <= 0.01 * reps) : "");
+            fflush(stdout);
+        }
+    gpumb_close(g);
+}
+
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
 /* Times of two regions in rounds, the order alternating, under a load that comes and goes. */
@@ -1606,7 +1723,7 @@ int main(int argc, char **argv)
     if (strchr(only, 'k'))
         classes(), few_values();
     if (strchr(only, 'w'))
-        ramps();
+        ramps(), levels(), first_regions();
     if (strchr(only, 'r')) {
         comparisons();
         orders();
