@@ -402,6 +402,7 @@ class Others(Case):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # deaf where started in the background
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     result = unittest.main(exit=False, verbosity=2).result
     bad = len(result.failures) + len(result.errors)

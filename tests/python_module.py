@@ -164,7 +164,7 @@ class Errors(unittest.TestCase):
 
     def test_ctrl_c_at_any_time(self):
         """It often comes within C, where nothing may be raised."""
-        with gpumb.open() as g:
+        with gpumb.open(precision=1e-9, budget_s=60, least_s=60, max_samples=1 << 22) as g:
             for i in range(20):
                 timer = threading.Timer(0.01 + 0.003 * i, os.kill, (os.getpid(), signal.SIGINT))
                 timer.start()
@@ -174,10 +174,12 @@ class Errors(unittest.TestCase):
                         g.measure("interrupted", nothing)
                     else:
                         g.compare({"one": nothing, "two": nothing})
-                self.assertLess(time.monotonic() - began, 1)
+                self.assertLess(time.monotonic() - began, 30)  # at once, on a busy machine
                 timer.join()
                 self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
-            self.assertTrue(g.measure("behind it", nothing).ok)
+            for row in g.rows():  # of comparisons nothing is left
+                self.assertEqual((row["status"], row["reason"]), ("skipped", "KeyboardInterrupt"))
+            self.assertEqual(len(g.rows()), 10)
 
     def test_not_callable(self):
         with gpumb.open(**QUICK) as g:
@@ -620,6 +622,8 @@ class Library(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    # what a script starts in the background is deaf to it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = unittest.main(exit=False, verbosity=0).result
     bad = len(result.failures) + len(result.errors)
     skipped = len(result.skipped)

@@ -294,7 +294,9 @@ class Row(Mapping):
 
 def _line(error: BaseException) -> bytes:
     """For a row: which exception, and its first line."""
-    return (f"{type(error).__name__}: {error}".splitlines() or [""])[0].encode(errors="replace")
+    text = (str(error).splitlines() or [""])[0]
+    name = type(error).__name__
+    return (f"{name}: {text}" if text else name).encode(errors="replace")
 
 
 def _cell(text: str) -> Union[None, int, float, str]:
@@ -481,6 +483,8 @@ class Context:
                 self._raised = self._raised or error
             finally:
                 self._in_body = False
+            if self._raised:
+                self._lib.gpumb_skip_text(self._g, _line(self._raised))
             return 1 if self._raised else 0
 
         return _Call(run)
