@@ -1,6 +1,6 @@
 """Draws what bench/timers.py has stored: how far off the truth each timer is, over the truth.
 
-    python3 plots/timers.py bench/results/timers-h200.csv bench/timers-h200.svg
+    python3 plots/timers.py bench/results/timers-h200.csv bench/results/timers-h200.svg
 
 Needs matplotlib.
 """
