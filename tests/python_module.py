@@ -112,6 +112,23 @@ class Checks(unittest.TestCase):
             self.assertEqual(g.row(0)["status"], "failed")
             self.assertEqual(g.row(0)["verified"], "no")
 
+    def test_no_truth(self):
+        """What can't say whether it is right is not right."""
+
+        class Array:
+            def __bool__(self):
+                raise ValueError("ambiguous")
+
+        with gpumb.open(**QUICK) as g:
+            with self.assertRaisesRegex(ValueError, "ambiguous"):
+                g.measure("array", nothing, check=Array)
+            self.assertEqual((g.row(0)["status"], g.row(0)["verified"]), ("failed", "no"))
+
+        def check():
+            assert False, "\ud800"
+
+        self.assertEqual(self.status(check)[:2], ("failed", "no"))
+
     def test_reset(self):
         runs, resets = [], []
         gpumb.time(lambda: runs.append(len(resets)), reset=lambda: resets.append(1), **QUICK)
@@ -212,6 +229,56 @@ class Errors(unittest.TestCase):
             self.assertEqual(g.rows(), [])
         self.assertEqual(heard, ["the context belongs to the thread that has made it"] * 3)
 
+    def test_within(self):
+        """A context that measures is not used for more."""
+        with gpumb.open(**QUICK) as g:
+            uses = (lambda: g.measure("inner", nothing), g.close, lambda: list(g.sweep("n", [1])))
+            for use in uses:
+                for about in ({"fn": use}, {"fn": nothing, "check": use}):
+                    with self.assertRaisesRegex(gpumb.Error, "is measuring"):
+                        g.measure("outer", **about)
+            self.assertEqual({row["kernel"] for row in g.rows()}, {"outer"})
+            self.assertTrue(g.measure("behind it", lambda: gpumb.time(nothing, **QUICK)).ok)
+
+    def test_arguments(self):
+        def generator():
+            yield
+
+        async def coroutine():
+            pass
+
+        with gpumb.open(**QUICK) as g:
+            for fn, name in ((generator, "x"), (coroutine, "x"), (nothing, 3), (nothing, "a\0b")):
+                with self.assertRaises(TypeError):
+                    g.measure(name, fn)
+            for functions in ({}, [nothing], {str(i): nothing for i in range(17)}):
+                with self.assertRaises(TypeError):
+                    g.compare(functions)
+            with self.assertRaises(TypeError):
+                g.measure("x", nothing, outputs=bytearray(3))
+            self.assertEqual(g.rows(), [])
+        with self.assertRaises(TypeError):
+            gpumb.open("prog --csv x")
+        for quantiles in ([1.5], [-0.1]):
+            with self.assertRaises(ValueError):
+                gpumb.do_bench(nothing, quantiles=quantiles)
+
+    def test_swallowed(self):
+        def swallows():
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+            except BaseException:
+                pass
+
+        with self.assertRaises(KeyboardInterrupt):
+            gpumb.time(swallows, **QUICK)
+
+    def test_left_open(self):
+        text = "import gpumb\ng = gpumb.open(max_samples=6)\ng.measure('a', lambda: None)"
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "examples" / "python")}
+        self.assertEqual(subprocess.run([sys.executable, "-c", text], env=env).returncode, 0)
+
     def test_each_thread_its_own(self):
         rows = []
         threads = [
@@ -257,6 +324,19 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(empty, 8)
         self.assertEqual(found, [(n, k, a) for n in (3, 1) for k in "ab" for a in (0.5, 2)])
         self.assertEqual(g.exit_code, 0)
+
+    def test_values_as_they_are(self):
+        class Integer:  # as NumPy's
+            def __index__(self):
+                return 2**53 + 1
+
+        with gpumb.open(**QUICK) as g:
+            for n in g.sweep("n", [Integer()]):
+                self.assertEqual(n, 2**53 + 1)
+            for _ in g.sweep("text", ["02", "1e5"]):
+                g.measure("123", nothing)
+            self.assertEqual([row["text"] for row in g.rows()], ["02", "1e5"])
+            self.assertEqual(g.row(0)["kernel"], "123")
 
     def test_left(self):
         for leave_at in range(1, 7):
@@ -319,6 +399,31 @@ class Programs(unittest.TestCase):
             self.assertIn("2 rows: 2 ok", ran.stdout)
             self.assertIn("done", ran.stdout)
             self.assertEqual(len(csv.read_text().splitlines()), 3)
+
+    def test_ctrl_c(self):
+        """It ends the run with 130, and the rows that are finished stay."""
+        with tempfile.TemporaryDirectory() as folder:
+            csv = pathlib.Path(folder) / "rows.csv"
+            text = (
+                "import os, signal, sys, gpumb\n"
+                "def run(): n < 2 or os.kill(os.getpid(), signal.SIGINT)\n"
+                "with gpumb.open(sys.argv) as g:\n"
+                "    for n in g.sweep('n', [1, 2, 3]):\n"
+                "        g.measure('x', run)\n"
+                "sys.exit(g.exit_code)\n"
+            )
+            ran = subprocess.run(
+                [sys.executable, "-c", text, "--samples", "6:6", "--csv", str(csv)],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT / "examples" / "python")},
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                timeout=120,
+            )
+            self.assertEqual(ran.returncode, 130, ran.stderr)
+            self.assertIn("interrupted after 1 row", ran.stderr)
+            part = pathlib.Path(f"{csv}.part").read_text().splitlines()
+            self.assertEqual(len(part), 2)
 
     def test_wrong_option(self):
         ran = self.run_program("--nosuch")
@@ -473,14 +578,21 @@ class Outputs(unittest.TestCase):
                 ((2, 3), (4, 8), 24),  # Fortran's order
                 ((2, 1, 3), (12, 99, 4), 24),
                 ((0, 3), None, 0),
+                ((3,), (4,), 12),
             ):
                 found = gpumb._memory(array(shape, strides, cuda=cuda))
                 self.assertEqual(found, (address, size))
-            for shape, strides in (((3,), (8,)), ((2, 3), (16, 4)), ((3, 2), (4, 4)), ((2,), (0,))):
+            apart = (((3,), (8,)), ((2, 3), (16, 4)), ((3, 2), (4, 4)), ((2,), (0,)), ((3,), (-4,)))
+            for shape, strides in apart:
                 with self.assertRaisesRegex(ValueError, "not contiguous"):
                     gpumb._memory(array(shape, strides, cuda=cuda))
             with self.assertRaisesRegex(ValueError, "can't be written"):
                 gpumb._memory(array((3,), data=(address, True), cuda=cuda))
+        for typestr, size in (("<U8", 96), ("|b1", 3), ("<M8[ns]", 24), ("<c16", 48)):
+            self.assertEqual(gpumb._memory(array((3,), typestr=typestr)), (address, size))
+        for typestr in ("|O8", "|V", ""):
+            with self.assertRaises(TypeError):
+                gpumb._memory(array((3,), typestr=typestr))
         tensor = types.SimpleNamespace(
             data_ptr=lambda: address,
             numel=lambda: 5,

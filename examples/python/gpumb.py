@@ -8,6 +8,7 @@ Needs Python 3.9 and a compiler: nvcc or hipcc where there is a GPU, else a C++ 
 README beside this file.
 """
 
+import atexit
 import contextlib
 import ctypes
 import fcntl
@@ -16,8 +17,11 @@ import glob
 import hashlib
 import html
 import inspect
+import math
+import operator
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -198,6 +202,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         ("gpumb_column_name", text, [g, size]),
         ("gpumb_row_text", c_int, [g, size, text, c_void_p, size]),
         ("gpumb_row_line", c_int, [g, size, c_void_p, size]),
+        ("gpumb_row_value", c_double, [g, size, text]),
         ("gpumb_row_samples", ctypes.POINTER(c_double), [g, size, ctypes.POINTER(c_uint64)]),
         # what the macros of sweeps call: a loop of Python is one as well
         ("gpumbi_sweep_list", c_void_p, [g, text, c_void_p, size]),
@@ -227,6 +232,8 @@ def _library() -> ctypes.CDLL:
                 raise Error(f"{path} can't be loaded: {error}") from None
             _declare(lib)
             lib.gpumb_set_log(_log, None)
+            # contexts that are left open are closed when Python has gone
+            atexit.register(lib.gpumb_set_log, _Log(), None)
             _lib = lib
     return _lib
 
@@ -262,7 +269,7 @@ class Row(Mapping):
     @property
     def interval(self) -> tuple:
         """That of the median, 95 %; None for an end that is unknown."""
-        return self["ci_lo_s"], self["ci_hi_s"]
+        return self["ci_lo_s"] or None, self["ci_hi_s"] or None
 
     @property
     def meaning(self) -> Optional[str]:
@@ -299,10 +306,12 @@ def _line(error: BaseException) -> bytes:
     return (f"{name}: {text}" if text else name).encode(errors="replace")
 
 
-def _cell(text: str) -> Union[None, int, float, str]:
+def _cell(text: str, value: float) -> Union[None, int, float, str]:
+    """What C has as a number is one; of names of an axis that looks like numbers it has indices."""
     for kind in (int, float):
         with contextlib.suppress(ValueError):
-            return kind(text)
+            if math.isclose(kind(text), value, rel_tol=1e-9):
+                return kind(text)
     return text or None
 
 
@@ -369,7 +378,12 @@ def _takes_stream(fn: Callable[..., Any]) -> bool:
     """Whether it has to be called as fn(stream)."""
     with contextlib.suppress(TypeError, ValueError):  # some have no signature
         first = next(iter(inspect.signature(fn).parameters.values()), None)
-        return first is not None and str(first) == "stream"
+        return (
+            first is not None
+            and first.name == "stream"
+            and first.default is first.empty
+            and first.kind in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD)
+        )
     return False
 
 
@@ -390,12 +404,15 @@ def _memory(array: Any) -> Tuple[int, int]:
                 address = ctypes.addressof(ctypes.c_char.from_buffer(view))
         else:
             address, read_only = interface["data"]
-            size = step = int(interface["typestr"][2:])
+            element = re.fullmatch(r"[<>|=]([biufcSVUmM])(\d+)(\[.*\])?", interface["typestr"])
+            if not element:
+                raise TypeError(f"outputs: an array of {interface['typestr']}")
+            size = step = int(element[2]) * (4 if element[1] == "U" else 1)
             for length in interface["shape"]:
                 size *= length
             dense, writable = True, not read_only
             shape = zip(interface["shape"], interface.get("strides") or ())
-            for stride, length in sorted((abs(s), n) for n, s in shape if n > 1):
+            for stride, length in sorted((s, n) for n, s in shape if n > 1):
                 dense = dense and stride == step
                 step *= length
     if not dense or not writable:
@@ -417,9 +434,14 @@ class Context:
         self._pool: Callable[[], ContextManager] = contextlib.nullcontext
         self._kept: List[Any] = []  # what C points to, until close()
         self._buffers: List[int] = []  # the outputs of what is measured
+        self._held: List[memoryview] = []  # the same, so that they stay where they are
+        self._measures = False
         self.exit_code: Optional[int] = None
         _said.line = ""
+        self._program = argv is not None
         if argv is not None:
+            if isinstance(argv, (str, bytes)):
+                raise TypeError("argv: must be a list of words, as sys.argv")
             if settings:
                 raise TypeError("argv has options in it: leave the keywords out")
             words = [os.fsencode(word) for word in argv]
@@ -454,7 +476,7 @@ class Context:
     def close(self) -> int:
         """Ends the files. Returns the exit code of the program, which is also in exit_code."""
         if self.exit_code is None:
-            self.exit_code = self._lib.gpumb_close(self._context())
+            self.exit_code = self._lib.gpumb_close(self._idle())
             self._kept.clear()
         return self.exit_code
 
@@ -464,6 +486,12 @@ class Context:
         if threading.get_ident() != self._owner:
             raise Error("the context belongs to the thread that has made it")
         return self._g
+
+    def _idle(self) -> int:
+        g = self._context()
+        if self._measures:
+            raise Error("the context is measuring: a function that it calls can't use it for more")
+        return g
 
     # ---- measuring ----
 
@@ -492,34 +520,44 @@ class Context:
     def _check(self, check: Callable[[], Any]) -> Any:
         def run(_g: int, _user: Any) -> int:
             try:
+                self._in_body = True
                 right = check()
+                return 1 if right is None or bool(right) else 0
             except AssertionError as error:
-                self._lib.gpumb_reason_text(self._g, (str(error) or "assertion").encode())
-                return 0
+                self._lib.gpumb_reason_text(self._g, _line(error))
             except BaseException as error:
                 self._raised = self._raised or error
                 self._lib.gpumb_reason_text(self._g, _line(error))
-                return 0
-            return 1 if right is None or right else 0
+            finally:
+                self._in_body = False
+            return 0
 
         return _Call(run)
 
     def _reset(self, reset: Callable[[], Any]) -> Any:
         def run(_g: int, _user: Any) -> None:
             try:
+                self._in_body = True
                 reset()
             except BaseException as error:
                 self._raised = self._raised or error
                 self._lib.gpumb_skip_text(self._g, _line(error))
+            finally:
+                self._in_body = False
 
         return _Hook(run)
 
     def _outputs(self, arrays: Sequence[Any]) -> List[int]:
+        if not isinstance(arrays, (list, tuple)):
+            raise TypeError("outputs: must be a list of arrays")
         memory = [_memory(array) for array in arrays]
         if len(memory) > 8:
             raise ValueError(f"outputs: {len(memory)} of them; there may be 8")
         wrapped = [self._lib.gpumb_wrap(self._g, *one) for one in memory if one[1]]
         self._buffers += [buffer for buffer in wrapped if buffer]
+        for array in arrays:
+            with contextlib.suppress(TypeError, BufferError, ValueError):
+                self._held.append(memoryview(array))
         return [buffer for buffer in wrapped if buffer]
 
     def _region(
@@ -542,6 +580,10 @@ class Context:
         for each in (fn, check, reset):
             if each is not None and not callable(each) or fn is None:
                 raise TypeError(f"{name}: {each!r} can't be called")
+        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
+            raise TypeError(f"{name}: a call of it only makes a generator or a coroutine")
+        if not isinstance(name, str) or "\0" in name:
+            raise TypeError(f"{name!r}: is no name")
         if timing not in _TIMINGS:
             raise ValueError(f"timing={timing!r}: must be one of {', '.join(_TIMINGS)}")
         g, lib = self._context(), self._lib
@@ -582,7 +624,7 @@ class Context:
     @contextlib.contextmanager
     def _measuring(self) -> Iterator[None]:
         """Raises what a callable has raised, when C has returned."""
-        g, lib, self._raised = self._context(), self._lib, None
+        g, lib, self._raised = self._idle(), self._lib, None
         device = lib.gpumb_get_device(g).contents
         with contextlib.ExitStack() as stacked:
             self._captures, self._pool = False, contextlib.nullcontext
@@ -590,21 +632,26 @@ class Context:
                 stream = Stream(lib.gpumb_stream(g) or 0)
                 self._captures, self._pool = _on_stream(stacked, stream, device.ordinal)
             stacked.enter_context(self._interruptible())
+            self._measures = True
             try:
                 yield
             finally:
                 for buffer in self._buffers:
                     lib.gpumb_free(g, buffer)
                 self._buffers.clear()
+                self._held.clear()
+                self._measures = False
         if self._raised:
             error, self._raised = self._raised, None
             raise error
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C raises in a body, as always; within C it is kept until that asks."""
+        """Ctrl-C raises in a body, as always; within C it is kept until that asks. Programs with
+        options leave it to C."""
         handler = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        main = threading.current_thread() is threading.main_thread()
+        if self._program or not main or not callable(handler):
             yield
             return
 
@@ -612,9 +659,9 @@ class Context:
             try:
                 handler(number, frame)
             except BaseException as error:
+                self._raised = self._raised or error  # also where the body swallows it
                 if self._in_body:
                     raise
-                self._raised = self._raised or error
 
         poll = _Call(lambda _g, _user: 1 if self._raised else 0)
         signal.signal(signal.SIGINT, interrupted)
@@ -633,7 +680,7 @@ class Context:
         contiguous arrays, overwritten with poison before the runs that are checked. reset: before
         each run, outside of its time. timing: "auto", "event", "batch", "graph", "host" or
         "profiler". cold: caches emptied before each run, or not. What fn raises comes out here."""
-        before = self._lib.gpumb_row_count(self._context())
+        before = self._lib.gpumb_row_count(self._idle())
         with self._measuring():
             self._region(name, fn, **about)()
         return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
@@ -642,8 +689,9 @@ class Context:
         """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
         ratio_hi and verdict. A dict(fn=..., check=...) in place of a function has its own of what
         measure() takes; what else is given holds for all."""
-        before = self._lib.gpumb_row_count(self._context())
-
+        if not isinstance(functions, Mapping) or not 0 < len(functions) <= 16:
+            raise TypeError("compare: takes a dict of up to 16 functions")
+        before = self._lib.gpumb_row_count(self._idle())
         with self._measuring():
             lanes = []
             for name, fn in functions.items():
@@ -657,7 +705,9 @@ class Context:
         """An axis of the rows in its loop, of integers, of real numbers or of texts. A loop runs
         once before, to count its configurations: measure() then returns None. Don't leave one by
         break or return: that abandons its sweep."""
-        g, lib, values = self._context(), self._lib, list(values)
+        g, lib, values = self._idle(), self._lib, list(values)
+        with contextlib.suppress(TypeError):
+            values = [operator.index(v) for v in values]
         if all(isinstance(v, str) for v in values):
             array = (c_char_p * len(values))(*(v.encode() for v in values))
             begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_axis_value(a)]
@@ -695,7 +745,10 @@ class Context:
         cells, column, text = {}, 0, ctypes.create_string_buffer(5000)
         while (name := lib.gpumb_column_name(g, column)) is not None:
             lib.gpumb_row_text(g, index, name, text, len(text))
-            cells[name.decode()] = _cell(text.value.decode(errors="replace"))
+            cell = text.value.decode(errors="replace")
+            named = name in (b"bench", b"kernel", b"reason", b"compared_with")
+            value = math.nan if named else lib.gpumb_row_value(g, index, name)
+            cells[name.decode()] = _cell(cell, value)
             column += 1
         lib.gpumb_row_line(g, index, text, len(text))
         count = c_uint64()
@@ -722,7 +775,8 @@ def time(fn: Callable[[], Any], name: str = "", **about: Any) -> Row:
     """Times fn(): its row has median, interval, flags and samples. Keywords as of Context.measure()
     and, as settings, of gpumb_settings: precision=0.002, budget_s=5."""
     with Context(**_settings_of(about)) as g:
-        row = g.measure(name or getattr(fn, "__name__", "") or "region", fn, **about)
+        own = getattr(getattr(fn, "func", fn), "__name__", "")  # also of functools.partial
+        row = g.measure(name or own or "region", fn, **about)
     if row is None:
         raise Error(_said.line or "gpumb: nothing was measured")
     return row
@@ -748,6 +802,9 @@ def do_bench(
     if return_mode not in ("min", "max", "mean", "median", "all"):
         raise ValueError(f"return_mode={return_mode!r}: must be min, max, mean, median or all")
 
+    if quantiles is not None and not all(0 <= q <= 1 for q in quantiles):
+        raise ValueError(f"quantiles={quantiles!r}: each must be in 0 ... 1")
+
     def forget() -> None:
         for tensor in grad_to_none or ():
             tensor.grad = None
@@ -757,7 +814,7 @@ def do_bench(
         cold=True,
         reset=forget if grad_to_none else None,
         warmup_s=warmup / 1e3 or -1,
-        budget_s=rep / 1e3,
+        budget_s=max(rep, 1) / 1e3,
         least_s=-1,
     )
     if not row.ok:
