@@ -10356,7 +10356,7 @@ GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user)
 /* Whether the program wants no more of this region. */
 static inline void gpumbi_ask_program(gpumb *g, gpumbi_sampler *s)
 {
-    const double now_s = gpumbi_dev_clock();
+    const double now_s = g->region.poll ? gpumbi_dev_clock() : 0;
     if (!g->region.poll || now_s < g->region.poll_s)
         return;
     g->region.poll_s = now_s + 0.1;

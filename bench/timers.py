@@ -216,12 +216,12 @@ def main():
     parser.add_argument("--csv", default="timers.csv", help="the file to write")
     parser.add_argument("--quick", action="store_true", help="three cases alone")
     options = parser.parse_args()
-    versions = f"gpumb 0.1.0 torch {torch.__version__} triton {triton.__version__}"
+    out = torch.zeros(1, dtype=torch.int64, device="cuda")
+    first = gpumb.time(lambda: empty[(1,)](out))  # compiles and warms up
+    versions = f"gpumb {first['gpumb']} torch {torch.__version__} triton {triton.__version__}"
     for module in ("cupy", "cuda.bench"):
         with contextlib.suppress(Exception):
             versions += f" {module} {importlib.import_module(module).__version__}"
-    out = torch.zeros(1, dtype=torch.int64, device="cuda")
-    gpumb.time(lambda: empty[(1,)](out))  # the first of a process compiles and warms up
     floor_s = {cache: stamps(lambda: empty[(1,)](out), cache) for cache in TIMERS}
     print(f"empty kernel: {floor_s}", file=sys.stderr)
     rows = []

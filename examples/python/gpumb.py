@@ -495,9 +495,7 @@ class Context:
 
     # ---- measuring ----
 
-    def _body(self, fn: Callable[..., Any], failed: List[BaseException]) -> Any:
-        given = (Stream(self._lib.gpumb_stream(self._g) or 0),) if _takes_stream(fn) else ()
-
+    def _body(self, fn: Callable[..., Any], given: tuple, failed: List[BaseException]) -> Any:
         def run(_g: int, _user: Any) -> int:
             try:
                 self._in_body = True
@@ -554,11 +552,12 @@ class Context:
         if len(memory) > 8:
             raise ValueError(f"outputs: {len(memory)} of them; there may be 8")
         wrapped = [self._lib.gpumb_wrap(self._g, *one) for one in memory if one[1]]
-        self._buffers += [buffer for buffer in wrapped if buffer]
+        buffers = [buffer for buffer in wrapped if buffer]  # none while a sweep enumerates
+        self._buffers += buffers
         for array in arrays:
             with contextlib.suppress(TypeError, BufferError, ValueError):
                 self._held.append(memoryview(array))
-        return [buffer for buffer in wrapped if buffer]
+        return buffers
 
     def _region(
         self,
@@ -591,10 +590,11 @@ class Context:
         numbers = [(what, float(number)) for what, number in stated if number is not None]
         own = [(str(key).encode(), float(value)) for key, value in (values or {}).items()]
         kernel, buffers = name.encode(), self._outputs(outputs)
-        captures = int(self._captures or _takes_stream(fn))
+        given = (Stream(lib.gpumb_stream(g) or 0),) if _takes_stream(fn) else ()
+        captures = int(self._captures or bool(given))
         pool = self._pool()
         failed: List[BaseException] = []
-        body = self._body(fn, failed)
+        body = self._body(fn, given, failed)
         checks = None if check is None else self._check(check)
         resets = None if reset is None else self._reset(reset)
 
