@@ -10171,7 +10171,7 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 }
 
 #if defined(GPUMBI_MODULES)
-/* What one run launches, the first kernel's figures where no launch has told them. */
+/* What one run launches. Where it is a launch of the library's, RESULT has the figures of that. */
 static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *nodes)
 {
     gpumb_result *r = &s->result;
@@ -10180,10 +10180,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
     gpumbi_copy_line(r->nodes, sizeof r->nodes, nodes->text);
     if (!r->kernel[0])
         gpumbi_copy_text(r->kernel, sizeof r->kernel, nodes->name);
-    if (!s->kernel.function) {
-        r->registers = nodes->registers;
-        r->occupancy = nodes->occupancy;
-    }
+    r->registers = nodes->registers;
+    r->occupancy = nodes->occupancy;
 }
 #endif
 

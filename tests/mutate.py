@@ -455,6 +455,22 @@ MUTATIONS = [
      "i * 8 : i + words * 6;\n        const uint64_t word"),
     ("kernels", "(uint64_t)(a[at] ^ b[at])", "0"),
     ("resume", "copy_line(name, sizeof name, kernel &&", "copy_text(name, sizeof name, kernel &&"),
+    # ---- code from elsewhere, what captures hold ----
+    ("modules", "s->kernel.loaded = g->code.launched != NULL;", "s->kernel.loaded = 0;"),
+    ("modules", "g->code.launched = NULL;", ""),
+    ("modules", "gpumbi_dev_unload(m->loaded);", ""),
+    ("modules", "max_registers < 0 || optimization < -1", "optimization < -1"),
+    ("modules", "optimization < -1 || optimization > 4)", "optimization < -1 || optimization > 5)"),
+    ("modules", "copy[bytes] = 0;", "copy[bytes ? bytes - 1 : 0] = 0;"),
+    ("modules", "(clusters || all.dependent) && (!nvidia || atoi(arch + 3) < 90)",
+     "(clusters || all.dependent) && !nvidia"),
+    ("modules", "(all.priority && !nvidia)", "0"),
+    ("modules", "if (all.dependent)\n        gpumbi_launch_overlaps(g);", ""),
+    ("modules", "all.cluster[i] > 0 ? all.cluster[i] : 1;", "all.cluster[i];"),
+    ("modules", "(s->kernel.depth - 1) * d->graph_interval_s", "s->kernel.depth * d->graph_interval_s"),
+    ("modules", "    r->registers = nodes->registers;", ""),
+    ("modules", "if (at && !*at)", "if (at)"),
+    ("modules", "while (m && m != module)\n        m = m->next;", "m = module;"),
 ]
 
 

@@ -33,6 +33,10 @@ static void close_context(gpumb *g, int code)
     CHECK(fake_clean());
 }
 
+static __global__ void nothing()
+{
+}
+
 // A region of one launch of a function.
 static gpumb_result launch(gpumb *g, const void *function)
 {
@@ -66,6 +70,9 @@ static void test_module()
     CHECK_INT(own.status, GPUMB_STATUS_OK);
     CHECK_INT(own.registers, 40);
     CHECK_STR(fake_launched, "");
+    launch(g, add);
+    GPUMB_TIME_IN(g, &own) GPUMB_LAUNCH(nothing, 1, 32, 0);
+    CHECK_INT(own.registers, 40);
     close_context(g, GPUMB_EXIT_OK);
 }
 
@@ -81,7 +88,8 @@ static void test_missing()
     CHECK_INT(r.status, GPUMB_STATUS_SKIPPED);
     CHECK_STR(r.reason, "no kernel mul in this module, only scale, add_2");
     // machine code of both vendors
-    static const char elf[] = "\177ELF\0.text.first\0.symtab\0second.kd\0.kd\0.text.\0x";
+    static const char elf[] =
+        "\177ELF\0.text.first\0.symtab\0second.kd\0.kd\0.text.\0.text.first\0x";
     m = gpumb_load_image(g, elf, sizeof elf, 0, -1);
     CHECK(gpumb_function(g, m, "third") == nullptr);
     r = launch(g, nullptr);

@@ -730,8 +730,7 @@ static void test_replayed_of_another()
     CHECK(has(none.said, "run the program that has written it; they take --axis n=7,8"));
     const outcome given = run(words{"--replay=v.csv", "--axis=n=7,8", "--axis=share=0.25"});
     CHECK(has(given.said, "has nothing of the configurations of") && !has(given.said, "they take"));
-    store("v.csv", replaced(read_file("v.csv"), "nodes,form,n,",
-                            "nodes,form,size,"));
+    store("v.csv", replaced(read_file("v.csv"), "nodes,form,n,", "nodes,form,size,"));
     const outcome axis = run(words{"--replay=v.csv"});
     CHECK_INT(axis.code, GPUMB_EXIT_USAGE);
     CHECK(has(axis.said, "; this program has no axis size"));

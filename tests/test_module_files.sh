@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_modules.sh - code from elsewhere on a GPU: a kernel compiled apart, as machine code, as a
-# bundle of it and as text, loaded, checked and timed: modules.cu.
+# test_module_files.sh - code from elsewhere on a GPU: a kernel compiled apart, as machine code, as a
+# bundle of it and as text, loaded, checked and timed: module_files.cu.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
@@ -26,7 +26,7 @@ CODE
     ;;
 esac
 if [ $# -gt 0 ]; then
-    "$TEST_BUILD/tests/modules" "$@" >"$tmp/out" 2>&1
+    "$TEST_BUILD/tests/module_files" "$@" >"$tmp/out" 2>&1
     check "modules: exit code $?: $(cat "$tmp/out")" test $? -eq 0
     sed 's/^/    /' "$tmp/out"
     check "it has not checked anything" has '^[1-9][0-9]* passed, 0 failed' "$tmp/out"
