@@ -350,7 +350,8 @@ def point(family, row):
         lo, hi = (number(row, c) / each / unit for c in ends)
     else:  # any column, without an interval
         lo = hi = math.nan
-    y /= unit if column != "gbps" and (family.y in COLUMNS or not work) else 1
+    scaled = column in ("gbps", "gflops")  # in the file already
+    y /= unit if not scaled and (family.y in COLUMNS or not work) else 1
     if lo > y * 1.01 or hi < y * 0.99:
         say(
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "
@@ -439,14 +440,14 @@ def references(family, points):
     if family.draw == heat or len({r["device"] for r in rows}) > 1:
         return []
     found, links = [], {}
-    for r in rows if family.y in ("gbps", "moved_gbps") else ():
+    for r in rows if COLUMNS.get(family.y, family.y) == "gbps" else ():
         gbps, share, link = (number(r, c) for c in ("gbps", "pct_link", "link_gbps"))
         if share > 0 and gbps > 0 and link > 0:
             at = 100 * gbps / share
             links.setdefault("both ways" if at > 1.5 * link else "one way", at)
     for way, at in sorted(links.items(), key=lambda own: own[1]):
         found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
-    for column, (name, _) in REFERENCES.items() if family.y == "gbps" else ():
+    for column, (name, _) in REFERENCES.items() if family.y in ("gbps", "copied_gbps") else ():
         known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):

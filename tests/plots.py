@@ -691,6 +691,13 @@ def peaks(tmp):
     wanted = [f"link\u2019s peak, {way} GB/s" for way in ("one way 63.0", "both ways 126")]
     check(links == wanted, f"peaks of the link: {figure.legend()}")
     check(any("measured copy" in w for w in figure.legend()), f"{figure.legend()}")
+    # What crosses a link is counted once there, and not read + written.
+    for name, label in (("transfer-rate", "Rate in GB/s, on the device read + written"),
+                        ("memory-kinds-zero-copy-16", "Rate in GB/s"),
+                        ("nbody-issue", "Instructions of threads, 10\u2079 a second")):
+        program = name.split("-zero")[0].split("-issue")[0].split("-rate")[0].replace("-", "_")
+        labelled, _, _ = drawn(name, RESULTS / f"h200-{program}.csv")
+        check(label in [t.words for t in labelled.texts], f"{name}: what its y is")
     figure, _, _ = drawn("copy-block", RESULTS / "h200-copy.csv")
     check(not [w for w in figure.legend() if "link" in w], "a link's peak in a copy")
 
@@ -725,6 +732,17 @@ def stars(tmp):
     check(said == wanted, f"names of the published: {said}")
     drawn_of = [e[0].get("d").count("M") for e in found]
     check(drawn_of == [1, 1, 1] and not any("L" in e[0].get("d") for e in found), "joined")
+    for name in ("nbody-size", "nbody-tile", "nbody-unroll", "reduction-rate"):
+        figure, _, _ = drawn(name, RESULTS / f"h200-{name.split('-')[0]}.csv")
+        places = [[a + float(b) for a, b in zip(at, re.match(r"M(\S+) (-?[0-9.]+)",
+                                                             e.get("d")).groups())]
+                  for _, e, at, color in figure.parts if color == "star"]
+        names = [t for t in figure.texts if t.color == "star"]
+        check(len(names) == len(places) > 1, f"{name}: {len(places)} stars, {len(names)} names")
+        covered = [t.words for t in names for x, y in places
+                   if t.box[0][0] - 5 < x < t.box[2][0] + 5
+                   and t.box[0][1] - 5 < y < t.box[2][1] + 5]
+        check(not covered, f"{name}: names upon stars: {covered}")
 
 
 def dulls(tmp):
