@@ -122,7 +122,7 @@ RATES = {
     "moved_gbps": ("bytes", 1e9, "Rate in GB/s"),  # once through a link, of no memory's peak
     "copied_gbps": ("bytes", 1e9, "Rate in GB/s, on the device read + written"),
     "gflops": ("flop", 1e9, "Rate of arithmetic in GFLOP/s"),
-    "issued": ("flop", 1e9, "Instructions of threads, 10\u2079 a second"),  # rows state them as FLOP
+    "issued": ("flop", 1e9, "Instructions of threads, 10\u2079 a second"),
     "median_s": ("", 1e-6, "Median time in \u00b5s"),
     "median_ns": ("", 1e-9, "Median time in ns"),
     "median_ms": ("", 1e-3, "Median time in ms"),
