@@ -97,6 +97,7 @@ LABELS = {
     "pipeline/results": "Results of a block", "launch/interval/way": "Launched in",
     "group/threads": "Threads of a block", "group/range/access": "Elements of a thread are",
     "group/vote": "Vote", "latency/lines/access": "Access", "peers/access": "Peer access",
+    "02_short_kernels/way": "Timed as", "09_host_memory/way": "Host memory",
     "floor/us": "Length of the spin in \u00b5s", "floor/trial": "Trial",
     "12_roofline/k": "Multiply-adds for each value", "03_occupancy/shared_kib":
     "Shared memory of a block in KiB",

@@ -546,6 +546,9 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     if not y:
         rates = ("gbps", "gflops", "elements_per_ns")
         y = next((c for c in rates if len(drawn(c)) == len(ok)), "median_s")
+        across = ("to_device_bytes", "to_host_bytes")
+        if y == "gbps" and all(any(number(r, c) > 0 for c in across) for r in ok):
+            y = "moved_gbps"
     lined = numbers(x)
     xs, ys = sorted({value(r[x]) for r in ok}) if lined else [], drawn(y)
     steps = sorted(b / a for a, b in zip(xs, xs[1:]) if a > 0)
@@ -553,6 +556,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     even = len(gaps) > 1 and max(gaps) < 1.5 * min(gaps)
     far = steps and (steps[len(steps) // 2] >= 1.4 or xs[-1] >= 64 * xs[0])
     log_x = far and xs[0] > 0 and not even
+    from_zero = len(xs) > 2 and xs[0] == 0 and xs[1] >= 1 and xs[-1] >= 64 * xs[1] and not even
     log_y = ys and max(ys) >= (100 if rate(y)[0] else 20) * min(ys)
     if log:
         log_x, log_y = "x" in log, "y" in log
@@ -568,7 +572,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         over=rest[0] if len(rest) == 1 else "",
         draw=lines if lined else bars,
         log2=bool(lined and log_x),
-        linear=not log_x,
+        linear=not (log_x or (from_zero and not log)),
         log_y=bool(log_y),
         y=y,
         panel_title=axis_label(panel, bench).replace("{", "{{").replace("}", "}}") + ": {}"

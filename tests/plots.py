@@ -684,6 +684,21 @@ def roofs(tmp):
     check("peak of memory" in words and "measured: memory" in words, f"lab 12: {words}")
 
 
+def labs(tmp):
+    """What is drawn of benchmarks that no entry names: a link's rate, offsets from zero on."""
+    for lab, y, heading in (("02_short_kernels", "gbps", "Timed as"),
+                            ("09_host_memory", "moved_gbps", "Host memory")):
+        (f,) = table.figures(table.read_all([ROOT / "examples/labs/h200" / f"{lab}.json"]))
+        figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+        check(f.family.y == y, f"{lab} is drawn as {f.family.y}")
+        check(heading in [t.words for t in figure.texts], f"{lab}: no {heading}")
+    (f,) = table.figures(table.read_all([ROOT / "examples/labs/h200/06_misalignment.json"]))
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    xs = sorted(x for _, x, _, _ in figure.of("path", "k"))
+    gaps = [b - a for a, b in zip(xs, xs[1:])]
+    check(len(xs) == 12 and max(gaps) < (xs[-1] - xs[0]) / 4, f"lab 6: points at {xs}")
+
+
 def peaks(tmp):
     """What the link can do, in one way and in both; not in what it is no part of."""
     figure, _, _ = drawn("transfer-rate", RESULTS / "h200-transfer.csv")
@@ -951,7 +966,7 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, peaks, units, stars, dulls, intervals,
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, dulls, intervals,
                  json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()

@@ -2,8 +2,8 @@
  *
  * Question: a copy that begins `offset` words behind an aligned address: each warp's 128 bytes then
  * lie in 5 sectors instead of 4, or in two lines. Do you expect 25 % more time? Why is it less?
- * (Who reads the other part of the fifth sector, and when?) And which offsets have no fifth sector:
- * do they lose less?
+ * (Who reads the other part of the fifth sector, and when?) Which offsets have no fifth sector, and
+ * do they lose less? Why does a whole line (32 words) lose something, and two lines nothing?
  * Change: misalign the stores, or both by the same offset. Then words of 16 bytes (uint4): why do
  * they lose nothing? */
 #include "lab.h"
