@@ -495,7 +495,8 @@ def page(contexts, rows, known, args):
         f"{len(rows)} rows of {len(benches)} benchmarks from {files} file{'s' * (files > 1)}: "
         f"{escape(', '.join(f'{n} {s}' for s, n in status.most_common()))}. "
         f"{escape(when[0].upper() + when[1:])}. Times are medians with 95 % "
-        "intervals; GB/s counts bytes read + written, 1 GB = 10<sup>9</sup> bytes."
+        "intervals; GB/s counts bytes read + written, of a link those that cross it; "
+        "1 GB = 10<sup>9</sup> bytes."
     )
     style, script = (
         Path(__file__).with_name(name).read_text("utf-8") for name in ("report.css", "report.js")

@@ -350,7 +350,8 @@ def point(family, row):
         lo, hi = (number(row, c) / each / unit for c in ends)
     else:  # any column, without an interval
         lo = hi = math.nan
-    y /= unit if column != "gbps" and (family.y in COLUMNS or not work) else 1
+    scaled = column in ("gbps", "gflops")  # in the file already
+    y /= unit if not scaled and (family.y in COLUMNS or not work) else 1
     if lo > y * 1.01 or hi < y * 0.99:
         say(
             f"{row['@file']}:{row['@line']}: {family.y} {y:g} is outside "
@@ -439,14 +440,14 @@ def references(family, points):
     if family.draw == heat or len({r["device"] for r in rows}) > 1:
         return []
     found, links = [], {}
-    for r in rows if family.y in ("gbps", "moved_gbps") else ():
+    for r in rows if COLUMNS.get(family.y, family.y) == "gbps" else ():
         gbps, share, link = (number(r, c) for c in ("gbps", "pct_link", "link_gbps"))
         if share > 0 and gbps > 0 and link > 0:
             at = 100 * gbps / share
             links.setdefault("both ways" if at > 1.5 * link else "one way", at)
     for way, at in sorted(links.items(), key=lambda own: own[1]):
         found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
-    for column, (name, _) in REFERENCES.items() if family.y == "gbps" else ():
+    for column, (name, _) in REFERENCES.items() if family.y in ("gbps", "copied_gbps") else ():
         known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):
@@ -545,6 +546,9 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     if not y:
         rates = ("gbps", "gflops", "elements_per_ns")
         y = next((c for c in rates if len(drawn(c)) == len(ok)), "median_s")
+        across = ("to_device_bytes", "to_host_bytes")
+        if y == "gbps" and all(any(number(r, c) > 0 for c in across) for r in ok):
+            y = "moved_gbps"
     lined = numbers(x)
     xs, ys = sorted({value(r[x]) for r in ok}) if lined else [], drawn(y)
     steps = sorted(b / a for a, b in zip(xs, xs[1:]) if a > 0)
@@ -552,6 +556,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
     even = len(gaps) > 1 and max(gaps) < 1.5 * min(gaps)
     far = steps and (steps[len(steps) // 2] >= 1.4 or xs[-1] >= 64 * xs[0])
     log_x = far and xs[0] > 0 and not even
+    from_zero = len(xs) > 2 and xs[0] == 0 and xs[1] >= 1 and xs[-1] >= 64 * xs[1] and not even
     log_y = ys and max(ys) >= (100 if rate(y)[0] else 20) * min(ys)
     if log:
         log_x, log_y = "x" in log, "y" in log
@@ -567,7 +572,7 @@ def guess(bench, rows, x=None, y=None, series=None, panel=None, log=None):
         over=rest[0] if len(rest) == 1 else "",
         draw=lines if lined else bars,
         log2=bool(lined and log_x),
-        linear=not log_x,
+        linear=not (log_x or (from_zero and not log)),
         log_y=bool(log_y),
         y=y,
         panel_title=axis_label(panel, bench).replace("{", "{{").replace("}", "}}") + ": {}"

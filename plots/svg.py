@@ -393,30 +393,28 @@ class Panel:
         return devices
 
     def published(self, stars, x):
-        """Stars with their names beside; points: nobody has said what lies between."""
-        ends = []
-        for device, own in stars.items():
-            for a, b in own:
-                at, right = x(a), 2 * x(a) > self.left + self.right
-                room = (at - self.left if right else self.right - at) - 10
-                ends.append((self.y(b), at, right, wrapped(f"{device}: {b:g}", room, 11)))
-        widest = [max((wide(w, 11) for *_, r, own in ends if r == side for w in own), default=0)
-                  for side in (False, True)]
-        sides = ((False,), (True,)) if sum(widest) + 30 < self.right - self.left else ((0, 1),)
-        for side in sides:
-            own = sorted(end for end in ends if end[2] in side)
-            highs = [13 * len(words) + 1 for *_, words in own]
-            middles = spread([y for y, *_ in own], highs, self.top, self.bottom)
-            for middle, (y, at, right, words) in zip(middles or [None] * len(own), own):
-                self.over.append(
-                    f'<g class="star"><path stroke="none" d="M{at:.1f} {y:.1f}{STAR}"/>'
-                )
-                for n, line in enumerate(words if middle is not None else ()):
-                    down = middle + 4 + 13 * (n - (len(words) - 1) / 2)
-                    self.over.append(
-                        text(at + (-10 if right else 10), down, line, "t" + " n" * right)
-                    )
-                self.over.append("</g>")
+        """Stars with their names beside, which cover no star and no other name; points: nobody has
+        said what lies between."""
+        spots = [(x(a), self.y(b), f"{device}: {b:g}") for device, own in stars.items()
+                 for a, b in own]
+        taken = [(at - 8, y - 8, at + 8, y + 8) for at, y, _ in spots]
+        middle = (self.left + self.right) / 2
+        for at, y, name in sorted(spots, key=lambda spot: abs(spot[0] - middle)):
+            self.over.append(f'<g class="star"><path stroke="none" d="M{at:.1f} {y:.1f}{STAR}"/>')
+            right = at > middle
+            words = wrapped(name, (at - self.left if right else self.right - at) - 10, 11)
+            long, high = max(wide(line, 11) for line in words), 13 * len(words) + 1
+            begin = at - 10 - long if right else at + 10
+            tops = [top for top in range(round(self.top), round(self.bottom - high))
+                    if not any(begin < d and a < begin + long and top < e and b < top + high
+                               for a, b, d, e in taken)]
+            if tops:
+                top = min(tops, key=lambda v: abs(v + high / 2 - y))
+                taken.append((begin, top, begin + long, top + high))
+                for n, line in enumerate(words):
+                    self.over.append(text(at + (-10 if right else 10), top + 11 + 13 * n, line,
+                                          "t" + " n" * right))
+            self.over.append("</g>")
 
     def clusters(self):
         """Lines over a few neighbouring x around each of some marks: those of one value of

@@ -684,6 +684,21 @@ def roofs(tmp):
     check("peak of memory" in words and "measured: memory" in words, f"lab 12: {words}")
 
 
+def labs(tmp):
+    """What is drawn of benchmarks that no entry names: a link's rate, offsets from zero on."""
+    for lab, y, heading in (("02_short_kernels", "gbps", "Timed as"),
+                            ("09_host_memory", "moved_gbps", "Host memory")):
+        (f,) = table.figures(table.read_all([ROOT / "examples/labs/h200" / f"{lab}.json"]))
+        figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+        check(f.family.y == y, f"{lab} is drawn as {f.family.y}")
+        check(heading in [t.words for t in figure.texts], f"{lab}: no {heading}")
+    (f,) = table.figures(table.read_all([ROOT / "examples/labs/h200/06_misalignment.json"]))
+    figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+    xs = sorted(x for _, x, _, _ in figure.of("path", "k"))
+    gaps = [b - a for a, b in zip(xs, xs[1:])]
+    check(len(xs) == 12 and max(gaps) < (xs[-1] - xs[0]) / 4, f"lab 6: points at {xs}")
+
+
 def peaks(tmp):
     """What the link can do, in one way and in both; not in what it is no part of."""
     figure, _, _ = drawn("transfer-rate", RESULTS / "h200-transfer.csv")
@@ -691,6 +706,13 @@ def peaks(tmp):
     wanted = [f"link\u2019s peak, {way} GB/s" for way in ("one way 63.0", "both ways 126")]
     check(links == wanted, f"peaks of the link: {figure.legend()}")
     check(any("measured copy" in w for w in figure.legend()), f"{figure.legend()}")
+    # What crosses a link is counted once there, and not read + written.
+    for name, label in (("transfer-rate", "Rate in GB/s, on the device read + written"),
+                        ("memory-kinds-zero-copy-16", "Rate in GB/s"),
+                        ("nbody-issue", "Instructions of threads, 10\u2079 a second")):
+        program = name.split("-zero")[0].split("-issue")[0].split("-rate")[0].replace("-", "_")
+        labelled, _, _ = drawn(name, RESULTS / f"h200-{program}.csv")
+        check(label in [t.words for t in labelled.texts], f"{name}: what its y is")
     figure, _, _ = drawn("copy-block", RESULTS / "h200-copy.csv")
     check(not [w for w in figure.legend() if "link" in w], "a link's peak in a copy")
 
@@ -725,6 +747,17 @@ def stars(tmp):
     check(said == wanted, f"names of the published: {said}")
     drawn_of = [e[0].get("d").count("M") for e in found]
     check(drawn_of == [1, 1, 1] and not any("L" in e[0].get("d") for e in found), "joined")
+    for name in ("nbody-size", "nbody-tile", "nbody-unroll", "reduction-rate"):
+        figure, _, _ = drawn(name, RESULTS / f"h200-{name.split('-')[0]}.csv")
+        places = [[a + float(b) for a, b in zip(at, re.match(r"M(\S+) (-?[0-9.]+)",
+                                                             e.get("d")).groups())]
+                  for _, e, at, color in figure.parts if color == "star"]
+        names = [t for t in figure.texts if t.color == "star"]
+        check(len(names) == len(places) > 1, f"{name}: {len(places)} stars, {len(names)} names")
+        covered = [t.words for t in names for x, y in places
+                   if t.box[0][0] - 5 < x < t.box[2][0] + 5
+                   and t.box[0][1] - 5 < y < t.box[2][1] + 5]
+        check(not covered, f"{name}: names upon stars: {covered}")
 
 
 def dulls(tmp):
@@ -933,7 +966,7 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, peaks, units, stars, dulls, intervals,
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, dulls, intervals,
                  json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()

@@ -2,8 +2,8 @@
  *
  * Question: a copy that begins `offset` words behind an aligned address: each warp's 128 bytes then
  * lie in 5 sectors instead of 4, or in two lines. Do you expect 25 % more time? Why is it less?
- * (Who reads the other part of the fifth sector, and when?) And which offsets have no fifth sector:
- * do they lose less?
+ * (Who reads the other part of the fifth sector, and when?) Which offsets have no fifth sector, and
+ * do they lose less? Why does a whole line (32 words) lose something, and two lines nothing?
  * Change: misalign the stores, or both by the same offset. Then words of 16 bytes (uint4): why do
  * they lose nothing? */
 #include "lab.h"
@@ -24,9 +24,9 @@ int main(int argc, char **argv)
 {
     gpumb *g = gpumb_open(argc, argv);
     const unsigned n = lab_gpu(g) ? 1u << 26 : 1u << 14;
-    gpumb_buffer *in = lab_words(g, n + 64), *out = gpumb_alloc(g, 4 * (uint64_t)n);
+    gpumb_buffer *in = lab_words(g, n + 1024), *out = gpumb_alloc(g, 4 * (uint64_t)n);
     double aligned = 0;
-    GPUMB_SWEEP_LIST(g, offset, 0, 1, 4, 7, 8, 16, 31, 32) {
+    GPUMB_SWEEP_LIST(g, offset, 0, 1, 4, 7, 8, 16, 31, 32, 64, 128, 256, 1024) {
         lab_host host = {out, expected, NULL, offset, 1 << 20, 0};
         lab_expect(g, &host);
         gpumb_set_bytes(g, 8.0 * n);
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         const double gbps = gpumb_row(g, i)->gbps;
         aligned = offset ? aligned : gbps;
         if (aligned > 0)
-            gpumb_note(g, "offset %2lld: %.1f %% slower than aligned", (long long)offset,
+            gpumb_note(g, "offset %4lld: %.1f %% slower than aligned", (long long)offset,
                        100 * (1 - gbps / aligned));
     }
     return lab_close(g, __FILE__);
