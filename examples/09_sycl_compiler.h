@@ -1,4 +1,4 @@
-/* COMPILER: the one at work. 09_sycl.cpp names its rows by it, as a ratio is one of compilers, too. */
+/* COMPILER: the one at work. Rows are named by it, as a ratio is one of compilers, too. */
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 #if defined(__NVCC__)
