@@ -6,6 +6,7 @@ find = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 NVCC := $(call find,nvcc /usr/local/cuda/bin/nvcc)
 HIPCC := $(call find,hipcc /opt/rocm/bin/hipcc)
 MPICC := $(call find,mpicc)
+ACPP := $(call find,acpp)
 MPICXX := $(call find,mpicxx mpic++)
 DEVICE_cuda := $(or $(shell nvidia-smi -L 2>/dev/null | grep '^GPU'),$(wildcard /dev/nvidia0))
 # amd or nvidia; there nvcc compiles, with HIP's headers from HIP_INCLUDE.
@@ -74,6 +75,7 @@ export TEST_BUILD := build/$(BACKEND)
 B := build/$(BACKEND)
 OF_RANKS := bench/fleet.c bench/ranks.cu # these need MPI
 FLEET := $(if $(MPICC),build/fleet $(B)/ranks)
+SYCL := $(if $(and $(ACPP),$(filter cuda cpu,$(BACKEND))),$(B)/09_sycl)
 BENCHES := $(patsubst bench/%.cu,$(B)/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.cu)))
 HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.c)))
 EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
@@ -132,6 +134,10 @@ fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench
 	@test -n '$(FLEET)' || { echo 'make fleet: mpicc is missing' \
 	    '(Debian: apt-get install openmpi-bin libopenmpi-dev)'; exit 1; }
 
+sycl: $(SYCL) ## builds the example in SYCL, by AdaptiveCpp's acpp: see examples/sycl.md
+	@test -n '$(SYCL)' || echo 'skipped sycl:' '$(if $(ACPP),it is for BACKEND=cuda and cpu,$\
+	    no acpp in PATH: examples/sycl.md has the commands)'
+
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
@@ -174,7 +180,7 @@ ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
-.PHONY: all run bench passport report coverage labs fleet trace test rest elsewhere check plots
+.PHONY: all run bench passport report coverage labs fleet sycl trace test rest elsewhere check plots
 .PHONY: figures matrix lint layers api mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -232,6 +238,17 @@ $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 $(B)/%: $(B)/%.o $(B)/%_kernels.o
 	$(COMPILE) $^ -o $@ $(LDFLAGS)
 
+# acpp takes no `native`.
+NATIVE = sm_$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+SYCL_TARGET_cuda = cuda:$(if $(filter native,$(ARCH)),$(NATIVE),$(ARCH))
+SYCL_TARGET_cpu = omp
+SYCL_TARGET = $(SYCL_TARGET_$(BACKEND))
+$(B)/09_sycl: $(B)/09_sycl.o $(B)/09_sycl_kernels.o
+	$(ACPP) --acpp-targets=$(SYCL_TARGET) $^ -o $@ -pthread $(LDFLAGS)
+
+$(B)/09_sycl.o: examples/09_sycl.cpp $(KERNEL_NEEDS)
+	$(ACPP) --acpp-targets=$(SYCL_TARGET) -I. -std=c++17 -O3 -Wall -Wextra -c $< -o $@
+
 $(B)/%.o: examples/%.c $(HOST_NEEDS)
 	$(HOST_C) -c $< -o $@
 
@@ -274,6 +291,8 @@ build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	$(HOST_CXX) $(SANITIZE) $(OBJECT) -x c++ $< -o $@
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
+
+tests/test_sycl.sh: $(SYCL)
 
 build/cpu-tsan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)

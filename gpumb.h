@@ -5418,7 +5418,8 @@ static int gpumbi_dev_advise(void *p, uint64_t bytes, int advice, int ordinal);
 
 static int gpumbi_dev_stream_create(void **stream);
 static void gpumbi_dev_stream_destroy(void *stream);
-static int gpumbi_dev_wait(void *stream); /* until the stream is idle */
+static void gpumbi_dev_stream_device(void *stream, int *ordinal); /* left as it is: unknown */
+static int gpumbi_dev_wait(void *stream);                         /* until the stream is idle */
 static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
 static int gpumbi_dev_idle(void *stream); /* 1: it is */
 static int gpumbi_dev_await(void *stream, void *event); /* what follows in it waits for that */
@@ -5589,6 +5590,12 @@ typedef hipDeviceProp_t gpumbi_rt_properties;
                                GPUMBI_RT_PLACE(ordinal)))
 #define gpumbi_dev_stream_create(stream) ((int)GPUMBI_RT(StreamCreate)((gpumbi_stream *)(stream)))
 #define gpumbi_dev_stream_destroy(stream) ((void)GPUMBI_RT(StreamDestroy)(GPUMBI_RT_STREAM(stream)))
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12080
+#define gpumbi_dev_stream_device(stream, ordinal)                                                  \
+    ((void)cudaStreamGetDevice(GPUMBI_RT_STREAM(stream), ordinal))
+#else
+#define gpumbi_dev_stream_device(stream, ordinal) ((void)(stream), (void)(ordinal))
+#endif
 #define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
 #define gpumbi_dev_await(stream, event)                                                            \
@@ -7173,6 +7180,7 @@ static char gpumbi_cpu_fault_text[256];
 #define gpumbi_dev_advise(p, bytes, advice, ordinal) ((void)(ordinal), 0)
 #define gpumbi_dev_stream_create(stream) (*(stream) = NULL, 0)
 #define gpumbi_dev_stream_destroy(stream) ((void)(stream))
+#define gpumbi_dev_stream_device(stream, ordinal) ((void)(stream), (void)(ordinal))
 #define gpumbi_dev_wait(stream) ((void)(stream), 0)
 #define gpumbi_dev_wait_all() 0
 #define gpumbi_dev_idle(stream) ((void)(stream), 1)
@@ -8493,9 +8501,23 @@ GPUMB_API void *gpumb_stream(gpumb *g)
     return gpumbi_context(g)->stream;
 }
 
+/* What runs on another device's stream is in no time of this context: there is no use in going on.
+ * The legacy stream is that of the device in use. */
+static inline int gpumbi_is_of_device(gpumb *g, void *stream)
+{
+    int ordinal = g->device.ordinal;
+    if (stream)
+        gpumbi_dev_stream_device(stream, &ordinal);
+    if (ordinal != g->device.ordinal)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "a stream of device %d can't be timed on device %d: choose one by --device",
+                   ordinal, g->device.ordinal);
+    return ordinal == g->device.ordinal;
+}
+
 GPUMB_API void gpumb_set_stream(gpumb *g, void *stream)
 {
-    if ((g = gpumbi_enter(g)) != NULL)
+    if ((g = gpumbi_enter(g)) != NULL && gpumbi_is_of_device(g, stream))
         g->stream = stream;
 }
 
@@ -11070,7 +11092,7 @@ GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count)
     }
     g->region.next.streams = count;
     g->region.next.order = count ? gpumbi_order_streams : NULL;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && gpumbi_is_of_device(g, streams[i]); i++)
         g->region.next.stream[i] = streams[i];
 }
 
@@ -19035,8 +19057,8 @@ static __global__ void gpumbi_nbody_add(const void *parts, void *accelerations, 
 
 static __device__ __forceinline__ void gpumbi_add_to(float4 *sum, float x, float y, float z)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
-    atomicAdd(sum, make_float4(x, y, z, 0));
+#if defined(__NVCC__) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && CUDART_VERSION >= 12010
+    atomicAdd(sum, make_float4(x, y, z, 0)); /* Clang 16 lacks it */
 #else
     atomicAdd(&sum->x, x);
     atomicAdd(&sum->y, y);

@@ -46,7 +46,8 @@ FAKE_UNUSED double fake_link_rate;     /* byte/s of the link, each way; also wha
 FAKE_UNUSED uint64_t fake_moves;       /* larger ones on the device take time, but move nothing */
 FAKE_UNUSED const uint64_t *fake_free; /* answers on free memory; then the truth */
 FAKE_UNUSED size_t fake_free_count;
-FAKE_UNUSED int fake_devices; /* how many there are */
+FAKE_UNUSED int fake_devices;        /* how many there are */
+FAKE_UNUSED int fake_stream_ordinal; /* the device of a stream that is handed in; -1: unknown */
 FAKE_UNUSED const char *fake_date = "2026-01-31T12:00:00Z";
 FAKE_UNUSED int fake_multiprocessors; /* kernels that fill, compare and check launch so many */
 FAKE_UNUSED int fake_warp_size;       /* goes with gpumb_cpu_set_warp_size() */
@@ -247,6 +248,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_free = NULL;
     fake_free_count = 0;
     fake_devices = 1;
+    fake_stream_ordinal = -1;
     fake_date = "2026-01-31T12:00:00Z";
     fake_multiprocessors = 100;
     fake_warp_size = 32;
@@ -566,6 +568,12 @@ static void gpumbi_dev_stream_destroy(void *stream)
     if (stream)
         fake_live_streams--;
     free(stream);
+}
+
+static void gpumbi_dev_stream_device(void *stream, int *ordinal)
+{
+    if (stream && fake_stream_ordinal >= 0)
+        *ordinal = fake_stream_ordinal;
 }
 
 static int gpumbi_dev_wait(void *stream)

@@ -449,23 +449,26 @@ else
     skip "as MSVC: needs clang, mingw-w64 and CUDA's headers"
 fi
 
-# Clang as CUDA compiler: the newest that knows this toolkit.
+# Clang as CUDA compiler: all that know sm_90 and can read this toolkit, with an empty header in the
+# place of one that CUDA 13 has no more and Clang 16 includes. Device and host apart: of what joins
+# the two, fatbinary, CUDA 13 has changed the options.
 clang=
+mkdir -p $dir/clang
+: >$dir/clang/texture_fetch_functions.h
 printf '#include <cuda_runtime.h>\n__global__ void probe() {}\n' >$dir/probe.cu
-for candidate in clang++ clang++-19 clang++-20 clang++-21 clang++-22 clang++-23; do
-    compile="$candidate -x cuda --cuda-path=$toolkit -Wno-unknown-cuda-version"
-    if $compile --cuda-gpu-arch=sm_80 -fsyntax-only $dir/probe.cu >/dev/null 2>&1; then
-        clang=$compile
-    fi
-done
-if [ -n "$clang" ]; then
+for version in '' -16 -17 -18 -19 -20 -21 -22 -23; do
+    compile="clang++$version -x cuda --cuda-path=$toolkit -Wno-unknown-cuda-version"
+    compile="$compile -idirafter $dir/clang"
+    $compile --cuda-gpu-arch=sm_90 -fsyntax-only $dir/probe.cu >/dev/null 2>&1 || continue
+    clang=clang++$version
+    compile="$compile -std=c++17 $warnings -Wno-sign-conversion -I. -DALL_KERNELS"
+    compile="$compile -DGPUMB_IMPLEMENTATION -O3 -c -o \$out $dir/use.c"
+    add "$compile --cuda-gpu-arch=sm_90 --cuda-host-only"
     for arch in sm_75 sm_90; do
-        add "$clang --cuda-gpu-arch=$arch -std=c++17 $warnings -I. -DALL_KERNELS" \
-            "-DGPUMB_IMPLEMENTATION -O3 -c -o \$out $dir/use.c"
+        add "$compile --cuda-gpu-arch=$arch --cuda-device-only"
     done
-else
-    skip "clang as CUDA compiler: none that knows the toolkit in $toolkit"
-fi
+done
+[ -n "$clang" ] || skip "clang as CUDA compiler: none that knows sm_90 and the toolkit in $toolkit"
 
 for hipcc in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
     found "$hipcc" || continue

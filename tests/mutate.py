@@ -147,6 +147,8 @@ MUTATIONS = [
     ("flags", "gpumbi_waits(s, 2.5, 0)", "gpumbi_waits(s, 25, 0)"),
     ("regions", "return gpumbi_waits(s, 6, more_s);", "return gpumbi_waits(s, 2, more_s);"),
     ("regions", "if (++s->look.found == 2)", "if (++s->look.found == 1)"),
+    ("regions", "!= NULL && gpumbi_is_of_device(g, stream))", "!= NULL)"),
+    ("regions", "i < count && gpumbi_is_of_device(g, streams[i]);", "i < count;"),
     ("clock", "10 * s->look.waited >= 9 * s->look.runs", "s->look.waited > s->look.runs"),
     ("clock", "gpumbi_order(g, s, 1);\n            gpumbi_order(g, s, 0);", ""),
     ("device_state", "now_s - since_s >= 0.2 &&", "now_s - since_s >= 0.1 &&"),

@@ -1086,6 +1086,38 @@ static void test_stream()
     CHECK(fake_clean());
 }
 
+// One of another device ends the context, whichever way it is named; its own stays.
+static void test_stream_of_another_device()
+{
+    static const char says[] =
+        "a stream of device 1 can't be timed on device 0: choose one by --device";
+    for (int named = 0; named < 2; named++)
+        for (int ordinal = -1; ordinal < 2; ordinal++) {
+            gpumb *g = open(settings());
+            void *own = gpumb_stream(g), *mine = NULL;
+            CHECK_INT(gpumbi_dev_stream_create(&mine), 0);
+            fake_stream_ordinal = ordinal;
+            if (named)
+                gpumb_set_streams(g, &mine, 1);
+            else
+                gpumb_set_stream(g, mine);
+            CHECK(gpumb_stream(g) == (ordinal == 1 || named ? own : mine));
+            CHECK_INT(gpumb_ok(g), ordinal != 1);
+            CHECK((strstr(heard.c_str(), says) != NULL) == (ordinal == 1));
+            heard.clear();
+            gpumb_result r;
+            GPUMB_TIME(&r) {
+                fake_run(1e-3);
+            }
+            CHECK_INT(r.status == GPUMB_STATUS_OK, ordinal != 1);
+            fake_stream_ordinal = 1;
+            gpumb_set_stream(g, NULL); // the legacy stream is of any device
+            CHECK_INT(gpumb_close(g), ordinal == 1 ? GPUMB_EXIT_USAGE : 0);
+            gpumbi_dev_stream_destroy(mine);
+            CHECK(fake_clean());
+        }
+}
+
 // ---- work on a stream that the library does not know of ----
 
 static void test_elsewhere()
@@ -1154,6 +1186,7 @@ int main()
     test_exceptions();
     test_cut_names();
     test_stream();
+    test_stream_of_another_device();
     test_elsewhere();
     remove_file(csv_path);
     return CHECK_SUMMARY();
