@@ -14630,10 +14630,11 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
     return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
 }
 
-/* How far the ratio may be from where it settles, as a logarithm: what its drift and 1.3 standard
- * errors of that, more of few values, make in 1.5 s. Judges by the means of as many rounds as there
- * are lanes, in which each has been in each place; what is far from the middle counts as less far.
- * Clocks that both lanes share cancel. */
+/* How far the ratio may still be from where it settles, as a logarithm: what its drift and 1.3
+ * standard errors of that, more if few values tell, make in 1.5 s, so that time constants of a
+ * second are no difference (tests/coverage.c). Values are means of as many rounds as there are
+ * lanes, in which each has been in each place; what is far from the middle counts as less far. What
+ * moves both lanes alike cancels. */
 static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, uint64_t rounds,
                                         double *scratch)
 {
@@ -14656,16 +14657,17 @@ static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, u
     return 1.5 * (slope + sure) * gpumbi_real(rounds) / (gpumbi_real(size * size) * spent_s);
 }
 
-/* Whether a difference may be no more than a ratio that still settles, of lanes whose times move
- * (twice as far), or of rounds that are to go on. That of the same code would not stay. */
+/* Whether a difference may be no more than that: where the times of a lane move, twice as far; else
+ * as long as there may be more rounds, and up to 30 %, since larger ramps don't outlast a warm-up
+ * unseen. */
 static inline int gpumbi_may_settle(const gpumb *g, const gpumbi_sampler *base,
                                     const gpumbi_sampler *s, const gpumbi_turns *t, uint64_t rounds)
 {
     const gpumb_comparison *c = &s->result.comparison;
     const int moves = gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s);
     const double differs = c->lo > 1 ? c->lo : c->hi > 0 && c->hi < 1 ? 1 / c->hi : 1;
-    if (s->about.meaning ||
-        !(moves || (c->verdict != GPUMB_VERDICT_SAME && rounds < g->settings.max_samples)))
+    const int slight = differs < 1.3 && c->verdict != GPUMB_VERDICT_SAME;
+    if (s->about.meaning || !(moves || (slight && rounds < g->settings.max_samples)))
         return 0;
     return log(differs) < (1 + moves) * gpumbi_ratio_ahead(g, t, rounds, s->samples.scratch);
 }

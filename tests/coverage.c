@@ -1341,7 +1341,7 @@ static void fixed_of(double phi, double sd, uint64_t count, double ratio, int re
 }
 
 /* The same of two series with 1/f noise of 1 %: AR(1) series of one standard deviation each, whose
- * correlation lasts for 1, 2, 4 ... `longest` rounds. */
+ * correlation lasts for 1, 2, 4 ... `longest` rounds. Demanded are 92 %, less 2.5 standard errors. */
 static void flicker_of(uint64_t count, uint64_t longest, int reps)
 {
     enum { OCTAVES = 20 };
@@ -1372,8 +1372,10 @@ static void flicker_of(uint64_t count, uint64_t longest, int reps)
     }
     printf("%6llu  %7llu  %5d  %6.1f  %6.1f  ", (unsigned long long)count,
            (unsigned long long)longest, reps, 100.0 * held / reps, 100.0 * median_held / reps);
+    const double least = 0.92 - 2.5 * sqrt(0.92 * 0.08 / reps);
     if (16 * longest <= count)
-        printf(">=92 %-8s", demand(held >= 0.92 * reps && median_held >= 0.92 * reps));
+        printf(">=%.1f %-6s", 100 * least,
+               demand(held >= least * reps && median_held >= least * reps));
     else
         printf("none         ");
     printf("  %5.1f  %5.1f  <=5 %s\n", 100.0 * found / reps, 100.0 * wrong / reps,

@@ -143,7 +143,7 @@ MUTATIONS = [
     ("clock", "s->quantum_s = s->result.overhead_s = 0;", "s->quantum_s = 0;"),
     ("clock", "g->region.poll_s = now_s + 0.1;", "g->region.poll_s = now_s + 0.2;"),
     ("interleave", "(1 + moves) * gpumbi_ratio_ahead", "0 * gpumbi_ratio_ahead"),
-    ("interleave", "!(moves || (c->verdict", "!((c->verdict"),
+    ("interleave", "!(moves || (slight", "!((slight"),
     ("interleave", "(!may_settle && gpumbi_decided", "(gpumbi_decided"),
     ("interleave", "gpumbi_min(scratch[k] - middle, reach)", "scratch[k] - middle"),
     ("interleave", "return 1.5 * (slope + sure)", "return 1.5 * slope"),
