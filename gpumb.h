@@ -15553,17 +15553,46 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
     return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
 }
 
-/* Whether the lane's times change so much that a ratio in lo ... hi may be nothing but that: less
- * than ten times as far from 1 as the highest tenth of its samples is from the lowest. A change
- * that outlasts the samples is larger than what they show of it. */
-static inline int gpumbi_may_be_change(const gpumb *g, const gpumbi_sampler *s, double lo,
-                                       double hi)
+/* How far the ratio may still be from where it settles, as a logarithm: what its drift and 1.3
+ * standard errors of that, more if few values tell, make in 1.5 s, so that time constants of a
+ * second are no difference (tests/coverage.c). Values are means of as many rounds as there are
+ * lanes, in which each has been in each place; what is far from the middle counts as less far. What
+ * moves both lanes alike cancels. */
+static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, uint64_t rounds,
+                                        double *scratch)
 {
-    const uint64_t n = s->samples.count;
-    const double differs = lo > 1 ? lo : hi < 1 ? 1 / hi : 1;
-    return gpumbi_unsettled(g, s) &&
-           log(differs) < 10 * log(gpumbi_select(s->samples.values, n, n - 1 - n / 10) /
-                                   gpumbi_select(s->samples.values, n, n / 10));
+    double level[GPUMBI_WINDOWS] = {0}, error = 0, spent_s = 0;
+    const uint64_t lanes = (uint64_t)t->lanes, size = lanes * (rounds / lanes / GPUMBI_WINDOWS + 1);
+    const int count = (int)(rounds / size);
+    if (count < 3)
+        return HUGE_VAL;
+    for (uint64_t k = 0; k < rounds; k++)
+        scratch[k] = log(t->time[1][k] / t->time[0][k]);
+    const double middle = gpumbi_select(scratch, rounds, rounds / 2);
+    const double reach = 4 * (gpumbi_select(scratch, rounds, rounds * 5 / 8) -
+                              gpumbi_select(scratch, rounds, rounds * 3 / 8));
+    for (uint64_t k = 0; k < (uint64_t)count * size; k++)
+        level[k / size] += gpumbi_max(-reach, gpumbi_min(scratch[k] - middle, reach));
+    const double slope = fabs(gpumbi_slope(level, count, &error));
+    const double sure = (1.3 + 20.0 / ((count - 2) * (count - 2))) * error;
+    for (int i = 0; i < t->lanes; i++)
+        spent_s += g->interleave.lane[i].samples.spent_s;
+    return 1.5 * (slope + sure) * gpumbi_real(rounds) / (gpumbi_real(size * size) * spent_s);
+}
+
+/* Whether a difference may be no more than that: where the times of a lane move, twice as far; else
+ * as long as there may be more rounds, and up to 30 %, since larger ramps don't outlast a warm-up
+ * unseen. */
+static inline int gpumbi_may_settle(const gpumb *g, const gpumbi_sampler *base,
+                                    const gpumbi_sampler *s, const gpumbi_turns *t, uint64_t rounds)
+{
+    const gpumb_comparison *c = &s->result.comparison;
+    const int moves = gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s);
+    const double differs = c->lo > 1 ? c->lo : c->hi > 0 && c->hi < 1 ? 1 / c->hi : 1;
+    const int slight = differs < 1.3 && c->verdict != GPUMB_VERDICT_SAME;
+    if (s->about.meaning || !(moves || (slight && rounds < g->settings.max_samples)))
+        return 0;
+    return log(differs) < (1 + moves) * gpumbi_ratio_ahead(g, t, rounds, s->samples.scratch);
 }
 
 /* Compares each lane with the first, sample by sample: one of each was taken in each round. Says
@@ -15601,13 +15630,15 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             gpumbi_widen(c->ratio, besides * c->ratio, &c->lo, &c->hi);
             c->verdict = gpumbi_verdict(c->lo, c->hi, g->settings.delta);
         }
-        if (gpumbi_may_be_change(g, base, c->lo, c->hi) || gpumbi_may_be_change(g, s, c->lo, c->hi))
+        const int may_settle = gpumbi_may_settle(g, base, s, &turns, rounds);
+        if (may_settle)
             c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
         /* one that had to begin like that stays so */
         const unsigned flags = base->result.flags | s->result.flags;
-        decided &= flags & GPUMB_FLAG_UNSETTLED || gpumbi_decided(c, g->settings.delta);
+        decided &=
+            flags & GPUMB_FLAG_UNSETTLED || (!may_settle && gpumbi_decided(c, g->settings.delta));
     }
     return decided;
 }

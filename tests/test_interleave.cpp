@@ -526,6 +526,39 @@ static void test_changing_rounds()
     }
 }
 
+// Nor in noise that hides its change from the first rounds; what is slower for good is found.
+static void test_changing_noise()
+{
+    for (double height : {0.0, 0.03, -0.03}) {
+        const int all = 30;
+        int slower = 0, faster = 0;
+        for (int seed = 1; seed <= all && !SANITIZED; seed++) {
+            gpumb_settings s = settings();
+            s.csv = NULL;
+            s.seed = (uint64_t)seed;
+            s.max_samples = 10000;
+            s.budget_s = 2;
+            gpumb *g = open(s);
+            random_state = (uint64_t)seed * 104729;
+            GPUMB_INTERLEAVE(g) {
+                GPUMB_MEASURE(g, "steady") {
+                    fake_run(1e-3 * (1 + 0.01 * random_normal()));
+                }
+                GPUMB_MEASURE(g, "other") {
+                    const double left = exp(-(fmax(fake_now, fake_busy) - 100));
+                    fake_run(1e-3 * (1 + (height == 0 ? 0.02 : height * left)) *
+                             (1 + 0.01 * random_normal()));
+                }
+            }
+            slower += gpumb_row(g, 1)->comparison.verdict == GPUMB_VERDICT_SLOWER;
+            faster += gpumb_row(g, 1)->comparison.verdict == GPUMB_VERDICT_FASTER;
+            gpumb_close(g);
+        }
+        CHECK_CASE(SANITIZED || (height == 0 ? slower >= 0.9 * all : slower + faster <= 0.1 * all),
+                   "%g: %d slower, %d faster of %d", height, slower, faster, all);
+    }
+}
+
 enum trouble { FINE, WRONG, WRONG_AT_LAST, SKIPPED, BAD_TIMES, LATE_BAD_TIME };
 
 static void test_troubled_rounds()
@@ -602,6 +635,7 @@ int main()
     test_skewed_rounds();
     test_undecided();
     test_changing_rounds();
+    test_changing_noise();
     test_troubled_rounds();
     remove_file(csv_path);
     return CHECK_SUMMARY();

@@ -57,9 +57,11 @@ static gpumb *open()
 
 // ---- work elsewhere ----
 
+enum { BEHIND, BEFORE, BESIDE }; // the region's own: beside is between two halves of it
+
 typedef struct foreign {
     GPU(Stream_t) stream;
-    int first;    // before the region's own, or behind
+    int where;
     int launched; // the region's own by GPUMB_LAUNCH, or else by <<<>>>
     double own_s, other_s;
 } foreign;
@@ -69,13 +71,18 @@ static gpumb_result time_foreign(gpumb *g, const foreign *f)
     gpumb_result r;
     (void)g;
     GPUMB_TIME(&r) {
-        if (f->first)
+        if (f->where == BEFORE)
             launch(f->stream, f->other_s);
-        if (f->launched)
-            GPUMB_LAUNCH(spin, 1, 32, 0, (long long)(f->own_s * clock_hz));
-        else
-            launch(STREAM, f->own_s);
-        if (!f->first)
+        for (int half = f->where == BESIDE; half >= 0; half--) {
+            const double own_s = f->where == BESIDE ? f->own_s / 2 : f->own_s;
+            if (f->launched)
+                GPUMB_LAUNCH(spin, 1, 32, 0, (long long)(own_s * clock_hz));
+            else
+                launch(STREAM, own_s);
+            if (half)
+                launch(f->stream, f->other_s);
+        }
+        if (f->where == BEHIND)
             launch(f->stream, f->other_s);
     }
     return r;
@@ -92,9 +99,10 @@ static void test_foreign(gpumb *g)
     static const double other[] = {2e-6, 10e-6, 100e-6};
     foreign f;
     OK(GPU(StreamCreateWithFlags)(&f.stream, GPU(StreamNonBlocking)));
-    printf("launched,first,own_us,other_us,rows,found,flagged\n");
+    static const char *const names[] = {"behind", "before", "beside"};
+    printf("launched,where,own_us,other_us,rows,found,flagged\n");
     for (f.launched = 1; f.launched >= 0; f.launched--)
-        for (f.first = 0; f.first < 2; f.first++)
+        for (f.where = BEHIND; f.where <= BESIDE; f.where++)
             for (double own_s : own)
                 for (double other_s : other) {
                     int found = 0, flagged = 0;
@@ -105,10 +113,10 @@ static void test_foreign(gpumb *g)
                         found += says_so(&r);
                         flagged += !says_so(&r) && (r.flags & ~(unsigned)GPUMB_FLAG_UNVERIFIED);
                     }
-                    printf("%d,%d,%g,%g,%d,%d,%d\n", f.launched, f.first, own_s * 1e6,
+                    printf("%d,%s,%g,%g,%d,%d,%d\n", f.launched, names[f.where], own_s * 1e6,
                            other_s * 1e6, rows, found, flagged);
                     // what can't be captured shows only what is left behind its end
-                    if (f.launched || (!f.first && other_s >= own_s + 10e-6))
+                    if (f.launched || (f.where == BEHIND && other_s >= own_s + 10e-6))
                         CHECK_INT(found, rows);
                 }
     OK(GPU(StreamDestroy)(f.stream));
