@@ -232,6 +232,9 @@ $(B)/%: examples/%.cu $(KERNEL_NEEDS)
 $(B)/%: $(B)/%.o $(B)/%_kernels.o
 	$(COMPILE) $^ -o $@ $(LDFLAGS)
 
+$(B)/08_grader: $(B)/08_grader.o $(B)/08_grader_kernels.o
+	$(COMPILE) $^ -o $@ $(LDFLAGS)
+
 $(B)/%.o: examples/%.c $(HOST_NEEDS)
 	$(HOST_C) -c $< -o $@
 
