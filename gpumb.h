@@ -1996,6 +1996,12 @@ GPUMBI_OPTIMIZED
 #if defined(GPUMBI_DEVICE_PASS) && defined(__NVCC__) && !defined(__clang__)
 #pragma nv_diag_suppress 177 /* "never referenced": kernels, whose launches are hidden here */
 #endif
+
+/* --strict: of the cipher that makes random data, on the host and in a kernel. */
+typedef struct gpumbi_cipher_key {
+    uint32_t word[8], is_set;
+} gpumbi_cipher_key;
+
 #if !defined(GPUMBI_DEVICE_PASS)
 
 /* ================================================================================================
@@ -6950,12 +6956,8 @@ struct gpumb_buffer {
 
 static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
 
-/* --strict: of the cipher that makes random data, drawn anew for each run. */
-typedef struct gpumbi_cipher_key {
-    uint32_t word[8], is_set;
-} gpumbi_cipher_key;
 #if defined(GPUMBI_STRICT)
-static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret;
+static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret; /* drawn anew for each run */
 #endif
 
 /* What the public enums are called in rows. */
@@ -8101,7 +8103,7 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, u
 }
 
 #if defined(GPUMBI_STRICT)
-#if !defined(GPUMB_BACKEND_CPU)
+#if !defined(GPUMB_BACKEND_CPU) && !defined(GPUMBI_DEVICE_PASS)
 GPUMBI_OPTIMIZED /* checks may compute what is right from it on the host */
 #endif
 
@@ -8167,7 +8169,7 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_secret_word(const gpumbi_cipher
     return gpumbi_as_kind(kind, x[2 * j] | (uint64_t)x[2 * j + 1] << 32);
 }
 
-#if !defined(GPUMB_BACKEND_CPU)
+#if !defined(GPUMB_BACKEND_CPU) && !defined(GPUMBI_DEVICE_PASS)
 GPUMBI_UNOPTIMIZED
 #endif
 #endif /* GPUMBI_STRICT */
