@@ -2691,8 +2691,8 @@ static inline int gpumbi_lock(int fd)
 /* Numbers that nobody can foresee. Returns 0. */
 static inline int gpumbi_unforeseen(void *to, size_t bytes)
 {
-    const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    const int lacking = fd < 0 || read(fd, to, bytes) != (ssize_t)bytes;
+    const int fd = gpumbi_open("/dev/urandom", O_RDONLY, 0);
+    const int lacking = fd < 0 || gpumbi_read(fd, (char *)to, bytes) != (int64_t)bytes;
     if (fd >= 0)
         close(fd);
     return lacking;

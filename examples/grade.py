@@ -158,7 +158,7 @@ def grade(options):
 def main():
     parser = argparse.ArgumentParser(prog="grade.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", metavar="FILE", help="keep what the grader has written to the pipe")
+    parser.add_argument("--json", metavar="FILE", help="keep what came through the pipe")
     parser.add_argument("--seconds", type=float, default=600, help="that it may take; 600")
     parser.add_argument("program", nargs=argparse.REMAINDER, help="and its options")
     options = parser.parse_args()

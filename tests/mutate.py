@@ -194,7 +194,7 @@ MUTATIONS = [
     ("strict", "    gpumbi_draw_key(g);\n    const", "    const"),
     ("strict", "gpumbi_poison(g, twin, gpumbi_beside(g));", ""),
     ("strict", "gpumbi_draw(g) % GPUMBI_PLACES * GPUMBI_PLACE_BYTES", "0"),
-    ("strict", "    if (keeps)\n        gpumb_memcpy(g, b->data, from", "    if (0)\n        gpumb_memcpy(g, b->data, from"),
+    ("strict", "    if (keeps)\n", "    if (0)\n"),
     ("strict", "s->result.flags |= GPUMB_FLAG_KNOWN_SEED", "s->result.flags |= 0"),
     ("strict", "differ += b && gpumb_compare(", "differ = b && gpumb_compare("),
     (

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_grade.sh - examples/grade.py: what a graded process can do to be called met. The programs are
 # scripts that play the grader, with the JSON of a real one; the last ones are compiled.
+# shellcheck disable=SC2016,SC2086  # $good and $json are for those scripts; words in $quick split
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 command -v python3 >/dev/null 2>&1 || { skip "no python3"; finish; }
@@ -32,7 +33,6 @@ wanted='mine>=0.9*reference'
 
 # grade PROGRAM OPTION...: its last line in $tmp/verdict
 grade() {
-    # shellcheck disable=SC2086 # words
     timeout 60 python3 examples/grade.py --seconds "${seconds:-20}" --json "$tmp/got.json" "$@" \
         $quick --expect "$wanted" >"$tmp/verdict" 2>"$tmp/shown"
 }
@@ -44,10 +44,10 @@ refused() {
     check "$1: more than the verdict" test "$(wc -l <"$tmp/verdict")" -eq 1
 }
 
-# shellcheck disable=SC2086 # words
 check "the grader does not compile" $compiler "$tmp/grader.cu" -o "$tmp/right"
 check "what is right is not met" grade "$tmp/right"
-check "no line about it: $(cat "$tmp/verdict")" has "^grade: met: mine>=0.9.reference: [0-9.]+, limit 0.9" "$tmp/verdict"
+check "no line about it: $(cat "$tmp/verdict")" \
+    has "^grade: met: mine>=0.9.reference: [0-9.]+, limit 0.9" "$tmp/verdict"
 check "its table is not shown" has '^mine .*reference' "$tmp/shown"
 check "a limit out of reach is met" not python3 examples/grade.py "$tmp/right" $quick \
     --expect 'mine>=100*reference' >/dev/null 2>&1
@@ -124,7 +124,6 @@ check "and why: $(cat "$tmp/verdict")" has 'not met: .*foreseen' "$tmp/verdict"
 
 # code in the grader's own process: a line of its own and an end, before gpumb's
 attack() { # NAME REASON CODE
-    # shellcheck disable=SC2086 # words
     check "$1: does not compile" $compiler "-DATTACK=$3" "$tmp/grader.cu" -o "$tmp/attack" &&
         refused "$1" "$2" "$tmp/attack"
 }
