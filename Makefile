@@ -249,6 +249,9 @@ $(B)/09_sycl: $(B)/09_sycl.o $(B)/09_sycl_kernels.o
 $(B)/09_sycl.o: examples/09_sycl.cpp $(KERNEL_NEEDS)
 	$(ACPP) --acpp-targets=$(SYCL_TARGET) -I. -std=c++17 -O3 -Wall -Wextra -c $< -o $@
 
+$(B)/08_grader: $(B)/08_grader.o $(B)/08_grader_kernels.o
+	$(COMPILE) $^ -o $@ $(LDFLAGS)
+
 $(B)/%.o: examples/%.c $(HOST_NEEDS)
 	$(HOST_C) -c $< -o $@
 

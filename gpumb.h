@@ -128,6 +128,7 @@ A context belongs to one thread.
  *                                  compile these families of kernels too: each costs compile time
  *     GPUMB_NO_KERNELS             compile none of them, nor gpumb_empty() and gpumb_check_copy()
  *     GPUMB_COALESCING             the model of coalescing with GPUMB_STATIC, too
+ *     GPUMB_STRICT                 --strict with GPUMB_STATIC, too
  *     GPUMB_MODULES                gpumb_load(), and what captures hold, with GPUMB_STATIC, too
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
@@ -166,6 +167,10 @@ A context belongs to one thread.
 #endif
 #if defined(GPUMB_MALLOC) != defined(GPUMB_FREE)
 #error "gpumb: define both GPUMB_MALLOC and GPUMB_FREE, or none of them"
+#endif
+
+#if !defined(GPUMB_STATIC) || defined(GPUMB_STRICT)
+#define GPUMBI_STRICT
 #endif
 
 /* The implementation needs POSIX 2008 (clock_gettime, sigaction). Strict modes such as -std=c99
@@ -291,7 +296,7 @@ typedef struct gpumb_settings {
     double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
     uint64_t min_samples; /* 30; where the budget holds fewer, 8 may be enough */
     uint64_t max_samples; /* 10000; at most 10 million */
-    uint64_t seed;        /* of random data; 1 */
+    uint64_t seed;        /* of random data; 1, with `strict` none: it is drawn, and kept secret */
     double peak_gbps;     /* theoretical memory bandwidth; what the device reports */
     int device;           /* ordinal */
     int full;             /* 1: the full profile of the benchmarks; 0: the quick one */
@@ -476,7 +481,8 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
 #define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
 
 /* Fills on the device from a counter-based generator (word i depends on seed and i alone;
- * splitmix64, Steele et al., OOPSLA 2014). The kind and the seed appear in the rows that follow. */
+ * splitmix64, Steele et al., OOPSLA 2014; with --strict a cipher). The kind and the seed appear in
+ * the rows that follow. */
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed);
 
 /* The 64-bit word i of such a fill, for references on the host. With `strict` in the settings, both
@@ -601,13 +607,13 @@ GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 
 /* With --strict (gpumb_settings.strict), for code that might be written for the test: each run but
- * those of the warm-up finds new contents in all buffers that gpumb_fill() has filled, and poison
- * in the outputs; every few timed runs, drawn at random, are checked as well; before the last
- * check the buffers move to other memory. So they take twice the memory, `check` computes what is
- * right from what the inputs hold then, or from gpumb_fill_word(), and the body calls GPUMB_PTR().
- * Caches are cold. A region `failed` says which trick it was, or what it lacks: a check, outputs
- * of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it. The seed is drawn,
- * unless it is set. */
+ * those of the warm-up finds all buffers moved, to a place that is drawn, in what gpumb_fill() has
+ * filled new contents, by a key that is drawn, in the outputs poison, and poison where they were;
+ * every few timed runs, drawn as well, are checked. So buffers take twice the memory, `check`
+ * computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the body
+ * calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it lacks:
+ * a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it.
+ * No key is used twice or told. With a seed all of it follows from that, which is flagged. */
 
 /* An untimed hook before each run, for a body that changes its own input. Each sample is then a
  * single run. */
@@ -771,7 +777,12 @@ typedef enum gpumb_stop {
       "after another region it takes longer, or less, than after itself",                          \
       "So the ratio is that of times after itself, as when it runs alone. Of two times that "      \
       "differ, the median shows neither: measure the region outside of GPUMB_INTERLEAVE too. "     \
-      "What another region leaves behind, in caches above all, may be the reason: try --cold.")
+      "What another region leaves behind, in caches above all, may be the reason: try --cold.")    \
+    X(KNOWN_SEED, "known-seed",                                                                    \
+      "--strict: the inputs follow from --seed, so they can be foreseen",                          \
+      "Right to see a failure again. A verdict on a kernel that may be written for the test "      \
+      "needs "                                                                                     \
+      "inputs that nobody knows before: leave --seed out.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -2075,6 +2086,12 @@ GPUMBI_OPTIMIZED
 #if defined(GPUMBI_DEVICE_PASS) && defined(__NVCC__) && !defined(__clang__)
 #pragma nv_diag_suppress 177 /* "never referenced": kernels, whose launches are hidden here */
 #endif
+
+/* --strict: of the cipher that makes random data, on the host and in a kernel. */
+typedef struct gpumbi_cipher_key {
+    uint32_t word[8], is_set;
+} gpumbi_cipher_key;
+
 #if !defined(GPUMBI_DEVICE_PASS)
 
 /* ================================================================================================
@@ -2147,6 +2164,18 @@ typedef void (*gpumbi_handler)(int);
 #endif
 
 GPUMBI_UNOPTIMIZED
+
+#if defined(GPUMBI_STRICT)
+/* Numbers that nobody can foresee: RtlGenRandom, by the name that its manual has. Returns 0. */
+static inline int gpumbi_unforeseen(void *to, size_t bytes)
+{
+    BOOLEAN(APIENTRY * generate)(void *, ULONG) = NULL;
+    HMODULE library = LoadLibraryA("advapi32.dll");
+    FARPROC const found = library ? GetProcAddress(library, "SystemFunction036") : NULL;
+    memcpy((void *)&generate, &found, sizeof found);
+    return !found || !generate(to, (ULONG)bytes);
+}
+#endif
 
 /* Says in errno why Windows has refused. */
 static inline int gpumbi_refused(void)
@@ -2747,6 +2776,18 @@ static inline int gpumbi_lock(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
 }
+
+#if defined(GPUMBI_STRICT)
+/* Numbers that nobody can foresee. Returns 0. */
+static inline int gpumbi_unforeseen(void *to, size_t bytes)
+{
+    const int fd = gpumbi_open("/dev/urandom", O_RDONLY, 0);
+    const int lacking = fd < 0 || gpumbi_read(fd, (char *)to, bytes) != (int64_t)bytes;
+    if (fd >= 0)
+        close(fd);
+    return lacking;
+}
+#endif
 
 static inline const char *gpumbi_base_name(const char *path)
 {
@@ -7496,12 +7537,16 @@ struct gpumb_buffer {
     int scope, wrapped; /* memory that is somebody else's */
     gpumb_memory kind;
     gpumb_buffer *twin;   /* --strict: other memory for it; else NULL */
+    uint64_t shift;       /* --strict: where it begins in its memory, else 0 */
     gpumb_fill_kind fill; /* what it holds, and may hold anew; GPUMB_FILL_ZERO: something else */
     uint64_t seed;
 };
 
-static uint64_t gpumbi_managed_bytes;          /* of all buffers of the process */
-static GPUMBI_PER_THREAD uint64_t gpumbi_salt; /* --strict: of all seeds, drawn anew; 0: none */
+static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
+
+#if defined(GPUMBI_STRICT)
+static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret; /* drawn anew for each run */
+#endif
 
 /* What the public enums are called in rows. */
 static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
@@ -7597,8 +7642,8 @@ typedef struct gpumbi_sampler {
         double wait_s[GPUMBI_LOOKS][2]; /* for the device, and for an idle one */
     } look;
 
-    struct { /* --strict: the salts of the first run, of the last one and of that under way */
-        uint64_t first, before, now;
+    struct { /* --strict: the keys of the first run, of the last one and of that under way */
+        gpumbi_cipher_key first, before, now;
         uint64_t next; /* the sample to check */
         int due;       /* it is under way */
     } strict;
@@ -7739,7 +7784,7 @@ struct gpumb {
     struct {                      /* INSTRUMENTS */
         double profiled_launch_s; /* an empty kernel by the profiler */
         int no_profiler;          /* has been said */
-        uint64_t salts;           /* drawn so far, --strict */
+        uint64_t drawn;           /* numbers so far, --strict with a seed */
         gpumbi_counting counting; /* of the region under way */
         char counters_said[200];
     } instrument;
@@ -7991,7 +8036,7 @@ static inline void gpumbi_complete_settings(gpumb_settings *s)
     s->max_samples = s->max_samples ? s->max_samples : 10000;
     s->max_samples = s->max_samples < 10000000 ? s->max_samples : 10000000;
     s->min_samples = s->min_samples < s->max_samples ? s->min_samples : s->max_samples;
-    s->seed = s->seed ? s->seed : 1;
+    s->seed = s->seed || s->strict ? s->seed : 1;
     s->cold |= s->strict;
     s->full = s->full > 0;
     s->delta = s->delta > 0 ? s->delta : 0.01;
@@ -8005,6 +8050,7 @@ GPUMB_API gpumb_settings gpumb_settings_default(void)
     gpumb_settings s;
     memset(&s, 0, sizeof s);
     gpumbi_complete_settings(&s);
+    s.seed = 0; /* what that stands for depends on `strict` */
     return s;
 }
 
@@ -8913,13 +8959,8 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_f32_bits(uint32_t random)
     return x.u;
 }
 
-enum { GPUMBI_SAME = -1 }; /* in place of a gpumb_fill_kind: the seed itself */
-
-GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_as_kind(int kind, uint64_t random)
 {
-    const uint64_t random = gpumbi_mix(seed, i);
-    if (kind == GPUMBI_SAME)
-        return seed;
     if (kind == GPUMB_FILL_F32)
         return gpumbi_f32_bits((uint32_t)random) | gpumbi_f32_bits((uint32_t)(random >> 32)) << 32;
     if (kind == GPUMB_FILL_F64) {
@@ -8934,6 +8975,85 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, u
     return random;
 }
 
+enum { GPUMBI_SAME = -1 }; /* in place of a gpumb_fill_kind: the seed itself */
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word(int kind, uint64_t seed, uint64_t i)
+{
+    return kind == GPUMBI_SAME ? seed : gpumbi_as_kind(kind, gpumbi_mix(seed, i));
+}
+
+#if defined(GPUMBI_STRICT)
+#if !defined(GPUMB_BACKEND_CPU) && !defined(GPUMBI_DEVICE_PASS)
+GPUMBI_OPTIMIZED /* checks may compute what is right from it on the host */
+#endif
+
+    GPUMBI_SHARED_CODE static inline uint32_t
+    gpumbi_turn(uint32_t x, int left)
+{
+    return x << left | x >> (32 - left);
+}
+
+GPUMBI_SHARED_CODE static inline void gpumbi_quarter_round(uint32_t *a, uint32_t *b, uint32_t *c,
+                                                           uint32_t *d)
+{
+    *a += *b, *d = gpumbi_turn(*d ^ *a, 16);
+    *c += *d, *b = gpumbi_turn(*b ^ *c, 12);
+    *a += *b, *d = gpumbi_turn(*d ^ *a, 8);
+    *c += *d, *b = gpumbi_turn(*b ^ *c, 7);
+}
+
+/* A block of ChaCha with 8 rounds (Bernstein, "ChaCha, a variant of Salsa20", 2008), the number of
+ * the block behind the key, then the nonce, here the seed of a fill. Whoever knows words of it, but
+ * not the key, can compute no others: the best attacks known reach 7 rounds, and those are far out
+ * of reach (Aumasson, "Too much crypto", IACR ePrint 2019/1492). */
+GPUMBI_SHARED_CODE static inline void gpumbi_cipher(const gpumbi_cipher_key *key, uint64_t seed,
+                                                    uint64_t block, uint32_t *x)
+{
+    const uint32_t begin[16] = {0x61707865,       0x3320646e,
+                                0x79622d32,       0x6b206574, /* "expand 32-byte k" */
+                                key->word[0],     key->word[1],
+                                key->word[2],     key->word[3],
+                                key->word[4],     key->word[5],
+                                key->word[6],     key->word[7],
+                                (uint32_t)block,  (uint32_t)(block >> 32),
+                                (uint32_t)(seed), (uint32_t)(seed >> 32)};
+    for (int i = 0; i < 16; i++)
+        x[i] = begin[i];
+    for (int two = 0; two < 4; two++) {
+        gpumbi_quarter_round(&x[0], &x[4], &x[8], &x[12]);
+        gpumbi_quarter_round(&x[1], &x[5], &x[9], &x[13]);
+        gpumbi_quarter_round(&x[2], &x[6], &x[10], &x[14]);
+        gpumbi_quarter_round(&x[3], &x[7], &x[11], &x[15]);
+        gpumbi_quarter_round(&x[0], &x[5], &x[10], &x[15]);
+        gpumbi_quarter_round(&x[1], &x[6], &x[11], &x[12]);
+        gpumbi_quarter_round(&x[2], &x[7], &x[8], &x[13]);
+        gpumbi_quarter_round(&x[3], &x[4], &x[9], &x[14]);
+    }
+    for (int i = 0; i < 16; i++)
+        x[i] += begin[i];
+}
+
+/* Where the j-th of a block's 8 words of 64 bits goes: 32 blocks share 256 words, of which each has
+ * every 32nd, so that 32 threads with a block each write next to each other. */
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_word_place(uint64_t block, int j)
+{
+    return block / 32 * 256 + (uint64_t)j * 32 + block % 32;
+}
+
+GPUMBI_SHARED_CODE static inline uint64_t gpumbi_secret_word(const gpumbi_cipher_key *key, int kind,
+                                                             uint64_t seed, uint64_t i)
+{
+    uint32_t x[16];
+    const unsigned j = (unsigned)(i / 32 % 8);
+    gpumbi_cipher(key, seed, i / 256 * 32 + i % 32, x);
+    return gpumbi_as_kind(kind, x[2 * j] | (uint64_t)x[2 * j + 1] << 32);
+}
+
+#if !defined(GPUMB_BACKEND_CPU) && !defined(GPUMBI_DEVICE_PASS)
+GPUMBI_UNOPTIMIZED
+#endif
+#endif /* GPUMBI_STRICT */
+
 #if !defined(GPUMBI_DEVICE_PASS)
 #ifdef __cplusplus
 extern "C" {
@@ -8941,7 +9061,13 @@ extern "C" {
 
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
 {
-    return kind == GPUMB_FILL_ZERO ? 0 : gpumbi_word((int)kind, seed ^ gpumbi_salt, i);
+    if (kind == GPUMB_FILL_ZERO)
+        return 0;
+#if defined(GPUMBI_STRICT)
+    if (gpumbi_secret.is_set)
+        return gpumbi_secret_word(&gpumbi_secret, (int)kind, seed, i);
+#endif
+    return gpumbi_word((int)kind, seed, i);
 }
 
 /* Draws an order of the numbers below `count` from the words of a seed, `first` and those behind it
@@ -9023,6 +9149,30 @@ static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char
         gpumbi_fill_bytes(a, bytes, kind, seed);
 }
 
+#if defined(GPUMBI_STRICT)
+/* What does not fill a word goes byte by byte, as all of an odd address. */
+static __global__ void gpumbi_secret_kernel(unsigned char *to, uint64_t bytes, int kind,
+                                            uint64_t seed, gpumbi_cipher_key key)
+{
+    const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;
+    GPUMB_GRID_STRIDE(block, (words + 255) / 256 * 32) {
+        uint32_t x[16];
+        gpumbi_cipher(&key, seed, block, x);
+#if !defined(GPUMB_BACKEND_CPU)
+#pragma unroll /* so that x is in registers */
+#endif
+        for (int j = 0; j < 8; j++)
+            if (gpumbi_word_place(block, j) < words)
+                ((uint64_t *)to)[gpumbi_word_place(block, j)] =
+                    gpumbi_as_kind(kind, x[2 * j] | (uint64_t)x[2 * j + 1] << 32);
+    }
+    GPUMB_GRID_STRIDE(i, bytes - words * 8) {
+        const uint64_t at = words * 8 + i;
+        to[at] = (unsigned char)(gpumbi_secret_word(&key, kind, seed, at / 8) >> at % 8 * 8);
+    }
+}
+#endif
+
 static __global__ void gpumbi_empty_kernel(void)
 {
 }
@@ -9055,6 +9205,19 @@ static inline void gpumbi_launch_bytes(const gpumb *g, void *a, const void *b, u
 {
     GPUMB_LAUNCH(gpumbi_bytes_kernel, gpumbi_blocks(g), 256, 0, (unsigned char *)a,
                  (const unsigned char *)b, bytes, kind, seed, difference);
+}
+
+/* With random data. */
+static inline void gpumbi_launch_fill(const gpumb *g, void *to, uint64_t bytes, int kind,
+                                      uint64_t seed)
+{
+#if defined(GPUMBI_STRICT)
+    if (gpumbi_secret.is_set)
+        GPUMB_LAUNCH(gpumbi_secret_kernel, gpumbi_blocks(g), 256, 0, (unsigned char *)to, bytes,
+                     kind, seed, gpumbi_secret);
+    else
+#endif
+        gpumbi_launch_bytes(g, to, NULL, bytes, kind, seed, NULL);
 }
 #endif
 
@@ -9109,6 +9272,15 @@ static inline int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
     return 0;
 }
 
+/* How much more memory than it has bytes a buffer takes: for the guard zone, and with --strict for
+ * the places where it may begin. */
+enum { GPUMBI_PLACES = 2048, GPUMBI_PLACE_BYTES = 512 };
+
+static inline uint64_t gpumbi_beside(const gpumb *g)
+{
+    return GPUMBI_GUARD + (g->settings.strict ? GPUMBI_PLACES * GPUMBI_PLACE_BYTES : 0);
+}
+
 static inline void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
 {
     if (kind == GPUMB_MEMORY_MANAGED)
@@ -9142,8 +9314,8 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
         gpumbi_forget_output(&owner->interleave.lane[i].about, b);
     *link = b->next;
     if (!b->wrapped) {
-        gpumbi_dev_free(b->data, b->kind);
-        gpumbi_count_managed(b->kind, ~(b->bytes + GPUMBI_GUARD) + 1);
+        gpumbi_dev_free((char *)b->data - b->shift, b->kind);
+        gpumbi_count_managed(b->kind, ~(b->bytes + gpumbi_beside(owner)) + 1);
     }
     gpumb_free(owner, b->twin); /* unless it is gone already */
     GPUMB_FREE(b);
@@ -9195,6 +9367,7 @@ GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
     if (!b)
         return NULL;
     b->data = memory;
+    b->shift = 0;
     b->bytes = bytes;
     b->kind = gpumbi_dev_kind(memory);
     b->fill = GPUMB_FILL_ZERO;
@@ -9208,7 +9381,7 @@ GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
 static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
     char what[40];
-    const uint64_t padded = bytes + GPUMBI_GUARD;
+    const uint64_t padded = bytes + gpumbi_beside(g);
     if (padded < bytes) {
         gpumb_skip(g, "needs %llu bytes", (unsigned long long)bytes);
         return NULL;
@@ -9439,51 +9612,56 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
 #endif
 
 /* The same words as those of a kernel. */
-static inline void gpumbi_fill_host(gpumb_buffer *b, int kind, uint64_t seed)
+static inline void gpumbi_fill_host(void *to, uint64_t bytes, int kind, uint64_t seed)
 {
-    for (uint64_t at = 0; at < b->bytes; at += 8) {
-        const uint64_t word = gpumbi_word(kind, seed, at / 8);
-        memcpy((char *)b->data + at, &word, (size_t)(b->bytes - at < 8 ? b->bytes - at : 8));
+    for (uint64_t at = 0; at < bytes; at += 8) {
+        const uint64_t word =
+            kind == GPUMBI_SAME ? seed : gpumb_fill_word((gpumb_fill_kind)kind, seed, at / 8);
+        memcpy((char *)to + at, &word, (size_t)(bytes - at < 8 ? bytes - at : 8));
     }
 }
 
-/* With what it was filled before, by the salt of now. */
+/* With what it was filled before, by the key of now. */
 static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 {
     if (b->fill == GPUMB_FILL_ZERO)
         return;
 #ifdef __cplusplus
     gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
-    gpumbi_launch_bytes(g, gpumb_data(filled), NULL, b->bytes, (int)b->fill, b->seed ^ gpumbi_salt,
-                        NULL);
+    gpumbi_launch_fill(g, gpumb_data(filled), b->bytes, (int)b->fill, b->seed);
     if (filled && filled != b)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumbi_done(g, b, filled);
 #else
-    gpumbi_fill_host(b, (int)b->fill, b->seed ^ gpumbi_salt);
+    gpumbi_fill_host(b->data, b->bytes, (int)b->fill, b->seed);
     (void)g;
 #endif
+}
+
+/* A buffer, and so much behind it. */
+static inline void gpumbi_poison(gpumb *g, gpumb_buffer *b, uint64_t behind)
+{
+    const uint64_t poison =
+        (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
+    b->fill = GPUMB_FILL_ZERO;
+#ifdef __cplusplus
+    if (b->kind != GPUMB_MEMORY_HOST) {
+        gpumbi_launch_bytes(g, b->data, NULL, b->bytes + behind, GPUMBI_SAME, poison, NULL);
+        return;
+    }
+#endif
+    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
+        gpumbi_fill_host(b->data, b->bytes + behind, GPUMBI_SAME, poison);
 }
 
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (!b) {
+    if (b)
+        gpumbi_poison(g, b, 0);
+    else
         gpumbi_null(g, "gpumb_poison");
-        return;
-    }
-    b->fill = GPUMB_FILL_ZERO;
-    const uint64_t poison =
-        (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
-#ifdef __cplusplus
-    if (b->kind != GPUMB_MEMORY_HOST) {
-        gpumbi_launch_bytes(g, b->data, NULL, b->bytes, GPUMBI_SAME, poison, NULL);
-        return;
-    }
-#endif
-    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
-        gpumbi_fill_host(b, GPUMBI_SAME, poison);
 }
 
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed)
@@ -10450,7 +10628,6 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
     gpumbi_state state;
     s->samples.count = s->samples.bad = 0;
     s->samples.spent_s = 0;
-    s->strict.next = gpumbi_salt % 3;
     s->samples.next_look = g->settings.min_samples;
     memset(&s->samples.power, 0, sizeof s->samples.power);
     gpumbi_dev_state(g->sensors, &state); /* also forgets throttling so far */
@@ -11968,36 +12145,77 @@ static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 
 /* ---- --strict: against what is written for the test ------------------------------------------ */
 
-static inline void gpumbi_fill_all(gpumb *g, uint64_t salt)
+#if defined(GPUMBI_STRICT)
+/* A number that says nothing of others: of the system, or with a seed the next that follows. */
+static inline uint64_t gpumbi_draw(gpumb *g)
 {
-    gpumbi_salt = salt;
+    uint64_t number = gpumbi_mix(g->settings.seed, ++g->instrument.drawn);
+    if (!g->settings.seed && gpumbi_unforeseen(&number, sizeof number))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "--strict: the system gives no random numbers");
+    return number;
+}
+
+static inline void gpumbi_draw_key(gpumb *g)
+{
+    uint64_t number[4];
+    for (int i = 0; i < 4; i++)
+        number[i] = gpumbi_draw(g);
+    memcpy(gpumbi_secret.word, number, sizeof number);
+    gpumbi_secret.is_set = 1;
+}
+
+static inline void gpumbi_fill_all(gpumb *g, const gpumbi_cipher_key *key)
+{
+    gpumbi_secret = *key;
     for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
         if (b->twin)
             gpumbi_fill_again(g, b);
 }
 
-/* New contents; for the last check other memory, too. About ten samples of thirty are checked, 50
- * of 10000. */
+/* Into the memory of its twin, which takes the old one, poisoned. */
+static inline void gpumbi_move_buffer(gpumb *g, gpumb_buffer *b, int keeps)
+{
+    gpumb_buffer *const twin = b->twin;
+    char *const from = (char *)b->data, *const memory = from - b->shift;
+    b->shift = gpumbi_draw(g) % GPUMBI_PLACES * GPUMBI_PLACE_BYTES;
+    b->data = (char *)twin->data + b->shift;
+    twin->data = memory;
+    if (keeps)
+        gpumb_memcpy(g, b->data, from, b->bytes);
+    gpumbi_set_guard(g, b);
+    gpumbi_poison(g, twin, gpumbi_beside(g));
+    gpumbi_set_guard(g, twin);
+}
+
+static inline int gpumbi_is_output(const gpumbi_sampler *s, const gpumb_buffer *b)
+{
+    int is = 0;
+    for (int i = 0; i < s->about.outputs; i++)
+        is |= s->about.output[i] == b;
+    return is;
+}
+
+/* Other memory, new contents. About ten samples of thirty are checked, 50 of 10000. */
 static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
 {
-    if (!g->settings.strict ||
-        (s->phase != GPUMBI_FIRST && s->phase != GPUMBI_SAMPLE && s->phase != GPUMBI_RECHECK))
+    const int samples = s->phase == GPUMBI_SAMPLE;
+    if (!g->settings.strict || (s->phase != GPUMBI_FIRST && !samples && s->phase != GPUMBI_RECHECK))
         return 0;
     for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        if (b->twin && s->phase == GPUMBI_RECHECK) {
-            void *const from = b->data;
-            b->data = b->twin->data;
-            b->twin->data = from;
-            gpumb_memcpy(g, b->data, from, b->bytes);
-        }
-    gpumbi_fill_all(g, gpumb_fill_word(GPUMB_FILL_BITS, g->settings.seed, ++g->instrument.salts));
+        if (b->twin)
+            gpumbi_move_buffer(g, b, b->fill == GPUMB_FILL_ZERO && !gpumbi_is_output(s, b));
+    gpumbi_draw_key(g);
+    const gpumbi_cipher_key key = gpumbi_secret;
+    gpumbi_fill_all(g, &key);
     s->strict.before = s->strict.now;
-    s->strict.now = gpumbi_salt;
+    s->strict.now = key;
     if (s->phase == GPUMBI_FIRST)
-        s->strict.first = gpumbi_salt;
-    s->strict.due = s->phase == GPUMBI_SAMPLE && s->samples.count >= s->strict.next;
+        s->strict.first = key;
+    if (!s->samples.count)
+        s->strict.next = gpumbi_draw(g) % 3;
+    s->strict.due = samples && s->samples.count >= s->strict.next;
     if (s->strict.due)
-        s->strict.next = s->samples.count + 1 + gpumbi_salt % (2 + s->samples.count / 4);
+        s->strict.next = s->samples.count + 1 + gpumbi_draw(g) % (2 + s->samples.count / 4);
     return 1;
 }
 
@@ -12027,24 +12245,23 @@ static inline int gpumbi_outputs_differ(gpumb *g, const gpumbi_sampler *s)
 static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
 {
     char why[sizeof g->why];
-    const uint64_t earlier[] = {s->strict.first, s->strict.before};
+    const gpumbi_cipher_key earlier[] = {s->strict.first, s->strict.before};
     const char *trick = NULL;
     gpumbi_copy_text(why, sizeof why, g->why[0] ? g->why : "wrong result");
     for (int i = 0; i < s->about.outputs; i++)
         if (s->about.output[i])
             gpumb_poison(g, s->about.output[i]->twin);
     if (gpumbi_outputs_differ(g, s) < s->about.outputs)
-        trick = s->phase == GPUMBI_SAMPLE
-                    ? "writes nothing when timed: it works in the checked runs alone, or relies on "
-                      "what the run before has left"
-                : s->phase == GPUMBI_RECHECK
-                    ? "writes nothing to other memory: a pointer is kept from an earlier run, or "
-                      "taken before the region"
-                    : NULL;
+        trick =
+            s->phase == GPUMBI_SAMPLE
+                ? "writes nothing when timed: it works in the checked runs alone, keeps a pointer "
+                  "from an earlier run, or relies on what that has left"
+                : "writes nothing to other memory: a pointer is kept from an earlier run, or "
+                  "taken before the region";
     for (int i = 0; i < 2 && !trick && s->phase != GPUMBI_FIRST; i++) {
-        gpumbi_fill_all(g, earlier[i]);
+        gpumbi_fill_all(g, &earlier[i]);
         if (s->about.check(g, s->about.check_user))
-            trick = "its result is right for the inputs of an earlier run: kept by its pointers";
+            trick = "its result is right for the inputs of an earlier run: it is kept";
     }
     if (trick)
         gpumb_reason(g, "%s", trick);
@@ -12066,8 +12283,8 @@ static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
     if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
         return 0;
     gpumb_reason(g,
-                 "takes %s with new inputs and %s with those of the run before: a result is kept "
-                 "by its content, or left in the outputs",
+                 "takes %s with new inputs and %s with those of the run before: a result is kept, "
+                 "or left in the outputs",
                  gpumbi_write_time(new_s).text, gpumbi_write_time(known_s).text);
     return 1;
 }
@@ -12081,6 +12298,8 @@ static inline void gpumbi_judge_strict(const gpumb *g, gpumbi_sampler *s)
         renewed |= b->twin && b->fill != GPUMB_FILL_ZERO;
     for (int i = 0; i < s->about.outputs; i++)
         twins &= s->about.output[i] && s->about.output[i]->twin;
+    if (g->settings.seed)
+        s->result.flags |= GPUMB_FLAG_KNOWN_SEED;
     if (given || !s->about.check || !twins || !renewed)
         gpumbi_fail(
             s, GPUMB_STATUS_FAILED,
@@ -12098,16 +12317,54 @@ static inline int gpumbi_check_strictly(gpumb *g, gpumbi_sampler *s)
                         "than gpumb_stream(), or later");
         return 0;
     }
-    if (!s->about.check)
-        return 1;
-    if (g->settings.strict)
-        gpumbi_fill_all(g, gpumbi_salt); /* the check reads what the kernel was given */
+    gpumbi_fill_all(g, &s->strict.now); /* the check reads what the kernel was given */
     const int right = s->about.check(g, s->about.check_user) != 0;
-    if (!g->settings.strict)
-        return right;
     if (!right)
         gpumbi_name_trick(g, s);
+    for (int i = 0; i < s->about.outputs; i++) /* results were kept there */
+        if (s->about.output[i] && s->strict.due)
+            gpumb_poison(g, s->about.output[i]->twin);
     return right && !(s->phase == GPUMBI_RECHECK && gpumbi_remembers(g, s));
+}
+
+static inline void gpumbi_strict_open(gpumb *g)
+{
+    if (g->settings.strict)
+        gpumbi_draw_key(g);
+}
+
+static inline void gpumbi_strict_close(const gpumb *g)
+{
+    if (g->settings.strict)
+        memset(&gpumbi_secret, 0, sizeof gpumbi_secret);
+}
+#else
+static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
+{
+    (void)g, (void)s;
+    return 0;
+}
+
+static inline void gpumbi_strict_open(gpumb *g)
+{
+    if (g->settings.strict)
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--strict: with GPUMB_STATIC it is compiled on request: #define GPUMB_STRICT "
+                   "before the implementation");
+}
+
+#define gpumbi_keep_outputs NULL
+#define gpumbi_judge_strict(g, s) (void)0
+#define gpumbi_check_strictly(g, s) 0
+#define gpumbi_strict_close(g) (void)(g)
+#endif
+
+static inline int gpumbi_check_run(gpumb *g, gpumbi_sampler *s)
+{
+    if (!s->about.check)
+        return 1;
+    return g->settings.strict ? gpumbi_check_strictly(g, s)
+                              : s->about.check(g, s->about.check_user) != 0;
 }
 
 /* ---- runs for a profiler --------------------------------------------------------------------- */
@@ -12264,8 +12521,7 @@ static inline void gpumbi_instruments_prepare(gpumb *g, gpumbi_sampler *s)
 
 static inline void gpumbi_instruments_free(gpumb *g)
 {
-    if (g->settings.strict)
-        gpumbi_salt = 0;
+    gpumbi_strict_close(g);
 }
 
 static inline void gpumbi_instruments_use(gpumb *g)
@@ -12274,7 +12530,7 @@ static inline void gpumbi_instruments_use(gpumb *g)
         gpumbi_instruments_begin,  gpumbi_renew,
         gpumbi_instruments_start,  gpumbi_unmark,
         gpumbi_keep_outputs,       gpumbi_profiled_seconds,
-        gpumbi_check_strictly,     gpumbi_choose_profiler,
+        gpumbi_check_run,          gpumbi_choose_profiler,
         gpumbi_count_begin,        gpumbi_count_end,
         gpumbi_instruments_release};
     static const gpumbi_tool tool = {GPUMBI_TOOL_INSTRUMENTS,
@@ -17670,11 +17926,8 @@ static inline void gpumbi_start(gpumb *g)
     gpumbi_register(g);
     if (!g->sweep.listing)
         gpumbi_replay_open(g);
-    if (s->strict && !s->seed) /* drawn, of a length to be given again */
-        g->settings.seed =
-            gpumb_fill_word(GPUMB_FILL_BITS, (uint64_t)(gpumbi_dev_clock() * 1e9), (uintptr_t)g) >>
-            32;
     gpumbi_complete_settings(&g->settings);
+    gpumbi_strict_open(g);
     const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
     gpumbi_files_settings(g, replayed ? replayed->text[GPUMBI_COLUMN_settings] : NULL);
     const int measures = !g->sweep.listing;

@@ -192,7 +192,15 @@ MUTATIONS = [
     ("profiler", "records < s->kernel.launches ? 0 : seconds", "seconds"),
     ("strict", "s->strict.before = s->strict.now;", ""),
     ("strict", "s->samples.count >= s->strict.next;", "1;"),
-    ("strict", "+ 1 + gpumbi_salt % (2 +", "+ 3 + 0 * (2 +"),
+    ("strict", "+ 1 + gpumbi_draw(g) % (2 +", "+ 3 + 0 * (2 +"),
+    ("strict", "two < 4; two++", "two < 3; two++"),
+    ("strict", "block / 32 * 256 + (uint64_t)j * 32", "block / 32 * 256 + (uint64_t)j * 31"),
+    ("strict", "        number[i] = gpumbi_draw(g);\n", "        number[i] = 4711;\n"),
+    ("strict", "    gpumbi_draw_key(g);\n    const", "    const"),
+    ("strict", "gpumbi_poison(g, twin, gpumbi_beside(g));", ""),
+    ("strict", "gpumbi_draw(g) % GPUMBI_PLACES * GPUMBI_PLACE_BYTES", "0"),
+    ("strict", "    if (keeps)\n", "    if (0)\n"),
+    ("strict", "s->result.flags |= GPUMB_FLAG_KNOWN_SEED", "s->result.flags |= 0"),
     ("strict", "differ += b && gpumb_compare(", "differ = b && gpumb_compare("),
     (
         "strict",
@@ -399,7 +407,7 @@ MUTATIONS = [
     # ---- program ----
     ("files", "gpumbi_program_closing, gpumbi_program_free", "gpumbi_program_closing, NULL"),
     ("options", "gpumbi_program_closing, gpumbi_program_free", "NULL, gpumbi_program_free"),
-    ("strict", "s->strict && !s->seed", "s->strict && s->seed"),
+    ("strict", "s->seed || s->strict ? s->seed : 1", "s->seed ? s->seed : 1"),
     # ---- coalescing ----
     (
         "coalescing",

@@ -191,10 +191,11 @@ static const int emulated = (fake_reset(), fake_backend = "cpu", 1);
 #define GPUMB_LAUNCH(kernel, ...) \
     (fake_run(1e-3), gpumbi_launch(#kernel, 0, [=]() { return kernel; }, kernel, __VA_ARGS__))
 #include "examples/08_grader.cu"
+#include MINE
 END
     grader="--budget 0.2 --warmup 0.01 --samples 6:6"
     fake="$compiler -Wno-unused-variable"
-    $fake "$tmp/grader.cu" -o "$tmp/right" &
+    $fake -DMINE='"examples/08_grader_kernels.cu"' "$tmp/grader.cu" -o "$tmp/right" &
     check "one cheat for the grader" test -e "$(ls "$tmp"/block*.cuda)"
     check "the cheat does not compile" $fake \
         -DMINE="\"$(ls "$tmp"/block*.cuda)\"" "$tmp/grader.cu" -o "$tmp/cheat"
@@ -206,6 +207,17 @@ END
     check "the cheat passes" test $? -eq 1
     check "the cheat is not named" grep -qF \
         "$(sed -n 's/^    \(mine failed: \)/\1/p' examples/expectations.md)" "$tmp/out"
+
+    # with GPUMB_STATIC, --strict is compiled on request
+    printf '#define GPUMB_STATIC\n#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"
+int main(int argc, char **argv) { return gpumb_close(gpumb_open(argc, argv)); }\n' >"$tmp/static.cu"
+    check "GPUMB_STATIC does not compile" $compiler "$tmp/static.cu" -o "$tmp/static"
+    "$tmp/static" --strict >/dev/null 2>"$tmp/err"
+    check "GPUMB_STATIC: --strict is not refused" test $? -eq 2
+    check "GPUMB_STATIC: --strict, no remedy" has '#define GPUMB_STRICT' "$tmp/err"
+    check "GPUMB_STRICT does not compile" $compiler -DGPUMB_STRICT "$tmp/static.cu" -o "$tmp/static"
+    "$tmp/static" --strict >/dev/null 2>"$tmp/err"
+    check "GPUMB_STRICT: another exit code than for nothing measured" test $? -eq 1
 
     # the first program on a machine without a device, and as it would be without gpumb_close()
     for closes in yes no; do

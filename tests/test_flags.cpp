@@ -285,7 +285,8 @@ static void test_each_flag()
         CHECK_STR(column("verdict", 1).c_str(), "same");
     }
     flags_checked.push_back("carry-over");
-    flags_checked.push_back("replayed"); // needs a file: test_resume.cpp
+    flags_checked.push_back("replayed");   // needs a file: test_resume.cpp
+    flags_checked.push_back("known-seed"); // needs --strict: test_strict.cu
 
 #define FLAG_TEXT(name, text, meaning, advice) text,
     for (const char *flag : {GPUMB_FLAGS(FLAG_TEXT)})
@@ -333,7 +334,7 @@ static void test_explain()
         at = everything.find(text, at);
         CHECK_CASE(at != std::string::npos, "%s, in its order", flag.name);
     }
-    CHECK_INT(flags, 21);
+    CHECK_INT(flags, 22);
 
     for (const char *wrong : {"nosy", "", "nois", "noisy2", "NOISY"}) {
         const std::string text = explained(wrong, &code);
