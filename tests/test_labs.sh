@@ -72,7 +72,7 @@ for source in examples/labs/*.cu; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "fourteen labs" test "$labs" -eq 14
+check "fifteen labs" test "$labs" -eq 15
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
