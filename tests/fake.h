@@ -102,6 +102,9 @@ typedef enum fake_verb {
     FAKE_PREFETCH,
     FAKE_ADVISE,
     FAKE_AWAIT,
+    FAKE_LOAD,
+    FAKE_FIND,
+    FAKE_LAUNCH_BY,
     FAKE_CLOCK,
     FAKE_VERBS
 } fake_verb;
@@ -140,7 +143,14 @@ typedef struct fake_graph {
     double seconds;
     uint64_t runs;
 } fake_graph;
-FAKE_UNUSED fake_graph *fake_capturing; /* launches go there instead of the queue */
+FAKE_UNUSED fake_graph *fake_capturing;   /* launches go there instead of the queue */
+FAKE_UNUSED gpumbi_nodes fake_nodes;      /* what all captures hold */
+FAKE_UNUSED int fake_modules;             /* that are loaded */
+FAKE_UNUSED int fake_module_options[2];   /* of the last load: registers, level */
+FAKE_UNUSED gpumb_launch_config fake_how; /* of the last launch by address that was not plain */
+FAKE_UNUSED char fake_launched[64]; /* function that was launched last by address; "": a kernel of
+                                     * the program */
+FAKE_UNUSED double fake_kernel_s;   /* that such a launch takes */
 
 /* ---- what a test does ---- */
 
@@ -266,6 +276,10 @@ FAKE_UNUSED void fake_reset(void)
     fake_marks[0] = '\0';
     fake_advice[0] = '\0';
     memset(fake_calls, 0, sizeof fake_calls);
+    memset(&fake_nodes, 0, sizeof fake_nodes);
+    fake_nodes.registers = fake_nodes.kernels = -1;
+    fake_nodes.occupancy = -1;
+    fake_kernel_s = 20e-6;
     fake_runs = 0;
     fake_misuses = 0;
 }
@@ -274,7 +288,8 @@ FAKE_UNUSED void fake_reset(void)
 FAKE_UNUSED int fake_clean(void)
 {
     return !fake_live_streams && !fake_live_events && !fake_live_graphs && !fake_live_blocks &&
-           !fake_profilers && !fake_counting && !fake_capturing && !fake_marked && !fake_misuses;
+           !fake_profilers && !fake_counting && !fake_capturing && !fake_marked && !fake_modules &&
+           !fake_misuses;
 }
 
 /* Contexts that were closed within their own regions: these know them until the program ends. */
@@ -600,12 +615,14 @@ static int gpumbi_dev_capture_begin(void *stream)
     return 0;
 }
 
-static int gpumbi_dev_capture_end(void *stream, void **graph)
+static int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_nodes *nodes)
 {
     const int error = fake_enter(FAKE_CAPTURE_END);
     (void)stream;
     if (graph)
         *graph = NULL;
+    if (nodes)
+        *nodes = fake_nodes;
     if (!fake_capturing)
         return error ? error : fake_misuse("no capture is open");
     if (error || !graph || !fake_capturing->runs) {
@@ -711,6 +728,73 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
         return error;
     *registers = 40;
     *occupancy = 0.75;
+    return 0;
+}
+
+/* ---- code from elsewhere: an image is "name name ...", a function its name ---- */
+
+static int gpumbi_dev_load(void **module, const void *image, int max_registers, int optimization,
+                           char why[200])
+{
+    const int error = fake_enter(FAKE_LOAD);
+    fake_module_options[0] = max_registers;
+    fake_module_options[1] = optimization;
+    if (error)
+        snprintf(why, 200, "line 1; unknown instruction\nand more");
+    if (error)
+        return error;
+    *module = malloc(strlen((const char *)image) + 1);
+    strcpy((char *)*module, (const char *)image);
+    fake_modules++;
+    return 0;
+}
+
+static void gpumbi_dev_unload(void *module)
+{
+    fake_modules--;
+    free(module);
+}
+
+static int gpumbi_dev_find(const void **function, void *module, const char *name)
+{
+    const int error = fake_enter(FAKE_FIND);
+    const char *at = strstr((const char *)module, name);
+    *function = at;
+    return error ? error : at ? 0 : (int)FAKE_REFUSED;
+}
+
+static int fake_launch(const char *function, const gpumb_launch_config *how)
+{
+    const int error = fake_enter(FAKE_LAUNCH_BY);
+    snprintf(fake_launched, sizeof fake_launched, "%s", function);
+    memset(&fake_how, 0, sizeof fake_how);
+    if (how)
+        fake_how = *how;
+    if (!error)
+        fake_run(fake_kernel_s);
+    return error;
+}
+
+static int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                             const void *function, void **parameters, void *stream)
+{
+    (void)shape, (void)function, (void)parameters, (void)stream;
+    return fake_launch("", how);
+}
+
+static int gpumbi_dev_launch_loaded(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                                    const void *function, void **parameters, void *stream)
+{
+    (void)shape, (void)parameters, (void)stream;
+    return fake_launch((const char *)function, how);
+}
+
+static int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes, int *registers,
+                             double *occupancy)
+{
+    (void)function, (void)block, (void)shared_bytes;
+    *registers = 24;
+    *occupancy = 0.5;
     return 0;
 }
 

@@ -25,14 +25,14 @@ COLUMNS = (
     "power_w energy_j gb_per_j throttle others series compared_with ratio ratio_lo ratio_hi "
     "verdict fill seed processes process_lo_s process_hi_s flags ratio_rounds "
     "to_device_bytes to_host_bytes link link_gbps pct_link process_medians_s "
-    "elements elements_per_s sampled_s values settings time_utc"
+    "elements elements_per_s sampled_s values settings time_utc kernels between_s nodes"
 ).split()
 SCHEMA = 4
 TEXTS = set("gpumb bench kernel backend device status reason verified timing meaning stop cache "
             "throttle series compared_with verdict fill flags link "
-            "process_medians_s values settings time_utc".split())
+            "process_medians_s values settings time_utc nodes".split())
 INTEGERS = set("schema samples batch outliers footprint_bytes registers others seed processes "
-               "ratio_rounds".split())
+               "ratio_rounds kernels".split())
 TIMES = "median_s ci_lo_s ci_hi_s min_s q1_s q3_s max_s mean_s sd_s mad_s".split()
 RATES = "gbps gflops pct_peak pct_ceiling measured_pct".split()
 MEANINGS = {"event": "span", "batch": "interval", "graph": "interval", "host": "latency",

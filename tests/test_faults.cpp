@@ -62,9 +62,9 @@ static int gpumbi_dev_capture_begin(void *stream)
     return fake_verb_capture_begin(stream);
 }
 
-static int gpumbi_dev_capture_end(void *stream, void **graph)
+static int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_nodes *nodes)
 {
-    const int error = fake_verb_capture_end(stream, graph);
+    const int error = fake_verb_capture_end(stream, graph, nodes);
     for (int verb = 0; verb < FAKE_VERBS; verb++)
         trials.back().last[verb] = fake_calls[verb] + (verb == FAKE_LAST_ERROR);
     return error;
@@ -450,7 +450,8 @@ static const char *const verbs[] = {
     "copy",          "set",           "stream_create", "stream_destroy", "wait",
     "event_create",  "event_destroy", "record",        "elapsed",        "last_error",
     "capture_begin", "capture_end",   "graph_launch",  "graph_destroy",  "kernel",
-    "prefetch",      "advise",        "await",         "clock"};
+    "prefetch",      "advise",        "await",         "load",           "find",
+    "launch_by",     "clock"};
 static_assert(sizeof verbs / sizeof verbs[0] == FAKE_VERBS, "a name for each");
 static const char *const causes[] = {"", "the fake refuses", "the fake is full", "the fake is lost",
                                      ""};
