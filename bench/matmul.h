@@ -551,12 +551,9 @@ static const char *const step_names[] = {"naive",   "coalesced", "tiled",  "regi
  * first is what the steps take, the fastest on an H200; with few elements a later one. */
 #ifndef AHEAD_PLANS
 #define AHEAD_PLANS(X)                                                                             \
-    X(128, 32, 2, 4, 16, 3, 1)                                                                     \
-    X(128, 32, 2, 4, 32, 2, 1)                                                                     \
+    X(64, 32, 2, 4, 32, 2, 1)                                                                      \
     X(128, 32, 2, 4, 32, 3, 1)                                                                     \
     X(64, 64, 2, 4, 16, 3, 1)                                                                      \
-    X(64, 32, 2, 4, 32, 2, 1)                                                                      \
-    X(64, 32, 2, 4, 16, 3, 2)                                                                      \
     X(64, 32, 2, 2, 16, 3, 3)                                                                      \
     X(32, 32, 2, 2, 16, 3, 4)
 #endif
@@ -565,10 +562,7 @@ static const char *const step_names[] = {"naive",   "coalesced", "tiled",  "regi
     X(64, 64, 4, 2, 64, 3, 1)                                                                      \
     X(64, 64, 4, 2, 64, 4, 1)                                                                      \
     X(64, 64, 2, 4, 64, 3, 1)                                                                      \
-    X(64, 64, 4, 2, 32, 4, 1)                                                                      \
-    X(64, 64, 2, 2, 64, 3, 2)                                                                      \
     X(64, 64, 2, 2, 32, 4, 2)                                                                      \
-    X(64, 32, 2, 2, 64, 4, 2)                                                                      \
     X(32, 32, 2, 2, 64, 4, 3)
 #endif
 

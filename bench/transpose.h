@@ -13,7 +13,7 @@ enum {
     WORDS_OF_ROW = SIDE / 4,
     THREADS = 256,
     PARTS = SIDE * WORDS_OF_ROW / THREADS,
-    BAND = 16
+    BAND = 32
 };
 
 /* Where a word of the tile is. Groups of four stay together, so that they can be stored at once;
