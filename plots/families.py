@@ -24,6 +24,7 @@ MARKERS = "osD^vP*X<>pd|-/\\"  # as many as numbers have names in a legend
 ALONE = "#4F6D8F"  # bars that are named along x
 MODEL = "as the model expects"
 BOUND = "bound by issue of instructions"
+LOADS = "bound by loads or arithmetic"
 FLAGGED = "hollow: flagged"
 BAND = "within 5 %"
 DOUBTS = {"launch-bound", "resolution", "noisy"}  # a row says by these that its span may be off
@@ -512,6 +513,18 @@ FAMILIES = [
            "footprint", "elem"),
     Family("stream/shared", "Shared memory: rate over the stride of neighbouring threads", "stride",
            "elem", y="moved_gbps"),  # not memory's: its peak is no limit here
+    Family("transpose/side", "Transpose: rate over the matrix's side, against a copy", "side",
+           "kernel", bands="cache"),
+    Family("histogram/data", "Histogram of 256 bins: rate over n, against reading alone", "n",
+           "kernel", "data", bands="cache"),
+    Family("matmul/steps", "A product of matrices in eight steps, and the vendor's library",
+           "kernel", "n", draw=bars, y="gflops", log_y=True, model=LOADS),
+    Family("matmul/size", "A product of matrices: rate over n, against the vendor's library", "n",
+           "kernel", "type", y="gflops", log_y=True, model=LOADS),
+    Family("matmul/ahead", "A product in fp32: rate over how tiles are shared out", "plan", "n",
+           draw=bars, y="gflops"),
+    Family("matmul/staged", "A product in bf16 by tensor cores: rate over how tiles are shared out",
+           "plan", "n", draw=bars, y="gflops"),
     Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
            log_y=True, y="gflops",
            model=BOUND,

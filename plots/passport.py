@@ -84,13 +84,19 @@ PAGE = {
         flops("fp32 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f32"),
         flops("fp64 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f64"),
         flops("fp16 multiply-adds", "roofline/roofs", TYPE_PEAK, type="f16"),
+        flops("matrix product, fp32", "matmul/size", kernel="ahead"),
+        flops("the vendor's library's, fp32", "matmul/size", kernel="library f32"),
+        flops("matrix product, bf16", "matmul/size", NONE, kernel="staged"),
+        flops("the vendor's library's, bf16", "matmul/size", NONE, kernel="library bf16"),
     ),
-    "Reductions, scans, stencils": (
+    "Reductions, scans, transposes, stencils": (
         most("sum by the fastest kernel", "reduction/size", kernel="fastest"),
         most("the vendor's library's sum", "reduction/size", kernel="library"),
         least("sum of 2^16 in a graph", "reduction/size", "us", kernel="fastest", n="65536",
               launch="graph"),
         most("scan in one launch", "scan/size", kernel="scan"),
+        most("transpose, 4-byte words", "transpose/side", kernel="transpose"),
+        most("histogram of 256 bins", "histogram/data", kernel="histogram"),
         most("Jacobi sweep, fp64", "stencil/jacobi"),
     ),
 }

@@ -138,6 +138,17 @@ check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
 bench scan 3 n,form 1 --filter scan/form --axis n=20011
 
+bench transpose 8 side 1 --axis side=1,63,100,130
+bench histogram 18 n,data 3 --axis n=16,10007,65536
+# Again without the library, and what is NVIDIA's not on AMD's devices.
+bench matmul 10 n 2 --filter steps/naive --filter steps/coalesced --filter steps/tiled \
+    --filter steps/registers --filter steps/vectors --axis n=33,128
+if [ "$build" != build/hip ]; then
+    bench matmul 6 n 2 --filter steps/ahead --filter steps/tensor --filter steps/staged \
+        --axis n=33,128
+    bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
+fi
+
 timeout 100 "$build/mistakes" --precision 1e6 --budget 100 --warmup 0 --samples 6:6 \
     --json "$tmp/bench.json" >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
 check "mistakes: exit code $?" test $? -eq 0
