@@ -5822,7 +5822,7 @@ static inline int gpumbi_load(void *into, const char *const *library, const gpum
 }
 
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
-/* What launches have besides a shape, the same for runtime and driver. Returns how many there are. */
+/* What launches have besides a shape, the same for runtime and driver. Returns their number. */
 static inline unsigned gpumbi_attributes(const gpumb_launch_config *how,
                                          cudaLaunchAttribute attribute[4])
 {
@@ -6128,14 +6128,15 @@ static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
 /* Names of kernels can't be asked for. */
 static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
 {
-    hipKernelNodeParams p;
+    /* on the heap: its constructor would be a symbol of ours */
+    hipKernelNodeParams *p = (hipKernelNodeParams *)calloc(1, sizeof *p);
     (void)nodes;
-    memset(&p, 0, sizeof p);
-    if (hipGraphKernelNodeGetParams((hipGraphNode_t)node, &p))
-        return;
-    const unsigned grid[3] = {p.gridDim.x, p.gridDim.y, p.gridDim.z};
-    const unsigned block[3] = {p.blockDim.x, p.blockDim.y, p.blockDim.z};
-    gpumbi_label_kernel(is, NULL, grid, block);
+    if (p && !hipGraphKernelNodeGetParams((hipGraphNode_t)node, p)) {
+        const unsigned grid[3] = {p->gridDim.x, p->gridDim.y, p->gridDim.z};
+        const unsigned block[3] = {p->blockDim.x, p->blockDim.y, p->blockDim.z};
+        gpumbi_label_kernel(is, NULL, grid, block);
+    }
+    free(p);
 }
 
 #endif
@@ -8581,7 +8582,7 @@ typedef struct gpumbi_function {
 } gpumbi_function;
 
 struct gpumb_module {
-    gpumb_module *next;
+    struct gpumb_module *next;
     void *loaded; /* by the driver */
     gpumbi_function *functions;
     char *names; /* of its kernels: "scale, add"; "": unknown */

@@ -1201,7 +1201,7 @@ typedef struct lane_series {
     double run_s, sd, ratio, height, seconds, order;
 } lane_series;
 
-/* What becomes of so many: verdicts of the last one, how many were unsettled or ended by the budget,
+/* What becomes of so many: verdicts of the last one, how many were unsettled or out of budget,
  * seconds each. */
 typedef struct lane_outcome {
     int verdict[4], unsettled, limited;
@@ -1341,7 +1341,7 @@ static void fixed_of(double phi, double sd, uint64_t count, double ratio, int re
 }
 
 /* The same of two series with 1/f noise of 1 %: AR(1) series of one standard deviation each, whose
- * correlation lasts for 1, 2, 4 ... `longest` rounds. Demanded are 92 %, less 2.5 standard errors. */
+ * correlation lasts for 1, 2, 4 ... `longest` rounds. Demanded: 92 % less 2.5 standard errors. */
 static void flicker_of(uint64_t count, uint64_t longest, int reps)
 {
     enum { OCTAVES = 20 };

@@ -19,7 +19,8 @@ columns=$columns,mem_clock_before_mhz,mem_clock_mhz,temp_before_c,temp_c,power_w
 columns=$columns,gb_per_j,throttle,others,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
 columns=$columns,fill,seed,processes,process_lo_s,process_hi_s,flags,ratio_rounds
 columns=$columns,to_device_bytes,to_host_bytes,link,link_gbps,pct_link
-columns=$columns,process_medians_s,elements,elements_per_s,sampled_s,values,settings,time_utc,kernels,between_s,nodes
+columns=$columns,process_medians_s,elements,elements_per_s,sampled_s,values,settings,time_utc
+columns=$columns,kernels,between_s,nodes
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
 newline='

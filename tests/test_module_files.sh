@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_module_files.sh - code from elsewhere on a GPU: a kernel compiled apart, as machine code, as a
-# bundle of it and as text, loaded, checked and timed: module_files.cu.
+# test_module_files.sh - code from elsewhere on a GPU: a kernel compiled apart, as machine code, as
+# a bundle of it and as text, loaded, checked and timed: module_files.cu.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
