@@ -8777,16 +8777,20 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
     if ((g = gpumbi_enter(g)) == NULL || (!path && gpumbi_null(g, "gpumb_load")) ||
         !gpumbi_code_loads(g))
         return NULL;
-    FILE *file = fopen(path, "rb");
-    const long bytes = file && !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
+    gpumbi_file_state about;
+    const int fd = gpumbi_open(path, O_RDONLY, 0);
+    const int64_t bytes = fd >= 0 && !gpumbi_fstat(fd, &about) ? (int64_t)about.st_size : -1;
     char *image = bytes > 0 ? (char *)gpumbi_allocate(g, (size_t)bytes) : NULL;
-    if (image && !fseek(file, 0, SEEK_SET) && fread(image, 1, (size_t)bytes, file) == (size_t)bytes)
+    int64_t length = 0, got = 1;
+    for (; image && got > 0 && length<bytes; length += got> 0 ? got : 0)
+        got = gpumbi_read(fd, image + length, (size_t)(bytes - length));
+    if (image && length == bytes)
         m = gpumb_load_image(g, image, (uint64_t)bytes, 0, -1);
     else if (!*gpumbi_trouble(g))
         gpumb_skip(g, "gpumb_load: %.120s: %s", path, bytes ? strerror(errno) : "it is empty");
     GPUMB_FREE(image);
-    if (file)
-        fclose(file);
+    if (fd >= 0)
+        close(fd);
     return m;
 }
 
