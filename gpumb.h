@@ -840,7 +840,7 @@ typedef struct gpumb_result {
     int kernels;       /* of one run, as a capture of it holds them; -1: unknown */
     double between_s;  /* part of its time: gaps between kernels that follow each other, each taken
                         * as between empty kernels in a graph; 0: none, or unknown */
-    char nodes[200];   /* all that one run launches: "fill<<<128, 256>>> x2; memset"; "": unknown */
+    char nodes[144];   /* all that one run launches: "fill<<<128, 256>>> x2; memset"; "": unknown */
 } gpumb_result;
 
 /* Why a device's clock is below what it could be. */
@@ -5431,7 +5431,7 @@ typedef struct gpumbi_nodes {
     int registers;      /* of the first, -1: unknown; its ... */
     double occupancy;   /* -1: unknown */
     char name[64];      /* "": unknown */
-    char text[200];     /* see gpumb_result */
+    char text[144];     /* see gpumb_result */
 } gpumbi_nodes;
 
 /* All verbs. Those that are not the tests' are defined below, before anything uses them, as

@@ -345,14 +345,15 @@ def beside(rows):
 def programs_here():
     """The text of each program of this tree, by its name."""
     files = [f for d in ("bench", "examples") for f in (ROOT / d).iterdir()]
-    return {f.stem: f.read_text() for f in files if f.suffix in (".cu", ".c")}
+    return {f.stem: f.read_text() for f in files if f.suffix in (".cu", ".c", ".cpp")}
 
 
 def program_of(said, bench, sources):
     """The program that has a benchmark now. Some were split: their older rows say the name of the
-    family, which is another program's now, or none's."""
+    family, which is another program's now, or none's; some were measured under another name."""
     now = [name for name, text in sources.items() if f'"{bench}"' in text]
-    return now[0] if said == bench.split("/")[0] and len(now) == 1 else said
+    renamed = said == bench.split("/")[0] or said not in sources
+    return now[0] if renamed and len(now) == 1 else said
 
 
 def command(program, backend, settings, sources):
