@@ -5795,32 +5795,6 @@ static inline int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
     return (int)error;
 }
 
-/* ---- libraries ---------------------------------------------------------------------------------
- * The vendors' own, opened where they are installed, and never closed. Their functions are declared
- * here by the types of the vendor's header, enums as int; all return 0 when they succeed. */
-
-typedef struct gpumbi_symbol {
-    const char *name;
-    size_t at; /* offset of the pointer to it */
-} gpumbi_symbol;
-
-#define GPUMBI_SYMBOL_MEMBER(member, types, symbol) int(*member) types;
-
-/* A call that succeeded, of a function that is there. */
-#define GPUMBI_CALL(from, member, arguments) ((from)->member && !(from)->member arguments)
-
-/* Opens the first of the libraries that is there. What it lacks becomes NULL. Both lists end with
- * NULL. */
-static inline int gpumbi_load(void *into, const char *const *library, const gpumbi_symbol *symbol)
-{
-    void *opened = NULL;
-    for (; *library && !opened; library++)
-        opened = gpumbi_library_open(*library);
-    for (; symbol->name && opened; symbol++)
-        gpumbi_library_find(opened, symbol->name, (char *)into + symbol->at);
-    return opened != NULL;
-}
-
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
 /* What launches have besides a shape, the same for runtime and driver. Returns their number. */
 static inline unsigned gpumbi_attributes(const gpumb_launch_config *how,
@@ -5849,407 +5823,6 @@ static inline unsigned gpumbi_attributes(const gpumb_launch_config *how,
     return count;
 }
 #endif
-
-/* ---- the driver --------------------------------------------------------------------------------
- * Code from elsewhere, and what graphs hold: a runtime knows the kernels alone that were linked
- * with it. NVIDIA's is opened like the other libraries, AMD's is part of the runtime. Owns
- * gpumbi_driver, one for the process. */
-
-#if defined(GPUMBI_MODULES)
-
-/* A node of a graph. Its types have the same numbers in both drivers. */
-static const char *const gpumbi_node_type[] = {
-    "kernel",       "memcpy", "memset",        "host",          "graph", "empty",
-    "event's wait", "event",  "signal's send", "signal's wait", "alloc", "free"};
-typedef struct gpumbi_node {
-    int type, level, depth; /* how many nodes, and how many kernels, end with it */
-    char label[96];
-} gpumbi_node;
-enum { GPUMBI_NODES = 1024 }; /* of more nothing is told */
-
-/* "add<<<128, 256>>>", "<<<8x8, 16x16>>>" */
-static inline void gpumbi_label_kernel(gpumbi_node *node, const char *name, const unsigned grid[3],
-                                       const unsigned block[3])
-{
-    char of[2][40];
-    for (int i = 0; i < 2; i++) {
-        const unsigned *n = i ? block : grid;
-        if (n[2] > 1)
-            gpumbi_format(of[i], sizeof of[i], "%ux%ux%u", n[0], n[1], n[2]);
-        else if (n[1] > 1)
-            gpumbi_format(of[i], sizeof of[i], "%ux%u", n[0], n[1]);
-        else
-            gpumbi_format(of[i], sizeof of[i], "%u", n[0]);
-    }
-    gpumbi_format(node->label, sizeof node->label, "%.50s<<<%s, %s>>>", name ? name : "", of[0],
-                  of[1]);
-}
-
-#if defined(GPUMBI_NVIDIA)
-
-/* CUlaunchConfig and CUDA_KERNEL_NODE_PARAMS_v2 (cuda.h of CUDA 11.8 ... 13; before 12 the latter
- * ended with `extra`). */
-typedef struct gpumbi_driver_launch {
-    unsigned grid[3], block[3], shared_bytes;
-    void *stream, *attributes;
-    unsigned count;
-} gpumbi_driver_launch;
-typedef struct gpumbi_driver_node {
-    void *function;
-    unsigned grid[3], block[3], shared_bytes;
-    void *parameters, *extra, *kernel, *context, *later[8];
-} gpumbi_driver_node;
-
-#define GPUMBI_DRIVER_FUNCTIONS(X)                                                                 \
-    X(load, (void **module, const void *image, unsigned options, int *option, void **value),       \
-      "cuModuleLoadDataEx")                                                                        \
-    X(unload, (void *module), "cuModuleUnload")                                                    \
-    X(find, (void **function, void *module, const char *name), "cuModuleGetFunction")              \
-    X(launch,                                                                                      \
-      (void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned bytes, \
-       void *stream, void **parameters, void **extra),                                             \
-      "cuLaunchKernel")                                                                            \
-    X(launch_ex, (const gpumbi_driver_launch *, void *function, void **parameters, void **extra),  \
-      "cuLaunchKernelEx")                                                                          \
-    X(set, (void *function, int attribute, int value), "cuFuncSetAttribute")                       \
-    X(get, (int *value, int attribute, void *function), "cuFuncGetAttribute")                      \
-    X(blocks, (int *blocks, void *function, int block, size_t bytes),                              \
-      "cuOccupancyMaxActiveBlocksPerMultiprocessor")                                               \
-    X(name, (const char **name, void *function), "cuFuncGetName")                                  \
-    X(of_kernel, (void **function, void *kernel), "cuKernelGetFunction")                           \
-    X(nodes, (void *graph, void **node, size_t *count), "cuGraphGetNodes")                         \
-    X(type, (void *node, int *type), "cuGraphNodeGetType")                                         \
-    X(before, (void *node, void **before, size_t *count), "cuGraphNodeGetDependencies")            \
-    X(kernel, (void *node, gpumbi_driver_node *), "cuGraphKernelNodeGetParams_v2")                 \
-    X(kernel_old, (void *node, gpumbi_driver_node *), "cuGraphKernelNodeGetParams")
-
-static struct gpumbi_driver {
-    GPUMBI_DRIVER_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
-    int sought;
-} gpumbi_driver;
-
-static inline struct gpumbi_driver *gpumbi_the_driver(void)
-{
-    static const char *const library[] = {"libcuda.so.1", "libcuda.so", "nvcuda.dll", NULL};
-#define GPUMBI_DRIVER_SYMBOL(member, types, symbol)                                                \
-    {symbol, offsetof(struct gpumbi_driver, member)},
-    static const gpumbi_symbol table[] = {GPUMBI_DRIVER_FUNCTIONS(GPUMBI_DRIVER_SYMBOL){NULL, 0}};
-    if (!gpumbi_driver.sought++)
-        gpumbi_load(&gpumbi_driver, library, table);
-    return &gpumbi_driver;
-}
-
-static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
-                                  int optimization, char why[200])
-{
-    /* CU_JIT_ERROR_LOG_BUFFER and its size, _OPTIMIZATION_LEVEL, _MAX_REGISTERS */
-    int option[4] = {5, 6, 7, 0};
-    void *value[4] = {why, (void *)(uintptr_t)200, (void *)(uintptr_t)optimization,
-                      (void *)(uintptr_t)max_registers};
-    if (optimization < 0) {
-        option[2] = option[3];
-        value[2] = value[3];
-    }
-    const unsigned options = 2u + (optimization >= 0) + (max_registers > 0);
-    const struct gpumbi_driver *d = gpumbi_the_driver();
-    return d->load ? d->load(module, image, options, option, value)
-                   : (int)GPUMBI_RT(ErrorNotSupported);
-}
-
-static inline void gpumbi_dev_unload(void *module)
-{
-    (void)GPUMBI_CALL(gpumbi_the_driver(), unload, (module));
-}
-
-static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
-{
-    void *found = NULL;
-    const int error = gpumbi_the_driver()->find(&found, module, name);
-    *function = found;
-    return error;
-}
-
-static inline int gpumbi_driver_launches(const gpumbi_shape *shape, const gpumb_launch_config *how,
-                                         void *function, void **parameters, void *stream)
-{
-    const struct gpumbi_driver *d = gpumbi_the_driver();
-    gpumbi_driver_launch as;
-    memset(&as, 0, sizeof as);
-    for (int i = 0; i < 3; i++) {
-        as.grid[i] = (unsigned)shape->grid[i];
-        as.block[i] = (unsigned)shape->block[i];
-    }
-    as.shared_bytes = (unsigned)shape->shared_bytes;
-    as.stream = stream;
-    if (!how)
-        return d->launch(function, as.grid[0], as.grid[1], as.grid[2], as.block[0], as.block[1],
-                         as.block[2], as.shared_bytes, stream, parameters, NULL);
-#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
-    cudaLaunchAttribute attribute[4];
-    as.count = gpumbi_attributes(how, attribute);
-    as.attributes = attribute;
-    if (d->launch_ex)
-        return d->launch_ex(&as, function, parameters, NULL);
-#endif
-    return (int)GPUMBI_RT(ErrorNotSupported);
-}
-
-static inline int gpumbi_dev_launch_loaded(const gpumbi_shape *shape,
-                                           const gpumb_launch_config *how, const void *function,
-                                           void **parameters, void *stream)
-{
-    void *const f = (void *)(uintptr_t)function;
-    int error = gpumbi_driver_launches(shape, how, f, parameters, stream);
-    if (error && shape->shared_bytes && /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-        GPUMBI_CALL(gpumbi_the_driver(), set, (f, 8, (int)shape->shared_bytes)))
-        error = gpumbi_driver_launches(shape, how, f, parameters, stream);
-    return error;
-}
-
-static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes,
-                                    int *registers, double *occupancy)
-{
-    const struct gpumbi_driver *d = gpumbi_the_driver();
-    void *const f = (void *)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
-    if (!GPUMBI_CALL(d, get, (registers, 4, f)) || /* CU_FUNC_ATTRIBUTE_NUM_REGS */
-        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)) ||
-        GPUMBI_RT(GetDevice)(&ordinal))
-        return 1;
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
-    return 0;
-}
-
-static inline int gpumbi_graph_nodes(void *graph, void **node, size_t *count)
-{
-    return GPUMBI_CALL(gpumbi_the_driver(), nodes, (graph, node, count));
-}
-
-static inline int gpumbi_graph_type(void *node)
-{
-    int type = -1;
-    return GPUMBI_CALL(gpumbi_the_driver(), type, (node, &type)) ? type : -1;
-}
-
-static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
-{
-    return GPUMBI_CALL(gpumbi_the_driver(), before, (node, before, count));
-}
-
-/* A kernel's shape and name; of the first kernel the rest, too. */
-static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
-{
-    const struct gpumbi_driver *d = gpumbi_the_driver();
-    gpumbi_driver_node p;
-    const char *name = NULL;
-    memset(&p, 0, sizeof p);
-    if (!GPUMBI_CALL(d, kernel, (node, &p)) && !GPUMBI_CALL(d, kernel_old, (node, &p)))
-        return;
-    if (!p.function && p.kernel)
-        (void)GPUMBI_CALL(d, of_kernel, (&p.function, p.kernel));
-    if (p.function && GPUMBI_CALL(d, name, (&name, p.function)) && !nodes->name[0])
-        gpumbi_copy_line(nodes->name, sizeof nodes->name, name);
-    if (p.function && nodes->registers < 0)
-        gpumbi_dev_loaded(p.function, (int)(p.block[0] * p.block[1] * p.block[2]), p.shared_bytes,
-                          &nodes->registers, &nodes->occupancy);
-    gpumbi_label_kernel(is, name, p.grid, p.block);
-}
-
-#else
-
-static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
-                                  int optimization, char why[200])
-{
-    (void)max_registers, (void)optimization;
-    why[0] = 0;
-    return (int)hipModuleLoadData((hipModule_t *)module, image);
-}
-
-static inline void gpumbi_dev_unload(void *module)
-{
-    (void)hipModuleUnload((hipModule_t)module);
-}
-
-static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
-{
-    hipFunction_t found = NULL;
-    const int error = (int)hipModuleGetFunction(&found, (hipModule_t)module, name);
-    *function = found;
-    return error;
-}
-
-static inline int gpumbi_dev_launch_loaded(const gpumbi_shape *shape,
-                                           const gpumb_launch_config *how, const void *function,
-                                           void **parameters, void *stream)
-{
-    if (how)
-        return (int)hipErrorNotSupported;
-    return (int)hipModuleLaunchKernel((hipFunction_t)(uintptr_t)function, (unsigned)shape->grid[0],
-                                      (unsigned)shape->grid[1], (unsigned)shape->grid[2],
-                                      (unsigned)shape->block[0], (unsigned)shape->block[1],
-                                      (unsigned)shape->block[2], (unsigned)shape->shared_bytes,
-                                      (hipStream_t)stream, parameters, NULL);
-}
-
-static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes,
-                                    int *registers, double *occupancy)
-{
-    const hipFunction_t f = (hipFunction_t)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
-    if (hipFuncGetAttribute(registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, f) ||
-        hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, block,
-                                                           (size_t)shared_bytes) ||
-        hipGetDevice(&ordinal)) {
-        (void)hipGetLastError();
-        return 1;
-    }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
-    return 0;
-}
-
-static inline int gpumbi_graph_nodes(void *graph, void **node, size_t *count)
-{
-    return !hipGraphGetNodes((hipGraph_t)graph, (hipGraphNode_t *)node, count);
-}
-
-static inline int gpumbi_graph_type(void *node)
-{
-    hipGraphNodeType type;
-    return hipGraphNodeGetType((hipGraphNode_t)node, &type) ? -1 : (int)type;
-}
-
-static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
-{
-    return !hipGraphNodeGetDependencies((hipGraphNode_t)node, (hipGraphNode_t *)before, count);
-}
-
-/* Names of kernels can't be asked for. */
-static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
-{
-    /* on the heap: its constructor would be a symbol of ours */
-    hipKernelNodeParams *p = (hipKernelNodeParams *)calloc(1, sizeof *p);
-    (void)nodes;
-    if (p && !hipGraphKernelNodeGetParams((hipGraphNode_t)node, p)) {
-        const unsigned grid[3] = {p->gridDim.x, p->gridDim.y, p->gridDim.z};
-        const unsigned block[3] = {p->blockDim.x, p->blockDim.y, p->blockDim.z};
-        gpumbi_label_kernel(is, NULL, grid, block);
-    }
-    free(p);
-}
-
-#endif
-
-/* How many nodes lead to each, in as many steps as the longest way takes. */
-static inline void gpumbi_graph_levels(void *const *handle, gpumbi_node *node, size_t count)
-{
-    void *before[64];
-    for (int changed = 1; changed;) {
-        changed = 0;
-        for (size_t i = 0; i < count; i++) {
-            size_t n = sizeof before / sizeof before[0];
-            if (!gpumbi_graph_before(handle[i], NULL, &n) || n > sizeof before / sizeof before[0] ||
-                !n || !gpumbi_graph_before(handle[i], before, &n))
-                continue;
-            for (size_t k = 0; k < n; k++)
-                for (size_t j = 0; j < count; j++) {
-                    const int depth = node[j].depth + !node[i].type;
-                    if (handle[j] != before[k])
-                        continue;
-                    changed |= node[i].level <= node[j].level || node[i].depth < depth;
-                    node[i].level =
-                        node[i].level > node[j].level ? node[i].level : node[j].level + 1;
-                    node[i].depth = node[i].depth > depth ? node[i].depth : depth;
-                }
-        }
-    }
-}
-
-/* In the order in which they can run; equal ones behind each other once, with their number. */
-static inline void gpumbi_graph_text(const gpumbi_node *node, size_t count, gpumbi_nodes *nodes)
-{
-    const gpumbi_node *last = NULL;
-    size_t at = 0, end = 0, equal = 0; /* where the number of `last` goes, and what comes then */
-    for (size_t k = 0, level = 1; k < count; level++)
-        for (size_t i = 0; i < count; i++) {
-            char text[120];
-            if (node[i].level != (int)level)
-                continue;
-            k++;
-            if (last && !strcmp(last->label, node[i].label)) {
-                gpumbi_format(text, sizeof text, " x%llu", (unsigned long long)++equal);
-            } else {
-                gpumbi_format(text, sizeof text, "%s%s", last ? "; " : "", node[i].label);
-                at = end;
-                equal = 1;
-            }
-            if (at + strlen(text) + 5 > sizeof nodes->text) {
-                gpumbi_copy_text(nodes->text + at, sizeof nodes->text - at, " ...");
-                return;
-            }
-            gpumbi_copy_text(nodes->text + at, sizeof nodes->text - at, text);
-            end = at + strlen(text);
-            at = equal > 1 ? at : end;
-            last = &node[i];
-        }
-}
-
-static inline void gpumbi_dev_nodes(void *graph, size_t count, gpumbi_nodes *nodes)
-{
-    void **handle = count <= GPUMBI_NODES ? (void **)calloc(count + 1, sizeof *handle) : NULL;
-    gpumbi_node *node = handle ? (gpumbi_node *)calloc(count + 1, sizeof *node) : NULL;
-    memset(nodes, 0, sizeof *nodes);
-    nodes->registers = nodes->kernels = -1;
-    nodes->occupancy = -1;
-    if (node && gpumbi_graph_nodes(graph, handle, &count)) {
-        nodes->kernels = 0;
-        for (size_t i = 0; i < count; i++) {
-            const int type = gpumbi_graph_type(handle[i]);
-            const int known = type >= 0 && type < (int)(sizeof gpumbi_node_type / sizeof(char *));
-            node[i].type = type;
-            node[i].level = 1;
-            node[i].depth = !type;
-            nodes->kernels += !type;
-            gpumbi_copy_text(node[i].label, sizeof node[i].label,
-                             known ? gpumbi_node_type[type] : "other");
-            if (!type)
-                gpumbi_graph_kernel(handle[i], &node[i], nodes);
-        }
-        gpumbi_graph_levels(handle, node, count);
-        for (size_t i = 0; i < count; i++)
-            nodes->depth = nodes->depth > node[i].depth ? nodes->depth : node[i].depth;
-        gpumbi_graph_text(node, count, nodes);
-    }
-    free(node);
-    free(handle);
-}
-
-#endif
-
-static inline int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_nodes *nodes)
-{
-    GPUMBI_RT(Graph_t) captured = NULL;
-    GPUMBI_RT(GraphExec_t) ready = NULL;
-    size_t count = 0;
-    gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
-    if (!error)
-        error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &count);
-    if (!error && count && graph)
-        error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
-#if defined(GPUMBI_MODULES)
-    if (!error && nodes)
-        gpumbi_dev_nodes(captured, count, nodes);
-#else
-    (void)nodes;
-#endif
-    if (captured)
-        (void)GPUMBI_RT(GraphDestroy)(captured);
-    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
-    if (graph)
-        *graph = ready;
-    return (int)error;
-}
 
 /* `how`: with its clusters and more; NULL: a plain launch. */
 static inline gpumbi_rt_error gpumbi_rt_launch(const gpumbi_shape *shape,
@@ -6346,6 +5919,32 @@ static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
     if (e == GPUMBI_RT(ErrorNoDevice) || e == GPUMBI_RT(ErrorInsufficientDriver))
         return look;
     return GPUMBI_RT(GetErrorString)(e);
+}
+
+/* ---- libraries ---------------------------------------------------------------------------------
+ * The vendors' own, opened where they are installed, and never closed. Their functions are declared
+ * here by the types of the vendor's header, enums as int; all return 0 when they succeed. */
+
+typedef struct gpumbi_symbol {
+    const char *name;
+    size_t at; /* offset of the pointer to it */
+} gpumbi_symbol;
+
+#define GPUMBI_SYMBOL_MEMBER(member, types, symbol) int(*member) types;
+
+/* A call that succeeded, of a function that is there. */
+#define GPUMBI_CALL(from, member, arguments) ((from)->member && !(from)->member arguments)
+
+/* Opens the first of the libraries that is there. What it lacks becomes NULL. Both lists end with
+ * NULL. */
+static inline int gpumbi_load(void *into, const char *const *library, const gpumbi_symbol *symbol)
+{
+    void *opened = NULL;
+    for (; *library && !opened; library++)
+        opened = gpumbi_library_open(*library);
+    for (; symbol->name && opened; symbol++)
+        gpumbi_library_find(opened, symbol->name, (char *)into + symbol->at);
+    return opened != NULL;
 }
 
 /* ---- sensors -----------------------------------------------------------------------------------
@@ -7196,6 +6795,407 @@ static inline void gpumbi_dev_unmark(int names)
 #else
     (void)GPUMBI_CALL(r, stop, (0));
 #endif
+}
+
+/* ---- the driver --------------------------------------------------------------------------------
+ * Code from elsewhere, and what graphs hold: a runtime knows the kernels alone that were linked
+ * with it. NVIDIA's is opened like the other libraries, AMD's is part of the runtime. Owns
+ * gpumbi_driver, one for the process. */
+
+#if defined(GPUMBI_MODULES)
+
+/* A node of a graph. Its types have the same numbers in both drivers. */
+static const char *const gpumbi_node_type[] = {
+    "kernel",       "memcpy", "memset",        "host",          "graph", "empty",
+    "event's wait", "event",  "signal's send", "signal's wait", "alloc", "free"};
+typedef struct gpumbi_node {
+    int type, level, depth; /* how many nodes, and how many kernels, end with it */
+    char label[96];
+} gpumbi_node;
+enum { GPUMBI_NODES = 1024 }; /* of more nothing is told */
+
+/* "add<<<128, 256>>>", "<<<8x8, 16x16>>>" */
+static inline void gpumbi_label_kernel(gpumbi_node *node, const char *name, const unsigned grid[3],
+                                       const unsigned block[3])
+{
+    char of[2][40];
+    for (int i = 0; i < 2; i++) {
+        const unsigned *n = i ? block : grid;
+        if (n[2] > 1)
+            gpumbi_format(of[i], sizeof of[i], "%ux%ux%u", n[0], n[1], n[2]);
+        else if (n[1] > 1)
+            gpumbi_format(of[i], sizeof of[i], "%ux%u", n[0], n[1]);
+        else
+            gpumbi_format(of[i], sizeof of[i], "%u", n[0]);
+    }
+    gpumbi_format(node->label, sizeof node->label, "%.50s<<<%s, %s>>>", name ? name : "", of[0],
+                  of[1]);
+}
+
+#if defined(GPUMBI_NVIDIA)
+
+/* CUlaunchConfig and CUDA_KERNEL_NODE_PARAMS_v2 (cuda.h of CUDA 11.8 ... 13; before 12 the latter
+ * ended with `extra`). */
+typedef struct gpumbi_driver_launch {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream, *attributes;
+    unsigned count;
+} gpumbi_driver_launch;
+typedef struct gpumbi_driver_node {
+    void *function;
+    unsigned grid[3], block[3], shared_bytes;
+    void *parameters, *extra, *kernel, *context, *later[8];
+} gpumbi_driver_node;
+
+#define GPUMBI_DRIVER_FUNCTIONS(X)                                                                 \
+    X(load, (void **module, const void *image, unsigned options, int *option, void **value),       \
+      "cuModuleLoadDataEx")                                                                        \
+    X(unload, (void *module), "cuModuleUnload")                                                    \
+    X(find, (void **function, void *module, const char *name), "cuModuleGetFunction")              \
+    X(launch,                                                                                      \
+      (void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned bytes, \
+       void *stream, void **parameters, void **extra),                                             \
+      "cuLaunchKernel")                                                                            \
+    X(launch_ex, (const gpumbi_driver_launch *, void *function, void **parameters, void **extra),  \
+      "cuLaunchKernelEx")                                                                          \
+    X(set, (void *function, int attribute, int value), "cuFuncSetAttribute")                       \
+    X(get, (int *value, int attribute, void *function), "cuFuncGetAttribute")                      \
+    X(blocks, (int *blocks, void *function, int block, size_t bytes),                              \
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor")                                               \
+    X(name, (const char **name, void *function), "cuFuncGetName")                                  \
+    X(of_kernel, (void **function, void *kernel), "cuKernelGetFunction")                           \
+    X(nodes, (void *graph, void **node, size_t *count), "cuGraphGetNodes")                         \
+    X(type, (void *node, int *type), "cuGraphNodeGetType")                                         \
+    X(before, (void *node, void **before, size_t *count), "cuGraphNodeGetDependencies")            \
+    X(kernel, (void *node, gpumbi_driver_node *), "cuGraphKernelNodeGetParams_v2")                 \
+    X(kernel_old, (void *node, gpumbi_driver_node *), "cuGraphKernelNodeGetParams")
+
+static struct gpumbi_driver {
+    GPUMBI_DRIVER_FUNCTIONS(GPUMBI_SYMBOL_MEMBER)
+    int sought;
+} gpumbi_driver;
+
+static inline struct gpumbi_driver *gpumbi_the_driver(void)
+{
+    static const char *const library[] = {"libcuda.so.1", "libcuda.so", "nvcuda.dll", NULL};
+#define GPUMBI_DRIVER_SYMBOL(member, types, symbol)                                                \
+    {symbol, offsetof(struct gpumbi_driver, member)},
+    static const gpumbi_symbol table[] = {GPUMBI_DRIVER_FUNCTIONS(GPUMBI_DRIVER_SYMBOL){NULL, 0}};
+    if (!gpumbi_driver.sought++)
+        gpumbi_load(&gpumbi_driver, library, table);
+    return &gpumbi_driver;
+}
+
+static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
+                                  int optimization, char why[200])
+{
+    /* CU_JIT_ERROR_LOG_BUFFER and its size, _OPTIMIZATION_LEVEL, _MAX_REGISTERS */
+    int option[4] = {5, 6, 7, 0};
+    void *value[4] = {why, (void *)(uintptr_t)200, (void *)(uintptr_t)optimization,
+                      (void *)(uintptr_t)max_registers};
+    if (optimization < 0) {
+        option[2] = option[3];
+        value[2] = value[3];
+    }
+    const unsigned options = 2u + (optimization >= 0) + (max_registers > 0);
+    const struct gpumbi_driver *d = gpumbi_the_driver();
+    return d->load ? d->load(module, image, options, option, value)
+                   : (int)GPUMBI_RT(ErrorNotSupported);
+}
+
+static inline void gpumbi_dev_unload(void *module)
+{
+    (void)GPUMBI_CALL(gpumbi_the_driver(), unload, (module));
+}
+
+static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
+{
+    void *found = NULL;
+    const int error = gpumbi_the_driver()->find(&found, module, name);
+    *function = found;
+    return error;
+}
+
+static inline int gpumbi_driver_launches(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                                         void *function, void **parameters, void *stream)
+{
+    const struct gpumbi_driver *d = gpumbi_the_driver();
+    gpumbi_driver_launch as;
+    memset(&as, 0, sizeof as);
+    for (int i = 0; i < 3; i++) {
+        as.grid[i] = (unsigned)shape->grid[i];
+        as.block[i] = (unsigned)shape->block[i];
+    }
+    as.shared_bytes = (unsigned)shape->shared_bytes;
+    as.stream = stream;
+    if (!how)
+        return d->launch(function, as.grid[0], as.grid[1], as.grid[2], as.block[0], as.block[1],
+                         as.block[2], as.shared_bytes, stream, parameters, NULL);
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
+    cudaLaunchAttribute attribute[4];
+    as.count = gpumbi_attributes(how, attribute);
+    as.attributes = attribute;
+    if (d->launch_ex)
+        return d->launch_ex(&as, function, parameters, NULL);
+#endif
+    return (int)GPUMBI_RT(ErrorNotSupported);
+}
+
+static inline int gpumbi_dev_launch_loaded(const gpumbi_shape *shape,
+                                           const gpumb_launch_config *how, const void *function,
+                                           void **parameters, void *stream)
+{
+    void *const f = (void *)(uintptr_t)function;
+    int error = gpumbi_driver_launches(shape, how, f, parameters, stream);
+    if (error && shape->shared_bytes && /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+        GPUMBI_CALL(gpumbi_the_driver(), set, (f, 8, (int)shape->shared_bytes)))
+        error = gpumbi_driver_launches(shape, how, f, parameters, stream);
+    return error;
+}
+
+static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes,
+                                    int *registers, double *occupancy)
+{
+    const struct gpumbi_driver *d = gpumbi_the_driver();
+    void *const f = (void *)(uintptr_t)function;
+    int blocks = 0, ordinal = 0;
+    if (!GPUMBI_CALL(d, get, (registers, 4, f)) || /* CU_FUNC_ATTRIBUTE_NUM_REGS */
+        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)) ||
+        GPUMBI_RT(GetDevice)(&ordinal))
+        return 1;
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    return 0;
+}
+
+static inline int gpumbi_graph_nodes(void *graph, void **node, size_t *count)
+{
+    return GPUMBI_CALL(gpumbi_the_driver(), nodes, (graph, node, count));
+}
+
+static inline int gpumbi_graph_type(void *node)
+{
+    int type = -1;
+    return GPUMBI_CALL(gpumbi_the_driver(), type, (node, &type)) ? type : -1;
+}
+
+static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
+{
+    return GPUMBI_CALL(gpumbi_the_driver(), before, (node, before, count));
+}
+
+/* A kernel's shape and name; of the first kernel the rest, too. */
+static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
+{
+    const struct gpumbi_driver *d = gpumbi_the_driver();
+    gpumbi_driver_node p;
+    const char *name = NULL;
+    memset(&p, 0, sizeof p);
+    if (!GPUMBI_CALL(d, kernel, (node, &p)) && !GPUMBI_CALL(d, kernel_old, (node, &p)))
+        return;
+    if (!p.function && p.kernel)
+        (void)GPUMBI_CALL(d, of_kernel, (&p.function, p.kernel));
+    if (p.function && GPUMBI_CALL(d, name, (&name, p.function)) && !nodes->name[0])
+        gpumbi_copy_line(nodes->name, sizeof nodes->name, name);
+    if (p.function && nodes->registers < 0)
+        gpumbi_dev_loaded(p.function, (int)(p.block[0] * p.block[1] * p.block[2]), p.shared_bytes,
+                          &nodes->registers, &nodes->occupancy);
+    gpumbi_label_kernel(is, name, p.grid, p.block);
+}
+
+#else
+
+static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
+                                  int optimization, char why[200])
+{
+    (void)max_registers, (void)optimization;
+    why[0] = 0;
+    return (int)hipModuleLoadData((hipModule_t *)module, image);
+}
+
+static inline void gpumbi_dev_unload(void *module)
+{
+    (void)hipModuleUnload((hipModule_t)module);
+}
+
+static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
+{
+    hipFunction_t found = NULL;
+    const int error = (int)hipModuleGetFunction(&found, (hipModule_t)module, name);
+    *function = found;
+    return error;
+}
+
+static inline int gpumbi_dev_launch_loaded(const gpumbi_shape *shape,
+                                           const gpumb_launch_config *how, const void *function,
+                                           void **parameters, void *stream)
+{
+    if (how)
+        return (int)hipErrorNotSupported;
+    return (int)hipModuleLaunchKernel((hipFunction_t)(uintptr_t)function, (unsigned)shape->grid[0],
+                                      (unsigned)shape->grid[1], (unsigned)shape->grid[2],
+                                      (unsigned)shape->block[0], (unsigned)shape->block[1],
+                                      (unsigned)shape->block[2], (unsigned)shape->shared_bytes,
+                                      (hipStream_t)stream, parameters, NULL);
+}
+
+static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes,
+                                    int *registers, double *occupancy)
+{
+    const hipFunction_t f = (hipFunction_t)(uintptr_t)function;
+    int blocks = 0, ordinal = 0;
+    if (hipFuncGetAttribute(registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, f) ||
+        hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, block,
+                                                           (size_t)shared_bytes) ||
+        hipGetDevice(&ordinal)) {
+        (void)hipGetLastError();
+        return 1;
+    }
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    return 0;
+}
+
+static inline int gpumbi_graph_nodes(void *graph, void **node, size_t *count)
+{
+    return !hipGraphGetNodes((hipGraph_t)graph, (hipGraphNode_t *)node, count);
+}
+
+static inline int gpumbi_graph_type(void *node)
+{
+    hipGraphNodeType type;
+    return hipGraphNodeGetType((hipGraphNode_t)node, &type) ? -1 : (int)type;
+}
+
+static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
+{
+    return !hipGraphNodeGetDependencies((hipGraphNode_t)node, (hipGraphNode_t *)before, count);
+}
+
+/* Names of kernels can't be asked for. */
+static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
+{
+    /* on the heap: its constructor would be a symbol of ours */
+    hipKernelNodeParams *p = (hipKernelNodeParams *)calloc(1, sizeof *p);
+    (void)nodes;
+    if (p && !hipGraphKernelNodeGetParams((hipGraphNode_t)node, p)) {
+        const unsigned grid[3] = {p->gridDim.x, p->gridDim.y, p->gridDim.z};
+        const unsigned block[3] = {p->blockDim.x, p->blockDim.y, p->blockDim.z};
+        gpumbi_label_kernel(is, NULL, grid, block);
+    }
+    free(p);
+}
+
+#endif
+
+/* How many nodes lead to each, in as many steps as the longest way takes. */
+static inline void gpumbi_graph_levels(void *const *handle, gpumbi_node *node, size_t count)
+{
+    void *before[64];
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = 0; i < count; i++) {
+            size_t n = sizeof before / sizeof before[0];
+            if (!gpumbi_graph_before(handle[i], NULL, &n) || n > sizeof before / sizeof before[0] ||
+                !n || !gpumbi_graph_before(handle[i], before, &n))
+                continue;
+            for (size_t k = 0; k < n; k++)
+                for (size_t j = 0; j < count; j++) {
+                    const int depth = node[j].depth + !node[i].type;
+                    if (handle[j] != before[k])
+                        continue;
+                    changed |= node[i].level <= node[j].level || node[i].depth < depth;
+                    node[i].level =
+                        node[i].level > node[j].level ? node[i].level : node[j].level + 1;
+                    node[i].depth = node[i].depth > depth ? node[i].depth : depth;
+                }
+        }
+    }
+}
+
+/* In the order in which they can run; equal ones behind each other once, with their number. */
+static inline void gpumbi_graph_text(const gpumbi_node *node, size_t count, gpumbi_nodes *nodes)
+{
+    const gpumbi_node *last = NULL;
+    size_t at = 0, end = 0, equal = 0; /* where the number of `last` goes, and what comes then */
+    for (size_t k = 0, level = 1; k < count; level++)
+        for (size_t i = 0; i < count; i++) {
+            char text[120];
+            if (node[i].level != (int)level)
+                continue;
+            k++;
+            if (last && !strcmp(last->label, node[i].label)) {
+                gpumbi_format(text, sizeof text, " x%llu", (unsigned long long)++equal);
+            } else {
+                gpumbi_format(text, sizeof text, "%s%s", last ? "; " : "", node[i].label);
+                at = end;
+                equal = 1;
+            }
+            if (at + strlen(text) + 5 > sizeof nodes->text) {
+                gpumbi_copy_text(nodes->text + at, sizeof nodes->text - at, " ...");
+                return;
+            }
+            gpumbi_copy_text(nodes->text + at, sizeof nodes->text - at, text);
+            end = at + strlen(text);
+            at = equal > 1 ? at : end;
+            last = &node[i];
+        }
+}
+
+static inline void gpumbi_dev_nodes(void *graph, size_t count, gpumbi_nodes *nodes)
+{
+    void **handle = count <= GPUMBI_NODES ? (void **)calloc(count + 1, sizeof *handle) : NULL;
+    gpumbi_node *node = handle ? (gpumbi_node *)calloc(count + 1, sizeof *node) : NULL;
+    memset(nodes, 0, sizeof *nodes);
+    nodes->registers = nodes->kernels = -1;
+    nodes->occupancy = -1;
+    if (node && gpumbi_graph_nodes(graph, handle, &count)) {
+        nodes->kernels = 0;
+        for (size_t i = 0; i < count; i++) {
+            const int type = gpumbi_graph_type(handle[i]);
+            const int known = type >= 0 && type < (int)(sizeof gpumbi_node_type / sizeof(char *));
+            node[i].type = type;
+            node[i].level = 1;
+            node[i].depth = !type;
+            nodes->kernels += !type;
+            gpumbi_copy_text(node[i].label, sizeof node[i].label,
+                             known ? gpumbi_node_type[type] : "other");
+            if (!type)
+                gpumbi_graph_kernel(handle[i], &node[i], nodes);
+        }
+        gpumbi_graph_levels(handle, node, count);
+        for (size_t i = 0; i < count; i++)
+            nodes->depth = nodes->depth > node[i].depth ? nodes->depth : node[i].depth;
+        gpumbi_graph_text(node, count, nodes);
+    }
+    free(node);
+    free(handle);
+}
+
+#endif
+
+static inline int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_nodes *nodes)
+{
+    GPUMBI_RT(Graph_t) captured = NULL;
+    GPUMBI_RT(GraphExec_t) ready = NULL;
+    size_t count = 0;
+    gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
+    if (!error)
+        error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &count);
+    if (!error && count && graph)
+        error = GPUMBI_RT(GraphInstantiateWithFlags)(&ready, captured, 0);
+#if defined(GPUMBI_MODULES)
+    if (!error && nodes)
+        gpumbi_dev_nodes(captured, count, nodes);
+#else
+    (void)nodes;
+#endif
+    if (captured)
+        (void)GPUMBI_RT(GraphDestroy)(captured);
+    (void)GPUMBI_RT(GetLastError)(); /* an invalid capture reports itself more than once */
+    if (graph)
+        *graph = ready;
+    return (int)error;
 }
 
 #else
@@ -9049,9 +9049,11 @@ GPUMBI_SHARED_CODE static inline uint64_t gpumbi_secret_word(const gpumbi_cipher
                                                              uint64_t seed, uint64_t i)
 {
     uint32_t x[16];
-    const unsigned j = (unsigned)(i / 32 % 8);
+    uint64_t word = 0;
     gpumbi_cipher(key, seed, i / 256 * 32 + i % 32, x);
-    return gpumbi_as_kind(kind, x[2 * j] | (uint64_t)x[2 * j + 1] << 32);
+    for (unsigned j = 0; j < 8; j++) /* not x[i / 32 % 8 ...], which keeps x out of registers */
+        word = j == i / 32 % 8 ? x[2 * j] | (uint64_t)x[2 * j + 1] << 32 : word;
+    return gpumbi_as_kind(kind, word);
 }
 
 #if !defined(GPUMB_BACKEND_CPU) && !defined(GPUMBI_DEVICE_PASS)

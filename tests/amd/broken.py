@@ -164,11 +164,23 @@ BROKEN = [
         [("atomicAdd(&sums[blockIdx.x % GPUMBI_SUMS], sum);", "sums[blockIdx.x] += sum;")],
     ),
     (
+        "a cipher of six rounds",
+        "gfx90a",
+        "secret",
+        "",
+        [("for (int two = 0; two < 4; two++)", "for (int two = 0; two < 3; two++)")],
+    ),
+    (
         "words at any address",
         "gfx90a",
         "fill",
         "",
-        [("(uintptr_t)to % 8 ? 0 : bytes / 8;", "bytes / 8;")],
+        [
+            (
+                "uint64_t seed)\n{\n    const uint64_t words = (uintptr_t)to % 8 ? 0 : bytes / 8;",
+                "uint64_t seed)\n{\n    const uint64_t words = bytes / 8;",
+            )
+        ],
     ),
     (
         "an element too many",

@@ -55,13 +55,9 @@ static int blocks_for(size_t n, int block)
 
 /* ---- fill, compare, check -------------------------------------------------------------------- */
 
-/* splitmix64 (Steele, Lea & Flood 2014), and floats from its upper bits */
-static u64 filled_word(int kind, u64 seed, u64 i)
+/* Floats from the upper bits */
+static u64 as_kind(int kind, u64 z)
 {
-    u64 z = seed + (i + 1) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    z ^= z >> 31;
     const auto single = [](u32 x) {
         return bits<u32>(static_cast<float>(x >> 9) / 4194304.0f - 1.0f);
     };
@@ -71,6 +67,47 @@ static u64 filled_word(int kind, u64 seed, u64 i)
     if (kind == GPUMB_FILL_F64)
         return bits<u64>(static_cast<double>(z >> 12) / 2251799813685248.0 - 1.0);
     return z;
+}
+
+/* splitmix64 (Steele, Lea & Flood 2014) */
+static u64 filled_word(int kind, u64 seed, u64 i)
+{
+    u64 z = seed + (i + 1) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return as_kind(kind, z ^ z >> 31);
+}
+
+/* ChaCha with 8 rounds (Bernstein 2008): key, number of the block, nonce. Words of 64 bits of 32
+ * blocks take turns. */
+struct Key {
+    u32 word[8], is_set;
+};
+
+static u64 secret_word(const Key &key, int kind, u64 seed, u64 i)
+{
+    static const int way[8][4] = {{0, 4, 8, 12},  {1, 5, 9, 13},  {2, 6, 10, 14}, {3, 7, 11, 15},
+                                  {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13},  {3, 4, 9, 14}};
+    static const unsigned turns[4] = {16, 12, 8, 7};
+    const u64 block = i / 256 * 32 + i % 32;
+    u32 first[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}, x[16];
+    std::copy(key.word, key.word + 8, first + 4);
+    first[12] = static_cast<u32>(block);
+    first[13] = static_cast<u32>(block >> 32);
+    first[14] = static_cast<u32>(seed);
+    first[15] = static_cast<u32>(seed >> 32);
+    std::copy(first, first + 16, x);
+    for (int round = 0; round < 8; round++)
+        for (int q = 0; q < 4; q++)
+            for (int step = 0; step < 4; step++) {
+                const int *at = way[round % 2 * 4 + q];
+                u32 &sum = x[at[step % 2 * 2]], &turned = x[at[step % 2 ? 1 : 3]];
+                sum += x[at[step % 2 ? 3 : 1]];
+                turned ^= sum;
+                turned = turned << turns[step] | turned >> (32 - turns[step]);
+            }
+    const u64 j = i / 32 % 8 * 2;
+    return as_kind(kind, (x[j] + first[j]) | static_cast<u64>(x[j + 1] + first[j + 1]) << 32);
 }
 
 static void fill_family()
@@ -87,6 +124,27 @@ static void fill_family()
                         static_cast<u8>(filled_word(kind, seed, b / 8) >> b % 8 * 8);
                 machine.launch("gpumbi_bytes_kernel", g.blocks, 1, g.block, 0, to.address + shift,
                                u64(), static_cast<u64>(n), kind, seed, u64());
+                CHECK(to.bytes == expected);
+            });
+}
+
+static void secret_family()
+{
+    for (size_t n : sizes)
+        for (int kind : {GPUMB_FILL_BITS, GPUMB_FILL_F32, GPUMB_FILL_F64})
+            attempt(text("secret, %zu bytes, kind %d", n, kind), [&] {
+                const Grid g;
+                const u64 seed = randomly(), shift = below(4) ? 0 : 3;
+                Key key = {{}, 1};
+                for (u32 &w : key.word)
+                    w = static_cast<u32>(randomly());
+                Buffer &to = machine.buffer(n + shift);
+                std::vector<u8> expected = to.bytes;
+                for (size_t b = 0; b < n; b++)
+                    expected[shift + b] =
+                        static_cast<u8>(secret_word(key, kind, seed, b / 8) >> b % 8 * 8);
+                machine.launch("gpumbi_secret_kernel", g.blocks, 1, g.block, 0, to.address + shift,
+                               static_cast<u64>(n), kind, seed, key);
                 CHECK(to.bytes == expected);
             });
 }
@@ -575,6 +633,7 @@ int main(int count, char **argument)
 {
     const std::vector<std::pair<std::string, std::function<void()>>> families = {
         {"fill", fill_family},
+        {"secret", secret_family},
         {"compare", compare_family},
         {"check", check_family},
         {"copy", copy_family},

@@ -321,7 +321,7 @@ struct Machine {
   private:
     template <class T> static void pack(std::vector<u8> &packed, T value)
     {
-        packed.resize((packed.size() + sizeof value - 1) / sizeof value * sizeof value);
+        packed.resize((packed.size() + alignof(T) - 1) / alignof(T) * alignof(T));
         const u8 *from = reinterpret_cast<const u8 *>(&value);
         packed.insert(packed.end(), from, from + sizeof value);
     }
