@@ -77,9 +77,11 @@ awk '
         name = substr($0, RSTART, RLENGTH - 1)
         asked = name ~ /_(z?copy|subdomains|(check_)?strided|reduc[a-z_]*|nbody[a-z_]*)$/ &&
             name !~ /check_copy|_form$/ || name ~ /check_(reduction|nbody)/
+        loads = name ~ /^gpumb_(load|load_image|function)$/
         if (asked) print "#ifdef ALL_KERNELS"
+        if (loads) print "#if !defined(GPUMB_STATIC) || defined(GPUMB_MODULES)"
         print "    (any_function)" name ","
-        if (asked) print "#endif"
+        if (asked || loads) print "#endif"
     }' gpumb.h >>$dir/use.c
 cat >>$dir/use.c <<'END'
 };
@@ -239,8 +241,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
             '-O2 -DSYSTEM_FIRST') add "$try $only -c $dir/use.c" ;;
             *) add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out" ;;
             esac
-            for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING' '-DGPUMB_NO_KERNELS' \
-                '-DALL_KERNELS'; do
+            for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING -DGPUMB_MODULES -DGPUMB_STRICT' \
+                '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
                 add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done
