@@ -1906,11 +1906,12 @@ struct gpumbi_extent {
     {
         static_assert(Type(1) / Type(2) == Type(0), "a launch extent is a dim3 or an integer");
     }
-    template <class X, class Y> GPUMBI_INLINE gpumbi_extent(X x, Y y) : gpumbi_extent(x, y, 1)
+    template <class Width, class Height>
+    GPUMBI_INLINE gpumbi_extent(Width x, Height y) : gpumbi_extent(x, y, 1)
     {
     }
-    template <class X, class Y, class Z>
-    GPUMBI_INLINE gpumbi_extent(X x, Y y, Z z)
+    template <class Width, class Height, class Depth>
+    GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z)
         : n{static_cast<uint64_t>(x), static_cast<uint64_t>(y), static_cast<uint64_t>(z)}
     {
     }
