@@ -8782,9 +8782,11 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
     const int fd = gpumbi_open(path, O_RDONLY, 0);
     const int64_t bytes = fd >= 0 && !gpumbi_fstat(fd, &about) ? (int64_t)about.st_size : -1;
     char *image = bytes > 0 ? (char *)gpumbi_allocate(g, (size_t)bytes) : NULL;
-    int64_t length = 0, got = 1;
-    for (; image && got > 0 && length<bytes; length += got> 0 ? got : 0)
+    int64_t length = 0, got = image ? 1 : 0;
+    while (got > 0 && length != bytes) {
         got = gpumbi_read(fd, image + length, (size_t)(bytes - length));
+        length += got > 0 ? got : 0;
+    }
     if (image && length == bytes)
         m = gpumb_load_image(g, image, (uint64_t)bytes, 0, -1);
     else if (!*gpumbi_trouble(g))
@@ -10406,7 +10408,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     const int launch_error = gpumbi_dev_last_error();
 #if defined(GPUMBI_MODULES)
     gpumbi_nodes nodes;
-    int error = gpumbi_dev_capture_end(g->stream, NULL, &nodes);
+    const int asked = !s->look.count && !s->look.found; /* once: asking takes time */
+    int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
 #else
     int error = gpumbi_dev_capture_end(g->stream, NULL, NULL);
 #endif
@@ -10415,7 +10418,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         return;
     }
 #if defined(GPUMBI_MODULES)
-    gpumbi_note_nodes(s, &nodes);
+    if (asked)
+        gpumbi_note_nodes(s, &nodes);
 #endif
     gpumbi_look(g, with_s);
     error = gpumbi_dev_capture_begin(g->stream);
