@@ -1142,7 +1142,7 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
 
 /* A kernel in it, for gpumb_launch(), by its name there: of a C++ kernel that is not extern "C" the
  * mangled one. Where it has none of this name, NULL, and the reason names those that it has. */
-GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *module, const char *name);
+GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name);
 
 #endif
 
@@ -8797,12 +8797,12 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
     return m;
 }
 
-GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *module, const char *name)
+GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) || !module)
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) || !from)
         return NULL; /* there is a reason already */
     const gpumb_module *m = g->code.modules;
-    while (m && m != module)
+    while (m && m != from)
         m = m->next;
     if (!m)
         gpumb_skip(g, "gpumb_function: it is no module of this context");
@@ -8810,15 +8810,15 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *module, const char 
         gpumbi_null(g, "gpumb_function");
     gpumbi_function *f =
         m && name ? (gpumbi_function *)gpumbi_allocate(g, sizeof *f) : (gpumbi_function *)NULL;
-    if (f && !gpumbi_dev_find(&f->found, module->loaded, name)) {
-        f->next = module->functions;
-        module->functions = f;
+    if (f && !gpumbi_dev_find(&f->found, from->loaded, name)) {
+        f->next = from->functions;
+        from->functions = f;
         return f;
     }
     if (f)
         gpumb_skip(g, "no kernel %.60s in this module%s%.80s%s", name,
-                   module->names[0] ? ", only " : "", module->names,
-                   strlen(module->names) > 80 ? " ..." : "");
+                   from->names[0] ? ", only " : "", from->names,
+                   strlen(from->names) > 80 ? " ..." : "");
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(f);
     return NULL;
@@ -10421,7 +10421,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     if (asked)
         gpumbi_note_nodes(s, &nodes);
 #endif
-    gpumbi_look(g, with_s);
+    if (gpumbi_look(g, with_s) <= 0)
+        return; /* the region is skipped */
     error = gpumbi_dev_capture_begin(g->stream);
     if (!error) {
         gpumbi_launch_empty(1, 32);
@@ -10431,7 +10432,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_give_up_graphs(g, s, error, "");
         return;
     }
-    gpumbi_look(g, without_s);
+    if (gpumbi_look(g, without_s) <= 0)
+        return;
     s->look.wait_s[s->look.count][0] = with_s[0];
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
