@@ -5869,24 +5869,33 @@ static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launc
     return (int)error;
 }
 
+/* What so many blocks take of the threads that a multiprocessor can have at once; -1: unknown. */
+static inline double gpumbi_rt_occupancy(int blocks, int block)
+{
+    int ordinal = 0;
+    if (GPUMBI_RT(GetDevice)(&ordinal)) {
+        (void)GPUMBI_RT(GetLastError)();
+        return -1;
+    }
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    return threads > 0 ? (double)blocks * block / threads : -1;
+}
+
 static inline int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
                                     int *registers, double *occupancy)
 {
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     GPUMBI_RT(FuncAttributes) attributes;
     gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
     if (!error)
         error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
                                                                      (size_t)shared_bytes);
-    if (!error)
-        error = GPUMBI_RT(GetDevice)(&ordinal);
     if (error) {
         (void)GPUMBI_RT(GetLastError)();
         return (int)error;
     }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
     *registers = attributes.numRegs;
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -6959,13 +6968,11 @@ static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t sh
 {
     const struct gpumbi_driver *d = gpumbi_the_driver();
     void *const f = (void *)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     if (!GPUMBI_CALL(d, get, (registers, 4, f)) || /* CU_FUNC_ATTRIBUTE_NUM_REGS */
-        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)) ||
-        GPUMBI_RT(GetDevice)(&ordinal))
+        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)))
         return 1;
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -7044,16 +7051,14 @@ static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t sh
                                     int *registers, double *occupancy)
 {
     const hipFunction_t f = (hipFunction_t)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     if (hipFuncGetAttribute(registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, f) ||
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, block,
-                                                           (size_t)shared_bytes) ||
-        hipGetDevice(&ordinal)) {
+                                                           (size_t)shared_bytes)) {
         (void)hipGetLastError();
         return 1;
     }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -10393,6 +10398,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
     r->registers = nodes->registers;
     r->occupancy = nodes->occupancy;
 }
+#else
+#define gpumbi_note_nodes(s, nodes) ((void)(s), (void)(nodes))
 #endif
 
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
@@ -10406,21 +10413,15 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     double with_s[2], without_s[2];
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
-#if defined(GPUMBI_MODULES)
     gpumbi_nodes nodes;
     const int asked = !s->look.count && !s->look.found; /* once: asking takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
-#else
-    int error = gpumbi_dev_capture_end(g->stream, NULL, NULL);
-#endif
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
         return;
     }
-#if defined(GPUMBI_MODULES)
     if (asked)
         gpumbi_note_nodes(s, &nodes);
-#endif
     if (gpumbi_look(g, with_s) <= 0)
         return; /* the region is skipped */
     error = gpumbi_dev_capture_begin(g->stream);
