@@ -1922,6 +1922,45 @@ template <class Type> struct gpumbi_as_is {
     typedef Type type;
 };
 
+/* Mistakes whose errors would name the remedy late, or never. These take part in overload
+ * resolution, and are never chosen. */
+struct gpumbi_overloaded { /* stands for a kernel whose type can't be deduced */
+    gpumbi_overloaded(...);
+};
+template <class Kernel> struct gpumbi_one_kernel {
+    static_assert(sizeof(Kernel) == sizeof(void *),
+                  "gpumb: which kernel? Say kernel<type>, or cast an overloaded one to its type");
+    typedef Kernel type;
+};
+constexpr bool gpumbi_is_buffer(const gpumb_buffer *const *)
+{
+    return true;
+}
+constexpr bool gpumbi_is_buffer(const void *)
+{
+    return false;
+}
+template <class Type> struct gpumbi_argument {
+    static_assert(!gpumbi_is_buffer(static_cast<Type *>(nullptr)),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+};
+template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
+
+#if defined(_MSC_VER) /* has no block that is an expression */
+#define GPUMBI_WHOLE(name) (void)0
+#else
+constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
+{
+    return *name == '(' || *name == '[' || *name == '?' ||
+           (*name ? gpumbi_is_whole(name + 1, open + (*name == '<') - (*name == '>')) : open <= 0);
+}
+#define GPUMBI_WHOLE(name)                                                                         \
+    __extension__({                                                                                \
+        static_assert(gpumbi_is_whole(name, 0),                                                    \
+                      "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");  \
+    })
+#endif
+
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
  * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
  * type, and the compiler inlines the kernel into the loop over a block's threads. */
@@ -1973,9 +2012,19 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
     }
 }
 
+template <class Kernel, class Pointer, class... Types>
+typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch(const char *, int,
+                                                                             Kernel, Pointer,
+                                                                             const gpumbi_extent &,
+                                                                             const gpumbi_extent &,
+                                                                             uint64_t, Types...);
+
+template <class Kernel = gpumbi_overloaded>
+typename gpumbi_one_kernel<Kernel>::type gpumbi_kernel(Kernel);
+
+#define GPUMBI_KERNEL(kernel) [=]() -> decltype(gpumbi_kernel(kernel)) { return kernel; }, kernel
 #define GPUMBI_LAUNCH(name, barrier, kernel, ...)                                                  \
-    gpumbi_launch(                                                                                 \
-        name, barrier, [=]() { return kernel; }, kernel, __VA_ARGS__)
+    (GPUMBI_WHOLE(name), gpumbi_launch(name, barrier, GPUMBI_KERNEL(kernel), __VA_ARGS__))
 #define GPUMB_LAUNCH(kernel, ...) GPUMBI_LAUNCH(#kernel, 0, kernel, __VA_ARGS__)
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMBI_LAUNCH(#kernel, 1, kernel, __VA_ARGS__)
 
@@ -1996,9 +2045,12 @@ inline void gpumbi_launch_ex(const char *name, Kernel kernel, void (*at)(Paramet
     gpumbi_launch(name, 1, kernel, at, gpumbi_extent(least[0][0], least[0][1], least[0][2]),
                   gpumbi_extent(least[1][0], least[1][1], least[1][2]), how.shared_bytes, args...);
 }
+template <class Kernel, class Pointer, class... Types>
+typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch_ex(
+    const char *, Kernel, Pointer, const gpumb_launch_config &, Types...);
+
 #define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
-    gpumbi_launch_ex(                                                                              \
-        #kernel, [=]() { return kernel; }, kernel, __VA_ARGS__)
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, GPUMBI_KERNEL(kernel), __VA_ARGS__))
 
 #else
 
@@ -2021,9 +2073,19 @@ inline void gpumbi_launch_ex(const char *name, void (*kernel)(Parameters...),
     gpumb_launch_ex(nullptr, name, reinterpret_cast<const void *>(kernel), &how, addresses);
 }
 
-#define GPUMB_LAUNCH(kernel, ...) gpumbi_launch(#kernel, kernel, __VA_ARGS__)
+template <class Kernel = gpumbi_overloaded, class... Types>
+typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+gpumbi_launch(const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t,
+              Types...);
+template <class Kernel = gpumbi_overloaded, class... Types>
+typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
+
+#define GPUMB_LAUNCH(kernel, ...)                                                                  \
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch(#kernel, kernel, __VA_ARGS__))
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
-#define GPUMB_LAUNCH_EX(kernel, ...) gpumbi_launch_ex(#kernel, kernel, __VA_ARGS__)
+#define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, kernel, __VA_ARGS__))
 
 #define GPUMB_SHARED(type, name)                                                                   \
     extern __shared__ uint4 gpumbi_shared_memory[];                                                \

@@ -346,7 +346,9 @@ in_short 'clang -m32' clang clang++ "$i386 -Wno-atomic-alignment" '' -latomic
 in_short riscv64 riscv64-linux-gnu-gcc riscv64-linux-gnu-g++ -static qemu-riscv64
 in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch64
 
-programs="$dir/quick_start.cu $(find examples bench -name '*.cu' | grep -vx "$left_out")"
+at_run_time=examples/10_nvrtc.cu # for CUDA, where NVRTC's header is
+programs="$dir/quick_start.cu $(find examples bench -name '*.cu' |
+    grep -vx "$left_out\|$at_run_time")"
 
 # -Wpedantic rejects what nvcc itself generates. Programs are for the first nvcc.
 first_nvcc=${NVCC:-nvcc}
@@ -369,6 +371,11 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
     for program in $programs; do
         [ "$nvcc" != "$first_nvcc" ] || add "$compile $program"
     done
+    if echo '#include <nvrtc.h>' | "$nvcc" -x cu -E - >/dev/null 2>&1; then
+        add "$compile $at_run_time"
+    else
+        skip "$at_run_time: no nvrtc.h for $nvcc"
+    fi
     # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
     for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
         if "$nvcc" --list-gpu-code | grep -qx $arch; then
