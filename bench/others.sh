@@ -18,6 +18,25 @@ run=1
 [ $# -gt 0 ] || usage
 [ -x "$(command -v "$nvcc")" ] || { echo "others.sh: no nvcc" >&2; exit 3; }
 arch=${ARCH:-$(nvidia-smi -L >/dev/null 2>&1 && echo native || echo sm_90)}
+
+# kind CHECKOUT: the function that builds what is in it
+kind()
+{
+    if [ -f "$1/src/cuda/CUDAStream.cu" ]; then
+        echo babelstream
+    elif [ -d "$1/Samples/6_Performance" ]; then
+        echo samples
+    elif [ -d "$1/gpu-l2-cache" ]; then
+        echo benches
+    else
+        echo "others.sh: $1: none of the three repositories" >&2
+        return 1
+    fi
+}
+for checkout; do
+    kind "$checkout" >/dev/null || exit 2
+done
+
 work=$here/build/others
 rm -rf "$work"
 mkdir -p "$work"
@@ -217,17 +236,7 @@ without_nvml()
 }
 
 for checkout; do
-    checkout=$(cd "$checkout" && pwd) || exit 2
-    if [ -f "$checkout/src/cuda/CUDAStream.cu" ]; then
-        babelstream "$checkout"
-    elif [ -d "$checkout/Samples" ]; then
-        samples "$checkout"
-    elif [ -d "$checkout/gpu-l2-cache" ]; then
-        benches "$checkout"
-    else
-        echo "others.sh: $checkout: none of the three repositories" >&2
-        exit 2
-    fi
+    "$(kind "$checkout")" "$(cd "$checkout" && pwd)"
 done
 echo "$built built, $failed failed" >&2
 [ -n "$run" ] || exit $((failed > 0))
