@@ -14,13 +14,20 @@ inline cudaStream_t &others_stream()
     return stream;
 }
 
+// A name without the blanks that some are padded with.
+inline std::string others_trimmed(const std::string &name)
+{
+    return name.substr(0, name.find_last_not_of(' ') + 1);
+}
+
 // Their own figure for a region, in seconds, and what it says. Names have no commas.
 inline void others_own(const std::string &region, double seconds, const char *meaning)
 {
     const char *const path = getenv("OTHERS_OWN");
     FILE *file = path ? fopen(path, "a") : nullptr;
-    const std::string name = region.substr(0, region.find_last_not_of(' ') + 1);
-    if (!file || fprintf(file, "%s,%.9g,%s\n", name.c_str(), seconds, meaning) < 0 || fclose(file))
+    if (!file ||
+        fprintf(file, "%s,%.9g,%s\n", others_trimmed(region).c_str(), seconds, meaning) < 0 ||
+        fclose(file))
         fprintf(stderr, "others: can't write to OTHERS_OWN=%s\n", path ? path : "");
 }
 
@@ -56,11 +63,10 @@ inline gpumb *others_open()
 #define OTHERS_TIME(region, ...)                                                                   \
     do {                                                                                           \
         gpumb *const others_g = others_open();                                                     \
-        const std::string others_name = region;                                                    \
+        const std::string others_region = others_trimmed(region);                                  \
         gpumb_set_capturable(others_g, 1);                                                         \
         others_stream() = (cudaStream_t)gpumb_stream(others_g);                                    \
-        GPUMB_MEASURE(others_g, others_name.substr(0, others_name.find_last_not_of(' ') + 1).c_str()) \
-        {                                                                                          \
+        GPUMB_MEASURE(others_g, others_region.c_str()) {                                           \
             __VA_ARGS__;                                                                           \
         }                                                                                          \
         others_stream() = nullptr;                                                                 \
