@@ -20,7 +20,7 @@ run=1
 [ -x "$(command -v "$nvcc")" ] || { echo "others.sh: no nvcc" >&2; exit 3; }
 arch=${ARCH:-$(nvidia-smi -L >/dev/null 2>&1 && echo native || echo sm_90)}
 
-# kind CHECKOUT: the function that builds what is in it
+# kind CHECKOUT: what it is
 kind()
 {
     if [ -f "$1/src/cuda/CUDAStream.cu" ]; then
@@ -60,12 +60,12 @@ program()
 region()
 {
     regions=$((regions + 1))
-    cat >region$regions.inc
+    cat >"region$regions.inc"
     sed -E -i "$2 #include \"region$regions.inc\"" "$1"
     grep -q "\"region$regions.inc\"" "$1" ||
         echo "others.sh: $name: $1 is not what it was: no region" >&2
     grep -q others_region.h "$1" || sed -i '1i #include "others_region.h"' "$1"
-    ! grep -q OTHERS_TIME region$regions.inc || grep -q '^#define OTHERS_REGION' "$1" ||
+    ! grep -q OTHERS_TIME "region$regions.inc" || grep -q '^#define OTHERS_REGION' "$1" ||
         sed -i '1i #define OTHERS_REGION' "$1"
 }
 
@@ -162,12 +162,12 @@ END
         region simpleStreams.cu '/printf\("memcopy:/a' <<'END'
             OTHERS_TIME("memcopy", cudaMemcpyAsync(hAligned_a, d_a, nbytes, cudaMemcpyDeviceToHost,
                                                    others_stream()));
-            others_own("memcopy", 1e-3 * time_memcpy, "events of stream 0 around a copy of another");
+            others_own("memcopy", 1e-3 * time_memcpy, "events around it in stream 0");
 END
         region simpleStreams.cu '/printf\("kernel:/a' <<'END'
             OTHERS_TIME("kernel", init_array<<<blocks, threads, 0, others_stream()>>>(d_a, d_c,
                                                                                       niterations));
-            others_own("kernel", 1e-3 * time_kernel, "events of stream 0 around a launch of another");
+            others_own("kernel", 1e-3 * time_kernel, "events around it in stream 0");
 END
         region simpleStreams.cu '/bool bResults = correct_data/a' <<'END'
             gpumb_set_streams(others_open(), (void *const *)streams, nstreams);
@@ -258,7 +258,7 @@ END
     fi
 
     if program gpu-stream "$1" MeasurementSeries.hpp dtime.hpp gpu-error.h gpu-stream/main.cu; then
-        sed -i 's/"\.\.\//"/; s/blockSize <= 1024; blockSize += 32/blockSize <= 1024; blockSize *= 4/
+        sed -i 's/"\.\.\//"/; s/1024; blockSize += 32/1024; blockSize *= 4/
             ' main.cu
         region main.cu '/cout << fixed << setprecision\(0\)/i' <<'END'
             static const char *const kernels[] = {"init", "read", "scale", "triad", "3pt", "5pt"};
@@ -297,7 +297,12 @@ without_nvml()
 }
 
 for checkout; do
-    "$(kind "$checkout")" "$(cd "$checkout" && pwd)"
+    checkout=$(cd "$checkout" && pwd)
+    case $(kind "$checkout") in
+    babelstream) babelstream "$checkout" ;;
+    samples) samples "$checkout" ;;
+    benches) benches "$checkout" ;;
+    esac
 done
 echo "$built built, $failed failed" >&2
 [ -n "$run" ] || exit $((failed > 0))

@@ -4,8 +4,9 @@
 # What is not here is skipped by name.
 # gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
 # the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
-# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard with each mode, the others with
-# all kernels and the usual ones, the other order once; and device code alone for each kind of card.
+# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard
+# with each mode, the others with all kernels and the usual ones, the other order once; and device
+# code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 #     MORE_NVCC, MORE_HIPCC    others than nvcc and hipcc: /opt/cuda-12.4/bin/nvcc ...
