@@ -1,11 +1,13 @@
 # lab_counters.py - holds the figures in the labs' solutions against the stored rows and counters.
+import csv
 import functools
 import json
 import re
 import sys
 
 FOLDER = "examples/labs/h200/"
-PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md")
+PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
+         "examples/labs/solutions/third.md")
 DRAM_READ, DRAM_WRITE = "dram_read_bytes", "dram_write_bytes"
 SECTORS = "load_sectors_per_request"
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
@@ -109,6 +111,26 @@ def rows(name):
         " ".join([row["kernel"]] * several + [str(v) for v in row["axes"].values()]): row
         for row in found
     }
+
+
+@functools.lru_cache(None)
+def benchmark(name, **wanted):
+    """The one row of bench/results that has these in its columns."""
+    with open(f"bench/results/h200-{name}.csv", encoding="utf-8") as file:
+        (found,) = (row for row in csv.DictReader(file) if wanted.items() <= row.items())
+    return found
+
+
+def additions(memory, words):
+    """Atomic additions a ns, of all threads to neighbouring words."""
+    row = benchmark("atomics", bench="latency/atomic_rate", memory=memory, apart_bytes="4",
+                    words=words)
+    return float(row["elements_per_s"]) / 1e9
+
+
+def multiply_adds(step, counter):
+    """How often the counter counts for a multiply-add of a warp, of the products of 4096."""
+    return float(benchmark("matmul-counters", kernel=step)[counter]) / (4096**3 / 32)
 
 
 def us(name, row):
@@ -286,6 +308,19 @@ SAID = [
      us("solutions/14_own_kernel", "naive") / us("solutions/14_own_kernel", "mine")),
     ("14", "conflict at the banks, [2.3] times for each",
      of("solutions/14_own_kernel", "mine", "shared_bank_conflicts") / 2**21),
+    ("15", "[33] clocks and 2, in which 4 multiply-adds each could be done: [0.76] % and [12.5] %",
+     32 + 1, 100 / 33 / 4, 100 / 2 / 4),
+    ("15", "its counter says [1.50] clocks of shared memory for a multiply-add",
+     multiply_adds("tiled", WAVES)),
+    ("15", "it says [0.25], as many", multiply_adds("registers", WAVES)),
+    ("15", "is issued in [69] % of the clocks",
+     float(benchmark("matmul-counters", kernel="registers")[ISSUED])),
+    ("16", "counts [1.37] GB/s at most, and `shared` [261].",
+     additions("device memory", "1"), additions("shared memory", "1")),
+    ("16", "is `naive` of lab 14: [3.9] GB/s", gbps("14_own_kernel", "naive")),
+    ("17", "reach [84] % of the rate, where one load a thread leaves [55] %",
+     *(100 * gbps(part + "03_occupancy", "256 48") / gbps(part + "03_occupancy", "256 0")
+       for part in ("solutions/", ""))),
 ]
 
 

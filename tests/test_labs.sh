@@ -4,6 +4,8 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
+build=${TEST_BUILD:-build/cpu} # where the benchmarks are whose rows the solutions quote
+
 # As the README says, but sooner.
 options='-std=c++17 -O1 -Wall -Wextra -pthread'
 # shellcheck disable=SC2086 # several options
@@ -27,6 +29,15 @@ check "blocks: replay" "$tmp/changed" --replay examples/labs/h200/solutions/bloc
 "$tmp/changed" --replay examples/labs/h200/solutions/blocks.json >"$tmp/blocks" 2>&1 </dev/null
 check "blocks: of another program" grep -qE '^  replayed: Source: .*, checksum [0-9a-f]{8}\.$' \
     "$tmp/blocks"
+
+# What the benchmarks say that labs end at: NAME, ROWS, OPTION...
+benchmark()
+{
+    name=$1 rows=$2
+    shift 2
+    check "$name: replay" "$build/$name" "$@" --replay "$rows,bench/results/h200.json"
+    cat "$tmp/check" >>"$tmp/all"
+}
 
 labs=0
 for source in examples/labs/*.cu; do
@@ -77,15 +88,35 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
+    # Of the later ones no rows are there yet: only of the benchmarks.
+    case $lab in
+    15*)
+        for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
+            benchmark matmul $rows --filter steps --axis n=4096
+        done
+        ;;
+    16*)
+        benchmark atomics bench/results/h200-atomics.csv
+        benchmark histogram bench/results/h200-histogram.csv --full
+        ;;
+    esac
     # What the solutions quote of the replays is what these show.
-    sed -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
-    check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
-    check "$lab: no rows of the changed program" test -s "examples/labs/h200/solutions/$lab.json"
+    sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
+    if [ -f "examples/labs/h200/$lab.json" ]; then
+        check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
+        check "$lab: no rows of the changed program" \
+            test -s "examples/labs/h200/solutions/$lab.json"
+    else
+        skip "$lab: no rows of an H200 yet: sh examples/labs/measure.sh there"
+    fi
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "fourteen labs" test "$labs" -eq 14
+check "solutions/third.md says that there are no rows, or there are" test \
+    "$(grep -c 'no rows have been measured' examples/labs/solutions/third.md)" -eq \
+    "$([ -f examples/labs/h200/15_matrix_product.json ] && echo 0 || echo 1)"
+check "seventeen labs" test "$labs" -eq 17
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
@@ -127,7 +158,9 @@ check "lab 1, broken: $(tail -n 3 "$tmp/out")" grep -q 'wrote past the end' "$tm
 # The tracer's figures that the labs ask for: sectors at stride 8, conflicts of a tile's column.
 traces() # LAB, WANTED
 {
-    make -s trace FILE="examples/labs/$1.cu" ARGS=--profile CXX=g++ BACKEND=cpu >"$tmp/out" 2>&1
+    [ "$1" = "${traced-}" ] || make -s trace FILE="examples/labs/$1.cu" ARGS=--profile CXX=g++ \
+        BACKEND=cpu >"$tmp/out" 2>&1
+    traced=$1
     check "$1: the tracer does not find '$2'" grep -qF "$2" "$tmp/out"
 }
 if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
@@ -141,6 +174,17 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces solutions/08_transpose '32 lanes take 2 wavefronts at the banks where 1 would do'
     traces 10_reduction '752   5.43     1.00   1.00                 part[t] += part[t + far];'
     traces 10_reduction '192  21.25     1.00   1.00                 part[t] += part[t + far];'
+    traces 15_matrix_product '16384  32.00     1.00   1.00                 sums[i][j] += left['
+    traces 15_matrix_product '1024  32.00     2.00   1.00                 right[y][x + LANES * i] ='
+    # Additions of 128 warps: by as many lanes as have a byte, or by one for all that have the same.
+    traces solutions/16_warps '128  32.00     3.16   1.00                 atomicAdd(&own[in[i]], 1u);'
+    for additions in 3836 665 128; do
+        traces solutions/16_warps "$(printf '%11d' $additions)   1.00     1.00   1.00  $(
+        )               atomicAdd(&bins[byte], (unsigned)__popcll(same));"
+    done
+    traces solutions/16_warps '128  32.00     3.16   1.00                 atomicAdd(&bins[byte], 1u);'
+    traces solutions/16_warps \
+        '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all));'
 else
     skip "no g++ or addr2line to trace with"
 fi
@@ -151,13 +195,55 @@ order() # KERNEL: its loads and stores
     awk -v kernel="$1" '$0 ~ "entry.*" kernel { on = 1 } on && /(ld|st)\.global/ {
         printf "%s ", substr($1, 1, 2) } /^}/ { on = 0 }' "$tmp/13.ptx"
 }
+loads() # of each of lab 15's kernels: elements, words a multiply-add
+{
+    awk '/entry/ { match($0, /ILi[0-9]+/); each = substr($0, RSTART + 3, RLENGTH - 3) }
+        /ld\.shared/ { words[each] += /v4/ ? 4 : /v2/ ? 2 : 1 } /fma\.rn\.f32/ { sums[each]++ }
+        END { for (each in sums) print each, words[each] / sums[each] }' "$tmp/15.ptx" | sort -n |
+        tr '\n' ' '
+}
+compiled() # SOURCE, CHAINS, OPTION...: registers, bytes that are spilled, and loaded again
+{
+    source=$1 chains=$2
+    shift 2
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 |
+        awk -v kernel="workILi${chains}E" '/Function properties/ { on = $0 ~ kernel }
+            on && /spill/ { stores = $5; loads = $9 } on && /Used/ { print $5, stores, loads }'
+}
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
         -o "$tmp/13.ptx"
     check "old_copy() is $(order old_copy)" test "$(order old_copy)" = 'ld st ld st '
     check "new_copy() is $(order new_copy)" test "$(order new_copy)" = 'ld ld st st '
+    # Lab 15: words of shared memory that its kernels load for a multiply-add.
+    check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
+        examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
+    check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
+    # Lab 17: what the bound does to its kernels; how many registers, one version has told.
+    rows=$(for n in 1 4 16 64; do compiled examples/labs/17_registers.cu $n; done)
+    bound=$(for n in 1 4 16 64; do compiled examples/labs/solutions/17_registers.cu $n; done)
+    check "lab 17: $rows" test "$(echo "$rows" | cut -d ' ' -f 2,3 | sort -u)" = '0 0'
+    check "lab 17, bound: $bound" sh -c "echo '$bound' | awk '
+        NR < 4 && \$2 + \$3 || NR == 4 && (\$1 > 32 || \$2 < 200 || \$3 < 200) { exit 1 }'"
+    if "$nvcc" --version | grep -q 'release 13\.0'; then
+        # shellcheck disable=SC2086 # words
+        for n in 1 4 16 64; do
+            set -- $n $(echo "$rows" | sed -n 1p) $(echo "$bound" | sed -n 1p)
+            rows=$(echo "$rows" | sed 1d) bound=$(echo "$bound" | sed 1d)
+            spilled="$6 and $7 bytes"
+            [ "$6" != 0 ] || spilled=–
+            check "lab 17: no row $*" grep -qF "| $1 | $2 | – | $5 | $spilled |" \
+                examples/labs/solutions/third.md
+        done
+        sed 's/const uint64_t first = .*;/const unsigned first = blockIdx.x * BLOCK * chains +\
+            threadIdx.x;/; s/"lab.h"/"labs\/lab.h"/' examples/labs/17_registers.cu >"$tmp/17.cu"
+        check "lab 17 with another index" grep -qF "compiler takes $(
+            compiled "$tmp/17.cu" 64 -Iexamples | cut -d ' ' -f 1)." examples/labs/solutions/third.md
+    else
+        skip "not nvcc 13.0, whose registers lab 17 tells"
+    fi
 else
-    skip "no nvcc for what lab 13 compiles to"
+    skip "no nvcc for what labs 13, 15 and 17 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -166,6 +252,28 @@ if command -v python3 >/dev/null; then
 else
     skip "no python3 to look into the counters with"
 fi
+
+# What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
+mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
+printf '#!/bin/sh\nfor a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done\n' \
+    >"$tmp/stubs/matmul"
+chmod +x "$tmp/stubs/matmul"
+for stub in histogram transpose $(cd examples && echo labs/*.cu labs/solutions/*.cu); do
+    cp "$tmp/stubs/matmul" "$tmp/stubs/${stub%.cu}"
+done
+check "measure.sh" env BUILD="$tmp/stubs" sh examples/labs/measure.sh "$tmp/measured"
+for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
+    rows=examples/labs/h200${source#examples/labs}
+    rows=${rows%.cu}.json
+    check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
+done
+for rows in matmul matmul-plans matmul-counters histogram histogram-counters transpose; do
+    check "measure.sh: no rows of $rows" test -f "$tmp/measured/bench/results/h200-$rows.csv"
+done
+check "measure.sh measures what no page has" test -z "$(
+    cd "$tmp/measured/bench/results" && for rows in *; do
+        [ -f "$OLDPWD/bench/results/$rows" ] || echo "$rows"
+    done)"
 
 # The commands of the hand-outs are those of the Makefile.
 for target in labs trace; do
