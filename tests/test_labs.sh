@@ -253,6 +253,41 @@ else
     skip "no python3 to look into the counters with"
 fi
 
+# The notebook, as it is where there is no GPU, or is one; and what it shows of each lab.
+if python3 -c 'import ipykernel, nbclient' 2>/dev/null; then
+    check "labs.ipynb" env PYTHONDONTWRITEBYTECODE=1 python3 - examples/labs <<'EOF'
+import pathlib, sys
+
+import nbclient, nbformat
+
+folder = sys.argv[1]
+sys.path.insert(0, folder)
+import lab
+
+for source in pathlib.Path(folder).glob("*.cu"):
+    text = lab.Lab(source.stem[:2])._repr_markdown_()
+    assert text.count("\n**Question:**") == text.count("\n**Change:**") == 1, text
+
+notebook = nbformat.read(f"{folder}/labs.ipynb", 4)
+code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+assert not any(cell.outputs or cell.execution_count for cell in code)
+assert all(len(cell.source.splitlines()) <= 4 for cell in code)
+assert sum("*Answer:*" in cell.source for cell in notebook.cells) >= 4
+
+nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+shown = [out for cell in code for out in cell.outputs]
+text = "".join(out.get("text", "") for out in shown)
+assert sum("image/svg+xml" in out.get("data", {}) for out in shown) == 2, shown
+assert "exit code" not in text, text
+assert text.count("6 rows: 6 ok, 0 skipped, 0 failed") == 4, text
+assert "32.00    32.00   4.00   8.00  12.5 %  out[i] = in[" in text, text
+for rows in ("", "solutions/"):
+    assert f"replayed from examples/labs/h200/{rows}05_coalescing.json" in text, text
+EOF
+else
+    skip "labs.ipynb: no nbclient and ipykernel for python3"
+fi
+
 # What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
 mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
 printf '#!/bin/sh\nfor a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done\n' \
