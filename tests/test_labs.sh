@@ -163,6 +163,7 @@ traces() # LAB, WANTED
     traced=$1
     check "$1: the tracer does not find '$2'" grep -qF "$2" "$tmp/out"
 }
+tr -s '\n ' '  ' <examples/labs/misconceptions.md >"$tmp/believed"
 if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
@@ -175,16 +176,21 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces 10_reduction '752   5.43     1.00   1.00                 part[t] += part[t + far];'
     traces 10_reduction '192  21.25     1.00   1.00                 part[t] += part[t + far];'
     traces 15_matrix_product '16384  32.00     1.00   1.00                 sums[i][j] += left['
-    traces 15_matrix_product '1024  32.00     2.00   1.00                 right[y][x + LANES * i] ='
+    traces 15_matrix_product '1024  32.00     2.00   1.00                 right[y][x + LANES * i]'
     # Additions of 128 warps: by as many lanes as have a byte, or by one for all that have the same.
-    traces solutions/16_warps '128  32.00     3.16   1.00                 atomicAdd(&own[in[i]], 1u);'
+    all='128  32.00     3.16   1.00                 atomicAdd'
+    traces solutions/16_warps "$all(&own[in[i]], 1u);"
     for additions in 3836 665 128; do
         traces solutions/16_warps "$(printf '%11d' $additions)   1.00     1.00   1.00  $(
         )               atomicAdd(&bins[byte], (unsigned)__popcll(same));"
+        check "the solution of 16_warps without $additions" grep -qF \
+            "| 128, 32 | $additions, 1 | 128, " examples/labs/solutions/third.md
     done
-    traces solutions/16_warps '128  32.00     3.16   1.00                 atomicAdd(&bins[byte], 1u);'
+    check "misconceptions.md: additions" grep -qF \
+        '128 warps add 3836 times with one lane in place of 128 times with all' "$tmp/believed"
+    traces solutions/16_warps "$all(&bins[byte], 1u);"
     traces solutions/16_warps \
-        '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all));'
+        '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
     skip "no g++ or addr2line to trace with"
 fi
@@ -226,8 +232,8 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 17, bound: $bound" sh -c "echo '$bound' | awk '
         NR < 4 && \$2 + \$3 || NR == 4 && (\$1 > 32 || \$2 < 200 || \$3 < 200) { exit 1 }'"
     if "$nvcc" --version | grep -q 'release 13\.0'; then
-        # shellcheck disable=SC2086 # words
         for n in 1 4 16 64; do
+            # shellcheck disable=SC2046 # words
             set -- $n $(echo "$rows" | sed -n 1p) $(echo "$bound" | sed -n 1p)
             rows=$(echo "$rows" | sed 1d) bound=$(echo "$bound" | sed 1d)
             spilled="$6 and $7 bytes"
@@ -235,10 +241,13 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
             check "lab 17: no row $*" grep -qF "| $1 | $2 | – | $5 | $spilled |" \
                 examples/labs/solutions/third.md
         done
+        check "misconceptions.md: registers" grep -qF "has $5 registers a thread for $1 values, $(
+            )where it took $2: $6 bytes are spilled" "$tmp/believed"
         sed 's/const uint64_t first = .*;/const unsigned first = blockIdx.x * BLOCK * chains +\
             threadIdx.x;/; s/"lab.h"/"labs\/lab.h"/' examples/labs/17_registers.cu >"$tmp/17.cu"
-        check "lab 17 with another index" grep -qF "compiler takes $(
-            compiled "$tmp/17.cu" 64 -Iexamples | cut -d ' ' -f 1)." examples/labs/solutions/third.md
+        rows=$(compiled "$tmp/17.cu" 64 -Iexamples | cut -d ' ' -f 1)
+        check "lab 17 with another index: $rows" \
+            grep -qF "compiler takes $rows." examples/labs/solutions/third.md
     else
         skip "not nvcc 13.0, whose registers lab 17 tells"
     fi
@@ -290,6 +299,7 @@ fi
 
 # What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
 mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
+# shellcheck disable=SC2016 # what the stub is to expand
 printf '#!/bin/sh\nfor a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done\n' \
     >"$tmp/stubs/matmul"
 chmod +x "$tmp/stubs/matmul"
@@ -309,6 +319,14 @@ check "measure.sh measures what no page has" test -z "$(
     cd "$tmp/measured/bench/results" && for rows in *; do
         [ -f "$OLDPWD/bench/results/$rows" ] || echo "$rows"
     done)"
+
+# The term and the misconceptions leave no lab out.
+n=0
+while [ $((n += 1)) -le "$labs" ]; do
+    check "misconceptions.md: no lab $n" grep -qE "[Ll]ab $n\\b" "$tmp/believed"
+    check "course.md: no week has lab $n" sh -c \
+        "sed -n '/^## A term/,/^## How/p' examples/labs/course.md | cut -d '|' -f 4 | grep -w $n"
+done
 
 # The commands of the hand-outs are those of the Makefile.
 for target in labs trace; do
