@@ -208,13 +208,13 @@ loads() # of each of lab 15's kernels: elements, words a multiply-add
         END { for (each in sums) print each, words[each] / sums[each] }' "$tmp/15.ptx" | sort -n |
         tr '\n' ' '
 }
-compiled() # SOURCE, CHAINS, OPTION...: registers, bytes that are spilled, and loaded again
+compiled() # SOURCE, OPTION...: a line for each kernel: chains, registers, bytes spilled to, from
 {
-    source=$1 chains=$2
-    shift 2
-    "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 |
-        awk -v kernel="workILi${chains}E" '/Function properties/ { on = $0 ~ kernel }
-            on && /spill/ { stores = $5; loads = $9 } on && /Used/ { print $5, stores, loads }'
+    source=$1
+    shift
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 | awk '
+        /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
+        /spill/ { spilled = $5 " " $9 } /Used/ { print n, $5, spilled }' | sort
 }
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
@@ -226,28 +226,33 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
         examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
     check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
     # Lab 17: what the bound does to its kernels; how many registers, one version has told.
-    rows=$(for n in 1 4 16 64; do compiled examples/labs/17_registers.cu $n; done)
-    bound=$(for n in 1 4 16 64; do compiled examples/labs/solutions/17_registers.cu $n; done)
-    check "lab 17: $rows" test "$(echo "$rows" | cut -d ' ' -f 2,3 | sort -u)" = '0 0'
-    check "lab 17, bound: $bound" sh -c "echo '$bound' | awk '
-        NR < 4 && \$2 + \$3 || NR == 4 && (\$1 > 32 || \$2 < 200 || \$3 < 200) { exit 1 }'"
+    compiled examples/labs/17_registers.cu >"$tmp/rows"
+    compiled examples/labs/solutions/17_registers.cu >"$tmp/bound"
+    check "lab 17: $(cat "$tmp/rows")" test "$(cut -d ' ' -f 1,3,4 "$tmp/rows" | tr '\n' ,)" = \
+        '1 0 0,16 0 0,4 0 0,64 0 0,'
+    # shellcheck disable=SC2016 # awk's
+    check "lab 17, bound: $(cat "$tmp/bound")" awk '$1 < 64 && $3 + $4 { exit 1 }
+        $1 == 64 && ($2 > 32 || $3 < 200 || $4 < 200) { exit 1 }' "$tmp/bound"
     if "$nvcc" --version | grep -q 'release 13\.0'; then
-        for n in 1 4 16 64; do
-            # shellcheck disable=SC2046 # words
-            set -- $n $(echo "$rows" | sed -n 1p) $(echo "$bound" | sed -n 1p)
-            rows=$(echo "$rows" | sed 1d) bound=$(echo "$bound" | sed 1d)
-            spilled="$6 and $7 bytes"
-            [ "$6" != 0 ] || spilled=–
-            check "lab 17: no row $*" grep -qF "| $1 | $2 | – | $5 | $spilled |" \
-                examples/labs/solutions/third.md
-        done
-        check "misconceptions.md: registers" grep -qF "has $5 registers a thread for $1 values, $(
-            )where it took $2: $6 bytes are spilled" "$tmp/believed"
+        join "$tmp/rows" "$tmp/bound" | while read -r n own _ _ bound to from; do
+            [ "$to" = 0 ] && spilled=– || spilled="$to and $from bytes"
+            echo "| $n | $own | – | $bound | $spilled |"
+        done >"$tmp/cells"
+        check "lab 17: $(wc -l <"$tmp/cells") kernels" test "$(wc -l <"$tmp/cells")" -eq 4
+        while read -r cells; do
+            check "lab 17: no row $cells" grep -qF "$cells" examples/labs/solutions/third.md
+        done <"$tmp/cells"
+        read -r n own _ _ bound to from <<END
+$(join "$tmp/rows" "$tmp/bound" | grep '^64 ')
+END
+        check "misconceptions.md: registers" grep -qF \
+            "has $bound registers a thread for $n values, where it took $own: $to bytes are" \
+            "$tmp/believed"
         sed 's/const uint64_t first = .*;/const unsigned first = blockIdx.x * BLOCK * chains +\
             threadIdx.x;/; s/"lab.h"/"labs\/lab.h"/' examples/labs/17_registers.cu >"$tmp/17.cu"
-        rows=$(compiled "$tmp/17.cu" 64 -Iexamples | cut -d ' ' -f 1)
-        check "lab 17 with another index: $rows" \
-            grep -qF "compiler takes $rows." examples/labs/solutions/third.md
+        registers=$(compiled "$tmp/17.cu" -Iexamples | sed -n 's/^64 \([0-9]*\) .*/\1/p')
+        check "lab 17 with another index: $registers" \
+            grep -qF "compiler takes $registers." examples/labs/solutions/third.md
     else
         skip "not nvcc 13.0, whose registers lab 17 tells"
     fi

@@ -4,7 +4,8 @@
  * that a warp's multiply-add wants a lane? From the third on, words come from shared memory, 32 a
  * clock; the lanes of a multiprocessor do 128 multiply-adds. Which share of the peak is left to
  * `product` with 1 x 1 elements a thread? With 4 x 4, that load 4 + 4 words for 16 of them?
- *     make trace FILE=bench/matmul.cu ARGS='--profile --filter naive --filter coalesced'
+ *     GPUMB_TRACE_KERNEL=product make trace FILE=bench/matmul.cu \
+ *         ARGS='--profile --filter naive --filter coalesced'  (half a minute: eight steps)
  *     make trace FILE=examples/labs/15_matrix_product.cu ARGS=--profile
  * Change: let EACH be 1, 2, 4, 8. Foretell the rates first: where do words limit no longer? */
 #include "lab.h"

@@ -1,9 +1,9 @@
 /* Lab 16: warps: votes, shuffles, lanes that don't take part.
- * Question: bytes are counted into 256 bins. How often does a warp of `shared` add for its 32 bytes,
- * and with how many lanes? One of `agreed`, where a lane adds for all that have its byte, if bytes
- * are random, skewed, all in one bin? Where is it slower? And why is `global` slow everywhere?
+ * Question: bytes are counted into 256 bins. How often does a warp of `shared` add for its 32
+ * bytes, and with how many lanes? One of `agreed`, where a lane adds for all that have its byte, if
+ * bytes are random, skewed, all in one bin? Where is it slower? Why is `global` slow everywhere?
  *     make trace FILE=examples/labs/16_warps.cu ARGS=--profile
- * Change: agree by one vote: if all have the same byte, one adds, else each. Who gains, who loses? */
+ * Change: agree by one vote: if all have the same byte, one adds, else each. Who gains by that? */
 #include "lab.h"
 
 #include "../../bench/histogram.h" /* the data, and the check */

@@ -1,7 +1,8 @@
 /* Lab 17: registers: values that don't wait for each other, launch bounds, spills.
- * Question: a thread does 2^14 multiply-adds, on 1, 4, 16 or 64 values in turn; only one on the same
- * value has to wait for the one before. How many blocks keep a multiprocessor busy, with 1 value a
- * thread, with 16? How many blocks fit with 64? What the compiler says of registers and spills:
+ * Question: a thread does 2^14 multiply-adds, on 1, 4, 16 or 64 values in turn; only one on the
+ * same value has to wait for the one before. How many blocks keep a multiprocessor busy, with 1
+ * value a thread, with 16? How many blocks fit with 64? See what the compiler says of registers and
+ * spills (in its names, workILi64E is work<64>):
  *     nvcc -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c examples/labs/17_registers.cu -o /dev/null
  * Change: RESIDENT, the blocks that are to fit, 8. Which kernel spills, and what does that cost? */
 #include "lab.h"
@@ -41,7 +42,7 @@ int main(int argc, char **argv)
             gpumb_fill(g, in, GPUMB_FILL_F32, 1);
             lab_host host(out, NULL, expected, STEPS / chains, 1000, 1e-3);
             lab_expect(g, &host);
-            gpumb_set_flop(g, 2.0 * STEPS * BLOCK * all);
+            gpumb_set_flop(g, 2.0 * (STEPS * BLOCK) * all);
             GPUMB_MEASURE(g, "work")
                 GPUMB_FOR_CONSTANTS(chains, C, (CHAINS),
                                     GPUMB_LAUNCH(work<C>, all, BLOCK, 0, GPUMB_PTR(float, in),

@@ -3,7 +3,7 @@
 # of both, and the benchmarks that they end at. Some minutes. From the top of the clone:
 #     sh examples/labs/measure.sh [FOLDER]       # results/measured, if none is named
 #     cp -r results/measured/. .                 # stores the rows: files lie there as in the clone
-# Labs that have rows are left alone, unless LABS names them: LABS='05_coalescing 15_matrix_product'.
+# Labs that have rows are left alone, unless LABS names them: LABS='05_coalescing 08_transpose'.
 # The figures in solutions/*.md and bench/h200-products.md are then held against the new rows:
 #     sh tests/test_labs.sh && sh tests/test_bench.sh
 cd "$(dirname "$0")/../.." || exit 1
@@ -54,7 +54,7 @@ without_rows() # of labs and solutions
 }
 
 [ "${BUILD-}" ] || nvidia-smi -L | grep H200 || {
-    echo "measure.sh: no H200. For rows of another device: examples/labs/README.md, For the lecturer"
+    echo "measure.sh: no H200. Rows of another device: examples/labs/course.md, For the lecturer"
     exit 1
 }
 wanted=$(without_rows)

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
             gpumb_fill(g, in, GPUMB_FILL_F32, 1);
             lab_host host(out, NULL, expected, STEPS / chains, 1000, 1e-3);
             lab_expect(g, &host);
-            gpumb_set_flop(g, 2.0 * STEPS * BLOCK * all);
+            gpumb_set_flop(g, 2.0 * (STEPS * BLOCK) * all);
             GPUMB_MEASURE(g, "work")
                 GPUMB_FOR_CONSTANTS(chains, C, (CHAINS),
                                     GPUMB_LAUNCH(work<C>, all, BLOCK, 0, GPUMB_PTR(float, in),
