@@ -302,6 +302,24 @@ else
     skip "labs.ipynb: no nbclient and ipykernel for python3"
 fi
 
+# It measures where there is nvcc and a GPU that answers, not where one of the two is missing.
+if command -v python3 >/dev/null; then
+    mkdir "$tmp/gpu" "$tmp/without"
+    for program in gpu/nvidia-smi gpu/nvcc without/nvidia-smi without/nvcc; do
+        printf '#!/bin/sh\necho %s\n' "$program" | sed 's/gpu.nvidia-smi/GPU 0: one/' >"$tmp/$program"
+        chmod +x "$tmp/$program"
+    done
+    for where in gpu without; do
+        PATH=$tmp/$where:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=examples/labs python3 -c '
+import lab
+print(lab.Lab("05").backend, lab.Lab("05").nvcc)' >"$tmp/backend_$where" 2>&1
+    done
+    check "labs.ipynb with a GPU: $(cat "$tmp/backend_gpu")" \
+        grep -qxF "cuda $tmp/gpu/nvcc" "$tmp/backend_gpu"
+    check "labs.ipynb without: $(cat "$tmp/backend_without")" \
+        grep -qxF 'cpu None' "$tmp/backend_without"
+fi
+
 # What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
 mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
 # shellcheck disable=SC2016 # what the stub is to expand
