@@ -313,6 +313,8 @@ build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
 
+tests/test_labs.sh: $(addprefix $(B)/,matmul histogram atomics)
+
 tests/test_sycl.sh: $(SYCL)
 
 tests/test_nvrtc.sh: $(NVRTC)
