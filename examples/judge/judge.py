@@ -1,0 +1,558 @@
+#!/usr/bin/env python3
+"""judge.py - judges kernels that may be written to fool a judge: compiles a submission where it
+sees nothing, runs its device code only, in a process that knows nothing, and decides here.
+
+    judge.py tasks/gelu.cu submission.cu          one page
+    judge.py tasks/gelu.cu folder --json all.json a table
+    judge.py --cpu tasks/gelu.cu submission.cu    tries a task: no verdict, and no sandbox
+
+Exit code 0: right, and --points reached; 1: not; 2: usage, or something is missing here. README.md
+has the format of both files and says what is promised."""
+import argparse
+import concurrent.futures
+import glob
+import json
+import math
+import os
+import re
+import secrets
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from compiler import Compiler, HERE, MOST_PRINTED, MOST_SHOWN, Missing, end, limit
+from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, evaluate, expect
+
+BASELINE, SUBMISSION, CHECK = 0, 1, 2
+ERRORS_BYTES = 128  # of a judge_errors, at most
+
+
+# ---- what is launched ----
+
+def launchers(launches, buffers, sizes, text, exported):
+    """C++ that launches a file's kernels: GPUMB_LAUNCH with what comes from a plan."""
+    form = "GPUMB_LAUNCH_BARRIER" if re.search(r"__sync|_sync\(|__shfl", text) else "GPUMB_LAUNCH"
+    lines = []
+    for i, launch in enumerate(launches):
+        passed = []
+        for k, name in enumerate(launch.arguments):
+            cast = None if name in buffers else launch.argument(name, sizes)[0]
+            passed.append(f"judge_pointer{{a[{k}].pointer}}" if name in buffers else
+                          f"judge_as<{CASTS[cast][0] if cast in CASTS else 'uint64_t'}>(a[{k}])")
+        start = ['extern "C" __attribute__((visibility("default"))) '] if exported else ["static "]
+        lines += [f"{start[0]}void judge_launch_{i}(const uint64_t e[7], const judge_argument *a)",
+                  "{ (void)a; " + f"{form}({launch.name}, {{e[0], e[1], e[2]}}, "
+                  "{e[3], e[4], e[5]}, e[6]" + "".join(f", {p}" for p in passed) + "); }"]
+    if not exported:
+        names = ", ".join(f"judge_launch_{i}" for i in range(len(launches)))
+        lines.append(f"static judge_launcher *const judge_launchers[] = {{{names}}};")
+    return "\n".join(lines) + "\n"
+
+
+def module(compiler, file, text, task, limits):
+    """(image, kernels' names in it, a hash of its machine code, what the compiler said)"""
+    buffers = own_buffers(task, file)
+    if compiler.cpu:
+        source = (f'#include "launch.h"\n#line 1 "{"submission"}.cu"\n{text}\n' +
+                  launchers(file.launches, buffers, task.cases[0], text, True))
+        image, said = compiler.confined(source, "submission.cu", limits["compile"])
+        return image, [launch.name for launch in file.launches], None, said
+    image, said = compiler.confined(text, "submission.cu", limits["compile"])
+    code = Code(image[max(image.find(b"\x7fELF"), 0):])
+    expect(code.variables() <= limits["scratch"],
+           f"its __device__ variables have {code.variables()} bytes, more than the limit")
+    names = [check_arguments(code, launch, buffers, task.cases[0]) for launch in file.launches]
+    return image, names, code.same(), said
+
+
+def own_buffers(task, file):
+    return [name for name, (role, _, _) in task.buffers.items() if role in "io"] + list(file.scratch)
+
+
+class Plan:
+    """All sizes evaluated, for runner and referee."""
+
+    def __init__(self, task, sides):
+        self.lines, self.most = [], {"i": 1, "o": 1}
+        for sizes in task.cases:
+            self.case(task, sizes, sides)
+
+    def case(self, task, sizes, sides):
+        flop = task.all("flop")
+        self.lines.append(f"case {evaluate(task.all('bytes')[0], sizes)} "
+                          f"{evaluate(flop[0], sizes) if flop else 0}")
+        number, at = {}, {"i": 0, "o": 0}
+        for name, (role, kind, count) in task.buffers.items():
+            size = ERRORS_BYTES if role == "e" else evaluate(f"({count}) * {SIZES[kind]}", sizes)
+            expect(0 < size < 1 << 40, f"{name} has {size} bytes")
+            number[name] = len(number)
+            self.lines.append(f"buffer {role} {kind} {-1 if role in 'io' else CHECK} {size} "
+                              f"{at.get(role, 0)}")
+            if role in at:
+                at[role] += -(-size // 256) * 256
+                self.most[role] = max(self.most[role], at[role])
+        count = len(number)
+        for side, (file, names) in sides.items():
+            mine = dict(number)
+            if side != CHECK:
+                mine = {name: number[name] for name in own_buffers(task, file) if name in number}
+                total = 0
+                for name, text in file.scratch.items():
+                    expect(side == BASELINE or name not in number,
+                           f"scratch: '{name}' is a name of the task")
+                    size = evaluate(text, sizes)
+                    total += size
+                    expect(0 < size and total <= task.limits["scratch"],
+                           f"scratch: '{name}': 1 to {task.limits['scratch']} bytes in all")
+                    mine[name], count = count, count + 1
+                    self.lines.append(f"buffer s byte {side} {size} 0")
+            for i, launch in enumerate(task.checks if side == CHECK else file.launches):
+                passed = [(mine[a], 0) if a in mine else (-1, launch.argument(a, sizes)[1])
+                          for a in launch.arguments]
+                self.lines.append(" ".join(map(str, (
+                    "launch", side, i, names[i], *launch.extent(sizes), len(passed),
+                    *(word for pair in passed for word in pair)))))
+
+
+# ---- a session: runner and referee, and the word between them ----
+
+class Program:
+    """One of both, by pipes: what it says on them, and what it prints, which is cut."""
+
+    def __init__(self, name, command, folder, lines, limits):
+        self.name, self.heard, self.printed, self.total = name, b"", b"", 0
+        hers, self.to = os.pipe()
+        self.fd, its = os.pipe()
+        path = os.path.join(folder, f"{name}.plan")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        self.child = subprocess.Popen(  # pylint: disable=consider-using-with
+            [command[0], path, str(hers), str(its), *command[1:]], pass_fds=(hers, its), cwd=folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True, preexec_fn=limits)
+        os.close(hers)
+        os.close(its)
+        threading.Thread(target=self.drain, daemon=True).start()
+
+    def drain(self):
+        while part := self.child.stdout.read1(1 << 16):
+            self.total += len(part)
+            self.printed = (self.printed + part)[:MOST_SHOWN]
+            if self.total > MOST_PRINTED:
+                os.killpg(self.child.pid, signal.SIGKILL)
+                return
+
+    def say(self, line):
+        try:
+            os.write(self.to, line.encode() + b"\n")
+        except OSError as error:
+            raise Wrong(f"the {self.name} is gone") from error
+
+    def hear(self, deadline):
+        while b"\n" not in self.heard:
+            left = deadline - time.monotonic()
+            expect(left > 0 and select.select([self.fd], [], [], left)[0],
+                   f"the {self.name} was ended at its limit of time")
+            part = os.read(self.fd, 1 << 16)
+            expect(part, self.fate() if not part else "")
+            self.heard += part
+            expect(len(self.heard) < 1 << 16, f"the {self.name} says too much")
+        line, _, self.heard = self.heard.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def fate(self):
+        if self.total > MOST_PRINTED:
+            return f"the {self.name} was ended: it prints for ever"
+        try:
+            code = self.child.wait(5)
+        except subprocess.TimeoutExpired:
+            return f"the {self.name} has closed its pipe"
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        shown = self.printed.decode(errors="replace").strip()
+        return f"the {self.name} ended {how}{': ' + shown[-300:] if shown else ''}"
+
+    def close(self):
+        end(self.child)
+        self.child.stdout.close()
+        os.close(self.to)
+        os.close(self.fd)
+
+
+class Session:
+    """Runs a plan, and keeps what was seen: wrong results, rows, the host's times."""
+
+    def __init__(self, cases, alternatives, sides):
+        self.cases, self.alternatives, self.sides = cases, alternatives, sides
+        self.rows, self.wrong, self.checks, self.worst = [], [], {}, 0.0
+        self.host = {BASELINE: [], SUBMISSION: []}
+        self.device = ""
+
+    def run(self, runner, referee, deadline):
+        self.ask(referee, None, deadline)
+        state, side, now, key, taken = "opens", None, None, None, 0.0
+        while True:
+            line = runner.hear(deadline)
+            heard_at = time.monotonic()
+            word = line.split(" ")
+            if state == "ran" and word[0] in ("want", "row"):
+                self.host[side].append(heard_at - taken)
+            if state == "opens" and word[0] == "open" and len(word) > 2:
+                self.device, state = line[5:], "idle"
+            elif state in ("idle", "ran") and re.fullmatch(r"want \d{1,2} [01]", line):
+                now, side = int(word[1]), int(word[2])
+                expect(now < self.cases and side in self.sides, f"the runner wants {line[5:]}")
+                key = f"{now} {secrets.randbelow(self.alternatives)} {secrets.token_hex(32)}"
+                self.ask(referee, f"make {key}", deadline, "made")
+                runner.say("take anew" if secrets.randbelow(4) == 0 else "take")
+                state = "takes"
+            elif state == "takes" and line == "taken":
+                state, taken = "ran", time.monotonic()
+            elif state == "ran" and line == "check":
+                found = self.ask(referee, f"check {key}", deadline, "checked").split(" ")
+                runner.say("wrong" if self.note(now, side, found) else "right")
+                state, key = "idle", None
+            elif state in ("idle", "ran") and word[0] == "row" and "|" in line:
+                self.rows.append(self.row(line))
+                state = "idle"
+            elif state == "idle" and line == "done":
+                return
+            else:
+                raise Wrong(f"the runner says '{line[:60]}', which it should not say now")
+
+    def ask(self, referee, line, deadline, answer="open"):
+        try:
+            if line:
+                referee.say(line)
+            found = referee.hear(deadline)
+            expect(found.split(" ")[0] == answer, f"the referee says '{found[:60]}'")
+            return found
+        except Wrong as error:
+            raise Missing(str(error)) from error
+
+    def note(self, case, side, found):
+        """What the referee has found."""
+        count = int(found[1])
+        self.checks[case, side] = self.checks.get((case, side), 0) + 1
+        if side == BASELINE and count:
+            raise Missing(f"the baseline is wrong in {count} elements, such as {found[3:6]}")
+        if side == SUBMISSION:
+            self.worst = max(self.worst, float(found[2]))
+            if count:
+                self.wrong.append({"case": case, "count": count, "worst": float(found[2]), "some": [
+                    {"element": int(found[i]), "is": float(found[i + 1]),
+                     "right": float(found[i + 2])} for i in range(3, len(found) - 2, 3)]})
+        return count
+
+    def row(self, line):
+        numbers, _, reason = line.partition("|")
+        found = re.fullmatch(r"row (\w+) ([01]) (-?\d) (\d+)((?: [-+.\w]+){6}) (\S*)", numbers)
+        expect(found, f"the runner says '{line[:60]}', which is no row")
+        try:
+            figures = [float(f) for f in found[5].split()]
+        except ValueError as error:
+            raise Wrong("the runner's figures are none") from error
+        names = ("median", "lo", "hi", "ratio", "ratio_lo", "ratio_hi")
+        return {"name": found[1], "ok": found[2] == "1" and found[3] == "1", "samples": int(found[4]),
+                "flags": [f for f in found[6].split(";") if f], "reason": reason,
+                **dict(zip(names, figures))}
+
+
+def accept(session, expected):
+    """Raises Wrong unless its rows are those that were to come, and complete."""
+    why = [row["reason"] for row in session.rows if row["name"] == "submission" and row["reason"]]
+    for wrong in session.wrong[:1]:
+        raise Wrong(why[0] if why and "wrong result" not in why[0] else "wrong results")
+    expect([row["name"] for row in session.rows] == expected, "rows are missing")
+    for row in session.rows:
+        if not row["ok"] and row["name"] != "submission":
+            raise Missing(f"the {row['name']}: {row['reason']}")
+        expect(row["ok"], row["reason"] or "it was not checked")
+        expect(all(0 <= row[f] < math.inf for f in ("median", "lo", "hi", "ratio", "ratio_lo",
+                                                    "ratio_hi")) and row["lo"] <= row["median"] and
+               not 0 < row["hi"] < row["median"], "its times contradict each other")
+    for case in range(session.cases):
+        least = 2 + session.rows[-1]["samples"] // 10
+        expect(session.checks.get((case, SUBMISSION), 0) >= least,
+               f"only {session.checks.get((case, SUBMISSION), 0)} of its runs were checked")
+
+
+def ratio(session):
+    """(median, lo, hi) of the baseline's time by the submission's: the worse of both ways. An end
+    that is unknown is 0, or without a bound: such an interval reaches nothing."""
+    alone, _, row = session.rows
+
+    def by(a, b):
+        return a / b if b > 0 else math.inf
+    together = (by(1, row["ratio"]), by(1, row["ratio_hi"] or math.inf), by(1, row["ratio_lo"]))
+    before = (by(alone["median"], row["median"]), by(alone["lo"], row["hi"] or math.inf),
+              by(alone["hi"] or math.inf, row["lo"]))
+    expect(row["median"] > 0 and row["ratio"] > 0, "it has no time")
+    return min(together, before)
+
+
+def host_excess(session):
+    """(seconds that the host saw beyond the submission's time, more than beyond the baseline's,
+    what it can't tell)"""
+    excess, blur = 0.0, 50e-6
+    for side, name, sign in ((SUBMISSION, "submission", 1), (BASELINE, "baseline", -1)):
+        seen = session.host[side]
+        expect(len(seen) >= 4, "the host saw too few of its runs")
+        row = next(row for row in session.rows if row["name"] == name)
+        quarter = statistics.quantiles(seen, n=4)
+        excess += sign * (quarter[1] - row["median"])
+        blur += 4 * (quarter[2] - quarter[0]) / len(seen) ** 0.5 + 0.1 * row["median"] * (sign < 0)
+        expect(row["median"] <= max(seen), f"the {name}'s time is longer than the host saw")
+    return excess, blur
+
+
+# ---- judging ----
+
+class Judge:
+    def __init__(self, options):
+        self.options = options
+        path = os.path.abspath(options.task)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        expect(text.count("\n") <= 60, "the task has more than 60 lines")
+        self.task = task = Task(text, options.cpu)
+        self.compiler = compiler = Compiler(options)
+        task.limits.update({k: getattr(options, k) for k in ("compile", "run")
+                            if getattr(options, k)})
+        try:
+            image, names, _, _ = module(compiler, task, text, task, {**task.limits, "compile": 60})
+        except Wrong as error:
+            raise Wrong(f"the baseline: {error}") from error
+        self.baseline = (task, names)
+        if options.compile_only:
+            return
+        name = re.sub(r"\W", "_", os.path.basename(path))
+        self.files = tempfile.TemporaryDirectory(  # pylint: disable=consider-using-with
+            prefix="judge-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.image = os.path.join(self.files.name, "baseline")
+        with open(self.image, "wb") as file:
+            file.write(image)
+        self.launches = os.path.join(compiler.build, f"{name}.launches")
+        made = launchers(task.checks, task.buffers, task.cases[0], text, False)
+        if not os.path.exists(self.launches) or open(self.launches, encoding="utf-8").read() != made:
+            with open(self.launches, "w", encoding="utf-8") as file:
+                file.write(made)
+        objects = compiler.link([compiler.object()])
+        self.runner = compiler.make("runner", f"{HERE}/runner.cu", *objects)
+        self.referee = compiler.make(f"referee_{name}", f"{HERE}/referee.cu", *objects,
+                                     f'-DJUDGE_TASK="{path}"', f'-DJUDGE_LAUNCHES="{self.launches}"',
+                                     newer=(path, self.launches))
+
+    def compile(self, path):
+        """What is known of a submission before it runs."""
+        found = {"file": path, "accepted": False, "compiled": False, "reason": "", "points": 0}
+        began = time.monotonic()
+        try:
+            expect(os.path.getsize(path) <= 1 << 20, "the file has more than 1 MiB")
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            submission = Submission(text)
+            image, names, same, said = module(self.compiler, submission, text, self.task,
+                                              self.task.limits)
+            sides = {BASELINE: self.baseline, SUBMISSION: (submission, names)}
+            plan = Plan(self.task, {**sides, CHECK: (self.task, [c.name for c in self.task.checks])})
+            found.update(compiled=True, machine_code=same, compiler=said, image=image, plan=plan)
+        except (Wrong, OSError) as error:
+            found["reason"] = str(error)
+        found["compile_s"] = time.monotonic() - began
+        return found
+
+    def session(self, found, folder, timed):
+        sides = (BASELINE, SUBMISSION) if timed else (SUBMISSION,)
+        task, samples = self.task, self.options.samples if timed else 6
+        session = Session(1 if timed else len(task.cases),
+                          max(m.count("/") + 1 for m in task.mixtures), sides)
+        shared = [os.path.join(folder, name) for name in ("inputs", "outputs")]
+        for path, role in zip(shared, "io"):
+            with open(path, "wb") as file:
+                file.truncate(found["plan"].most[role])
+        deadline = time.monotonic() + task.limits["run"]
+        lines = found["plan"].lines
+        referee = Program("referee", [self.referee, *shared, *task.mixtures], folder, lines, None)
+        try:
+            runner = Program(
+                "runner", [self.runner, *shared, self.image if timed else "-",
+                           os.path.join(folder, "submission"), str(samples)], folder, lines,
+                limit(task.limits["run"] * 2, None, 0 if self.options.cpu else None))
+            try:
+                session.run(runner, referee, deadline)
+            finally:
+                runner.close()
+                found["printed"] = runner.printed.decode(errors="replace")
+        finally:
+            referee.close()
+        return session
+
+    def run(self, found):
+        """All sessions of what was compiled: first each size is checked, then one is timed."""
+        plan, image, began = found.get("plan"), found.get("image"), time.monotonic()
+        if found["compiled"] and not self.options.compile_only:
+            try:
+                with tempfile.TemporaryDirectory(dir=self.files.name) as folder:
+                    with open(os.path.join(folder, "submission"), "wb") as file:
+                        file.write(image)
+                    self.judge(found, folder)
+            except Wrong as error:
+                found["reason"] = str(error)
+        elif found["compiled"]:
+            found["accepted"] = True
+        found.update(plan=plan is not None, image=len(image or b""), run_s=time.monotonic() - began)
+        return found
+
+    def judge(self, found, folder):
+        found.update(wrong=[], flags=[])
+        session = None
+        for number in range(1 + self.options.sessions):
+            session = self.session(found, folder, number > 0)
+            for wrong in session.wrong:
+                wrong["sizes"] = self.task.cases[wrong.pop("case")]
+            found["wrong"] += session.wrong
+            found["worst"] = max(found.get("worst", 0.0), session.worst)
+            found["device"] = session.device
+            if number == 0:
+                accept(session, ["submission"] * len(self.task.cases))
+                continue
+            accept(session, ["alone", "baseline", "submission"])
+            now, (excess, blur) = ratio(session), host_excess(session)
+            expect(excess <= blur, f"its time is {excess * 1e6:.0f} us shorter than the host's clock "
+                   f"says, which is right to {blur * 1e6:.0f} us")
+            found["flags"] = sorted({*found["flags"], *session.rows[2]["flags"]})
+            if "ratio" not in found or now < (found["ratio"], found["lo"], found["hi"]):
+                found.update(zip(("ratio", "lo", "hi"), now))
+                found.update(median_s=session.rows[2]["median"], baseline_s=session.rows[1]["median"])
+        found["verdict"] = ("faster" if found["lo"] > 1.01 else "slower" if found["hi"] < 0.99 else
+                            "same" if found["lo"] > 0.99 and found["hi"] < 1.01 else "undecided")
+        found.update(points=self.task.points_for(found["lo"]), accepted=True)
+
+
+# ---- what is shown ----
+
+def page(found, task, hides):
+    """For one submission."""
+    yield f"{os.path.basename(found['file'])}: {task.title}"
+    if not found["compiled"]:
+        yield f"not accepted, it does not compile:\n{found['reason']}"
+    else:
+        yield f"compiled in {found['compile_s']:.1f} s"
+    for wrong in found.get("wrong", [])[:3]:
+        sizes = ", ".join(f"{k} = {v}" for k, v in wrong["sizes"].items())
+        yield f"wrong at {sizes}: {wrong['count']} elements, off by up to {wrong['worst']:.3g} tolerances"
+        for some in wrong["some"]:
+            yield f"    element {some['element']}: {some['is']:.9g}, right is {some['right']:.9g}"
+    if found["compiled"] and not found["accepted"]:
+        yield f"not accepted: {found['reason']}"
+    if found.get("printed"):
+        yield f"it prints: {found['printed'][:200]!r}"
+    if "ratio" in found and found["accepted"]:
+        yield (f"right at all {len(task.cases)} sizes, worst error {found['worst']:.2g} of the tolerance\n"
+               f"{found['ratio']:.3f} x the baseline's speed ({found['lo']:.3f} ... {found['hi']:.3f}): "
+               f"{found['verdict']}; {found['median_s'] * 1e6:.2f} us, baseline "
+               f"{found['baseline_s'] * 1e6:.2f} us\n"
+               f"flags: {' '.join(found['flags']) or 'none'}\npoints: {found['points']}")
+    if not hides:
+        yield "note: no unshare here: the compiler could read this machine's files"
+
+
+def table(all_found):
+    """For many: best first, equal where intervals overlap, the same machine code named."""
+    judged = sorted((f for f in all_found if f["accepted"] and "ratio" in f),
+                    key=lambda f: -f["ratio"])
+    rank, at, leads = 0, 0, None
+    for at, found in enumerate(judged, 1):
+        if leads is None or found["hi"] < leads["lo"]:
+            rank, leads = at, found
+        found["rank"] = rank
+    for found in all_found:
+        found["same_as"] = [os.path.basename(f["file"]) for f in all_found if f is not found and
+                            f.get("machine_code") and f["machine_code"] == found.get("machine_code")]
+    yield "rank  speed  interval         points  submission"
+    for found in judged + [f for f in all_found if f not in judged]:
+        name = os.path.basename(found["file"])
+        same = f" (same machine code as {', '.join(found['same_as'])})" if found["same_as"] else ""
+        if "rank" in found:
+            yield (f"{found['rank']:4}  {found['ratio']:5.3f}  {found['lo']:.3f} ... {found['hi']:.3f}"
+                   f"  {found['points']:6}  {name}{same}")
+        else:
+            yield f"   -      -  {'right' if found['accepted'] else 'not accepted':15}  " \
+                  f"{found['points']:6}  {name}{same}: {found['reason'].strip().splitlines()[:1]}"
+
+
+def without_bounds(x):
+    """JSON has no infinity."""
+    if isinstance(x, dict):
+        return {k: without_bounds(v) for k, v in x.items()}
+    if isinstance(x, list):
+        return [without_bounds(v) for v in x]
+    return None if isinstance(x, float) and not math.isfinite(x) else x
+
+
+def judge_all(judge, paths):
+    """Compiles on all cores what is next, while one after the other runs."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        for compiled in [pool.submit(judge.compile, path) for path in paths]:
+            yield judge.run(compiled.result())
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="judge.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task")
+    parser.add_argument("submission", help="a file, or a folder of them")
+    parser.add_argument("--cpu", action="store_true", help="no verdict, and no sandbox")
+    parser.add_argument("--compile-only", action="store_true", help="and compare the parameters")
+    parser.add_argument("--json", metavar="FILE", help="all that is known, as JSON")
+    parser.add_argument("--points", type=int, default=0, help="that are asked for")
+    parser.add_argument("--samples", type=int, default=20, help="of each kernel in a session; 20")
+    parser.add_argument("--sessions", type=int, default=2, help="that time it; 2")
+    parser.add_argument("--compile", type=int, help="seconds, in place of the task's")
+    parser.add_argument("--run", type=int, help="seconds of a session, in place of the task's")
+    parser.add_argument("--arch", help="for which GPU to compile: sm_90, gfx90a")
+    parser.add_argument("--build", metavar="FOLDER", help="for the judge's own programs")
+    options = parser.parse_args()
+    if options.samples < 6 or options.sessions < 1:
+        parser.error("at least 6 samples and one session")
+    return options
+
+
+def main():
+    options = arguments()
+    folder = os.path.isdir(options.submission)
+    paths = sorted(glob.glob(os.path.join(glob.escape(options.submission), "*.cu"))
+                   ) if folder else [options.submission]
+    try:
+        expect(paths and all(map(os.path.isfile, paths)), f"{options.submission}: no *.cu there")
+        judge = Judge(options)
+        if options.cpu:
+            print("on the CPU: this tries the task. It is no verdict, and no sandbox: host code in "
+                  "the file can run")
+        all_found = []
+        for found in judge_all(judge, paths):
+            all_found.append(found)
+            if not folder:
+                print("\n".join(page(found, judge.task, judge.compiler.hides)))
+        if folder:
+            print("\n".join(table(all_found)))
+            if options.cpu:
+                print("on the CPU the same machine code is not known")
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(without_bounds({"task": judge.task.title, "backend": judge.compiler.backend,
+                           "verdict": not options.cpu, "hidden_files": judge.compiler.hides,
+                           "submissions": all_found}), file, indent=1)
+    except (Wrong, Missing, OSError) as error:
+        print(f"judge: {error}", file=sys.stderr)
+        return 2
+    return 0 if all(f["accepted"] and f["points"] >= options.points for f in all_found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
