@@ -94,7 +94,8 @@ class Compiler:
         try:
             found = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split()
         except (OSError, subprocess.CalledProcessError) as error:
-            raise Missing(f"no GPU was found ({ask[0]}): --arch says for which to compile") from error
+            raise Missing(f"no GPU was found by {ask[0]}: --arch says for which to compile"
+                          ) from error
         found = [f for f in found if f != "gfx000"]
         if not found:
             raise Missing("no GPU was found")
@@ -104,12 +105,12 @@ class Compiler:
         """Of a program, or of a module to be loaded."""
         flags = [f"-I{path}" for path in includes] + ["-std=c++17", "-O3", source, "-o", out]
         if self.backend == "cuda":
-            return [self.program, f"-arch={self.arch}"] + (
-                ["-cubin", "-rdc=false"] if module else ["-x", "cu"] if source.endswith(".h") else []
-            ) + flags
+            kind = ["-cubin", "-rdc=false"] if module else []
+            language = ["-x", "cu"] if source.endswith(".h") else []
+            return [self.program, f"-arch={self.arch}"] + kind + language + flags
         if self.backend == "hip":
-            return [self.program, f"--offload-arch={self.arch}"] + (
-                ["--genco"] if module else ["-x", "hip"]) + flags
+            kind = ["--genco", "-include", "hip/hip_runtime.h"] if module else []
+            return [self.program, f"--offload-arch={self.arch}", "-x", "hip"] + kind + flags
         return [self.program, "-pthread", "-fPIC"] + (
             ["-shared", "-fno-gnu-unique", "-fvisibility=hidden"] if module else ["-rdynamic"]
         ) + ["-x", "c++"] + flags
@@ -130,6 +131,17 @@ class Compiler:
             os.rename(fresh, out)
         return out
 
+    def keep(self, name, text):
+        """A file that is as old as what it says."""
+        path = os.path.join(self.build, name)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                if file.read() == text:
+                    return path
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
     def object(self):
         """gpumb's implementation: that of make, if it is there and new."""
         made = os.path.join(TOP, "build", self.backend, "gpumb.o")
@@ -149,7 +161,8 @@ class Compiler:
                 os.mkdir(path)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-            for header in (f"{HERE}/task.h", f"{HERE}/launch.h", f"{TOP}/gpumb.h")[:3 if self.cpu else 1]:
+            headers = [f"{HERE}/task.h", f"{HERE}/launch.h", f"{TOP}/gpumb.h"]
+            for header in headers if self.cpu else headers[:1]:
                 shutil.copy(header, folder)
             inside = self.command(name, "out", True, ["."])
             command = APART + ["/bin/sh", "-c", HIDE, "sh", root, folder, self.toolkit

@@ -107,7 +107,7 @@ class Launch:
         expect(found, f"launch: '{text.strip()}' is not NAME<<<grid, block>>>(argument, ...)")
         self.name, self.arguments = found[1], split(found[3])
         self.how = split(found[2])
-        expect(len(self.how) in (2, 3), f"launch: {self.name}: grid, block and perhaps shared bytes")
+        expect(len(self.how) in (2, 3), f"launch: {self.name}: not grid, block, shared bytes")
         expect(len(self.arguments) <= 32, f"launch: {self.name}: more than 32 arguments")
 
     def extent(self, sizes):
@@ -134,7 +134,8 @@ class Launch:
             return name, struct.unpack("<I", bits)[0]
         value = evaluate(cast[2], sizes)
         bits = {"int": 31, "uint": 32, "int64": 63}[name]
-        expect(value < 1 << bits, f"launch: {self.name}: '{text}': {value} is more than {name} holds")
+        expect(value < 1 << bits,
+               f"launch: {self.name}: '{text}': {value} is more than {name} holds")
         return name, value
 
 

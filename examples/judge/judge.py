@@ -29,6 +29,7 @@ from compiler import Compiler, HERE, MOST_PRINTED, MOST_SHOWN, Missing, end, lim
 from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, evaluate, expect
 
 BASELINE, SUBMISSION, CHECK = 0, 1, 2
+FIGURES = ("median", "lo", "hi", "ratio", "ratio_lo", "ratio_hi")  # of a row, in seconds
 ERRORS_BYTES = 128  # of a judge_errors, at most
 
 
@@ -58,7 +59,7 @@ def module(compiler, file, text, task, limits):
     """(image, kernels' names in it, a hash of its machine code, what the compiler said)"""
     buffers = own_buffers(task, file)
     if compiler.cpu:
-        source = (f'#include "launch.h"\n#line 1 "{"submission"}.cu"\n{text}\n' +
+        source = (f'#include "launch.h"\n#line 1 "submission.cu"\n{text}\n' +
                   launchers(file.launches, buffers, task.cases[0], text, True))
         image, said = compiler.confined(source, "submission.cu", limits["compile"])
         return image, [launch.name for launch in file.launches], None, said
@@ -71,7 +72,8 @@ def module(compiler, file, text, task, limits):
 
 
 def own_buffers(task, file):
-    return [name for name, (role, _, _) in task.buffers.items() if role in "io"] + list(file.scratch)
+    """Names that its launches may pass."""
+    return [n for n, (role, _, _) in task.buffers.items() if role in "io"] + list(file.scratch)
 
 
 class Plan:
@@ -190,7 +192,7 @@ class Session:
         self.cases, self.alternatives, self.sides = cases, alternatives, sides
         self.rows, self.wrong, self.checks, self.worst = [], [], {}, 0.0
         self.host = {BASELINE: [], SUBMISSION: []}
-        self.device = ""
+        self.device, self.entered = "", False  # whether the submission has been loaded
 
     def run(self, runner, referee, deadline):
         self.ask(referee, None, deadline)
@@ -199,13 +201,15 @@ class Session:
             line = runner.hear(deadline)
             heard_at = time.monotonic()
             word = line.split(" ")
-            if state == "ran" and word[0] in ("want", "row"):
+            if state == "ran":
                 self.host[side].append(heard_at - taken)
             if state == "opens" and word[0] == "open" and len(word) > 2:
                 self.device, state = line[5:], "idle"
             elif state in ("idle", "ran") and re.fullmatch(r"want \d{1,2} [01]", line):
                 now, side = int(word[1]), int(word[2])
                 expect(now < self.cases and side in self.sides, f"the runner wants {line[5:]}")
+                if side == SUBMISSION and not self.entered:
+                    self.entered, self.host[BASELINE] = True, []
                 key = f"{now} {secrets.randbelow(self.alternatives)} {secrets.token_hex(32)}"
                 self.ask(referee, f"make {key}", deadline, "made")
                 runner.say("take anew" if secrets.randbelow(4) == 0 else "take")
@@ -232,6 +236,7 @@ class Session:
             expect(found.split(" ")[0] == answer, f"the referee says '{found[:60]}'")
             return found
         except Wrong as error:
+            expect(time.monotonic() < deadline, "the session was ended at its limit of time")
             raise Missing(str(error)) from error
 
     def note(self, case, side, found):
@@ -239,7 +244,8 @@ class Session:
         count = int(found[1])
         self.checks[case, side] = self.checks.get((case, side), 0) + 1
         if side == BASELINE and count:
-            raise Missing(f"the baseline is wrong in {count} elements, such as {found[3:6]}")
+            raise (Wrong if self.entered else Missing)(
+                f"the baseline is wrong in {count} elements, such as {' '.join(found[3:6])}")
         if side == SUBMISSION:
             self.worst = max(self.worst, float(found[2]))
             if count:
@@ -256,29 +262,28 @@ class Session:
             figures = [float(f) for f in found[5].split()]
         except ValueError as error:
             raise Wrong("the runner's figures are none") from error
-        names = ("median", "lo", "hi", "ratio", "ratio_lo", "ratio_hi")
-        return {"name": found[1], "ok": found[2] == "1" and found[3] == "1", "samples": int(found[4]),
-                "flags": [f for f in found[6].split(";") if f], "reason": reason,
-                **dict(zip(names, figures))}
+        return {"name": found[1], "ok": found[2] == "1" and found[3] == "1",
+                "samples": int(found[4]), "flags": [f for f in found[6].split(";") if f],
+                "reason": reason, **dict(zip(FIGURES, figures))}
 
 
-def accept(session, expected):
+def accept(session, expected, printed):
     """Raises Wrong unless its rows are those that were to come, and complete."""
-    why = [row["reason"] for row in session.rows if row["name"] == "submission" and row["reason"]]
-    for wrong in session.wrong[:1]:
-        raise Wrong(why[0] if why and "wrong result" not in why[0] else "wrong results")
-    expect([row["name"] for row in session.rows] == expected, "rows are missing")
+    own = [row for row in session.rows if row["name"] == "submission"]
+    why = [row["reason"] for row in own if not row["ok"] and row["reason"] != "wrong result"]
+    expect(not session.wrong, why[0] if why else "wrong results")
+    expect(not why, why[0] if why else "")
+    if session.rows and session.rows[0]["name"] == "alone" and not session.rows[0]["ok"]:
+        raise Missing(f"the baseline: {session.rows[0]['reason']}")
+    expect([row["name"] for row in session.rows] == expected,
+           f"its runs have not come to their end{': ' + printed.strip() if printed else ''}")
     for row in session.rows:
-        if not row["ok"] and row["name"] != "submission":
-            raise Missing(f"the {row['name']}: {row['reason']}")
-        expect(row["ok"], row["reason"] or "it was not checked")
-        expect(all(0 <= row[f] < math.inf for f in ("median", "lo", "hi", "ratio", "ratio_lo",
-                                                    "ratio_hi")) and row["lo"] <= row["median"] and
+        expect(row["ok"], f"the {row['name']}: {row['reason'] or 'not checked'}")
+        expect(all(0 <= row[f] < math.inf for f in FIGURES) and row["lo"] <= row["median"] and
                not 0 < row["hi"] < row["median"], "its times contradict each other")
     for case in range(session.cases):
-        least = 2 + session.rows[-1]["samples"] // 10
-        expect(session.checks.get((case, SUBMISSION), 0) >= least,
-               f"only {session.checks.get((case, SUBMISSION), 0)} of its runs were checked")
+        checks = session.checks.get((case, SUBMISSION), 0)
+        expect(checks >= 2 + own[-1]["samples"] // 10, f"only {checks} of its runs were checked")
 
 
 def ratio(session):
@@ -336,20 +341,18 @@ class Judge:
         self.image = os.path.join(self.files.name, "baseline")
         with open(self.image, "wb") as file:
             file.write(image)
-        self.launches = os.path.join(compiler.build, f"{name}.launches")
-        made = launchers(task.checks, task.buffers, task.cases[0], text, False)
-        if not os.path.exists(self.launches) or open(self.launches, encoding="utf-8").read() != made:
-            with open(self.launches, "w", encoding="utf-8") as file:
-                file.write(made)
+        launches = compiler.keep(f"{name}.launches", launchers(
+            task.checks, task.buffers, task.cases[0], text, False))
         objects = compiler.link([compiler.object()])
         self.runner = compiler.make("runner", f"{HERE}/runner.cu", *objects)
         self.referee = compiler.make(f"referee_{name}", f"{HERE}/referee.cu", *objects,
-                                     f'-DJUDGE_TASK="{path}"', f'-DJUDGE_LAUNCHES="{self.launches}"',
-                                     newer=(path, self.launches))
+                                     f'-DJUDGE_TASK="{path}"', f'-DJUDGE_LAUNCHES="{launches}"',
+                                     newer=(path, launches))
 
     def compile(self, path):
         """What is known of a submission before it runs."""
-        found = {"file": path, "accepted": False, "compiled": False, "reason": "", "points": 0}
+        found = {"file": path, "accepted": False, "compiled": False, "judged": True, "reason": "",
+                 "points": 0}
         began = time.monotonic()
         try:
             expect(os.path.getsize(path) <= 1 << 20, "the file has more than 1 MiB")
@@ -359,7 +362,8 @@ class Judge:
             image, names, same, said = module(self.compiler, submission, text, self.task,
                                               self.task.limits)
             sides = {BASELINE: self.baseline, SUBMISSION: (submission, names)}
-            plan = Plan(self.task, {**sides, CHECK: (self.task, [c.name for c in self.task.checks])})
+            sides[CHECK] = self.task, [launch.name for launch in self.task.checks]
+            plan = Plan(self.task, sides)
             found.update(compiled=True, machine_code=same, compiler=said, image=image, plan=plan)
         except (Wrong, OSError) as error:
             found["reason"] = str(error)
@@ -394,7 +398,7 @@ class Judge:
 
     def run(self, found):
         """All sessions of what was compiled: first each size is checked, then one is timed."""
-        plan, image, began = found.get("plan"), found.get("image"), time.monotonic()
+        image, began = found.pop("image", b""), time.monotonic()
         if found["compiled"] and not self.options.compile_only:
             try:
                 with tempfile.TemporaryDirectory(dir=self.files.name) as folder:
@@ -403,9 +407,12 @@ class Judge:
                     self.judge(found, folder)
             except Wrong as error:
                 found["reason"] = str(error)
+            except Missing as error:
+                found.update(reason=f"not judged: {error}", judged=False)
         elif found["compiled"]:
             found["accepted"] = True
-        found.update(plan=plan is not None, image=len(image or b""), run_s=time.monotonic() - began)
+        found.pop("plan", None)
+        found["run_s"] = time.monotonic() - began
         return found
 
     def judge(self, found, folder):
@@ -419,16 +426,16 @@ class Judge:
             found["worst"] = max(found.get("worst", 0.0), session.worst)
             found["device"] = session.device
             if number == 0:
-                accept(session, ["submission"] * len(self.task.cases))
+                accept(session, ["submission"] * len(self.task.cases), found["printed"])
                 continue
-            accept(session, ["alone", "baseline", "submission"])
+            accept(session, ["alone", "baseline", "submission"], found["printed"])
             now, (excess, blur) = ratio(session), host_excess(session)
-            expect(excess <= blur, f"its time is {excess * 1e6:.0f} us shorter than the host's clock "
+            expect(excess <= blur, f"its time is {excess * 1e6:.0f} us less than the host's clock "
                    f"says, which is right to {blur * 1e6:.0f} us")
             found["flags"] = sorted({*found["flags"], *session.rows[2]["flags"]})
             if "ratio" not in found or now < (found["ratio"], found["lo"], found["hi"]):
                 found.update(zip(("ratio", "lo", "hi"), now))
-                found.update(median_s=session.rows[2]["median"], baseline_s=session.rows[1]["median"])
+                found["baseline_s"], found["median_s"] = (r["median"] for r in session.rows[1:])
         found["verdict"] = ("faster" if found["lo"] > 1.01 else "slower" if found["hi"] < 0.99 else
                             "same" if found["lo"] > 0.99 and found["hi"] < 1.01 else "undecided")
         found.update(points=self.task.points_for(found["lo"]), accepted=True)
@@ -445,7 +452,8 @@ def page(found, task, hides):
         yield f"compiled in {found['compile_s']:.1f} s"
     for wrong in found.get("wrong", [])[:3]:
         sizes = ", ".join(f"{k} = {v}" for k, v in wrong["sizes"].items())
-        yield f"wrong at {sizes}: {wrong['count']} elements, off by up to {wrong['worst']:.3g} tolerances"
+        yield (f"wrong at {sizes}: {wrong['count']} elements, off by up to {wrong['worst']:.3g} "
+               "tolerances")
         for some in wrong["some"]:
             yield f"    element {some['element']}: {some['is']:.9g}, right is {some['right']:.9g}"
     if found["compiled"] and not found["accepted"]:
@@ -453,11 +461,12 @@ def page(found, task, hides):
     if found.get("printed"):
         yield f"it prints: {found['printed'][:200]!r}"
     if "ratio" in found and found["accepted"]:
-        yield (f"right at all {len(task.cases)} sizes, worst error {found['worst']:.2g} of the tolerance\n"
-               f"{found['ratio']:.3f} x the baseline's speed ({found['lo']:.3f} ... {found['hi']:.3f}): "
-               f"{found['verdict']}; {found['median_s'] * 1e6:.2f} us, baseline "
-               f"{found['baseline_s'] * 1e6:.2f} us\n"
-               f"flags: {' '.join(found['flags']) or 'none'}\npoints: {found['points']}")
+        yield f"right at all {len(task.cases)} sizes, off by up to {found['worst']:.2g} tolerances"
+        yield (f"{found['ratio']:.3f} x the baseline's speed ({found['lo']:.3f} ... "
+               f"{found['hi']:.3f}): {found['verdict']}; {found['median_s'] * 1e6:.2f} us, "
+               f"baseline {found['baseline_s'] * 1e6:.2f} us")
+        yield f"flags: {' '.join(found['flags']) or 'none'}"
+        yield f"points: {found['points']}"
     if not hides:
         yield "note: no unshare here: the compiler could read this machine's files"
 
@@ -472,18 +481,21 @@ def table(all_found):
             rank, leads = at, found
         found["rank"] = rank
     for found in all_found:
-        found["same_as"] = [os.path.basename(f["file"]) for f in all_found if f is not found and
-                            f.get("machine_code") and f["machine_code"] == found.get("machine_code")]
+        code = found.get("machine_code")
+        found["same_as"] = [os.path.basename(f["file"]) for f in all_found
+                            if code and f is not found and f.get("machine_code") == code]
     yield "rank  speed  interval         points  submission"
     for found in judged + [f for f in all_found if f not in judged]:
         name = os.path.basename(found["file"])
         same = f" (same machine code as {', '.join(found['same_as'])})" if found["same_as"] else ""
         if "rank" in found:
-            yield (f"{found['rank']:4}  {found['ratio']:5.3f}  {found['lo']:.3f} ... {found['hi']:.3f}"
-                   f"  {found['points']:6}  {name}{same}")
+            interval = f"{found['lo']:.3f} ... {found['hi']:.3f}"
+            yield (f"{found['rank']:4}  {found['ratio']:5.3f}  {interval:15}  "
+                   f"{found['points']:6}  {name}{same}")
         else:
-            yield f"   -      -  {'right' if found['accepted'] else 'not accepted':15}  " \
-                  f"{found['points']:6}  {name}{same}: {found['reason'].strip().splitlines()[:1]}"
+            what = "compiles" if found["accepted"] else "not accepted"
+            why = (found["reason"].strip().splitlines() or [""])[0]
+            yield f"   -      -  {what:15}  {found['points']:6}  {name}{same}  {why}"
 
 
 def without_bounds(x):
@@ -506,18 +518,19 @@ def arguments():
     parser = argparse.ArgumentParser(prog="judge.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task")
-    parser.add_argument("submission", help="a file, or a folder of them")
+    parser.add_argument("submission", nargs="?",
+                        help="a file, or a folder of them; without, builds what the task needs")
     parser.add_argument("--cpu", action="store_true", help="no verdict, and no sandbox")
     parser.add_argument("--compile-only", action="store_true", help="and compare the parameters")
     parser.add_argument("--json", metavar="FILE", help="all that is known, as JSON")
     parser.add_argument("--points", type=int, default=0, help="that are asked for")
-    parser.add_argument("--samples", type=int, default=20, help="of each kernel in a session; 20")
+    parser.add_argument("--samples", type=int, default=15, help="of each kernel in a session; 15")
     parser.add_argument("--sessions", type=int, default=2, help="that time it; 2")
     parser.add_argument("--compile", type=int, help="seconds, in place of the task's")
     parser.add_argument("--run", type=int, help="seconds of a session, in place of the task's")
     parser.add_argument("--arch", help="for which GPU to compile: sm_90, gfx90a")
     parser.add_argument("--build", metavar="FOLDER", help="for the judge's own programs")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.samples < 6 or options.sessions < 1:
         parser.error("at least 6 samples and one session")
     return options
@@ -525,12 +538,14 @@ def arguments():
 
 def main():
     options = arguments()
-    folder = os.path.isdir(options.submission)
+    folder = os.path.isdir(options.submission or "")
     paths = sorted(glob.glob(os.path.join(glob.escape(options.submission), "*.cu"))
                    ) if folder else [options.submission]
     try:
-        expect(paths and all(map(os.path.isfile, paths)), f"{options.submission}: no *.cu there")
         judge = Judge(options)
+        if not options.submission:
+            return 0
+        expect(paths and all(map(os.path.isfile, paths)), f"{options.submission}: no *.cu there")
         if options.cpu:
             print("on the CPU: this tries the task. It is no verdict, and no sandbox: host code in "
                   "the file can run")
@@ -545,11 +560,14 @@ def main():
                 print("on the CPU the same machine code is not known")
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
-                json.dump(without_bounds({"task": judge.task.title, "backend": judge.compiler.backend,
-                           "verdict": not options.cpu, "hidden_files": judge.compiler.hides,
-                           "submissions": all_found}), file, indent=1)
+                json.dump(without_bounds({
+                    "task": judge.task.title, "backend": judge.compiler.backend,
+                    "is_verdict": not options.cpu and not options.compile_only, "files_hidden": judge.compiler.hides,
+                    "submissions": all_found}), file, indent=1)
     except (Wrong, Missing, OSError) as error:
         print(f"judge: {error}", file=sys.stderr)
+        return 2
+    if not all(f["judged"] for f in all_found):
         return 2
     return 0 if all(f["accepted"] and f["points"] >= options.points for f in all_found) else 1
 

@@ -1,6 +1,7 @@
 /* task.h - for tasks: how a check says what is right. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 struct judge_wrong {
     unsigned long long element;

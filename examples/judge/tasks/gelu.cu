@@ -1,5 +1,5 @@
 // task: GELU in fp32, out = in / 2 * (1 + erf(in / sqrt(2)))
-// size: n = 33554427
+// size: n = 16777213
 // also: n = 1, 31, 1025, 999983
 // cpu: n = 65531
 // input: in float[n] normal(0, 3), wide(1e-44, 100)

@@ -1,5 +1,5 @@
 // task: the sum of n floats
-// size: n = 33554427
+// size: n = 16777213
 // also: n = 1, 31, 1025, 999983
 // cpu: n = 65531
 // input: in float[n] uniform(0, 1) or wide(1e-6, 1e6) or normal(0, 1), wide(1e-44, 1e-38)
