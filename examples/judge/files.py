@@ -91,6 +91,7 @@ def split(text, at=","):
     parts, depth, part = [], 0, ""
     for c in text:
         depth += (c in "({") - (c in ")}")
+        expect(depth >= 0, f"launch: '{text}': a bracket is closed that was not opened")
         if c == at and not depth:
             parts.append(part.strip())
             part = ""
@@ -271,7 +272,7 @@ class Code:
                 name = self.text(heads[names][4] + head[0])
                 body = b"" if head[1] == 8 else image[head[4]:head[4] + head[5]]
                 self.sections.append((name, head, body))
-        except (struct.error, IndexError, ValueError) as error:
+        except (struct.error, IndexError, ValueError, OverflowError) as error:
             raise Wrong("the compiler has written half an ELF") from error
 
     def text(self, at):
