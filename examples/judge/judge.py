@@ -494,7 +494,8 @@ def table(all_found):
                    f"{found['points']:6}  {name}{same}")
         else:
             what = "compiles" if found["accepted"] else "not accepted"
-            why = (found["reason"].strip().splitlines() or [""])[0]
+            lines = found["reason"].strip().splitlines() or [""]
+            why = next((line for line in lines if "error" in line.lower()), lines[0])
             yield f"   -      -  {what:15}  {found['points']:6}  {name}{same}  {why}"
 
 
@@ -562,7 +563,8 @@ def main():
             with open(options.json, "w", encoding="utf-8") as file:
                 json.dump(without_bounds({
                     "task": judge.task.title, "backend": judge.compiler.backend,
-                    "is_verdict": not options.cpu and not options.compile_only, "files_hidden": judge.compiler.hides,
+                    "is_verdict": not options.cpu and not options.compile_only,
+                    "files_hidden": judge.compiler.hides,
                     "submissions": all_found}), file, indent=1)
     except (Wrong, Missing, OSError) as error:
         print(f"judge: {error}", file=sys.stderr)
