@@ -265,8 +265,8 @@ class Sessions(unittest.TestCase):
             file.write(PLAYED % sys.executable)
         os.chmod(self.program, 0o755)
 
-    def play(self, runner, referee="checked 0 0.5", seconds=20, cases=1):
-        session = judge.Session(cases, 2, (0, 1))
+    def play(self, runner, referee="checked 0 0.5", seconds=20):
+        session = judge.Session(["n = 7"], 2, (0, 1))
         programs = []
         self.began = time.monotonic()
         try:
@@ -317,7 +317,7 @@ class Sessions(unittest.TestCase):
         self.wrong("contradict", HONEST.replace('row("submission")', 'row("submission", "1 -1 1")'))
 
     def test_checks_left_out(self):
-        self.wrong("only 0 of its runs were checked", HONEST.replace("run(1)", "run(1, 0, False)"))
+        self.wrong("at n = 7: only 0 of its runs were checked", HONEST.replace("run(1)", "run(1, 0, False)"))
         self.wrong("only 6 of its", HONEST.replace('row("submission")', 'row("submission", n=90)'))
 
     def test_times_against_the_host(self):

@@ -207,7 +207,7 @@ class Session:
                 self.device, state = line[5:], "idle"
             elif state in ("idle", "ran") and re.fullmatch(r"want \d{1,2} [01]", line):
                 now, side = int(word[1]), int(word[2])
-                expect(now < self.cases and side in self.sides, f"the runner wants {line[5:]}")
+                expect(now < len(self.cases) and side in self.sides, f"the runner wants {line[5:]}")
                 if side == SUBMISSION and not self.entered:
                     self.entered, self.host[BASELINE] = True, []
                 key = f"{now} {secrets.randbelow(self.alternatives)} {secrets.token_hex(32)}"
@@ -270,7 +270,9 @@ class Session:
 def accept(session, expected, printed):
     """Raises Wrong unless its rows are those that were to come, and complete."""
     own = [row for row in session.rows if row["name"] == "submission"]
-    why = [row["reason"] for row in own if not row["ok"] and row["reason"] != "wrong result"]
+    why = [f"at {session.cases[i]}: {row['reason']}"
+           for i, row in enumerate(own[:len(session.cases)]) if not row["ok"] and
+           row["reason"] not in ("", "wrong result")]
     expect(not session.wrong, why[0] if why else "wrong results")
     expect(not why, why[0] if why else "")
     if session.rows and session.rows[0]["name"] == "alone" and not session.rows[0]["ok"]:
@@ -281,9 +283,10 @@ def accept(session, expected, printed):
         expect(row["ok"], f"the {row['name']}: {row['reason'] or 'not checked'}")
         expect(all(0 <= row[f] < math.inf for f in FIGURES) and row["lo"] <= row["median"] and
                not 0 < row["hi"] < row["median"], "its times contradict each other")
-    for case in range(session.cases):
+    for case, sizes in enumerate(session.cases):
         checks = session.checks.get((case, SUBMISSION), 0)
-        expect(checks >= 2 + own[-1]["samples"] // 10, f"only {checks} of its runs were checked")
+        expect(checks >= 2 + own[-1]["samples"] // 10,
+               f"at {sizes}: only {checks} of its runs were checked")
 
 
 def ratio(session):
@@ -373,7 +376,8 @@ class Judge:
     def session(self, found, folder, timed):
         sides = (BASELINE, SUBMISSION) if timed else (SUBMISSION,)
         task, samples = self.task, self.options.samples if timed else 6
-        session = Session(1 if timed else len(task.cases),
+        cases = [", ".join(f"{k} = {v}" for k, v in case.items()) for case in task.cases]
+        session = Session(cases[:1] if timed else cases,
                           max(m.count("/") + 1 for m in task.mixtures), sides)
         shared = [os.path.join(folder, name) for name in ("inputs", "outputs")]
         for path, role in zip(shared, "io"):
@@ -421,7 +425,7 @@ class Judge:
         for number in range(1 + self.options.sessions):
             session = self.session(found, folder, number > 0)
             for wrong in session.wrong:
-                wrong["sizes"] = self.task.cases[wrong.pop("case")]
+                wrong["at"] = session.cases[wrong.pop("case")]
             found["wrong"] += session.wrong
             found["worst"] = max(found.get("worst", 0.0), session.worst)
             found["device"] = session.device
@@ -451,9 +455,8 @@ def page(found, task, hides):
     else:
         yield f"compiled in {found['compile_s']:.1f} s"
     for wrong in found.get("wrong", [])[:3]:
-        sizes = ", ".join(f"{k} = {v}" for k, v in wrong["sizes"].items())
-        yield (f"wrong at {sizes}: {wrong['count']} elements, off by up to {wrong['worst']:.3g} "
-               "tolerances")
+        yield (f"wrong at {wrong['at']}: {wrong['count']} elements, off by up to "
+               f"{wrong['worst']:.3g} tolerances")
         for some in wrong["some"]:
             yield f"    element {some['element']}: {some['is']:.9g}, right is {some['right']:.9g}"
     if found["compiled"] and not found["accepted"]:
