@@ -317,7 +317,8 @@ class Sessions(unittest.TestCase):
         self.wrong("contradict", HONEST.replace('row("submission")', 'row("submission", "1 -1 1")'))
 
     def test_checks_left_out(self):
-        self.wrong("at n = 7: only 0 of its runs were checked", HONEST.replace("run(1)", "run(1, 0, False)"))
+        self.wrong("at n = 7: only 0 of its runs were checked",
+                   HONEST.replace("run(1)", "run(1, 0, False)"))
         self.wrong("only 6 of its", HONEST.replace('row("submission")', 'row("submission", n=90)'))
 
     def test_times_against_the_host(self):
