@@ -4,7 +4,7 @@
 # What is not here is skipped by name.
 # gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
 # the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
-# the optimiser warns of. nvcc and hipcc, the slowest: one standard with each mode, the others with
+# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard with each mode, the others with
 # all kernels and the usual ones, the other order once; and device code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
@@ -237,8 +237,8 @@ for compilers in 'gcc g++' 'clang clang++'; do
             *) only= ;;
             esac
             try="$compile $variant -o \$out"
-            case $variant in
-            '-O2 -DSYSTEM_FIRST') add "$try $only -c $dir/use.c" ;;
+            case $standard,$variant in
+            *,'-O2 -DSYSTEM_FIRST' | c1?,* | c++14,* | c++17,*) add "$try $only -c $dir/use.c" ;;
             *) add "$try $dir/implementation.c $dir/use.c -lm && timeout 60 \$out" ;;
             esac
             for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING -DGPUMB_MODULES -DGPUMB_STRICT' \
@@ -247,7 +247,7 @@ for compilers in 'gcc g++' 'clang clang++'; do
                 add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done
         done
-        compile="$compile -o \$out -c $dir/use.c"
+        compile="$compile -fsyntax-only $dir/use.c"
         [ -z "$posix" ] || add "refuses $compile -DSYSTEM_FIRST -DGPUMB_IMPLEMENTATION"
         add "refuses $compile -DGPUMB_MALLOC=malloc"
         add "refuses $compile -DGPUMB_FREE=free"
@@ -370,7 +370,7 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
         [ "$nvcc" != "$first_nvcc" ] || add "$compile $program"
     done
     # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
-    for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
+    for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_90 sm_100 sm_120; do # sm_89: as sm_86
         if "$nvcc" --list-gpu-code | grep -qx $arch; then
             add "$nvcc -arch=$arch -std=c++14 -Wno-deprecated-gpu-targets -Xptxas -Werror -I." \
                 "-DGPUMB_IMPLEMENTATION -DALL_KERNELS -cubin -o \$out -x cu $dir/use.c"
