@@ -1,6 +1,7 @@
 """Tests of examples/judge without a device: expressions, directives, what is read of code objects,
 and what a runner or a referee can say, by programs that play them. test_judge.sh runs them."""
 
+import functools
 import math
 import os
 import pathlib
@@ -378,6 +379,26 @@ class Sessions(unittest.TestCase):
                    "print(c.pid, flush=True); sys.exit(0)")
         found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False)
         self.assertNotIn("sleep 77\n", found.stdout)
+
+
+class Chance(unittest.TestCase):
+    def test_what_an_author_who_knows_the_rule_can_gain(self):
+        """Of which runs are checked. He sees afterwards which were, leaves out the work where a
+        check is least likely, and has to do so in most of the timed runs of each session."""
+        header = (ROOT / "gpumb.h").read_text()
+        self.assertIn("s->strict.next = gpumbi_draw(g) % 3;", header)
+        self.assertIn("s->samples.count + 1 + gpumbi_draw(g) % (2 + s->samples.count / 4);", header)
+
+        @functools.lru_cache(None)
+        def best(sample, last, cheats):  # the next check is at `sample` ... `last`, all alike
+            if cheats > 15 // 2 or sample == 15:
+                return float(cheats > 15 // 2)
+            now = 1 / (last - sample + 1)
+            unseen = (1 - now) * best(sample + 1, last, cheats + 1) if now < 1 else 0
+            honest = (1 - now) * best(sample + 1, last, cheats) if now < 1 else 0
+            return max(unseen, honest + now * best(sample + 1, sample + 2 + sample // 4, cheats))
+
+        self.assertLess(best(0, 2, 0) ** 2, 0.001)  # two sessions; the README says so
 
 
 class Tables(unittest.TestCase):

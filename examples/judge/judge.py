@@ -17,7 +17,6 @@ import os
 import re
 import secrets
 import select
-import signal
 import statistics
 import subprocess
 import sys
@@ -146,7 +145,7 @@ class Program:
             self.total += len(part)
             self.printed = (self.printed + part)[:MOST_SHOWN]
             if self.total > MOST_PRINTED:
-                os.killpg(self.child.pid, signal.SIGKILL)
+                self.child.kill()
                 return
 
     def say(self, line):

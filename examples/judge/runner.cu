@@ -84,6 +84,16 @@ static void launch(gpumb *g, const lane *w)
     }
 }
 
+/* So that neither a copy nor a load is left for the time of the run. */
+static void wait_for_device(void)
+{
+#if defined(GPUMB_BACKEND_CUDA)
+    (void)cudaDeviceSynchronize();
+#elif defined(GPUMB_BACKEND_HIP)
+    (void)hipDeviceSynchronize();
+#endif
+}
+
 /* Before each run: inputs that are new, poison in all else, at times the module anew. */
 static void renew(gpumb *g, void *user)
 {
@@ -102,6 +112,7 @@ static void renew(gpumb *g, void *user)
         else if (b->memory)
             gpumb_poison(g, b->memory);
     }
+    wait_for_device();
     judge_say("taken");
 }
 
