@@ -137,6 +137,13 @@ coverage: build/cpu/coverage ## tries the statistics on synthetic series, for mi
 
 labs: $(LABS) ## builds the labs for students: see examples/labs/README.md
 
+JUDGED_cpu := --cpu
+JUDGED_cuda = $(addprefix --arch ,$(filter-out native,$(ARCH)))
+JUDGED_hip = $(addprefix --arch ,$(filter-out native,$(firstword $(HIP_ARCH))))
+judge: $(B)/gpumb.o ## builds what judges kernels of others: see examples/judge/README.md
+	@for task in examples/judge/tasks/*.cu; do \
+	    python3 examples/judge/judge.py $(JUDGED_$(BACKEND)) $$task || exit; done
+
 fleet: $(FLEET) ## for mpirun or srun: a program on each GPU of a job: see bench/fleet.md
 	@test -n '$(FLEET)' || { echo 'make fleet: mpicc is missing' \
 	    '(Debian: apt-get install openmpi-bin libopenmpi-dev)'; exit 1; }
@@ -194,8 +201,8 @@ ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
-.PHONY: all run bench passport report coverage labs fleet sycl nvrtc nvrtc_flags trace test rest
-.PHONY: elsewhere check plots figures matrix lint layers api mutate clean help always
+.PHONY: all run bench passport report coverage labs judge fleet sycl nvrtc nvrtc_flags trace test
+.PHONY: rest elsewhere check plots figures matrix lint layers api mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -348,8 +348,9 @@ in_short riscv64 riscv64-linux-gnu-gcc riscv64-linux-gnu-g++ -static qemu-riscv6
 in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch64
 
 at_run_time=examples/10_nvrtc.cu # for CUDA, where NVRTC's header is
+# Tasks and the referee, which is compiled with one, are test_judge.sh's.
 programs="$dir/quick_start.cu $(find examples bench -name '*.cu' |
-    grep -vx "$left_out\|$at_run_time")"
+    grep -vx "$left_out\|$at_run_time\|examples/judge/referee.cu\|examples/judge/tasks/.*")"
 
 # -Wpedantic rejects what nvcc itself generates. Programs are for the first nvcc.
 first_nvcc=${NVCC:-nvcc}
