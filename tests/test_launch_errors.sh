@@ -26,7 +26,8 @@ END
 }
 
 # each WHAT LINES: by each compiler; in which line its first error has come by then. g++ first says
-# how it got there: which file includes the header, which function it is in, what it instantiates.
+# how it got there: which file includes the header, which function it is in (a template: one line
+# more), what it instantiates.
 # shellcheck disable=SC2086 # words
 each() {
     each_what=$1 lines=$2
@@ -74,10 +75,10 @@ wrong "$one" 5 'GPUMB_LAUNCH(over, 1, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_BARRIER(first, {1, n}, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_EX(over, how, x, n);'
 buffer='pass GPUMB_PTR(type, buffer) to a kernel, not the buffer'
-wrong "$buffer" 5 'GPUMB_LAUNCH(one, 1, 32, 0, b, n);'
-wrong "$buffer" 5 'GPUMB_LAUNCH(bytes, 1, 32, 0, b, n);'
-wrong "$buffer" 5 'const gpumb_buffer *c = b; GPUMB_LAUNCH(bytes, {n, 2}, {32, 2}, 0, c, n);'
-wrong "$buffer" 5 'GPUMB_LAUNCH_EX(one, how, b, n);'
+wrong "$buffer" 6 'GPUMB_LAUNCH(one, 1, 32, 0, b, n);'
+wrong "$buffer" 6 'GPUMB_LAUNCH(bytes, 1, 32, 0, b, n);'
+wrong "$buffer" 6 'const gpumb_buffer *c = b; GPUMB_LAUNCH(bytes, {n, 2}, {32, 2}, 0, c, n);'
+wrong "$buffer" 6 'GPUMB_LAUNCH_EX(one, how, b, n);'
 
 # shellcheck disable=SC2016
 program 'void (*at)(float *, int) = one, (*both[])(float *, int) = {one, two<float, 3>};
