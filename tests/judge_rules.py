@@ -5,6 +5,7 @@ import functools
 import math
 import os
 import pathlib
+import secrets
 import shutil
 import signal
 import subprocess
@@ -292,6 +293,13 @@ class Sessions(unittest.TestCase):
         self.assertEqual(session.checks, {(0, 0): 12, (0, 1): 6})
         self.assertEqual(judge.ratio(session)[0], 1)
 
+    def test_code_is_loaded_anew_at_random(self):
+        for drawn, word in ((0, "take anew"), (1, "take"), (3, "take")):
+            judge.secrets = types.SimpleNamespace(randbelow=lambda n, drawn=drawn: drawn % n,
+                                                  token_hex=lambda n: "00" * n)
+            self.addCleanup(setattr, judge, "secrets", secrets)
+            self.wrong(f"exit code 7: {word}$", "say('want 0 1'); print(hear()); sys.exit(7)")
+
     def test_ratio_is_the_worse(self):
         session = self.play(HONEST.replace('row("alone", "0 0 0")',
                                            'row("alone", "0 0 0", 1, 0.008)'))
@@ -343,6 +351,8 @@ class Sessions(unittest.TestCase):
         self.wrong("wrong results", said, "checked 7 3.5 12 1 2")
         self.wrong("it is kept", "run(); row('submission', ok=0, why='it is kept'); say('done')",
                    "checked 7 3.5 12 1 2")
+        self.wrong("at n = 7: an address",
+                   "run(); row('submission', ok=0, why='an address'); say('done')")
         self.wrong("the baseline is wrong", "run(1, 0, False); run(0)", "checked 7 3.5 12 1 2")
 
     def test_failed_rows(self):

@@ -2,7 +2,6 @@
 # test_judge.sh - examples/judge on the CPU: what is right is accepted, what is not is refused with
 # its reason; what never ends, prints for ever or crashes is ended, and the next is judged; a
 # folder's table, JSON, exit codes. judge_rules.py has what needs no kernel.
-# shellcheck disable=SC2086  # $more is meant to split
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || {
@@ -59,13 +58,17 @@ k='k<<<ceil_div(n, 64), 64>>>(in, out, n)'
 
 # judge TASK SUBMISSION OPTION...: its page in $tmp/page, its exit code
 judge() {
-    timeout 300 python3 examples/judge/judge.py --cpu --samples 6 --sessions 1 \
+    timeout 300 python3 "${program-examples/judge/judge.py}" --cpu --samples 6 --sessions 1 \
         --build "$tmp/build" "$@" >"$tmp/page" 2>&1
 }
 
 # ---- one folder: honest ones, and such that are not ----
 submission some/honest "$k" 'if (i < n) out[i] = 2 * in[i];'
-submission one "$k" 'if (i < n) { out[i] = 2 * in[i]; in[i] = 0; }'
+# right only if its scratch memory is poisoned and its code loaded anew; in one block, in order
+submission one 'k<<<1, 1024>>>(in, out, n, note)' 'const bool first = runs == 0;
+    if (i < n) out[i] = first && *note == 0x7ffd7ffdu ? 2 * in[i] : 0, in[i] = 0;
+    if (i == 1023) runs = *note = 1;'
+sed -i 's/uint64_t n)/uint64_t n, unsigned *note)/; 1i // scratch: note 4' "$tmp/one.cu"
 cat >"$tmp/some/two_launches.cu" <<'EOF'
 // scratch: half 4 * n
 // launch: copy<<<{ceil_div(n, 64), 1}, {64, 1, 1}>>>(in, half, int(n))
@@ -133,7 +136,18 @@ assert all(s["machine_code"] is None for s in of.values() if s["compiled"])
 EOF
 
 # ---- one by one: pages and exit codes ----
-check "one that changes its inputs, which come anew" judge "$tmp/task.cu" "$tmp/one.cu"
+cat >"$tmp/always.py" <<'EOF'
+import sys
+
+sys.path.insert(0, "examples/judge")
+import judge
+
+judge.secrets.randbelow = lambda n: 0  # code is loaded anew before each run
+sys.exit(judge.main())
+EOF
+program=$tmp/always.py
+check "one for which all has to be new" judge "$tmp/task.cu" "$tmp/one.cu"
+unset program
 check "its page" has '^[0-9.]+ x the baseline.s speed \(' "$tmp/page"
 check "its points" has '^points: 1$' "$tmp/page"
 code() { # CODE TEXT ARGUMENT...

@@ -138,7 +138,8 @@ class Program:
             start_new_session=True, preexec_fn=limits)
         os.close(hers)
         os.close(its)
-        threading.Thread(target=self.drain, daemon=True).start()
+        self.drains = threading.Thread(target=self.drain, daemon=True)
+        self.drains.start()
 
     def drain(self):
         while part := self.child.stdout.read1(1 << 16):
@@ -179,6 +180,7 @@ class Program:
 
     def close(self):
         end(self.child)
+        self.drains.join(5)
         self.child.stdout.close()
         os.close(self.to)
         os.close(self.fd)

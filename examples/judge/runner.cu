@@ -29,13 +29,21 @@ static char *inputs, *outputs;
 static gpumb_buffer *canary;
 static unsigned char canary_is[CANARY], canary_was[CANARY];
 
-/* A module that is loaded has new variables; older ones stay until the context ends. */
-static void load(gpumb *g, lane *w)
+/* On a GPU modules stay until the context ends; what is loaded next has variables of its own. */
+static void unload(lane *w)
 {
-    const plan_case *c = w->about;
 #if defined(GPUMB_BACKEND_CPU)
     if (w->loaded)
         dlclose(w->loaded);
+#endif
+    w->loaded = NULL;
+}
+
+static void load(gpumb *g, lane *w)
+{
+    const plan_case *c = w->about;
+    unload(w);
+#if defined(GPUMB_BACKEND_CPU)
     w->loaded = dlopen(w->path, RTLD_NOW | RTLD_LOCAL);
     if (!w->loaded)
         gpumb_skip(g, "%s", dlerror());
@@ -190,9 +198,9 @@ int main(int argc, char **argv)
     judge_say("open %s %s", gpumb_get_device(g)->backend, gpumb_get_device(g)->name);
     for (plan_case *c = judge_case; c < judge_case + (timed ? 1 : judge_cases); c++) {
         static lane lanes[2];
-        lanes[BASELINE] = lane{};
-        lanes[SUBMISSION] = lane{};
         for (int side = 0; side < 2; side++) {
+            unload(&lanes[side]);
+            lanes[side] = lane{};
             lanes[side].side = side;
             lanes[side].about = c;
             lanes[side].path = side == BASELINE ? baseline : submission;
@@ -214,6 +222,7 @@ int main(int argc, char **argv)
                 gpumb_free(g, c->buffer[i].memory);
     }
     report(g);
+    fflush(stdout); /* what kernels have printed; judge.py ends this process now */
     judge_say("done");
     return gpumb_close(g);
 }
