@@ -13,7 +13,8 @@ what is expected:
     // judge: prevented: WHY                                nothing to catch: it gains nothing
     //   not caught: WHY                                    and so documented
 
-    // chance: WHY        runs are needed to see how often
+    // chance: WHY        many runs are needed to see how often
+    // once: WHY          a run takes long, and there is no more to see in others
     // task: gelu         of the judge
     // needs: a GPU       it can't be tried on the CPU
     // compiles: no       that is the attack, or its end
@@ -24,6 +25,7 @@ file says.
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import re
 import shutil
@@ -40,6 +42,8 @@ JUDGE = os.path.join(TOP, "examples", "judge", "judge.py")
 EXPECT = "mine>=1.5*reference"
 QUICK = ["--samples", "30:30", "--warmup", "0.02", "--budget", "2"]
 
+KEYS = "tries|strict|judge|chance|once|task|needs|compiles|launch|scratch"  # of the first lines
+
 
 class Attack:
     def __init__(self, path):
@@ -49,8 +53,7 @@ class Attack:
         with open(path, encoding="utf-8") as file:
             key = None
             for line in file:
-                found = re.fullmatch(r"// (?:(tries|strict|judge|chance|task|needs|compiles): )?(.*)",
-                                     line.rstrip("\n"))
+                found = re.fullmatch(rf"// (?:({KEYS}): )?(.*)", line.rstrip("\n"))
                 if not found:
                     break
                 key = found[1] or key
@@ -122,12 +125,23 @@ def without_strict(program):
 
 
 def judged(attack, options):
+    """Accepted means: right, and as fast as EXPECT asks for."""
+    task = os.path.join(os.path.dirname(options.judge), "tasks", attack.says["task"] + ".cu")
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([sys.executable, JUDGE] + options
-                              + [attack.says["task"], attack.path], capture_output=True, text=True,
-                              check=False, stdin=subprocess.DEVNULL, cwd=folder)
-    lines = (done.stdout + done.stderr).strip().splitlines() or ["nothing is said"]
-    return Outcome(done.returncode == 0, lines[-1])
+        path = os.path.join(folder, "judged.json")
+        done = subprocess.run([sys.executable, options.judge, "--json", path]
+                              + ["--cpu"] * options.cpu + [task, attack.path], capture_output=True,
+                              text=True, check=False, stdin=subprocess.DEVNULL)
+        if not os.path.exists(path):
+            return Outcome(False, f"no JSON: exit code {done.returncode}: {done.stderr[-200:]}")
+        with open(path, encoding="utf-8") as file:
+            found, = json.load(file)["submissions"]
+    if not found["compiled"] and not done.stdout.count("ended at its limit"):
+        return Outcome(False, "it does not compile: " + found["reason"])
+    if not found["accepted"]:
+        return Outcome(False, found["reason"])
+    fast = found.get("lo", 0) >= 1.5
+    return Outcome(fast, f"right, {found.get('ratio', 0):.3f} x" if fast else "no faster than asked")
 
 
 def short(reason):
@@ -204,16 +218,15 @@ def host(options):
 
 def device(options):
     chosen = attacks("device", options.names)
-    if not os.path.exists(JUDGE):
-        print("attacks: no examples/judge/judge.py")
-        return 1
+    if not os.path.exists(options.judge):
+        raise SystemExit(f"attacks: no {options.judge}")
     wrong, results = 0, {}
     for attack in chosen:
         if options.cpu and "needs" in attack.says:
             print(f"{attack.name:30} needs {attack.says['needs']}")
             continue
-        runs = options.chance if "chance" in attack.says else options.runs
-        outcomes = [judged(attack, ["--cpu"] if options.cpu else []) for _ in range(runs)]
+        runs = 1 if "once" in attack.says else options.runs
+        outcomes = [judged(attack, options) for _ in range(runs)]
         why = verdict(attack, "judge", outcomes)
         wrong += bool(why)
         results[attack.name] = outcomes
@@ -248,6 +261,7 @@ def main():
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--chance", type=int, default=100, help="runs of those with a chance")
     parser.add_argument("--alone", type=int, default=0, help="runs without --strict")
+    parser.add_argument("--judge", default=JUDGE, help="its program, if it is elsewhere")
     parser.add_argument("--cpu", action="store_true", help="the judge without a GPU")
     options = parser.parse_intermixed_args()
     run = {"host": host, "device": device, "compile": compiles}[options.what]
