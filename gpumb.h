@@ -609,7 +609,8 @@ GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 /* With --strict (gpumb_settings.strict), for code that might be written for the test: each run but
  * those of the warm-up finds all buffers moved, to a place that is drawn, in what gpumb_fill() has
  * filled new contents, by a key that is drawn, in the outputs poison, and poison where they were;
- * every few timed runs, drawn as well, are checked. So buffers take twice the memory, `check`
+ * every few timed runs, drawn as well, are checked. The device is idle when contents are drawn, and
+ * when a timed run begins, whose launch so is in its time. So buffers take twice the memory, `check`
  * computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the body
  * calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it lacks:
  * a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it.
@@ -10346,7 +10347,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         gpumbi_evict(g);
     if (s->phase == GPUMBI_WITNESS) /* what a hook has done, on whatever stream, is none of its */
         gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
-    else if (checked || s->counting || s->profiled || !s->use_events)
+    else if (checked || renewed || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
@@ -11521,7 +11522,8 @@ static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 #if !defined(GPUMB_STATIC)
 GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user)
 {
-    g = gpumbi_context(g);
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
     g->region.poll = poll;
     g->region.poll_user = user;
     g->region.poll_s = 0;
@@ -12278,6 +12280,7 @@ static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
     const int samples = s->phase == GPUMBI_SAMPLE;
     if (!g->settings.strict || (s->phase != GPUMBI_FIRST && !samples && s->phase != GPUMBI_RECHECK))
         return 0;
+    gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"); /* else one could wait for the inputs */
     for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
         if (b->twin)
             gpumbi_move_buffer(g, b, b->fill == GPUMB_FILL_ZERO && !gpumbi_is_output(s, b));
