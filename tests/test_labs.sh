@@ -306,7 +306,8 @@ fi
 if command -v python3 >/dev/null; then
     mkdir "$tmp/gpu" "$tmp/without"
     for program in gpu/nvidia-smi gpu/nvcc without/nvidia-smi without/nvcc; do
-        printf '#!/bin/sh\necho %s\n' "$program" | sed 's/gpu.nvidia-smi/GPU 0: one/' >"$tmp/$program"
+        printf '#!/bin/sh\necho %s\n' "$program" | sed 's/gpu.nvidia-smi/GPU 0: one/' \
+            >"$tmp/$program"
         chmod +x "$tmp/$program"
     done
     for where in gpu without; do
