@@ -83,8 +83,7 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := $(foreach t,include_cost amd attacks coverage isa labs sensors trace windows,$\
-              tests/test_$(t).sh)
+THOROUGH := $(foreach t,include_cost amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
 SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
