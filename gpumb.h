@@ -610,11 +610,12 @@ GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
  * those of the warm-up finds all buffers moved, to a place that is drawn, in what gpumb_fill() has
  * filled new contents, by a key that is drawn, in the outputs poison, and poison where they were;
  * every few timed runs, drawn as well, are checked. The device is idle when contents are drawn, and
- * when a timed run begins, whose launch so is in its time. So buffers take twice the memory, `check`
- * computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the body
- * calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it lacks:
- * a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it.
- * No key is used twice or told. With a seed all of it follows from that, which is flagged. */
+ * when a timed run begins, whose launch so is in its time. So buffers take twice the memory,
+ * `check` computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the
+ * body calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it
+ * lacks: a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that
+ * renews it. No key is used twice or told. With a seed all of it follows from that, which is
+ * flagged. */
 
 /* An untimed hook before each run, for a body that changes its own input. Each sample is then a
  * single run. */

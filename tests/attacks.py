@@ -16,7 +16,7 @@ what is expected:
     // chance: WHY        many runs are needed to see how often
     // once: WHY          a run takes long, and there is no more to see in others
     // task: gelu         of the judge
-    // needs: a GPU       it can't be tried on the CPU
+    // needs: a GPU       it can't be tried on the CPU; or: a user without rights
     // compiles: no       that is the attack, or its end
 
 Exit code 1: one that is said to be caught, or prevented, was accepted, or ended otherwise than its
@@ -67,8 +67,8 @@ class Attack:
         return kind, text.split(" | ") if kind == "caught" else []
 
 
-def attacks(kind, names):
-    folder = os.path.join(FOLDER, kind)
+def attacks(kind, options):
+    folder, names = os.path.join(options.folder, kind), options.names
     found = [Attack(os.path.join(folder, f)) for f in sorted(os.listdir(folder))
              if f.endswith(".cu")]
     lacking = set(names) - {a.name for a in found}
@@ -106,14 +106,38 @@ def build(folder, chosen):
 Outcome = collections.namedtuple("Outcome", "accepted reason")
 
 
-def graded(program):
-    done = subprocess.run([sys.executable, GRADE, "--seconds", "60", program, "--expect", EXPECT]
-                          + QUICK, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL)
+BUSY = "/reference: failed: takes"  # it is honest: others have made the machine three times slower
+
+
+def patiently(run, tries=3):
+    """The first outcome that is about the attack: on a busy machine the reference may fail."""
+    for _ in range(tries):
+        outcome = run()
+        if BUSY not in outcome.reason:
+            break
+    return outcome
+
+
+def another_user(folder):
+    """How grade.py runs for a user without rights, who reads that folder: a command; or None."""
+    if os.geteuid() != 0:
+        return [sys.executable]
+    os.chmod(folder, 0o755)
+    for python in (sys.executable, "/usr/bin/python3"):
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python]
+        if shutil.which("setpriv") and not subprocess.run(
+                user + [GRADE, "--help"], capture_output=True, check=False).returncode:
+            return user
+    return None
+
+
+def graded(program, python):
+    done = subprocess.run(python + [GRADE, "--seconds", "60", program, "--expect", EXPECT] + QUICK,
+                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     said = (done.stdout.strip().splitlines() or ["grade: nothing is said"])[-1]
     if done.returncode not in (0, 1):
         said += f": exit code {done.returncode}"
-    return Outcome(done.returncode == 0, said.replace("grade: not met: ", "").replace("grade: ", ""))
+    return Outcome(done.returncode == 0, re.sub("^grade: (not met: )?", "", said))
 
 
 def without_strict(program):
@@ -141,7 +165,7 @@ def judged(attack, options):
     if not found["accepted"]:
         return Outcome(False, found["reason"])
     fast = found.get("lo", 0) >= 1.5
-    return Outcome(fast, f"right, {found.get('ratio', 0):.3f} x" if fast else "no faster than asked")
+    return Outcome(fast, f"right, {found['ratio']:.3f} x" if fast else "no faster than asked")
 
 
 def short(reason):
@@ -149,21 +173,22 @@ def short(reason):
     reason = reason.replace("mine>=1.5*reference", "ratio")
     reason = re.sub(r"^\w+/mine: failed: ", "", reason)
     reason = re.sub(r"^ratio: (not met|undecided): \w+/mine$", "no faster than asked", reason)
-    reason = re.sub(r"^(it does not (link|compile)): .*", r"\1", reason, flags=re.S)
-    reason = re.sub(r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)? ?(ns|us|ms|s)?\b", "N", reason)
+    reason = re.sub(r"^(it does not link): .*", r"\1", reason, flags=re.S).split("\n")[0]
+    reason = re.sub(r"\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?( ?(ns|us|ms|s)\b)?", "N", reason)
     return reason
 
 
 def verdict(attack, by, outcomes):
     """What is wrong with how it ended, or nothing."""
     kind, reasons = attack.expected(by)
-    accepted = sum(o.accepted for o in outcomes)
-    if kind == "not caught":
-        return ""
-    if accepted:
-        return "ACCEPTED"
     for o in outcomes:
-        if kind == "caught" and not any(r in short(o.reason) for r in reasons):
+        if o.accepted and kind != "not caught":
+            return "ACCEPTED"
+        if kind == "caught":
+            right = any(r in o.reason or r in short(o.reason) for r in reasons)
+        else:
+            right = not o.reason.startswith("it does not")
+        if not right:
             return f"ended otherwise: {o.reason}"
     return ""
 
@@ -181,7 +206,7 @@ def show(attack, by, outcomes, alone, wrong):
 def summary(by, chosen, results, wrong):
     kinds = collections.Counter(a.expected(by)[0] for a in chosen if a.name in results)
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    print(f"{len(results)} attacks: {said}; {wrong} not as their files say")
+    print(f"{len(results)} attacks: {said}; {wrong} ended otherwise than their files say")
 
 
 def context(by):
@@ -192,32 +217,38 @@ def context(by):
 
 
 def host(options):
-    chosen = attacks("host", options.names)
+    chosen = attacks("host", options)
     wrong = 0
     context(f"08_grader.cu by grade.py on the CPU's backend, asked for {EXPECT} {' '.join(QUICK)}")
     with tempfile.TemporaryDirectory() as folder:
         programs = build(folder, chosen)
-        results = {}
+        user, results = another_user(folder), {}
         for attack in chosen:
             runs = options.chance if "chance" in attack.says else options.runs
+            if attack.expected("strict")[0] == "not caught":
+                runs = max(runs // 4, 1)
             program, why = programs[attack.name]
             alone = ""
             if program and options.alone:
                 fooled = sum(without_strict(program) for _ in range(options.alone))
                 alone = f"   without --strict {fooled} of {options.alone}"
-            outcomes = ([graded(program) for _ in range(runs)] if program else
-                        [Outcome(False, why)])
+            python = user if "needs" in attack.says else [sys.executable]
+            if not python:
+                print(f"{attack.name:30} needs {attack.says['needs']}")
+                continue
+            outcomes = [patiently(lambda: graded(program, python)) if program else
+                        Outcome(False, why) for _ in range(runs if program else 1)]
             why = verdict(attack, "strict", outcomes)
             wrong += bool(why)
             results[attack.name] = outcomes
             show(attack, "strict", outcomes, alone, why)
             sys.stdout.flush()
     summary("strict", chosen, results, wrong)
-    return wrong
+    return len(results), wrong, len(chosen) - len(results)
 
 
 def device(options):
-    chosen = attacks("device", options.names)
+    chosen = attacks("device", options)
     if not os.path.exists(options.judge):
         raise SystemExit(f"attacks: no {options.judge}")
     wrong, results = 0, {}
@@ -233,16 +264,15 @@ def device(options):
         show(attack, "judge", outcomes, "", why)
         sys.stdout.flush()
     summary("judge", chosen, results, wrong)
-    return wrong
+    return len(results), wrong, len(chosen) - len(results)
 
 
 def compiles(options):
     """Each device attack as the judge compiles it, unless that fails by intent."""
     nvcc = command("NVCC", shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    chosen = [a for a in attacks("device", options) if "compiles" not in a.says]
     wrong = 0
-    for attack in attacks("device", options.names):
-        if "compiles" in attack.says:
-            continue
+    for attack in chosen:
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(nvcc + ["-cubin", "-arch=sm_90", "-std=c++17", "-O3",
                                           "-o", os.path.join(folder, "code"), attack.path],
@@ -250,7 +280,7 @@ def compiles(options):
         if done.returncode or "warning" in done.stderr:
             wrong += 1
             print(f"{attack.name}: does not compile\n{done.stdout}{done.stderr}")
-    return wrong
+    return len(chosen), wrong, 0
 
 
 def main():
@@ -258,6 +288,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["host", "device", "compile"])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--folder", default=FOLDER, help="of the attacks")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--chance", type=int, default=100, help="runs of those with a chance")
     parser.add_argument("--alone", type=int, default=0, help="runs without --strict")
@@ -265,7 +296,9 @@ def main():
     parser.add_argument("--cpu", action="store_true", help="the judge without a GPU")
     options = parser.parse_intermixed_args()
     run = {"host": host, "device": device, "compile": compiles}[options.what]
-    return 1 if run(options) else 0
+    tried, wrong, skipped = run(options)
+    print(f"{tried - wrong} passed, {wrong} failed, {skipped} skipped")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

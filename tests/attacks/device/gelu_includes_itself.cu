@@ -1,5 +1,5 @@
 // tries: to include itself twice in each of its lines, and to print a line each time
-// judge: caught: does not compile
+// judge: caught: does not compile | limit of time | prints for ever
 // task: gelu
 // once: it is compiled up to a limit
 // compiles: no

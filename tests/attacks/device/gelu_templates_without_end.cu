@@ -1,5 +1,5 @@
 // tries: to keep the compiler busy for ever, by templates that need each two others
-// judge: caught: does not compile
+// judge: caught: does not compile | limit of time | prints for ever
 // task: gelu
 // once: it is compiled up to a limit
 // compiles: no

@@ -1,5 +1,6 @@
 // tries: to take hold of the one that judges as a debugger does, and to let that end with code 0
-// strict: not caught: run as root; prevented for a user without rights: grade.py can't be traced
+// strict: prevented: grade.py can't be traced but by root
+// needs: a user without rights
 #include "../honest.h"
 #include <sys/ptrace.h>
 #include <sys/user.h>

@@ -1,5 +1,5 @@
 // tries: to do nothing in six of ten runs, drawn by itself, so that the median is of those
-// strict: caught: writes nothing when timed
+// strict: caught: writes nothing when timed | no faster than asked
 // chance: which runs are checked is drawn as well
 #include "../honest.h"
 #include <time.h>

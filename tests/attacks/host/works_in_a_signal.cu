@@ -1,5 +1,6 @@
 // tries: to return at once, and to work in a signal's handler a moment later, in the same thread
-// strict: caught: writes nothing when timed | behind the end | bits are right | no faster than asked
+// strict: caught: writes nothing when timed | behind the end | bits are right |
+// no faster than asked
 #include "../honest.h"
 #include <signal.h>
 #include <sys/time.h>
