@@ -175,6 +175,10 @@ check: ## runs all checks: test, rest, elsewhere, matrix and lint
 matrix: ## compiles the header with every compiler, standard and mode
 	@sh tests/matrix.sh
 
+attacks: ## tries all attacks on the grader, and on the judge, many times; CPU
+	@python3 tests/attacks.py host; code=$$?; \
+	    python3 tests/attacks.py device --cpu --runs 1 && exit $$code
+
 api: ## prints the declarations of gpumb.h as plain C, for generators of bindings
 	@CC='$(CC)' sh examples/languages/declarations.sh
 
@@ -202,7 +206,7 @@ MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
 .PHONY: all run bench passport report coverage labs judge fleet sycl nvrtc nvrtc_flags trace test
-.PHONY: rest elsewhere check plots figures matrix lint layers api mutate clean help always
+.PHONY: rest elsewhere check plots figures matrix lint layers attacks api mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 

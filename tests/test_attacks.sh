@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_attacks.sh - the attacks in tests/attacks, by attacks.py: what is said to be caught is not
-# accepted, and ends for the reason that its file names; device code is compiled.
+# test_attacks.sh - some of the attacks in tests/attacks, by attacks.py: what is said to be caught is
+# not accepted, and ends for the reason that its file names; device code is compiled. `make attacks`
+# tries them all, many times.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 command -v python3 >/dev/null 2>&1 || { skip "no python3"; finish; }
@@ -10,7 +11,8 @@ for kind in host device; do
     found=$(find tests/attacks/$kind -name '*.cu' | wc -l)
     check "fewer than 20 attacks: $kind" test "$found" -ge 20
 done
-count "against the grader" python3 tests/attacks.py host --runs 1 --chance 2
+count "against the grader" python3 tests/attacks.py host --runs 1 exits_early exit_code_zero \
+    describes_the_reference kills_the_judge easier_expectation cheap_formula
 
 # It sees what is accepted though its file says something else, and what ends otherwise.
 mkdir "$tmp/host"
@@ -25,9 +27,8 @@ check "and does not say so" test "$(grep -c 'WRONG: ACCEPTED' "$tmp/said")" -eq 
 check "any reason will do" has 'WRONG: ended otherwise: .*signal 6' "$tmp/said"
 
 if command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
-    # shellcheck disable=SC2046 # names without blanks: those that no test on the CPU compiles
-    count "device code" python3 tests/attacks.py compile \
-        $(grep -l '^// needs: a GPU' tests/attacks/device/*.cu | xargs -n 1 basename -s .cu)
+    count "device code" python3 tests/attacks.py compile gelu_large_variable gelu_bf16 \
+        gelu_waits_for_all_blocks matmul_tf32 transpose_whole_tiles
 else
     skip "device code: no nvcc"
 fi
