@@ -76,9 +76,16 @@ B := build/$(BACKEND)
 OF_RANKS := bench/fleet.c bench/ranks.cu # these need MPI
 FLEET := $(if $(MPICC),build/fleet $(B)/ranks)
 SYCL := $(if $(and $(ACPP),$(filter cuda cpu,$(BACKEND))),$(B)/09_sycl)
+TOOLKIT := $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+NVRTC_H := $(firstword $(wildcard $(addsuffix /nvrtc.h,\
+             $(TOOLKIT)/include $(TOOLKIT)/targets/*/include /usr/include)))
+NVRTC_LIBRARY := $(firstword $(wildcard $(addsuffix /libnvrtc.so,\
+                   $(TOOLKIT)/lib64 $(TOOLKIT)/lib $(TOOLKIT)/targets/*/lib /usr/lib/*-linux-gnu)))
+HAS_NVRTC := $(and $(NVCC),$(NVRTC_H),$(NVRTC_LIBRARY))
+NVRTC := $(if $(and $(HAS_NVRTC),$(filter cuda,$(BACKEND))),$(B)/10_nvrtc)
 BENCHES := $(patsubst bench/%.cu,$(B)/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.cu)))
 HOST_BENCHES := $(patsubst bench/%.c,build/cpu/%,$(filter-out $(OF_RANKS),$(wildcard bench/*.c)))
-EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu,\
+EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu %_nvrtc.cu,\
               $(wildcard examples/*.cu examples/*.c))))
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
@@ -145,6 +152,13 @@ sycl: $(SYCL) ## builds the example in SYCL, by AdaptiveCpp's acpp: see examples
 	@test -n '$(SYCL)' || echo 'skipped sycl:' '$(if $(ACPP),it is for BACKEND=cuda and cpu,$\
 	    no acpp in PATH: examples/sycl.md has the commands)'
 
+nvrtc: $(NVRTC) ## builds the example that compiles kernels at run time: examples/launches.md
+	@test -n '$(NVRTC)' || echo 'skipped nvrtc:' '$(if $(HAS_NVRTC),it is for BACKEND=cuda,$\
+	    it needs nvcc, nvrtc.h and libnvrtc.so)'
+
+nvrtc_flags: # for tests/test_nvrtc.sh; nothing where it can't be had
+	@echo '$(if $(HAS_NVRTC),$(NVRTC_FLAGS))'
+
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
@@ -187,8 +201,8 @@ ifeq ($(filter check mutate,$(MAKECMDGOALS)),)
 MAKEFLAGS += --jobs=$(or $(shell nproc 2>/dev/null),2)
 endif
 
-.PHONY: all run bench passport report coverage labs judge fleet sycl trace test rest elsewhere
-.PHONY: check plots figures matrix lint layers api mutate clean help always
+.PHONY: all run bench passport report coverage labs judge fleet sycl nvrtc nvrtc_flags trace test
+.PHONY: rest elsewhere check plots figures matrix lint layers api mutate clean help always
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -256,6 +270,10 @@ $(B)/09_sycl: $(B)/09_sycl.o $(B)/09_sycl_kernels.o
 $(B)/09_sycl.o: examples/09_sycl.cpp $(KERNEL_NEEDS)
 	$(ACPP) --acpp-targets=$(SYCL_TARGET) -I. -std=c++17 -O3 -Wall -Wextra -c $< -o $@
 
+NVRTC_FLAGS = -L$(dir $(NVRTC_LIBRARY)) -lnvrtc -Xlinker -rpath=$(dir $(NVRTC_LIBRARY))
+$(B)/10_nvrtc: examples/10_nvrtc.cu $(KERNEL_NEEDS)
+	$(COMPILE) $< -o $@ $(NVRTC_FLAGS) $(LDFLAGS)
+
 $(B)/08_grader: $(B)/08_grader.o $(B)/08_grader_kernels.o
 	$(COMPILE) $^ -o $@ $(LDFLAGS)
 
@@ -302,7 +320,11 @@ build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
 
+tests/test_labs.sh: $(addprefix $(B)/,matmul histogram atomics)
+
 tests/test_sycl.sh: $(SYCL)
+
+tests/test_nvrtc.sh: $(NVRTC)
 
 build/cpu-tsan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)

@@ -609,7 +609,8 @@ GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 /* With --strict (gpumb_settings.strict), for code that might be written for the test: each run but
  * those of the warm-up finds all buffers moved, to a place that is drawn, in what gpumb_fill() has
  * filled new contents, by a key that is drawn, in the outputs poison, and poison where they were;
- * every few timed runs, drawn as well, are checked. So buffers take twice the memory, `check`
+ * every few timed runs, drawn as well, are checked. The device is idle when contents are drawn, and
+ * when a timed run begins, whose launch so is in its time. So buffers take twice the memory, `check`
  * computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the body
  * calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it lacks:
  * a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that renews it.
@@ -1922,6 +1923,45 @@ template <class Type> struct gpumbi_as_is {
     typedef Type type;
 };
 
+/* Mistakes whose errors would name the remedy late, or never. These take part in overload
+ * resolution, and are never chosen. */
+struct gpumbi_overloaded { /* stands for a kernel whose type can't be deduced */
+    gpumbi_overloaded(...);
+};
+template <class Kernel> struct gpumbi_one_kernel {
+    static_assert(sizeof(Kernel) == sizeof(void *),
+                  "gpumb: which kernel? Say kernel<type>, or cast an overloaded one to its type");
+    typedef Kernel type;
+};
+constexpr bool gpumbi_is_buffer(const gpumb_buffer *const *)
+{
+    return true;
+}
+constexpr bool gpumbi_is_buffer(const void *)
+{
+    return false;
+}
+template <class Type> struct gpumbi_argument {
+    static_assert(!gpumbi_is_buffer(static_cast<Type *>(nullptr)),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+};
+template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
+
+#if defined(_MSC_VER) /* has no block that is an expression */
+#define GPUMBI_WHOLE(name) (void)0
+#else
+constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
+{
+    return *name == '(' || *name == '[' || *name == '?' ||
+           (*name ? gpumbi_is_whole(name + 1, open + (*name == '<') - (*name == '>')) : open <= 0);
+}
+#define GPUMBI_WHOLE(name)                                                                         \
+    __extension__({                                                                                \
+        static_assert(gpumbi_is_whole(name, 0),                                                    \
+                      "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");  \
+    })
+#endif
+
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
  * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
  * type, and the compiler inlines the kernel into the loop over a block's threads. */
@@ -1973,9 +2013,19 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
     }
 }
 
+template <class Kernel, class Pointer, class... Types>
+typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch(const char *, int,
+                                                                             Kernel, Pointer,
+                                                                             const gpumbi_extent &,
+                                                                             const gpumbi_extent &,
+                                                                             uint64_t, Types...);
+
+template <class Kernel = gpumbi_overloaded>
+typename gpumbi_one_kernel<Kernel>::type gpumbi_kernel(Kernel);
+
+#define GPUMBI_KERNEL(kernel) [=]() -> decltype(gpumbi_kernel(kernel)) { return kernel; }, kernel
 #define GPUMBI_LAUNCH(name, barrier, kernel, ...)                                                  \
-    gpumbi_launch(                                                                                 \
-        name, barrier, [=]() { return kernel; }, kernel, __VA_ARGS__)
+    (GPUMBI_WHOLE(name), gpumbi_launch(name, barrier, GPUMBI_KERNEL(kernel), __VA_ARGS__))
 #define GPUMB_LAUNCH(kernel, ...) GPUMBI_LAUNCH(#kernel, 0, kernel, __VA_ARGS__)
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMBI_LAUNCH(#kernel, 1, kernel, __VA_ARGS__)
 
@@ -1996,9 +2046,12 @@ inline void gpumbi_launch_ex(const char *name, Kernel kernel, void (*at)(Paramet
     gpumbi_launch(name, 1, kernel, at, gpumbi_extent(least[0][0], least[0][1], least[0][2]),
                   gpumbi_extent(least[1][0], least[1][1], least[1][2]), how.shared_bytes, args...);
 }
+template <class Kernel, class Pointer, class... Types>
+typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch_ex(
+    const char *, Kernel, Pointer, const gpumb_launch_config &, Types...);
+
 #define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
-    gpumbi_launch_ex(                                                                              \
-        #kernel, [=]() { return kernel; }, kernel, __VA_ARGS__)
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, GPUMBI_KERNEL(kernel), __VA_ARGS__))
 
 #else
 
@@ -2021,9 +2074,19 @@ inline void gpumbi_launch_ex(const char *name, void (*kernel)(Parameters...),
     gpumb_launch_ex(nullptr, name, reinterpret_cast<const void *>(kernel), &how, addresses);
 }
 
-#define GPUMB_LAUNCH(kernel, ...) gpumbi_launch(#kernel, kernel, __VA_ARGS__)
+template <class Kernel = gpumbi_overloaded, class... Types>
+typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+gpumbi_launch(const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t,
+              Types...);
+template <class Kernel = gpumbi_overloaded, class... Types>
+typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
+
+#define GPUMB_LAUNCH(kernel, ...)                                                                  \
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch(#kernel, kernel, __VA_ARGS__))
 #define GPUMB_LAUNCH_BARRIER(kernel, ...) GPUMB_LAUNCH(kernel, __VA_ARGS__)
-#define GPUMB_LAUNCH_EX(kernel, ...) gpumbi_launch_ex(#kernel, kernel, __VA_ARGS__)
+#define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
+    (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, kernel, __VA_ARGS__))
 
 #define GPUMB_SHARED(type, name)                                                                   \
     extern __shared__ uint4 gpumbi_shared_memory[];                                                \
@@ -5869,24 +5932,33 @@ static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launc
     return (int)error;
 }
 
+/* What so many blocks take of the threads that a multiprocessor can have at once; -1: unknown. */
+static inline double gpumbi_rt_occupancy(int blocks, int block)
+{
+    int ordinal = 0;
+    if (GPUMBI_RT(GetDevice)(&ordinal)) {
+        (void)GPUMBI_RT(GetLastError)();
+        return -1;
+    }
+    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
+    return threads > 0 ? (double)blocks * block / threads : -1;
+}
+
 static inline int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
                                     int *registers, double *occupancy)
 {
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     GPUMBI_RT(FuncAttributes) attributes;
     gpumbi_rt_error error = GPUMBI_RT(FuncGetAttributes)(&attributes, function);
     if (!error)
         error = GPUMBI_RT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, function, block,
                                                                      (size_t)shared_bytes);
-    if (!error)
-        error = GPUMBI_RT(GetDevice)(&ordinal);
     if (error) {
         (void)GPUMBI_RT(GetLastError)();
         return (int)error;
     }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
     *registers = attributes.numRegs;
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -6959,13 +7031,11 @@ static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t sh
 {
     const struct gpumbi_driver *d = gpumbi_the_driver();
     void *const f = (void *)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     if (!GPUMBI_CALL(d, get, (registers, 4, f)) || /* CU_FUNC_ATTRIBUTE_NUM_REGS */
-        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)) ||
-        GPUMBI_RT(GetDevice)(&ordinal))
+        !GPUMBI_CALL(d, blocks, (&blocks, f, block, (size_t)shared_bytes)))
         return 1;
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -7044,16 +7114,14 @@ static inline int gpumbi_dev_loaded(const void *function, int block, uint64_t sh
                                     int *registers, double *occupancy)
 {
     const hipFunction_t f = (hipFunction_t)(uintptr_t)function;
-    int blocks = 0, ordinal = 0;
+    int blocks = 0;
     if (hipFuncGetAttribute(registers, HIP_FUNC_ATTRIBUTE_NUM_REGS, f) ||
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, block,
-                                                           (size_t)shared_bytes) ||
-        hipGetDevice(&ordinal)) {
+                                                           (size_t)shared_bytes)) {
         (void)hipGetLastError();
         return 1;
     }
-    const int threads = GPUMBI_RT_ATTRIBUTE(MaxThreadsPerMultiProcessor, ordinal);
-    *occupancy = threads > 0 ? (double)blocks * block / threads : -1;
+    *occupancy = gpumbi_rt_occupancy(blocks, block);
     return 0;
 }
 
@@ -10279,7 +10347,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         gpumbi_evict(g);
     if (s->phase == GPUMBI_WITNESS) /* what a hook has done, on whatever stream, is none of its */
         gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
-    else if (checked || s->counting || s->profiled || !s->use_events)
+    else if (checked || renewed || s->counting || s->profiled || !s->use_events)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
@@ -10393,6 +10461,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
     r->registers = nodes->registers;
     r->occupancy = nodes->occupancy;
 }
+#else
+#define gpumbi_note_nodes(s, nodes) ((void)(s), (void)(nodes))
 #endif
 
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
@@ -10406,21 +10476,15 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     double with_s[2], without_s[2];
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
-#if defined(GPUMBI_MODULES)
     gpumbi_nodes nodes;
     const int asked = !s->look.count && !s->look.found; /* once: asking takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
-#else
-    int error = gpumbi_dev_capture_end(g->stream, NULL, NULL);
-#endif
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
         return;
     }
-#if defined(GPUMBI_MODULES)
     if (asked)
         gpumbi_note_nodes(s, &nodes);
-#endif
     if (gpumbi_look(g, with_s) <= 0)
         return; /* the region is skipped */
     error = gpumbi_dev_capture_begin(g->stream);
@@ -11458,7 +11522,8 @@ static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 #if !defined(GPUMB_STATIC)
 GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user)
 {
-    g = gpumbi_context(g);
+    if ((g = gpumbi_enter(g)) == NULL)
+        return;
     g->region.poll = poll;
     g->region.poll_user = user;
     g->region.poll_s = 0;
@@ -12215,6 +12280,7 @@ static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
     const int samples = s->phase == GPUMBI_SAMPLE;
     if (!g->settings.strict || (s->phase != GPUMBI_FIRST && !samples && s->phase != GPUMBI_RECHECK))
         return 0;
+    gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"); /* else one could wait for the inputs */
     for (gpumb_buffer *b = g->memory.buffers; b; b = b->next)
         if (b->twin)
             gpumbi_move_buffer(g, b, b->fill == GPUMB_FILL_ZERO && !gpumbi_is_output(s, b));

@@ -108,6 +108,18 @@ static inline const gpumb_result *first_row(gpumb *g, rows some)
     return NULL;
 }
 
+/* The row of a kernel among them, and its rate over another's; NULL: one of the two is missing. */
+static inline const gpumb_result *row_against(gpumb *g, rows some, const char *kernel,
+                                              const char *other, double *ratio)
+{
+    rows others = some;
+    some.kernel = kernel;
+    others.kernel = other;
+    const gpumb_result *r = first_row(g, some), *o = first_row(g, others);
+    *ratio = r && o ? o->time.median / r->time.median : 0;
+    return *ratio > 0 ? r : NULL;
+}
+
 /* The smallest value of an axis among them that is above `after`, and the largest of all; -1:
  * none. */
 static inline int64_t next_value(gpumb *g, rows some, const char *axis, int64_t after)

@@ -18,15 +18,13 @@ static void note_data(gpumb *g, int64_t n)
     const rows all = having(rows_of(bench_name, NULL), "n", n);
     sentence t = no_words(), size = no_words();
     for (int data = 0; data < DATA; data++) {
-        rows own = having(all, "data", data), others = own;
-        own.kernel = "histogram";
-        others.kernel = "read";
-        const gpumb_result *r = first_row(g, own), *read = first_row(g, others);
-        if (!r || !read)
+        double ratio;
+        const gpumb_result *r =
+            row_against(g, having(all, "data", data), "histogram", "read", &ratio);
+        if (!r)
             continue;
         say_next(&t, ", ");
-        say(&t, "%s %.3g (%.0f GB/s)", data_names[data], read->time.median / r->time.median,
-            r->gbps);
+        say(&t, "%s %.3g (%.0f GB/s)", data_names[data], ratio, r->gbps);
     }
     say_bytes(&size, n);
     if (t.text[0])

@@ -90,14 +90,13 @@ static void note_steps(gpumb *g, int64_t n)
         rows one = all;
         one.kernel = step_names[step];
         const gpumb_result *r = first_row(g, one);
-        one.kernel = library_names[step >= TENSOR];
-        const gpumb_result *library = first_row(g, one);
+        double share;
         if (!r)
             continue;
         say_next(&t, ", ");
         say(&t, "%s %.3g", step_names[step], tflops(r));
-        if (library)
-            say(&t, " (%.3g %%)", 100 * r->gflops / library->gflops);
+        if (row_against(g, all, step_names[step], library_names[step >= TENSOR], &share))
+            say(&t, " (%.3g %%)", 100 * share);
     }
     if (t.text[0])
         gpumb_note(g, "TFLOP/s at n = %lld, and the share of the library's: %s.", (long long)n,
@@ -149,16 +148,16 @@ static void matmul_size(gpumb *g)
         const rows all = having(rows_of(size_bench, NULL), "type", type);
         sentence t = no_words();
         for (int64_t n = next_value(g, all, "n", 0); n > 0; n = next_value(g, all, "n", n)) {
-            rows own = having(all, "n", n), others = own;
+            rows own = having(all, "n", n);
             own.kernel = step_names[last_step[type]];
-            others.kernel = library_names[type];
-            const gpumb_result *r = first_row(g, own), *library = first_row(g, others);
+            const gpumb_result *r = first_row(g, own);
+            double share;
             if (!r)
                 continue;
             say_next(&t, ", ");
             say(&t, "%.3g at %lld", tflops(r), (long long)n);
-            if (library)
-                say(&t, " (%.3g %%)", 100 * library->time.median / r->time.median);
+            if (row_against(g, own, own.kernel, library_names[type], &share))
+                say(&t, " (%.3g %%)", 100 * share);
         }
         if (t.text[0])
             gpumb_note(g, "%s, TFLOP/s, and the share of the library's: %s.", types[type], t.text);

@@ -25,12 +25,10 @@ static __device__ inline Type element(const matrix<Type> &m, unsigned row, unsig
 
 /* ---- 1, 2, 3: a thread for an element -------------------------------------------------------- */
 
-/* By the definition. The lanes of a warp take a column of C: of A they read a column, too, which
- * lies in as many lines. */
-static __global__ void product_naive(matrix<float> a, matrix<float> b, float *c)
+/* An element of C by the definition. */
+static __device__ inline void multiply_row(matrix<float> a, matrix<float> b, float *c, unsigned row,
+                                           unsigned column)
 {
-    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned column = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= a.rows || column >= b.columns)
         return;
     float sum = 0;
@@ -39,17 +37,21 @@ static __global__ void product_naive(matrix<float> a, matrix<float> b, float *c)
     c[row * (uint64_t)b.columns + column] = sum;
 }
 
+/* The lanes of a warp take a column of C: of A they read a column, too, which lies in as many
+ * lines. */
+static __global__ void product_naive(matrix<float> a, matrix<float> b, float *c)
+{
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned column = blockIdx.y * blockDim.y + threadIdx.y;
+    multiply_row(a, b, c, row, column);
+}
+
 /* The lanes of a warp take a row: of A they read one word, of B a line. */
 static __global__ void product_coalesced(matrix<float> a, matrix<float> b, float *c)
 {
     const unsigned row = blockIdx.y * blockDim.y + threadIdx.y;
     const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= a.rows || column >= b.columns)
-        return;
-    float sum = 0;
-    for (unsigned k = 0; k < a.columns; k++)
-        sum += a.at[row * (uint64_t)a.width + k] * b.at[k * (uint64_t)b.width + column];
-    c[row * (uint64_t)b.columns + column] = sum;
+    multiply_row(a, b, c, row, column);
 }
 
 enum { TILE = 32 };

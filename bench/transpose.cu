@@ -20,15 +20,12 @@ static void note_side(gpumb *g)
     const rows all = rows_of(bench_name, NULL);
     sentence t = no_words();
     for (int64_t n = next_value(g, all, "side", 0); n > 0; n = next_value(g, all, "side", n)) {
-        rows own = having(all, "side", n), others = own;
-        own.kernel = "transpose";
-        others.kernel = "copy";
-        const gpumb_result *r = first_row(g, own), *copy = first_row(g, others);
-        if (!r || !copy)
+        double ratio;
+        const gpumb_result *r = row_against(g, having(all, "side", n), "transpose", "copy", &ratio);
+        if (!r)
             continue;
         say_next(&t, ", ");
-        say(&t, "%.3g at %lld (%.0f GB/s)", copy->time.median / r->time.median, (long long)n,
-            r->gbps);
+        say(&t, "%.3g at %lld (%.0f GB/s)", ratio, (long long)n, r->gbps);
     }
     if (t.text[0])
         gpumb_note(g, "Rate of the transpose over that of a copy: %s.", t.text);

@@ -7,6 +7,7 @@ pipe of ours, complete, once, and without a contradiction. Exit code 0: met, 1: 
     grade.py --json grade.json --seconds 300 ./grader --expect 'mine>=0.9*reference' --budget 5
 """
 import argparse
+import ctypes
 import json
 import os
 import selectors
@@ -28,6 +29,40 @@ def demand(right, why):
         raise NotMet(why)
 
 
+def guard():
+    """What a graded process leaves behind becomes a child of ours, in whatever session it is; and
+    it can't trace us, or write to our memory or our output by /proc, unless it is root's."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux's
+    if prctl:
+        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        prctl(4, 0, 0, 0, 0)   # PR_SET_DUMPABLE
+
+
+def children():
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc") if os.path.isdir("/proc") else []):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                parent = file.read().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if int(parent) == os.getpid():
+            found.append(int(pid))
+    return found
+
+
+def end_children(seconds=5):
+    """And theirs, which become ours."""
+    end = time.monotonic() + seconds
+    while (left := children()) and time.monotonic() < end:
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except OSError:  # it is another user's, or gone
+                pass
+
+
 def run(command, seconds):
     """The grader's exit code, negative for a signal, and what it has written to our pipe."""
     ours, its = os.pipe()
@@ -44,7 +79,7 @@ def run(command, seconds):
         finally:
             os.close(ours)
             try:
-                os.killpg(child.pid, signal.SIGKILL)  # with what it has left behind
+                os.killpg(child.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
     return child.returncode, text
@@ -89,7 +124,7 @@ def parse(text):
     demand(text, "it has written no JSON")
     try:
         return json.loads(text.decode(), object_pairs_hook=once, parse_constant=refuse)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotMet(f"its JSON is not one complete document: {error}") from error
 
 
@@ -133,7 +168,11 @@ def grade(options):
         print("grade: say --expect 'ROWS>=LIMIT' behind the program", file=sys.stderr)
         return 2
     try:
-        code, text = run(options.program, options.seconds)
+        guard()
+        try:
+            code, text = run(options.program, options.seconds)
+        finally:
+            end_children()
         if options.json:
             with open(options.json, "wb") as file:
                 file.write(text)

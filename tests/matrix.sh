@@ -4,8 +4,9 @@
 # What is not here is skipped by name.
 # gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
 # the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
-# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard with each mode, the others with
-# all kernels and the usual ones, the other order once; and device code alone for each kind of card.
+# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard
+# with each mode, the others with all kernels and the usual ones, the other order once; and device
+# code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 #     MORE_NVCC, MORE_HIPCC    others than nvcc and hipcc: /opt/cuda-12.4/bin/nvcc ...
@@ -346,7 +347,10 @@ in_short 'clang -m32' clang clang++ "$i386 -Wno-atomic-alignment" '' -latomic
 in_short riscv64 riscv64-linux-gnu-gcc riscv64-linux-gnu-g++ -static qemu-riscv64
 in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch64
 
-programs="$dir/quick_start.cu $(find examples bench -name '*.cu' | grep -vx "$left_out")"
+at_run_time=examples/10_nvrtc.cu # for CUDA, where NVRTC's header is
+# Tasks and the referee, which is compiled with one, are test_judge.sh's.
+programs="$dir/quick_start.cu $(find examples bench -name '*.cu' |
+    grep -vx "$left_out\|$at_run_time\|examples/judge/referee.cu\|examples/judge/tasks/.*")"
 
 # -Wpedantic rejects what nvcc itself generates. Programs are for the first nvcc.
 first_nvcc=${NVCC:-nvcc}
@@ -369,6 +373,11 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
     for program in $programs; do
         [ "$nvcc" != "$first_nvcc" ] || add "$compile $program"
     done
+    if echo '#include <nvrtc.h>' | "$nvcc" -x cu -E - >/dev/null 2>&1; then
+        add "$compile $at_run_time"
+    else
+        skip "$at_run_time: no nvrtc.h for $nvcc"
+    fi
     # All kernels for each kind of card that this nvcc knows, without a warning of ptxas.
     for arch in sm_52 sm_60 sm_75 sm_80 sm_86 sm_90 sm_100 sm_120; do # sm_89: as sm_86
         if "$nvcc" --list-gpu-code | grep -qx $arch; then

@@ -484,7 +484,7 @@ MUTATIONS = [
      "s->kernel.depth * d->graph_interval_s"),
     ("modules", "    r->registers = nodes->registers;", ""),
     ("modules", "if (at && !*at)", "if (at)"),
-    ("modules", "while (m && m != module)\n        m = m->next;", "m = module;"),
+    ("modules", "while (m && m != from)\n        m = m->next;", "m = from;"),
 ]
 
 

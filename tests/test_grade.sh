@@ -88,11 +88,40 @@ plays hangs 'cat "$good" >"$json"; sleep 30'
 seconds=1 refused "one that never ends" 'not done within 1 s' "$tmp/hangs"
 plays leaves '(sleep 30) & exit 0'
 refused "one that leaves a process with the pipe" 'no JSON' "$tmp/leaves"
+plays settles "setsid sleep 30 & echo \$! >'$tmp/pid'; exit 0"
+refused "one that leaves a process in a session of its own" 'no JSON' "$tmp/settles"
+check "that process is still there" not kill -0 "$(cat "$tmp/pid")"
 plays floods 'yes x'
 seconds=2 refused "one that prints for ever" 'not done within 2 s' "$tmp/floods"
 check "all of that is shown" test "$(wc -c <"$tmp/shown")" -le 1100000
+plays deep 'yes "[" | head -n 100000 >"$json"'
+refused "a JSON of 100000 brackets" 'not one complete document' "$tmp/deep"
 plays long 'yes "" >"$json"'
 refused "a JSON without an end" 'too long' "$tmp/long"
+
+# what it can't reach, as a user without rights: the output of the one that judges
+plays writes 'echo "grade: met: mine" >>"/proc/$PPID/fd/1"; exit 0'
+as_user=
+if [ "$(id -u)" -eq 0 ]; then
+    as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    mkdir -m 777 "$tmp/others"
+    chmod 755 "$tmp" "$tmp/writes"
+fi
+if [ ! -d /proc/self/fd ]; then
+    skip "a verdict of its own: no /proc"
+elif ! $as_user test -r examples/grade.py -a -x "$tmp/writes" 2>/dev/null; then
+    skip "a verdict of its own: no setpriv, or no rights for another user here"
+else
+    writes() { # into a file of that user's
+        $as_user sh -c 'exec python3 examples/grade.py "$1" --expect x >>"$2"' sh "$tmp/writes" \
+            "$tmp/others/verdict" 2>/dev/null
+    }
+    mkdir -p "$tmp/others"
+    check "a verdict of its own counts" not writes
+    check "a verdict of its own is written: $(cat "$tmp/others/verdict")" \
+        not has 'grade: met' "$tmp/others/verdict"
+    check "it is not refused" has 'not met: .*no JSON' "$tmp/others/verdict"
+fi
 
 # edited NAME REASON SED
 edited() {

@@ -4,6 +4,8 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
+build=${TEST_BUILD:-build/cpu} # where the benchmarks are whose rows the solutions quote
+
 # As the README says, but sooner.
 options='-std=c++17 -O1 -Wall -Wextra -pthread'
 # shellcheck disable=SC2086 # several options
@@ -27,6 +29,15 @@ check "blocks: replay" "$tmp/changed" --replay examples/labs/h200/solutions/bloc
 "$tmp/changed" --replay examples/labs/h200/solutions/blocks.json >"$tmp/blocks" 2>&1 </dev/null
 check "blocks: of another program" grep -qE '^  replayed: Source: .*, checksum [0-9a-f]{8}\.$' \
     "$tmp/blocks"
+
+# What the benchmarks say that labs end at: NAME, ROWS, OPTION...
+benchmark()
+{
+    name=$1 rows=$2
+    shift 2
+    check "$name: replay" "$build/$name" "$@" --replay "$rows,bench/results/h200.json"
+    cat "$tmp/check" >>"$tmp/all"
+}
 
 labs=0
 for source in examples/labs/*.cu; do
@@ -77,15 +88,35 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
+    # Of the later ones no rows are there yet: only of the benchmarks.
+    case $lab in
+    15*)
+        for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
+            benchmark matmul $rows --filter steps --axis n=4096
+        done
+        ;;
+    16*)
+        benchmark atomics bench/results/h200-atomics.csv
+        benchmark histogram bench/results/h200-histogram.csv --full
+        ;;
+    esac
     # What the solutions quote of the replays is what these show.
-    sed -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
-    check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
-    check "$lab: no rows of the changed program" test -s "examples/labs/h200/solutions/$lab.json"
+    sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
+    if [ -f "examples/labs/h200/$lab.json" ]; then
+        check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
+        check "$lab: no rows of the changed program" \
+            test -s "examples/labs/h200/solutions/$lab.json"
+    else
+        skip "$lab: no rows of an H200 yet: sh examples/labs/measure.sh there"
+    fi
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "fourteen labs" test "$labs" -eq 14
+check "solutions/third.md says that there are no rows, or there are" test \
+    "$(grep -c 'no rows have been measured' examples/labs/solutions/third.md)" -eq \
+    "$([ -f examples/labs/h200/15_matrix_product.json ] && echo 0 || echo 1)"
+check "seventeen labs" test "$labs" -eq 17
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
@@ -127,9 +158,12 @@ check "lab 1, broken: $(tail -n 3 "$tmp/out")" grep -q 'wrote past the end' "$tm
 # The tracer's figures that the labs ask for: sectors at stride 8, conflicts of a tile's column.
 traces() # LAB, WANTED
 {
-    make -s trace FILE="examples/labs/$1.cu" ARGS=--profile CXX=g++ BACKEND=cpu >"$tmp/out" 2>&1
+    [ "$1" = "${traced-}" ] || make -s trace FILE="examples/labs/$1.cu" ARGS=--profile CXX=g++ \
+        BACKEND=cpu >"$tmp/out" 2>&1
+    traced=$1
     check "$1: the tracer does not find '$2'" grep -qF "$2" "$tmp/out"
 }
+tr -s '\n ' '  ' <examples/labs/misconceptions.md >"$tmp/believed"
 if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
@@ -141,6 +175,22 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces solutions/08_transpose '32 lanes take 2 wavefronts at the banks where 1 would do'
     traces 10_reduction '752   5.43     1.00   1.00                 part[t] += part[t + far];'
     traces 10_reduction '192  21.25     1.00   1.00                 part[t] += part[t + far];'
+    traces 15_matrix_product '16384  32.00     1.00   1.00                 sums[i][j] += left['
+    traces 15_matrix_product '1024  32.00     2.00   1.00                 right[y][x + LANES * i]'
+    # Additions of 128 warps: by as many lanes as have a byte, or by one for all that have the same.
+    all='128  32.00     3.16   1.00                 atomicAdd'
+    traces solutions/16_warps "$all(&own[in[i]], 1u);"
+    for additions in 3836 665 128; do
+        traces solutions/16_warps "$(printf '%11d' $additions)   1.00     1.00   1.00  $(
+        )               atomicAdd(&bins[byte], (unsigned)__popcll(same));"
+        check "the solution of 16_warps without $additions" grep -qF \
+            "| 128, 32 | $additions, 1 | 128, " examples/labs/solutions/third.md
+    done
+    check "misconceptions.md: additions" grep -qF \
+        '128 warps add 3836 times with one lane in place of 128 times with all' "$tmp/believed"
+    traces solutions/16_warps "$all(&bins[byte], 1u);"
+    traces solutions/16_warps \
+        '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
     skip "no g++ or addr2line to trace with"
 fi
@@ -151,13 +201,63 @@ order() # KERNEL: its loads and stores
     awk -v kernel="$1" '$0 ~ "entry.*" kernel { on = 1 } on && /(ld|st)\.global/ {
         printf "%s ", substr($1, 1, 2) } /^}/ { on = 0 }' "$tmp/13.ptx"
 }
+loads() # of each of lab 15's kernels: elements, words a multiply-add
+{
+    awk '/entry/ { match($0, /ILi[0-9]+/); each = substr($0, RSTART + 3, RLENGTH - 3) }
+        /ld\.shared/ { words[each] += /v4/ ? 4 : /v2/ ? 2 : 1 } /fma\.rn\.f32/ { sums[each]++ }
+        END { for (each in sums) print each, words[each] / sums[each] }' "$tmp/15.ptx" | sort -n |
+        tr '\n' ' '
+}
+compiled() # SOURCE, OPTION...: a line for each kernel: chains, registers, bytes spilled to, from
+{
+    source=$1
+    shift
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 | awk '
+        /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
+        /spill/ { spilled = $5 " " $9 } /Used/ { print n, $5, spilled }' | sort
+}
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
         -o "$tmp/13.ptx"
     check "old_copy() is $(order old_copy)" test "$(order old_copy)" = 'ld st ld st '
     check "new_copy() is $(order new_copy)" test "$(order new_copy)" = 'ld ld st st '
+    # Lab 15: words of shared memory that its kernels load for a multiply-add.
+    check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
+        examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
+    check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
+    # Lab 17: what the bound does to its kernels; how many registers, one version has told.
+    compiled examples/labs/17_registers.cu >"$tmp/rows"
+    compiled examples/labs/solutions/17_registers.cu >"$tmp/bound"
+    check "lab 17: $(cat "$tmp/rows")" test "$(cut -d ' ' -f 1,3,4 "$tmp/rows" | tr '\n' ,)" = \
+        '1 0 0,16 0 0,4 0 0,64 0 0,'
+    # shellcheck disable=SC2016 # awk's
+    check "lab 17, bound: $(cat "$tmp/bound")" awk '$1 < 64 && $3 + $4 { exit 1 }
+        $1 == 64 && ($2 > 32 || $3 < 200 || $4 < 200) { exit 1 }' "$tmp/bound"
+    if "$nvcc" --version | grep -q 'release 13\.0'; then
+        join "$tmp/rows" "$tmp/bound" | while read -r n own _ _ bound to from; do
+            [ "$to" = 0 ] && spilled=– || spilled="$to and $from bytes"
+            echo "| $n | $own | – | $bound | $spilled |"
+        done >"$tmp/cells"
+        check "lab 17: $(wc -l <"$tmp/cells") kernels" test "$(wc -l <"$tmp/cells")" -eq 4
+        while read -r cells; do
+            check "lab 17: no row $cells" grep -qF "$cells" examples/labs/solutions/third.md
+        done <"$tmp/cells"
+        read -r n own _ _ bound to from <<END
+$(join "$tmp/rows" "$tmp/bound" | grep '^64 ')
+END
+        check "misconceptions.md: registers" grep -qF \
+            "has $bound registers a thread for $n values, where it took $own: $to bytes are" \
+            "$tmp/believed"
+        sed 's/const uint64_t first = .*;/const unsigned first = blockIdx.x * BLOCK * chains +\
+            threadIdx.x;/; s/"lab.h"/"labs\/lab.h"/' examples/labs/17_registers.cu >"$tmp/17.cu"
+        registers=$(compiled "$tmp/17.cu" -Iexamples | sed -n 's/^64 \([0-9]*\) .*/\1/p')
+        check "lab 17 with another index: $registers" \
+            grep -qF "compiler takes $registers." examples/labs/solutions/third.md
+    else
+        skip "not nvcc 13.0, whose registers lab 17 tells"
+    fi
 else
-    skip "no nvcc for what lab 13 compiles to"
+    skip "no nvcc for what labs 13, 15 and 17 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -166,6 +266,91 @@ if command -v python3 >/dev/null; then
 else
     skip "no python3 to look into the counters with"
 fi
+
+# The notebook, as it is where there is no GPU, or is one; and what it shows of each lab.
+if python3 -c 'import ipykernel, nbclient' 2>/dev/null; then
+    check "labs.ipynb" env PYTHONDONTWRITEBYTECODE=1 python3 - examples/labs <<'EOF'
+import pathlib, sys
+
+import nbclient, nbformat
+
+folder = sys.argv[1]
+sys.path.insert(0, folder)
+import lab
+
+for source in pathlib.Path(folder).glob("*.cu"):
+    text = lab.Lab(source.stem[:2])._repr_markdown_()
+    assert text.count("\n**Question:**") == text.count("\n**Change:**") == 1, text
+
+notebook = nbformat.read(f"{folder}/labs.ipynb", 4)
+code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+assert not any(cell.outputs or cell.execution_count for cell in code)
+assert all(len(cell.source.splitlines()) <= 4 for cell in code)
+assert sum("*Answer:*" in cell.source for cell in notebook.cells) >= 4
+
+nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+shown = [out for cell in code for out in cell.outputs]
+text = "".join(out.get("text", "") for out in shown)
+assert sum("image/svg+xml" in out.get("data", {}) for out in shown) == 2, shown
+assert "exit code" not in text, text
+assert text.count("6 rows: 6 ok, 0 skipped, 0 failed") == 4, text
+assert "32.00    32.00   4.00   8.00  12.5 %  out[i] = in[" in text, text
+for rows in ("", "solutions/"):
+    assert f"replayed from examples/labs/h200/{rows}05_coalescing.json" in text, text
+EOF
+else
+    skip "labs.ipynb: no nbclient and ipykernel for python3"
+fi
+
+# It measures where there is nvcc and a GPU that answers, not where one of the two is missing.
+if command -v python3 >/dev/null; then
+    mkdir "$tmp/gpu" "$tmp/without"
+    for program in gpu/nvidia-smi gpu/nvcc without/nvidia-smi without/nvcc; do
+        printf '#!/bin/sh\necho %s\n' "$program" |
+            sed 's/gpu.nvidia-smi/GPU 0: one/' >"$tmp/$program"
+        chmod +x "$tmp/$program"
+    done
+    for where in gpu without; do
+        PATH=$tmp/$where:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=examples/labs python3 -c '
+import lab
+print(lab.Lab("05").backend, lab.Lab("05").nvcc)' >"$tmp/backend_$where" 2>&1
+    done
+    check "labs.ipynb with a GPU: $(cat "$tmp/backend_gpu")" \
+        grep -qxF "cuda $tmp/gpu/nvcc" "$tmp/backend_gpu"
+    check "labs.ipynb without: $(cat "$tmp/backend_without")" \
+        grep -qxF 'cpu None' "$tmp/backend_without"
+fi
+
+# What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
+mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
+# shellcheck disable=SC2016 # what the stub is to expand
+printf '#!/bin/sh\nfor a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done\n' \
+    >"$tmp/stubs/matmul"
+chmod +x "$tmp/stubs/matmul"
+for stub in histogram transpose $(cd examples && echo labs/*.cu labs/solutions/*.cu); do
+    cp "$tmp/stubs/matmul" "$tmp/stubs/${stub%.cu}"
+done
+check "measure.sh" env BUILD="$tmp/stubs" sh examples/labs/measure.sh "$tmp/measured"
+for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
+    rows=examples/labs/h200${source#examples/labs}
+    rows=${rows%.cu}.json
+    check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
+done
+for rows in matmul matmul-plans matmul-counters histogram histogram-counters transpose; do
+    check "measure.sh: no rows of $rows" test -f "$tmp/measured/bench/results/h200-$rows.csv"
+done
+check "measure.sh measures what no page has" test -z "$(
+    cd "$tmp/measured/bench/results" && for rows in *; do
+        [ -f "$OLDPWD/bench/results/$rows" ] || echo "$rows"
+    done)"
+
+# The term and the misconceptions leave no lab out.
+n=0
+while [ $((n += 1)) -le "$labs" ]; do
+    check "misconceptions.md: no lab $n" grep -qE "[Ll]ab $n\\b" "$tmp/believed"
+    check "course.md: no week has lab $n" sh -c \
+        "sed -n '/^## A term/,/^## How/p' examples/labs/course.md | cut -d '|' -f 4 | grep -w $n"
+done
 
 # The commands of the hand-outs are those of the Makefile.
 for target in labs trace; do

@@ -555,6 +555,46 @@ static void test_contents()
     CHECK_INT(gpumb_close(g), 0);
 }
 
+// Work that is left on another stream can't wait for the next inputs, and none of a run begins, on
+// whatever stream, while the caches are still emptied.
+static struct {
+    const float *in;
+    float first;
+    int renewed;
+} left_behind;
+
+static void look_again()
+{
+    left_behind.renewed += left_behind.in[0] != left_behind.first;
+}
+
+static void test_idle_before_a_run()
+{
+    gpumb *g = open_with({"--strict"}, "--samples=60:60");
+    buffers b = make(g);
+    int runs = 0, busy = 0, left = 0;
+    memset(&left_behind, 0, sizeof left_behind);
+    gpumb_set_output(g, b.out);
+    gpumb_set_verify(g, check, &b);
+    GPUMB_MEASURE(g, "honest") {
+        const bool renewed = left_behind.in != GPUMB_PTR(const float, b.in);
+        runs += renewed;
+        busy += renewed && fake_busy > fake_now + 1e-6; // but for an event
+        left += renewed && fake_later;
+        left_behind.in = GPUMB_PTR(const float, b.in);
+        left_behind.first = left_behind.in[0];
+        fake_later = look_again;
+        honest(left_behind.in, GPUMB_PTR(float, b.out));
+    }
+    CHECK_STR(gpumb_last_result(g)->reason, "");
+    CHECK_INT(runs, 60 + 2);
+    CHECK_INT(busy, 0);
+    CHECK_INT(left, 0);
+    CHECK_INT(left_behind.renewed, 0);
+    CHECK_INT(gpumb_close(g), 0);
+    CHECK(fake_clean());
+}
+
 // A trick with one of several outputs is one.
 struct copies {
     gpumb_buffer *in, *out[2];
@@ -784,6 +824,7 @@ int main()
     test_cipher();
 #ifdef GPUMB_BACKEND_FAKE
     test_contents();
+    test_idle_before_a_run();
     test_pointers_in_turns();
     test_what_changes();
     test_what_is_drawn();

@@ -193,7 +193,7 @@ int main(int argc, char **argv)
     const int timed = strcmp(baseline, "-") != 0;
     canary = gpumb_alloc(g, CANARY);
     for (int i = 0; i < CANARY; i++)
-        canary_is[i] = (unsigned char)(i * 2654435761u >> 24);
+        canary_is[i] = (unsigned char)((unsigned)i * 2654435761u >> 24);
     gpumb_write(g, canary, 0, canary_is, CANARY);
     judge_say("open %s %s", gpumb_get_device(g)->backend, gpumb_get_device(g)->name);
     for (plan_case *c = judge_case; c < judge_case + (timed ? 1 : judge_cases); c++) {

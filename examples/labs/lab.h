@@ -16,6 +16,26 @@ static inline int lab_gpu(gpumb *g)
     return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
 }
 
+/* What a warp's lanes do together, all of them: which lanes say yes, as bits; what a lane has; the
+ * first of some lanes. In CUDA, where a warp has 32, these are __ballot_sync(0xffffffff, yes),
+ * __shfl_sync(0xffffffff, x, lane) and __ffs(lanes) - 1. */
+typedef unsigned long long lab_lanes;
+
+static __device__ inline lab_lanes lab_vote(int yes)
+{
+    return GPUMBI_BALLOT(GPUMBI_ALL_LANES, yes);
+}
+
+static __device__ inline unsigned lab_from(unsigned x, unsigned lane)
+{
+    return GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, x, lane);
+}
+
+static __device__ inline unsigned lab_first(lab_lanes lanes)
+{
+    return (unsigned)__popcll((lanes & (0 - lanes)) - 1);
+}
+
 /* For gpumb_set_verify(): `out` has to hold what `expected` holds. */
 typedef struct lab_pair {
     gpumb_buffer *out, *expected;
@@ -126,6 +146,16 @@ static inline double lab_force(uint64_t i, int64_t n)
         }
         sum += lab_float(j + 3) * d[i % 4] / (square * sqrt(square));
     }
+    return sum;
+}
+
+/* What lab 15 computes, in fp64: element i of the square of a matrix of n x n floats. */
+static inline double lab_product(uint64_t i, int64_t n)
+{
+    const uint64_t side = (uint64_t)n, row = i / side * side, column = i % side;
+    double sum = 0;
+    for (uint64_t k = 0; k < side; k++)
+        sum += lab_float(row + k) * lab_float(k * side + column);
     return sum;
 }
 

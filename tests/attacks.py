@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""attacks.py - what is written for the test, and what comes of it.
+
+    attacks.py host [--runs 20] [--chance 100] [NAME...]    against 08_grader.cu and grade.py
+    attacks.py device [--cpu] [--runs 20] [NAME...]         against examples/judge
+    attacks.py compile [NAME...]                            device code by nvcc, nothing is run
+
+Each attack is a file in attacks/host or attacks/device whose first lines say what it tries, and
+what is expected:
+
+    // tries: ...
+    // strict: caught: PART OF THE REASON | OF ANOTHER      by the grader, or by the judge:
+    // judge: prevented: WHY                                nothing to catch: it gains nothing
+    //   not caught: WHY                                    and so documented
+
+    // chance: WHY        many runs are needed to see how often
+    // once: WHY          a run takes long, and there is no more to see in others
+    // task: gelu         of the judge
+    // needs: a GPU       it can't be tried on the CPU
+    // compiles: no       that is the attack, or its end
+
+Exit code 1: one that is said to be caught, or prevented, was accepted, or ended otherwise than its
+file says.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(TOP, "tests", "attacks")
+GRADE = os.path.join(TOP, "examples", "grade.py")
+JUDGE = os.path.join(TOP, "examples", "judge", "judge.py")
+
+# Half as fast again as the reference: what computes is not, what cheats is by far.
+EXPECT = "mine>=1.5*reference"
+QUICK = ["--samples", "30:30", "--warmup", "0.02", "--budget", "2"]
+
+KEYS = "tries|strict|judge|chance|once|task|needs|compiles|launch|scratch"  # of the first lines
+
+
+class Attack:
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.splitext(os.path.basename(path))[0]
+        self.says = {}
+        with open(path, encoding="utf-8") as file:
+            key = None
+            for line in file:
+                found = re.fullmatch(rf"// (?:({KEYS}): )?(.*)", line.rstrip("\n"))
+                if not found:
+                    break
+                key = found[1] or key
+                self.says[key] = f"{self.says[key]} {found[2]}" if not found[1] else found[2]
+
+    def expected(self, by):
+        """The class, and what the reason may have in it."""
+        kind, _, text = self.says[by].partition(": ")
+        if kind not in ("caught", "prevented", "not caught") or not text:
+            raise SystemExit(f"attacks: {self.path}: nothing is expected: {self.says[by]}")
+        return kind, text.split(" | ") if kind == "caught" else []
+
+
+def attacks(kind, names):
+    folder = os.path.join(FOLDER, kind)
+    found = [Attack(os.path.join(folder, f)) for f in sorted(os.listdir(folder))
+             if f.endswith(".cu")]
+    lacking = set(names) - {a.name for a in found}
+    if lacking:
+        raise SystemExit(f"attacks: no {', '.join(sorted(lacking))} in {folder}")
+    return [a for a in found if not names or a.name in names]
+
+
+def command(variable, otherwise):
+    return os.environ.get(variable, otherwise).split()
+
+
+def build(folder, chosen):
+    """The grader once, and each attack linked to it: {name: (program, why there is none)}."""
+    compiler = command("CXX", "c++") + ["-x", "c++", "-std=c++17", "-I", TOP, "-pthread"]
+    grader = os.path.join(folder, "grader.o")
+    subprocess.run(compiler + ["-O2", "-c", os.path.join(TOP, "examples", "08_grader.cu"),
+                               "-o", grader], check=True)
+
+    def one(attack):
+        program = os.path.join(folder, attack.name)
+        compiles = compiler + ["-O2", "-Wall", "-Wextra", "-Werror", "-c", attack.path]
+        links = command("CXX", "c++") + [program + ".o", grader, "-pthread"]
+        for what, step in (("compile", compiles + ["-o", program + ".o"]),
+                           ("link", links + ["-o", program])):
+            done = subprocess.run(step, capture_output=True, text=True, check=False)
+            if done.returncode:
+                return None, f"it does not {what}: {done.stderr}"
+        return program, ""
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return dict(zip([a.name for a in chosen], pool.map(one, chosen)))
+
+
+Outcome = collections.namedtuple("Outcome", "accepted reason")
+
+
+def graded(program):
+    done = subprocess.run([sys.executable, GRADE, "--seconds", "60", program, "--expect", EXPECT]
+                          + QUICK, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    said = (done.stdout.strip().splitlines() or ["grade: nothing is said"])[-1]
+    if done.returncode not in (0, 1):
+        said += f": exit code {done.returncode}"
+    return Outcome(done.returncode == 0, said.replace("grade: not met: ", "").replace("grade: ", ""))
+
+
+def without_strict(program):
+    """Whether the grader alone accepts it: what an attack is worth. A shell is its parent, since
+    some turn against theirs."""
+    done = subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", program, "--expect", EXPECT] + QUICK,
+                          capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
+    return done.returncode == 0
+
+
+def judged(attack, options):
+    """Accepted means: right, and as fast as EXPECT asks for."""
+    task = os.path.join(os.path.dirname(options.judge), "tasks", attack.says["task"] + ".cu")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "judged.json")
+        done = subprocess.run([sys.executable, options.judge, "--json", path]
+                              + ["--cpu"] * options.cpu + [task, attack.path], capture_output=True,
+                              text=True, check=False, stdin=subprocess.DEVNULL)
+        if not os.path.exists(path):
+            return Outcome(False, f"no JSON: exit code {done.returncode}: {done.stderr[-200:]}")
+        with open(path, encoding="utf-8") as file:
+            found, = json.load(file)["submissions"]
+    if not found["compiled"] and not done.stdout.count("ended at its limit"):
+        return Outcome(False, "it does not compile: " + found["reason"])
+    if not found["accepted"]:
+        return Outcome(False, found["reason"])
+    fast = found.get("lo", 0) >= 1.5
+    return Outcome(fast, f"right, {found.get('ratio', 0):.3f} x" if fast else "no faster than asked")
+
+
+def short(reason):
+    """Without what differs from run to run."""
+    reason = reason.replace("mine>=1.5*reference", "ratio")
+    reason = re.sub(r"^\w+/mine: failed: ", "", reason)
+    reason = re.sub(r"^ratio: (not met|undecided): \w+/mine$", "no faster than asked", reason)
+    reason = re.sub(r"^(it does not (link|compile)): .*", r"\1", reason, flags=re.S)
+    reason = re.sub(r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)? ?(ns|us|ms|s)?\b", "N", reason)
+    return reason
+
+
+def verdict(attack, by, outcomes):
+    """What is wrong with how it ended, or nothing."""
+    kind, reasons = attack.expected(by)
+    accepted = sum(o.accepted for o in outcomes)
+    if kind == "not caught":
+        return ""
+    if accepted:
+        return "ACCEPTED"
+    for o in outcomes:
+        if kind == "caught" and not any(r in short(o.reason) for r in reasons):
+            return f"ended otherwise: {o.reason}"
+    return ""
+
+
+def show(attack, by, outcomes, alone, wrong):
+    kind, _ = attack.expected(by)
+    accepted = sum(o.accepted for o in outcomes)
+    print(f"{attack.name:30} {kind:11} {accepted:3} of {len(outcomes):3}{alone}")
+    for reason, count in collections.Counter(short(o.reason) for o in outcomes).most_common():
+        print(f"    {count:3} x {reason}")
+    if wrong:
+        print(f"    WRONG: {wrong}")
+
+
+def summary(by, chosen, results, wrong):
+    kinds = collections.Counter(a.expected(by)[0] for a in chosen if a.name in results)
+    said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{len(results)} attacks: {said}; {wrong} not as their files say")
+
+
+def context(by):
+    compiler = command("CXX", "c++")
+    version = subprocess.run(compiler + ["--version"], capture_output=True, text=True, check=True)
+    print(f"{by}; {version.stdout.splitlines()[0]}; {os.cpu_count()} cores, "
+          f"{os.getloadavg()[0]:.0f} programs that want them")
+
+
+def host(options):
+    chosen = attacks("host", options.names)
+    wrong = 0
+    context(f"08_grader.cu by grade.py on the CPU's backend, asked for {EXPECT} {' '.join(QUICK)}")
+    with tempfile.TemporaryDirectory() as folder:
+        programs = build(folder, chosen)
+        results = {}
+        for attack in chosen:
+            runs = options.chance if "chance" in attack.says else options.runs
+            program, why = programs[attack.name]
+            alone = ""
+            if program and options.alone:
+                fooled = sum(without_strict(program) for _ in range(options.alone))
+                alone = f"   without --strict {fooled} of {options.alone}"
+            outcomes = ([graded(program) for _ in range(runs)] if program else
+                        [Outcome(False, why)])
+            why = verdict(attack, "strict", outcomes)
+            wrong += bool(why)
+            results[attack.name] = outcomes
+            show(attack, "strict", outcomes, alone, why)
+            sys.stdout.flush()
+    summary("strict", chosen, results, wrong)
+    return wrong
+
+
+def device(options):
+    chosen = attacks("device", options.names)
+    if not os.path.exists(options.judge):
+        raise SystemExit(f"attacks: no {options.judge}")
+    wrong, results = 0, {}
+    for attack in chosen:
+        if options.cpu and "needs" in attack.says:
+            print(f"{attack.name:30} needs {attack.says['needs']}")
+            continue
+        runs = 1 if "once" in attack.says else options.runs
+        outcomes = [judged(attack, options) for _ in range(runs)]
+        why = verdict(attack, "judge", outcomes)
+        wrong += bool(why)
+        results[attack.name] = outcomes
+        show(attack, "judge", outcomes, "", why)
+        sys.stdout.flush()
+    summary("judge", chosen, results, wrong)
+    return wrong
+
+
+def compiles(options):
+    """Each device attack as the judge compiles it, unless that fails by intent."""
+    nvcc = command("NVCC", shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    wrong = 0
+    for attack in attacks("device", options.names):
+        if "compiles" in attack.says:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(nvcc + ["-cubin", "-arch=sm_90", "-std=c++17", "-O3",
+                                          "-o", os.path.join(folder, "code"), attack.path],
+                                  capture_output=True, text=True, check=False)
+        if done.returncode or "warning" in done.stderr:
+            wrong += 1
+            print(f"{attack.name}: does not compile\n{done.stdout}{done.stderr}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="attacks.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["host", "device", "compile"])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--chance", type=int, default=100, help="runs of those with a chance")
+    parser.add_argument("--alone", type=int, default=0, help="runs without --strict")
+    parser.add_argument("--judge", default=JUDGE, help="its program, if it is elsewhere")
+    parser.add_argument("--cpu", action="store_true", help="the judge without a GPU")
+    options = parser.parse_intermixed_args()
+    run = {"host": host, "device": device, "compile": compiles}[options.what]
+    return 1 if run(options) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

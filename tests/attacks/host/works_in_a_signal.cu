@@ -1,0 +1,31 @@
+// tries: to return at once, and to work in a signal's handler a moment later, in the same thread
+// strict: caught: writes nothing when timed | behind the end | bits are right | no faster than asked
+#include "../honest.h"
+#include <signal.h>
+#include <sys/time.h>
+
+static const float *from;
+static float *to;
+static uint64_t count;
+
+static void work(int)
+{
+    for (uint64_t i = 0; i < count; i++)
+        to[i] = gelu_of(from[i]);
+    count = 0;
+}
+
+extern "C" void launch_mine(const float *in, float *out, uint64_t n)
+{
+    static int runs;
+    const itimerval soon = {{0, 0}, {0, 50}};
+    if (!runs++) {
+        signal(SIGALRM, work);
+        honest(in, out, n);
+        return;
+    }
+    from = in;
+    to = out;
+    count = n;
+    setitimer(ITIMER_REAL, &soon, NULL);
+}

@@ -1,0 +1,97 @@
+#!/bin/sh
+# test_launch_errors.sh - the first error that a compiler has for a wrong launch says what to write
+# instead, and stands on top of what it prints; right launches that look alike compile.
+cd "$(dirname "$0")/.." || exit 1
+. tests/checks.sh
+
+warnings='-Wall -Wextra -Wpedantic -Werror'
+
+# program STATEMENT: where it stands, in the CPU backend and in CUDA's
+program() {
+    cat <<END
+#include "gpumb.h"
+template <class T, int N> __global__ void two(T *x, int n) { x[0] = static_cast<T>(n + N); }
+template <class T> __global__ void first(T *x, int n) { x[0] = static_cast<T>(n); }
+__global__ void over(float *x, int n) { x[0] = static_cast<float>(n); }
+__global__ void over(double *x, int n) { x[0] = n; }
+__global__ void one(float *x, int n) { x[0] = static_cast<float>(n); }
+__global__ void bytes(const void *x, int n) { (void)x, (void)n; }
+template <class T> void launch(gpumb_buffer *b, T *x, int n, const gpumb_launch_config &how)
+{
+    (void)b, (void)x, (void)n, (void)how;
+    $1
+}
+template void launch(gpumb_buffer *, float *, int, const gpumb_launch_config &);
+END
+}
+
+# each WHAT LINES: by each compiler; in which line its first error has come by then. g++ first says
+# how it got there: which file includes the header, which function it is in (a template: one line
+# more), what it instantiates.
+# shellcheck disable=SC2086 # words
+each() {
+    each_what=$1 lines=$2
+    "$each_what" g++ "$lines" g++ -x c++ -std=c++11 -fsyntax-only $warnings
+    "$each_what" clang++ 2 clang++ -x c++ -std=c++17 -fsyntax-only $warnings
+    "$each_what" nvcc 1 "${NVCC:-nvcc}" -std=c++17 -arch=sm_90 -cuda -o "$tmp/out.ii" \
+        -Werror all-warnings
+}
+
+says() {
+    compiler=$1 most=$2
+    shift 2
+    command -v "$1" >/dev/null || return 0
+    "$@" -I. "$tmp/wrong.cu" >"$tmp/errors" 2>&1
+    line=$(grep -n -m 1 'error' "$tmp/errors")
+    case $line in
+    *"$remedy"*) pass ;;
+    *) fail "$compiler: $statement: its first error does not say \"$remedy\"" "$tmp/errors" ;;
+    esac
+    [ "${line%%:*}" -le "$most" ] || fail "$compiler: $statement: an error in line ${line%%:*}"
+}
+
+compiles() {
+    compiler=$1
+    shift 2
+    command -v "$1" >/dev/null || return 0
+    check "$compiler: does not compile" "$@" -I. "$tmp/right.cu"
+}
+
+for compiler in g++ clang++ "${NVCC:-nvcc}"; do
+    command -v "$compiler" >/dev/null || skip "no $compiler"
+done
+
+# wrong REMEDY LINES STATEMENT
+wrong() {
+    remedy=$1 lines=$2 statement=$3
+    program "$3" >"$tmp/wrong.cu"
+    each says "$lines"
+}
+wrong 'put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)' 3 \
+    'GPUMB_LAUNCH(two<float, 3>, 1, 32, 0, x, n);'
+wrong 'put the kernel in parentheses' 3 'GPUMB_LAUNCH_EX(two<float, 3>, how, x, n);'
+one='Say kernel<type>, or cast an overloaded one to its type'
+wrong "$one" 5 'GPUMB_LAUNCH(over, 1, 32, 0, x, n);'
+wrong "$one" 5 'GPUMB_LAUNCH_BARRIER(first, {1, n}, 32, 0, x, n);'
+wrong "$one" 5 'GPUMB_LAUNCH_EX(over, how, x, n);'
+buffer='pass GPUMB_PTR(type, buffer) to a kernel, not the buffer'
+wrong "$buffer" 6 'GPUMB_LAUNCH(one, 1, 32, 0, b, n);'
+wrong "$buffer" 6 'GPUMB_LAUNCH(bytes, 1, 32, 0, b, n);'
+wrong "$buffer" 6 'const gpumb_buffer *c = b; GPUMB_LAUNCH(bytes, {n, 2}, {32, 2}, 0, c, n);'
+wrong "$buffer" 6 'GPUMB_LAUNCH_EX(one, how, b, n);'
+
+# shellcheck disable=SC2016
+program 'void (*at)(float *, int) = one, (*both[])(float *, int) = {one, two<float, 3>};
+    GPUMB_LAUNCH((two<T, (1 < 2)>), 1, 32, 0, x, n);
+    GPUMB_LAUNCH((two<T, 3>), {n, 2}, {32, 2, 1}, 0, x, 2);
+    GPUMB_LAUNCH_BARRIER(first<float>, dim3(1), 32u, 0, x, n);
+    GPUMB_LAUNCH(static_cast<void (*)(float *, int)>(over), 1, 32, 0, x, n);
+    GPUMB_LAUNCH(n < 2 ? one : at, 1, 32, 0, x, n);
+    GPUMB_LAUNCH(both[1 < 2], 1, 32, 0, x, n);
+    GPUMB_LAUNCH(at, 1, 32, 0, x, [](int i) { return i; }(n)), GPUMB_LAUNCH(one, 1, 32, 0, x, n);
+    GPUMB_LAUNCH(&one, 1, 32, 0, nullptr, n);
+    n ? GPUMB_LAUNCH(bytes, 1, 32, 0, x, n) : GPUMB_LAUNCH_EX((two<T, 3>), how, x, n);
+    GPUMB_LAUNCH_EX(bytes, how, &b, n);' >"$tmp/right.cu"
+each compiles 0
+
+finish
