@@ -162,7 +162,7 @@ code 2 "no such task" "$tmp/none.cu" "$tmp/one.cu"
 code 2 "no such submission" "$tmp/task.cu" "$tmp/none.cu"
 code 2 "an option that there is not" "$tmp/task.cu" "$tmp/one.cu" --none
 sed 's/out\[i\] = 2/out[i] = 3/' "$tmp/task.cu" >"$tmp/odd.cu"
-code 2 "a baseline that is wrong" "$tmp/odd.cu" "$tmp/one.cu"
+code 2 "a baseline that is wrong" "$tmp/odd.cu" "$tmp/some/honest.cu"
 check "and why: $(cat "$tmp/page")" has 'not judged: the baseline is wrong' "$tmp/page"
 
 # ---- what has to be ended; the last is judged all the same ----

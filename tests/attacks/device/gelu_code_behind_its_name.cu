@@ -1,5 +1,5 @@
 // tries: to append host code to a launch, where it is written into a program
-// judge: caught: is no size | is not NAME | unexpected
+// judge: caught: is no size | is not NAME | unexpected | does not compile
 // task: gelu
 // launch: gelu<<<1, 256>>>(in, out, n); _exit(0); (void)(0)
 #include <math.h>
