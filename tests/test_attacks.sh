@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_attacks.sh - some of the attacks in tests/attacks, by attacks.py: what is said to be caught is
-# not accepted, and ends for the reason that its file names; device code is compiled. `make attacks`
-# tries them all, many times.
+# test_attacks.sh - some of the attacks in tests/attacks, by attacks.py: what is said to be caught
+# is not accepted, and ends for the reason that its file names; device code is compiled. `make
+# attacks` tries them all, many times.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 command -v python3 >/dev/null 2>&1 || { skip "no python3"; finish; }

@@ -99,7 +99,7 @@ run() {
 
 found=0
 for source in examples/*.cu examples/*.c; do
-    case $source in *'*'* | *_kernels.cu) continue ;; esac
+    case $source in *'*'* | *_kernels.cu | *_nvrtc.cu) continue ;; esac # that: test_nvrtc.sh
     found=1
     name=$(basename "${source%.c*}")
     cat "$source" "examples/${name}_kernels.cu" >"$tmp/example.cu" 2>/dev/null
