@@ -6,7 +6,7 @@ out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 trap 'kill $!; exit 1' HUP INT TERM
 passed=0 failed=0
-for part in '0.2 vr' '0.4 kf' '1 w' '0.1 d' '0.1 el'; do
+for part in '0.4 vr' '0.2 kf' '1 w' '0.1 d' '0.1 el'; do
     # shellcheck disable=SC2086 # two words
     build/cpu/coverage $part >"$out" &
     wait $!
