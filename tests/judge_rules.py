@@ -18,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "judge"))
 import compiler  # noqa: E402
+import counted  # noqa: E402
 import files  # noqa: E402
 import judge  # noqa: E402
 
@@ -426,9 +427,4 @@ class Tables(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    result = unittest.main(exit=False, verbosity=0).result
-    bad = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
-    sys.exit(bad > 0)
+    counted.main()

@@ -14,6 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "python"))
+import counted  # noqa: E402
 import gpumb  # noqa: E402
 
 MORE = {"budget_s": 0.3}
@@ -402,10 +403,5 @@ class Others(Case):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # deaf where started in the background
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    result = unittest.main(exit=False, verbosity=2).result
-    bad = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
-    sys.exit(bad > 0)
+    counted.main(verbosity=2)

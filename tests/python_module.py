@@ -17,6 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "python"))
+import counted  # noqa: E402
 import gpumb  # noqa: E402
 
 QUICK = {"min_samples": 6, "max_samples": 6, "warmup_s": -1, "least_s": -1}
@@ -734,10 +735,4 @@ class Library(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # what a script starts in the background is deaf to it
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    result = unittest.main(exit=False, verbosity=0).result
-    bad = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    print(f"{result.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
-    sys.exit(bad > 0)
+    counted.main()
