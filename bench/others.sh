@@ -4,9 +4,10 @@
 # build/others get a region behind their own measurement, by the edits below, and their launches
 # without a stream go to gpumb's while it is measured. As CSV: program, region, both figures, ratio,
 # meaning.
-# Usage: bench/others.sh [--build] CHECKOUT...
+# Usage: bench/others.sh [--build] CHECKOUT... | --run
 #     CHECKOUT    of UoB-HPC/BabelStream, NVIDIA/cuda-samples or te42kyfo/gpu-benches
 #     --build     only builds, for ARCH (default: the GPU's, else sm_90)
+#     --run       only runs what was built
 set -u
 LC_ALL=C
 export LC_ALL
@@ -14,10 +15,13 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 usage() { sed -n 's/^# *\(Usage:.*\)/\1/p' "$0" >&2; exit 2; }
 
-run=1
-[ "${1:-}" != --build ] || { run=; shift; }
-[ $# -gt 0 ] || usage
-[ -x "$(command -v "$nvcc")" ] || { echo "others.sh: no nvcc" >&2; exit 3; }
+run=1 build=1
+case ${1:-} in
+--build) run= && shift ;;
+--run) build= && shift ;;
+esac
+[ $# -gt 0 ] || [ -z "$build" ] || usage
+[ -z "$build" ] || [ -x "$(command -v "$nvcc")" ] || { echo "others.sh: no nvcc" >&2; exit 3; }
 arch=${ARCH:-$(nvidia-smi -L >/dev/null 2>&1 && echo native || echo sm_90)}
 
 # kind CHECKOUT: what it is
@@ -39,7 +43,7 @@ for checkout; do
 done
 
 work=$here/build/others
-rm -rf "$work"
+[ -z "$build" ] || rm -rf "$work"
 mkdir -p "$work"
 
 built=0 failed=0
@@ -304,13 +308,14 @@ for checkout; do
     benches) benches "$checkout" ;;
     esac
 done
-echo "$built built, $failed failed" >&2
+[ -z "$build" ] || echo "$built built, $failed failed" >&2
 [ -n "$run" ] || exit $((failed > 0))
 
 # ---- run: all that was built, in turn ----
 for arguments in "$work"/*/arguments; do
     folder=$(dirname "$arguments") name=$(basename "$(dirname "$arguments")")
     echo "runs $name" >&2
+    rm -f "$folder"/*.csv
     # shellcheck disable=SC2046 # options, or none
     (cd "$folder" && OTHERS_PROGRAM=$name OTHERS_CSV=$folder/gpumb.csv OTHERS_OWN=$folder/own.csv \
         timeout 600 ./program $(cat arguments)) >"$folder/run.log" 2>&1 || {

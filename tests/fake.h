@@ -194,6 +194,7 @@ static void fake_work(double seconds)
 }
 
 static int fake_touched; /* it had work since the device was waited for */
+FAKE_UNUSED double fake_wait_s; /* the next wait for an idle device takes so long; 0: as always */
 
 /* The same on a stream that the library does not know of. */
 FAKE_UNUSED void fake_run_elsewhere(double seconds)
@@ -231,6 +232,7 @@ FAKE_UNUSED void fake_run_refused(fake_error error)
 FAKE_UNUSED void fake_reset(void)
 {
     gpumbi_warmed_device = 0; /* a process of its own */
+    fake_wait_s = 0;
     fake_now = fake_busy = fake_elsewhere = 100;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
@@ -591,8 +593,9 @@ static int gpumbi_dev_wait_all(void)
     const int error = gpumbi_dev_wait(&fake_busy);
     if (fake_now < fake_elsewhere)
         fake_now = fake_elsewhere;
-    fake_now += fake_touched ? 1.5e-6 : 0.4e-6; /* as on an H200 */
+    fake_now += fake_touched ? 1.5e-6 : fake_wait_s > 0 ? fake_wait_s : 0.4e-6; /* as on an H200 */
     fake_touched = 0;
+    fake_wait_s = 0;
     if (fake_later)
         fake_later();
     fake_later = NULL;

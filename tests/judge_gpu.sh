@@ -138,7 +138,7 @@ submission matmul/honest_bits "$of" "$(product '&= -1')" "$k"
 submission matmul/attack_tf32 "$of" "$(product '&= ~8191')" "$k"
 submission matmul/attack_part_of_k "$of" "$(product '&= i % 64 ? -1 : 0')" "$k"
 
-for task in gelu sum transpose matmul; do
+for task in ${TASKS:-gelu sum transpose matmul}; do
     echo "== $task"
     python3 examples/judge/judge.py ${JUDGE-} --run "${LIMIT:-30}" --json "$out/$task.json" \
         "examples/judge/tasks/$task.cu" "$tmp/$task" ${MORE-} >"$out/$task.txt" 2>&1

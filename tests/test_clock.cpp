@@ -817,6 +817,43 @@ static void test_beside()
                 }
 }
 
+// A wait behind a capture may take longer than behind that of an empty kernel, and less than behind
+// work of others.
+static void test_slow_waits()
+{
+    for (double times : {2.6, 3.0}) {
+        gpumb *g = open(settings());
+        gpumb_result r;
+        GPUMB_TIME(&r) {
+            if (fake_capturing)
+                fake_wait_s = times * 0.4e-6;
+            known_run(20e-6);
+        }
+        CHECK_INT(r.status, times > 2.8 ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+        CHECK(!(r.flags & GPUMB_FLAG_OTHER_STREAMS));
+        close(g, times > 2.8);
+    }
+}
+
+// Of slow runs there are few: all waits behind them have to be long.
+static void test_few_waits()
+{
+    for (int longer = 2; longer <= 3; longer++) {
+        int runs = 0;
+        gpumb *g = open(settings());
+        gpumb_result r;
+        GPUMB_TIME(&r) {
+            if (runs && runs <= longer) // not behind the first run, which loads code
+                fake_wait_s = 40e-3;
+            runs++;
+            fake_run(200e-3);
+        }
+        CHECK_INT(r.status, longer > 2 ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+        CHECK(r.flags & GPUMB_FLAG_OTHER_STREAMS);
+        close(g, longer > 2);
+    }
+}
+
 // Code of others, and hooks, may touch other streams without working there: what has ended is
 // flagged.
 static void test_beside_code_of_others()
@@ -1059,6 +1096,8 @@ int main()
     test_waits_in_body();
     test_reset_before_capture();
     test_beside();
+    test_slow_waits();
+    test_few_waits();
     test_beside_code_of_others();
     test_cold();
     test_cold_memory();
