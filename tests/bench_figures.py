@@ -147,8 +147,8 @@ def product_phrases():
         per_multiply_add(kernel, "instructions") for kernel in ("registers", "vectors"))
     yield "are issued in [69] and [63] % of the clocks", *issued("registers", "vectors")
     reasons = "long_scoreboard", "barrier", "short_scoreboard"
-    yield ("([1.0] clocks, `long_scoreboard`), for the others at the barrier ([0.6]) and for shared "
-           "memory ([0.5]); with tiles ahead these are [0.04], [0.01] and [0.16].",
+    yield ("([1.0] clocks, `long_scoreboard`), for the others at the barrier ([0.6]) and for "
+           "shared memory ([0.5]); with tiles ahead these are [0.04], [0.01] and [0.16].",
            *waits("vectors", *reasons), *waits("ahead", *reasons))
     for kernel in ("ahead", "library f32"):
         yield ("execute [1.1] instructions for each multiply-add and have [8] warps",
@@ -156,15 +156,15 @@ def product_phrases():
                64 * float(COUNTED[kernel]["achieved_occupancy"]))
     yield "issue in [90] % of the clocks, these in [77] %", *issued("library f32", "ahead")
     reasons = "long_scoreboard", "short_scoreboard", "barrier"
-    yield ("instruction in [19] % of the clocks: it waits for memory ([9.6] clocks an instruction), "
-           "for shared memory ([3.0]) and at the barrier ([2.6])", *issued("tensor"),
+    yield ("instruction in [19] % of the clocks: it waits for memory ([9.6] clocks an "
+           "instruction), for shared memory ([3.0]) and at the barrier ([2.6])", *issued("tensor"),
            *waits("tensor", *reasons))
     yield "take that to [0.1], [0.1] and [0.2].", *waits("staged", *reasons)
     yield ("are [1.9] clocks of the instructions' own fixed latency (`wait`) and [1.2] for the "
            "tensor cores (`math_pipe_throttle`): an instruction is issued in [37] %",
            *waits("staged", "wait", "math_pipe_throttle"), *issued("staged"))
-    yield "cuBLAS takes [5.5] times as long for 4095", (
-        float(size("library bf16", 4095)["median_s"]) / float(size("library bf16", 4096)["median_s"]))
+    odd_s, even_s = (float(size("library bf16", n)["median_s"]) for n in (4095, 4096))
+    yield "cuBLAS takes [5.5] times as long for 4095", odd_s / even_s
     yield "by [7] % from 8192 to 32768", 100 - 100 * float(
         one(TRANSPOSES, kernel="transpose", side="32768")["gbps"]) / float(
             one(TRANSPOSES, kernel="transpose", side="8192")["gbps"])
@@ -236,7 +236,8 @@ def other_phrases():
     short = [row for row in BESIDE if "launch-bound" in row["flags"]]
     long = [row for row in BESIDE if float(row["gpumb_s"]) >= 1.1e-3]
     yield "on an H200: [60]", len(BESIDE)
-    yield ("take [1.8] … [2.2] µs are all said to take [4.5] … [5.0], a ratio of [2.18] … [2.60]",
+    yield ("take [1.8] … [2.2] µs are all said to take [4.5] … [5.0], a ratio of [2.18] … "
+           "[2.60]",
            *(end for column, factor in (("gpumb_s", 1e6), ("own_s", 1e6), ("ratio", 1))
              for end in ends([factor * float(row[column]) for row in short])))
     yield "`diagonal` looks [1] % faster than `optimized`, and takes [18] % longer", *(
@@ -251,7 +252,8 @@ def other_phrases():
     yield "says [167.9] µs of a kernel that takes [80.8]", *(
         us_of("simpleStreams", "kernel", column) for column in ("own_s", "gpumb_s"))
     streams = "copy", "mul", "add", "triad"
-    yield ("that is [6.0] … [9.5] µs in BabelStream, [4] … [6] %, and [15.3] µs for the dot product", *ends(more("babelstream", *streams)),
+    yield ("that is [6.0] … [9.5] µs in BabelStream, [4] … [6] %, and [15.3] µs for the dot "
+           "product", *ends(more("babelstream", *streams)),
            *(100 * end - 100 for end in ends(ratios("babelstream", *streams))),
            *more("babelstream", "dot"))
     yield ("[3.6] and [4.0] µs for the two kernels of a histogram, [2.4] for the one of a scan of "

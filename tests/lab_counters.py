@@ -433,7 +433,8 @@ SAID = [
        for key in ("samples", "q1_s", "q3_s", "max_s"))),
     ("17", "waits [3] clocks for the one before", of("17_registers", "1 1", stall("wait"))),
     ("17", "is issued in [49] % of them", of("17_registers", "1 1", ISSUED)),
-    ("17", "still it is [50.3] %; a multiply-add then waits [5.8] clocks. With 8 blocks it is [50.6]",
+    ("17", "still it is [50.3] %; a multiply-add then waits [5.8] clocks. With 8 blocks it is "
+     "[50.6]",
      of("17_registers", "1 2", ISSUED), of("17_registers", "1 2", stall("wait")),
      of("17_registers", "1 8", ISSUED)),
     ("17", "have work for [80] % of the time only", 100 * at_work("64 4")),
