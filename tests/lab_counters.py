@@ -437,7 +437,7 @@ SAID = [
      "[50.6]",
      of("17_registers", "1 2", ISSUED), of("17_registers", "1 2", stall("wait")),
      of("17_registers", "1 8", ISSUED)),
-    ("17", "have work for [80] % of the time only", 100 * at_work("64 4")),
+    ("17", "they have work for [80] % of the time.", 100 * at_work("64 4")),
     ("17", "are the same, within [0.34] %",
      max(abs(100 * us("solutions/17_registers", at) / us("17_registers", at) - 100)
          for at in rows("17_registers") if not at.startswith("64"))),
