@@ -396,20 +396,21 @@ class Chance(unittest.TestCase):
     def test_what_an_author_who_knows_the_rule_can_gain(self):
         """Of which runs are checked. He sees afterwards which were, leaves out the work where a
         check is least likely, and has to do so in most of the timed runs of each session."""
+        runs = judge.SAMPLES
         header = (ROOT / "gpumb.h").read_text()
         self.assertIn("s->strict.next = gpumbi_draw(g) % 3;", header)
         self.assertIn("s->samples.count + 1 + gpumbi_draw(g) % (2 + s->samples.count / 4);", header)
 
         @functools.lru_cache(None)
         def best(sample, last, cheats):  # the next check is at `sample` ... `last`, all alike
-            if cheats > 15 // 2 or sample == 15:
-                return float(cheats > 15 // 2)
+            if cheats > runs // 2 or sample == runs:
+                return float(cheats > runs // 2)
             now = 1 / (last - sample + 1)
             unseen = (1 - now) * best(sample + 1, last, cheats + 1) if now < 1 else 0
             honest = (1 - now) * best(sample + 1, last, cheats) if now < 1 else 0
             return max(unseen, honest + now * best(sample + 1, sample + 2 + sample // 4, cheats))
 
-        self.assertLess(best(0, 2, 0) ** 2, 0.001)  # two sessions; the README says so
+        self.assertLess(best(0, 2, 0) ** 2, 0.0001)  # two sessions; the README says so
 
 
 class Tables(unittest.TestCase):

@@ -30,6 +30,7 @@ from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, 
 BASELINE, SUBMISSION, CHECK = 0, 1, 2
 FIGURES = ("median", "lo", "hi", "ratio", "ratio_lo", "ratio_hi")  # of a row, in seconds
 ERRORS_BYTES = 128  # of a judge_errors, at most
+SAMPLES = 41  # of each kernel in a session: with 15, an interval is three times as wide
 
 
 # ---- what is launched ----
@@ -529,7 +530,8 @@ def arguments():
     parser.add_argument("--compile-only", action="store_true", help="and compare the parameters")
     parser.add_argument("--json", metavar="FILE", help="all that is known, as JSON")
     parser.add_argument("--points", type=int, default=0, help="that are asked for")
-    parser.add_argument("--samples", type=int, default=15, help="of each kernel in a session; 15")
+    parser.add_argument("--samples", type=int, default=SAMPLES,
+                        help=f"of each kernel in a session; {SAMPLES}")
     parser.add_argument("--sessions", type=int, default=2, help="that time it; 2")
     parser.add_argument("--compile", type=int, help="seconds, in place of the task's")
     parser.add_argument("--run", type=int, help="seconds of a session, in place of the task's")
