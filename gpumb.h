@@ -12359,14 +12359,14 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
                      why);
 }
 
-/* Whether new inputs take far longer than those of the run before, with which the warm-up goes on:
- * times are honest then, and the kernel is not. */
+/* Whether new inputs take far longer, each time, than those of the run before, with which the warm-up
+ * goes on: times are honest then, and the kernel is not. On a busy machine most may. */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
     const double known_s = s->warm_up.estimate_s;
     const gpumb_stats now = gpumbi_statistics_now(s);
     const double new_s = now.median + s->result.overhead_s;
-    if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
+    if (!s->warm_up.runs || now.min + s->result.overhead_s < 3 * known_s)
         return 0;
     gpumb_reason(g,
                  "takes %s with new inputs and %s with those of the run before: a result is kept, "
