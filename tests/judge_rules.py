@@ -312,12 +312,14 @@ class Sessions(unittest.TestCase):
         for text in ('say("check")', 'run(); say("taken")', 'say("want 1 1")',
                      'say("want 0 2")',
                      'say("want 0 1 1")', 'say("want -1 1")', 'run(); say("check")',
-                     'say("right")', 'say("")', 'say("want 0 1"); say("done")',
+                     'say("right")', 'say("")',
                      'say("want 0 1"); hear(); say("check")', 'os.write(its, b"\\xff\\n")',
                      'say("verdict: met")', 'say("row submission"); say("done")',
                      'run(); say("row submission 1 1 6 nan 1 1 1 1 x |"); say("done")'):
             self.wrong("the runner('s figures| says| wants)", text)
         self.wrong("end", 'say("done")')
+        self.wrong("end", 'say("want 0 1"); say("done")')
+        self.wrong("end", HONEST.replace('say("done")', 'say("want 0 1"); say("done")'))
         self.wrong("end", 'say("row submission 1 1 6 1 1 1 1 1 1 |"); say("done")')
         self.wrong("end", 'run(); row("submission"); say("done")')
         self.wrong("end", HONEST.replace('row("baseline", "0 0 0")', 'row("alone", "0 0 0")'))

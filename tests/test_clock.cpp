@@ -818,10 +818,10 @@ static void test_beside()
 }
 
 // A wait behind a capture may take longer than behind that of an empty kernel, and less than behind
-// work of others.
+// work of others that goes on: the row says so.
 static void test_slow_waits()
 {
-    for (double times : {2.6, 3.0}) {
+    for (double times : {1.8, 2.6, 3.0}) {
         gpumb *g = open(settings());
         gpumb_result r;
         GPUMB_TIME(&r) {
@@ -830,7 +830,7 @@ static void test_slow_waits()
             known_run(20e-6);
         }
         CHECK_INT(r.status, times > 2.8 ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
-        CHECK(!(r.flags & GPUMB_FLAG_OTHER_STREAMS));
+        CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0, times > 2 && times < 2.8);
         close(g, times > 2.8);
     }
 }
