@@ -16,17 +16,18 @@ static const char *const types[] = {"f16", "bf16", "tf32", "f64", "i8", "e4m3"};
 static const char *const data_names[] = {"zeros", "random"};
 
 /* Bits of an element; of its exponent and fraction; the PTX type of inputs and sums; the first
- * architecture with it; FLOP in a clock of a multiprocessor of sm_80 and of sm_90, as the vendor's
- * white papers on the A100 and the H100 state them for a boost clock: 0, none. */
+ * architecture with it; its rate over that of fp16, by the vendor's white papers on the A100 and the
+ * H100. */
 struct unit {
     int bits, exponent, fraction;
     const char *input, *sum;
-    int from, peak_80, peak_90;
+    int from;
+    double of_f16;
 };
 static const unit units[TYPES] = {
-    {16, 5, 10, "f16", "f32", 80, 2048, 4096},  {16, 8, 7, "bf16", "f32", 80, 2048, 4096},
-    {32, 8, 23, "tf32", "f32", 80, 1024, 2048}, {64, 11, 52, "f64", "f64", 80, 128, 256},
-    {8, 0, 0, "s8", "s32", 80, 4096, 8192},     {8, 4, 3, "e4m3", "f32", 89, 0, 8192}};
+    {16, 5, 10, "f16", "f32", 80, 1},   {16, 8, 7, "bf16", "f32", 80, 1},
+    {32, 8, 23, "tf32", "f32", 80, .5}, {64, 11, 52, "f64", "f64", 80, 1 / 16.0},
+    {8, 0, 0, "s8", "s32", 80, 2},      {8, 4, 3, "e4m3", "f32", 89, 2}};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -346,6 +347,12 @@ static int check_chain(gpumb *g, void *user)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
+/* FLOP in a clock of a multiprocessor; 0: not known. */
+static int peak_of(gpumb *g, int type)
+{
+    return (int)(half_flop_per_clock(g) * units[type].of_f16);
+}
+
 static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t warps, unsigned turns)
 {
     const unit &u = units[type];
@@ -367,6 +374,7 @@ static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t warp
     t.b = new_matrix(u, t.wide, t.elements, data, 2);
     t.out = gpumb_alloc(g, t.warps * t.sums * (type == F64 ? 8 : 4));
     const double products = (double)(by_wgmma ? warps : warps * EACH);
+    gpumb_set_peak_flop(g, rate_of(g, peak_of(g, type)));
     gpumb_set_flop(g, 2.0 * t.high * t.wide * t.elements * products * (t.added + t.removed));
     return t;
 }
@@ -428,19 +436,6 @@ template <int type> static void launch_chain(const trial *t, unsigned turns)
 }
 
 static const char mma_bench[] = "tensor/mma", wgmma_bench[] = "tensor/wgmma";
-
-static int architecture(gpumb *g)
-{
-    const char *arch = gpumb_get_device(g)->arch;
-    return strncmp(arch, "sm_", 3) ? 0 : atoi(arch + 3);
-}
-
-/* FLOP in a clock of a multiprocessor; 0: not known. */
-static int peak_of(gpumb *g, int type)
-{
-    const int sm = architecture(g);
-    return sm == 80 ? units[type].peak_80 : sm == 90 ? units[type].peak_90 : 0;
-}
 
 static void measure_mma(gpumb *g, int type, int data)
 {
