@@ -555,6 +555,10 @@ GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_elements(gpumb *g, double elements); /* gives elements a second */
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 
+/* FLOP/s that a region's units reach at most, where they are not those of fp32: the row's share,
+ * `pct_peak`, is of that. HUGE_VAL: not known, and no share. */
+GPUMB_API void gpumb_set_peak_flop(gpumb *g, double flop_per_s);
+
 /* A transfer: bytes of one run that cross the link between host and device, each way. The row's
  * share is then that of the link, `pct_link`, in the busier direction, and none of the device's
  * memory. Without gpumb_set_bytes(), they are the row's bytes as well. gpumb_memcpy() states its
@@ -7649,7 +7653,7 @@ static inline const char *gpumbi_meaning_name(const gpumb_result *r)
 
 /* What gpumb_set_...() said about the next region. */
 typedef struct gpumbi_description {
-    double bytes, flop, elements, reference, expected;
+    double bytes, flop, elements, reference, expected, peak_flop;
     const char *counters;
     gpumbi_values values;
     double to_device, to_host; /* over the link */
@@ -11103,8 +11107,9 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
-    } else if (r->flop > 0 && d->peak_flop_per_s > 0) {
-        r->pct_peak = 100 * r->gflops * 1e9 / d->peak_flop_per_s;
+    } else if (r->flop > 0) {
+        const double peak = s->about.peak_flop > 0 ? s->about.peak_flop : d->peak_flop_per_s;
+        r->pct_peak = peak > 0 ? 100 * r->gflops * 1e9 / peak : 0;
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
@@ -11307,6 +11312,11 @@ GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
 {
     gpumbi_about(g)->flop = flop;
+}
+
+GPUMB_API void gpumb_set_peak_flop(gpumb *g, double flop_per_s)
+{
+    gpumbi_about(g)->peak_flop = flop_per_s;
 }
 
 GPUMB_API void gpumb_set_elements(gpumb *g, double elements)

@@ -4,7 +4,9 @@
 #ifndef BENCH_TENSOR_H
 #define BENCH_TENSOR_H
 
+#include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(GPUMB_BACKEND_CPU) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
@@ -151,6 +153,27 @@ static __device__ inline void multiply_add(float (&c)[4], const unsigned (&a)[4]
 #endif
 
 /* ---- whether they are there ------------------------------------------------------------------ */
+
+/* 90 of "sm_90"; 0: not NVIDIA's. */
+static inline int architecture(gpumb *g)
+{
+    const char *arch = gpumb_get_device(g)->arch;
+    return strncmp(arch, "sm_", 3) ? 0 : atoi(arch + 3);
+}
+
+/* FLOP of dense bf16 or fp16 in a clock of a multiprocessor, by the vendor's white papers on the A100
+ * and the H100; 0: not known. */
+static inline int half_flop_per_clock(gpumb *g)
+{
+    return architecture(g) == 80 ? 2048 : architecture(g) == 90 ? 4096 : 0;
+}
+
+/* FLOP/s of units that do so many in a clock of a multiprocessor, at its highest; of 0: not known. */
+static inline double rate_of(gpumb *g, int flop_per_clock)
+{
+    const gpumb_device *d = gpumb_get_device(g);
+    return flop_per_clock ? flop_per_clock * d->sm_clock_hz * d->multiprocessors : HUGE_VAL;
+}
 
 #if defined(GPUMB_BACKEND_CUDA)
 static __global__ void tell_architecture(int *sm)

@@ -147,6 +147,7 @@ if [ "$build" != build/hip ]; then
     bench matmul 6 n 2 --filter steps/ahead --filter steps/tensor --filter steps/staged \
         --axis n=33,128
     bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
+    bench tensor 6 type,data 0 --filter tensor/mma --axis data=random
 fi
 
 timeout 100 "$build/mistakes" --precision 1e6 --budget 100 --warmup 0 --samples 6:6 \

@@ -72,6 +72,7 @@ static void use(gpumb *g)
     gpumb_memcpy(g, there, there + 8, 16);
     gpumb_set_bytes(g, 1);
     gpumb_set_flop(g, 1);
+    gpumb_set_peak_flop(g, 1);
     gpumb_set_elements(g, 1);
     gpumb_set_footprint(g, 1);
     gpumb_set_transfer(g, 1, 1);

@@ -119,6 +119,16 @@ static void test_each_flag()
     check("above-peak", {nullptr, nullptr, bytes(1.5e9), 0}, {nullptr, peak, bytes(1.5e9), 0});
     check("above-peak", {nullptr, nullptr, [](gpumb *g) { gpumb_set_flop(g, 21e9); }, 0},
           {nullptr, nullptr, [](gpumb *g) { gpumb_set_flop(g, 19e9); }, 0});
+    const auto of_units = [](double most) {
+        return [most](gpumb *g) {
+            gpumb_set_flop(g, 21e9);
+            gpumb_set_peak_flop(g, most);
+        };
+    };
+    check("above-peak", {nullptr, nullptr, of_units(20e12), 0},
+          {nullptr, nullptr, of_units(22e12), 0});
+    check("above-peak", {nullptr, nullptr, of_units(0), 0},
+          {nullptr, nullptr, of_units(HUGE_VAL), 0});
     // without a peak, 5 times the copy's rate (1e12 byte/s) is more than any memory has
     const auto no_peak = [](gpumb_settings *) {
         fake_peak_gbps = 0;

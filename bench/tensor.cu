@@ -1,0 +1,548 @@
+/* What tensor cores multiply in a clock: chains of products of small matrices, without memory. By
+ * mma.sync, of sm_80 and later, a warp at a time; and by wgmma, of sm_90 alone, four warps at a time
+ * with both matrices in shared memory. Of zeros, which take the least power, and of random values,
+ * for which the clock may have to fall. */
+#include "gpumb.h"
+
+#include "bench.h"
+#include "tensor.h"
+
+#include <math.h>
+#include <string>
+#include <vector>
+
+enum { F16, BF16_TYPE, TF32, F64, I8, E4M3, TYPES };
+static const char *const types[] = {"f16", "bf16", "tf32", "f64", "i8", "e4m3"};
+static const char *const data_names[] = {"zeros", "random"};
+
+/* Bits of an element; of its exponent and fraction; the PTX type of inputs and sums; the first
+ * architecture with it; its rate over that of fp16, by the vendor's white papers on the A100 and the
+ * H100. */
+struct unit {
+    int bits, exponent, fraction;
+    const char *input, *sum;
+    int from;
+    double of_f16;
+};
+static const unit units[TYPES] = {
+    {16, 5, 10, "f16", "f32", 80, 1},   {16, 8, 7, "bf16", "f32", 80, 1},
+    {32, 8, 23, "tf32", "f32", 80, .5}, {64, 11, 52, "f64", "f64", 80, 1 / 16.0},
+    {8, 0, 0, "s8", "s32", 80, 2},      {8, 4, 3, "e4m3", "f32", 89, 2}};
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Of the `bits` of one: an integer, or sign, exponent and fraction. None is subnormal but zero. */
+static __host__ __device__ inline double value_of(int bits, int exponent, int fraction, uint64_t x)
+{
+    if (!exponent)
+        return (double)(signed char)x;
+    const uint64_t parts = x & (((uint64_t)1 << (bits - 1)) - 1);
+    const int power = (int)(parts >> fraction) - ((1 << (exponent - 1)) - 1);
+    const double size =
+        ldexp(1 + ldexp((double)(parts & (((uint64_t)1 << fraction) - 1)), -fraction), power);
+    return !parts ? 0 : x >> (bits - 1) & 1 ? -size : size;
+}
+
+/* One of random bits: from 1/4 to 2, of either sign; of e4m3 from 1 on, so that sums of 32 products
+ * are exact in 14 bits, which is what the units keep of them; integers from -127 to 127. */
+static uint64_t random_element(const unit &u, uint64_t random)
+{
+    if (!u.exponent)
+        return (uint64_t)((int)(random % 255) - 127) & 0xff;
+    const uint64_t kept = u.bits == 32 ? 10 : (uint64_t)u.fraction; /* a tf32 has no more */
+    const uint64_t bias = ((uint64_t)1 << (u.exponent - 1)) - 1;
+    const uint64_t below = u.bits == 8 ? 0 : random >> 62 & 1 ? 2 : random >> 61 & 1;
+    const uint64_t part = (random & (((uint64_t)1 << kept) - 1)) << ((uint64_t)u.fraction - kept);
+    return (random >> 63) << (u.bits - 1) | (bias - below) << u.fraction | part;
+}
+
+static uint64_t negative(const unit &u, uint64_t x)
+{
+    return u.exponent ? x ^ (uint64_t)1 << (u.bits - 1) : (uint64_t)(-(int)(signed char)x) & 0xff;
+}
+
+/* A matrix whose rows (of B: columns) have 32 bytes, or `elements` of fp64: [row][k]. */
+typedef std::vector<uint64_t> matrix;
+
+static matrix new_matrix(const unit &u, int high, int elements, int data, uint64_t seed)
+{
+    matrix m((size_t)(high * elements));
+    for (size_t i = 0; i < m.size() && data; i++)
+        m[i] = random_element(u, gpumb_fill_word(GPUMB_FILL_BITS, seed, i));
+    return m;
+}
+
+static double element(const unit &u, const matrix &m, int elements, int row, int k)
+{
+    return value_of(u.bits, u.exponent, u.fraction, m[(size_t)(row * elements + k)]);
+}
+
+/* ---- mma.sync -------------------------------------------------------------------------------- */
+
+/* Products by a warp that don't wait for each other; words of a lane: of A, B and -B. */
+enum { EACH = 8, WORDS = 8, MMA_BLOCK = 256 };
+
+template <int type> struct mma_sum {
+    typedef float value;
+};
+template <> struct mma_sum<F64> {
+    typedef double value;
+};
+template <> struct mma_sum<I8> {
+    typedef int value;
+};
+
+/* Of f64 8 x 8 x 4: one element of A and B, two sums a lane. Of the others 16 x 8 sums, of 32 bytes
+ * each: as in tensor.h, with 32 / bits elements in a word. */
+#if defined(GPUMB_BACKEND_CPU)
+template <int type, class Sum> static void multiply(Sum *c, const unsigned *a, const unsigned *b)
+{
+    const unit &u = units[type];
+    const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
+    for (unsigned quad = 0; quad < 4; quad++)
+        for (unsigned word = 0; word < (type == F64 ? 1u : 2u); word++)
+            for (unsigned r = 0; r < sums; r++) {
+                const unsigned of_row = lane / 4 * 4 + quad;
+                const unsigned of_column = (lane % 4 * 2 + r % 2) * 4 + quad;
+                const unsigned at = type == F64 ? 0 : 2 * word + r / 2;
+                uint64_t x = of_lane(a[at], of_row), y = of_lane(b[word], of_column);
+                if (type == F64) {
+                    x |= (uint64_t)of_lane(a[1], of_row) << 32;
+                    y |= (uint64_t)of_lane(b[1], of_column) << 32;
+                }
+                const uint64_t mask = ~(uint64_t)0 >> (64 - u.bits);
+                for (int e = 0; e < (u.bits < 32 ? 32 / u.bits : 1); e++)
+                    c[r] += (Sum)(value_of(u.bits, u.exponent, u.fraction, x >> e * u.bits & mask) *
+                                  value_of(u.bits, u.exponent, u.fraction, y >> e * u.bits & mask));
+            }
+}
+#elif HAS_TENSOR
+#define MULTIPLY(type, shape, value, letter)                                                       \
+    template <>                                                                                    \
+    __device__ inline void multiply<type>(value * c, const unsigned *a, const unsigned *b)         \
+    {                                                                                              \
+        asm volatile("mma.sync.aligned." shape " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "   \
+                     "{%0, %1, %2, %3};"                                                           \
+                     : "+" letter(c[0]), "+" letter(c[1]), "+" letter(c[2]), "+" letter(c[3])      \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));          \
+    }
+template <int type, class Sum>
+static __device__ inline void multiply(Sum *, const unsigned *, const unsigned *);
+MULTIPLY(F16, "m16n8k16.row.col.f32.f16.f16.f32", float, "f")
+MULTIPLY(BF16_TYPE, "m16n8k16.row.col.f32.bf16.bf16.f32", float, "f")
+MULTIPLY(TF32, "m16n8k8.row.col.f32.tf32.tf32.f32", float, "f")
+MULTIPLY(I8, "m16n8k32.row.col.s32.s8.s8.s32", int, "r")
+#if __CUDA_ARCH__ >= 890
+MULTIPLY(E4M3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", float, "f")
+#else
+template <> __device__ inline void multiply<E4M3>(float *, const unsigned *, const unsigned *)
+{
+}
+#endif
+template <> __device__ inline void multiply<F64>(double *c, const unsigned *a, const unsigned *b)
+{
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(c[0]), "+d"(c[1])
+                 : "d"(__hiloint2double((int)a[1], (int)a[0])),
+                   "d"(__hiloint2double((int)b[1], (int)b[0])));
+}
+#endif
+
+static __host__ __device__ inline int first_sum(int lane, int j, int r)
+{
+    return (lane + j + r) % 4;
+}
+
+/* Adds a product and takes it away again, `turns` times, and adds it once more. */
+template <int type>
+static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *out, unsigned turns)
+{
+#if HAS_TENSOR
+    const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
+    const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    unsigned word[WORDS];
+    typename mma_sum<type>::value c[EACH][4];
+    UNROLL
+    for (unsigned i = 0; i < WORDS; i++)
+        word[i] = in[i * 32 + lane];
+    UNROLL
+    for (int j = 0; j < EACH; j++) {
+        UNROLL
+        for (int r = 0; r < 4; r++)
+            c[j][r] = (typename mma_sum<type>::value)first_sum((int)lane, j, r);
+    }
+    for (unsigned turn = 0; turn < turns; turn++) {
+        UNROLL
+        for (int j = 0; j < EACH; j++)
+            multiply<type>(c[j], word, word + 4);
+        UNROLL
+        for (int j = 0; j < EACH; j++)
+            multiply<type>(c[j], word, word + 6);
+    }
+    UNROLL
+    for (unsigned j = 0; j < EACH; j++) {
+        multiply<type>(c[j], word, word + 4);
+        UNROLL
+        for (unsigned r = 0; r < sums; r++)
+            out[((warp * EACH + j) * sums + r) * 32 + lane] = c[j][r];
+    }
+#else
+    (void)in, (void)out, (void)turns;
+#endif
+}
+
+/* ---- wgmma: PTX, for the driver to compile ----------------------------------------------------- */
+
+/* A has 64 rows, B 256 columns, of 32 bytes each. Both lie in shared memory as the instruction wants
+ * them without a swizzle: 8 rows of 16 bytes in a row, first the two of one group of rows. */
+enum { HIGH = 64, WIDE = 256, ROW_BYTES = 32, SUMS = 128, WGMMA_BLOCK = 128, PAIRS = 8 };
+
+static unsigned place_in_shared(int row, int byte)
+{
+    return (unsigned)(row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16);
+}
+
+static std::string number(int n)
+{
+    return std::to_string(n);
+}
+
+static std::string wgmma(const unit &u, int negated)
+{
+    std::string text = "wgmma.mma_async.sync.aligned.m64n256k" + number(8 * ROW_BYTES / u.bits) +
+                       "." + u.sum + "." + u.input + "." + u.input + " {%d0";
+    for (int i = 1; i < SUMS; i++)
+        text += ", %d" + number(i);
+    text += "}, %a, %b, %always";
+    if (u.exponent)
+        text += negated ? ", -1, 1" : ", 1, 1";
+    if (u.bits == 16)
+        text += ", 0, 0"; /* not transposed */
+    return text + ";\n";
+}
+
+static std::string wgmma_kernel(const unit &u)
+{
+    const std::string fence = "wgmma.fence.sync.aligned;\n",
+                      wait = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+    const int bytes = (HIGH + WIDE) * ROW_BYTES;
+    std::string text =
+        ".version 8.0\n.target sm_90a\n.address_size 64\n"
+        ".visible .entry chain(.param .u64 in, .param .u64 out, .param .u32 turns)\n"
+        ".maxntid 128, 1, 1\n{\n"
+        ".reg .pred %always, %again;\n.reg .b32 %r<8>, %d<" +
+        number(SUMS) +
+        ">;\n"
+        ".reg .b64 %in, %out, %a, %b, %offset;\n"
+        ".shared .align 128 .b8 tiles[" +
+        number(bytes) +
+        "];\n"
+        "ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u32 %r0, [turns];\n"
+        "cvta.to.global.u64 %in, %in;\ncvta.to.global.u64 %out, %out;\n"
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, tiles;\nsetp.eq.u32 %always, %r1, %r1;\n"
+        "mad.wide.u32 %in, %r1, 4, %in;\nmad.lo.u32 %r3, %r1, 4, %r2;\n";
+    for (int at = 0; at < bytes; at += 4 * WGMMA_BLOCK)
+        text += "ld.global.b32 %r4, [%in+" + number(at) + "];\nst.shared.b32 [%r3+" + number(at) +
+                "], %r4;\n";
+    /* 128 bytes to the next 16 of a row, 256 to the next rows */
+    text += "fence.proxy.async;\nbar.sync 0;\n"
+            "and.b32 %r2, %r2, 0x3FFFF;\nshr.u32 %r2, %r2, 4;\ncvt.u64.u32 %a, %r2;\n"
+            "or.b64 %a, %a, 0x1000080000;\nadd.u64 %b, %a, " +
+            number(HIGH * ROW_BYTES / 16) + ";\n";
+    for (int i = 0; i < SUMS; i++)
+        text += "mov.b32 %d" + number(i) + ", 0;\n";
+    text += "turn:\n" + fence;
+    for (int i = 0; i < 2 * PAIRS; i++)
+        text += wgmma(u, i % 2);
+    text += wait + "sub.u32 %r0, %r0, 1;\nsetp.ne.u32 %again, %r0, 0;\n@%again bra turn;\n" +
+            fence + wgmma(u, 0) + wait +
+            "mov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r5, %r5, 128, %r1;\n"
+            "mul.wide.u32 %offset, %r5, " +
+            number(4 * SUMS) + ";\nadd.u64 %out, %out, %offset;\n";
+    for (int i = 0; i < SUMS; i += 4)
+        text += "st.global.v4.b32 [%out+" + number(4 * i) + "], {%d" + number(i) + ", %d" +
+                number(i + 1) + ", %d" + number(i + 2) + ", %d" + number(i + 3) + "};\n";
+    return text + "ret;\n}\n";
+}
+
+/* ---- what has to come out -------------------------------------------------------------------- */
+
+struct trial {
+    int type, by_wgmma, high, wide, elements; /* of a product */
+    uint64_t warps, sums;                     /* that add up one each, or groups of four; of each */
+    unsigned added, removed;                  /* of each product, how often */
+    matrix a, b;
+    gpumb_buffer *in, *out;
+};
+
+/* A sum of `i`, as a thread has it: where it is in the product, and how it began. */
+static void place_of(const trial *t, uint64_t i, int *row, int *column, int *first)
+{
+    if (t->by_wgmma) {
+        const int thread = (int)(i / SUMS), r = (int)(i % SUMS), lane = thread % 32;
+        *row = 16 * (thread / 32) + lane / 4 + 8 * (r / 2 % 2);
+        *column = r / 4 * 8 + lane % 4 * 2 + r % 2;
+        *first = 0;
+        return;
+    }
+    const int each = t->type == F64 ? 2 : 4;
+    const int lane = (int)(i % 32), r = (int)(i / 32) % each, j = (int)(i / 32) / each;
+    *row = lane / 4 + 8 * (r / 2);
+    *column = lane % 4 * 2 + r % 2;
+    *first = first_sum(lane, j, r);
+}
+
+/* The units cut what they add to 24 bits of the largest, up to 18 times in 16 products: tests of
+ * Fasi, Higham, Mikaitis & Pranesh, PeerJ Comput. Sci. 7, 2021. What is exact has to be. */
+static double bound_of(const trial *t, double sizes)
+{
+    const int exact = t->type == I8 || t->type == E4M3;
+    const double lost = t->type == F64 ? 18 * 0x1p-53 : exact ? 0 : 18 * 0x1p-23;
+    return lost * ((double)t->added + t->removed) * sizes;
+}
+
+static double sum_at(const trial *t, const std::vector<unsigned> &out, uint64_t i)
+{
+    float single;
+    double twice;
+    memcpy(&single, &out[i], sizeof single);
+    if (t->type == F64)
+        memcpy(&twice, &out[2 * i], sizeof twice);
+    return t->type == F64 ? twice : t->type == I8 ? (double)(int)out[i] : (double)single;
+}
+
+static int check_chain(gpumb *g, void *user)
+{
+    const trial *t = (const trial *)user;
+    const unit &u = units[t->type];
+    const size_t each = t->type == F64 ? 2 : 1;
+    std::vector<unsigned> out((size_t)(t->warps * t->sums) * each);
+    std::vector<double> right((size_t)t->sums), bound((size_t)t->sums);
+    if (gpumb_read(g, t->out, 0, out.data(), out.size() * sizeof out[0]))
+        return 0;
+    for (uint64_t i = 0; i < t->sums; i++) {
+        int row, column, first;
+        double sum = 0, sizes = 4;
+        place_of(t, i, &row, &column, &first);
+        for (int k = 0; k < t->elements; k++) {
+            const double x =
+                element(u, t->a, t->elements, row, k) * element(u, t->b, t->elements, column, k);
+            sum += x;
+            sizes += fabs(x);
+        }
+        const double all = first + sum * ((double)t->added - t->removed);
+        right[i] = t->type == I8 ? (double)(int)(unsigned)(int64_t)all : all;
+        bound[i] = bound_of(t, sizes);
+    }
+    for (uint64_t i = 0; i < t->warps * t->sums; i++) {
+        const double is = sum_at(t, out, i);
+        if (!(fabs(is - right[i % t->sums]) <= bound[i % t->sums])) {
+            gpumb_reason(g, "sum %llu is %.9g, not %.9g", (unsigned long long)i, is,
+                         right[i % t->sums]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+/* FLOP in a clock of a multiprocessor; 0: not known. */
+static int peak_of(gpumb *g, int type)
+{
+    return (int)(half_flop_per_clock(g) * units[type].of_f16);
+}
+
+static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t warps, unsigned turns)
+{
+    const unit &u = units[type];
+    trial t{};
+    t.type = type;
+    t.by_wgmma = by_wgmma;
+    t.high = by_wgmma ? HIGH : type == F64 ? 8 : 16;
+    t.wide = by_wgmma ? WIDE : 8;
+    t.elements = type == F64 ? 4 : 8 * ROW_BYTES / u.bits;
+    t.warps = warps;
+    t.sums = by_wgmma ? (uint64_t)SUMS * WGMMA_BLOCK : (type == F64 ? 2u : 4u) * EACH * 32u;
+    t.added = by_wgmma ? turns * PAIRS + 1 : turns + 1;
+    t.removed = by_wgmma ? turns * PAIRS : turns;
+    if (by_wgmma && !u.exponent) { /* it has no way to take away */
+        t.added += t.removed;
+        t.removed = 0;
+    }
+    t.a = new_matrix(u, t.high, t.elements, data, 1);
+    t.b = new_matrix(u, t.wide, t.elements, data, 2);
+    t.out = gpumb_alloc(g, t.warps * t.sums * (type == F64 ? 8 : 4));
+    const double products = (double)(by_wgmma ? warps : warps * EACH);
+    gpumb_set_peak_flop(g, rate_of(g, peak_of(g, type)));
+    gpumb_set_flop(g, 2.0 * t.high * t.wide * t.elements * products * (t.added + t.removed));
+    return t;
+}
+
+/* Element k of a row, or of a column of B, into words that lie as `place` says. */
+static void pack(const unit &u, uint64_t x, unsigned *words, unsigned byte)
+{
+    for (int i = 0; i < u.bits / 8; i++, byte++)
+        words[byte / 4] |= (unsigned)(x >> 8 * i & 0xff) << byte % 4 * 8;
+}
+
+static std::vector<unsigned> words_of_mma(const trial *t)
+{
+    const unit &u = units[t->type];
+    std::vector<unsigned> words(WORDS * 32);
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < WORDS; i++) {
+            const int of_b = i >= 4, minus = i >= 6;
+            if (t->type == F64) { /* the two halves of one */
+                const matrix &m = of_b ? t->b : t->a;
+                const uint64_t x = m[(size_t)(lane / 4 * 4 + lane % 4)];
+                if (i < 2 || of_b)
+                    words[(size_t)(i * 32 + lane)] =
+                        (unsigned)((minus ? negative(u, x) : x) >> 32 * (i % 2));
+                continue;
+            }
+            const int row = lane / 4 + (of_b ? 0 : 8 * (i % 2)), half = of_b ? i % 2 : i / 2;
+            const int each = 32 / u.bits;
+            for (int e = 0; e < each; e++) {
+                const int k = (half * 4 + lane % 4) * each + e;
+                const uint64_t x = (of_b ? t->b : t->a)[(size_t)(row * t->elements + k)];
+                pack(u, minus ? negative(u, x) : x, &words[(size_t)(i * 32 + lane)],
+                     (unsigned)(e * u.bits / 8));
+            }
+        }
+    return words;
+}
+
+static std::vector<unsigned> words_of_wgmma(const trial *t)
+{
+    const unit &u = units[t->type];
+    std::vector<unsigned> words((HIGH + WIDE) * ROW_BYTES / 4);
+    for (int row = 0; row < HIGH + WIDE; row++)
+        for (int k = 0; k < t->elements; k++) {
+            const int of_b = row >= HIGH;
+            const unsigned at = of_b ? HIGH * ROW_BYTES : 0;
+            const int r = of_b ? row - HIGH : row;
+            pack(u, (of_b ? t->b : t->a)[(size_t)(r * t->elements + k)], words.data(),
+                 at + place_in_shared(r, k * u.bits / 8));
+        }
+    return words;
+}
+
+template <int type> static void launch_chain(const trial *t, unsigned turns)
+{
+    GPUMB_LAUNCH_BARRIER(chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0,
+                         GPUMB_PTR(const unsigned, t->in),
+                         GPUMB_PTR(typename mma_sum<type>::value, t->out), turns);
+}
+
+static const char mma_bench[] = "tensor/mma", wgmma_bench[] = "tensor/wgmma";
+
+static void measure_mma(gpumb *g, int type, int data)
+{
+    static void (*const launch[])(const trial *, unsigned) = {
+        launch_chain<F16>, launch_chain<BF16_TYPE>, launch_chain<TF32>,
+        launch_chain<F64>, launch_chain<I8>,        launch_chain<E4M3>};
+    const unsigned turns = is_gpu(g) ? 2000 : 3;
+    const uint64_t blocks = is_gpu(g) ? 2 * (uint64_t)gpumb_get_device(g)->multiprocessors : 1;
+    trial t = new_trial(g, type, data, 0, blocks * MMA_BLOCK / 32, turns);
+    const std::vector<unsigned> words = words_of_mma(&t);
+    const char *trouble = lacks_tensor(g);
+    t.in = gpumb_alloc(g, words.size() * 4);
+    gpumb_write(g, t.in, 0, words.data(), words.size() * 4);
+    gpumb_set_output(g, t.out);
+    gpumb_set_verify(g, check_chain, &t);
+    if (trouble)
+        gpumb_skip(g, "%s", trouble);
+    else if (is_gpu(g) && architecture(g) < units[type].from)
+        gpumb_skip(g, "%s needs sm_%d", types[type], units[type].from);
+    GPUMB_MEASURE(g, "mma.sync")
+        launch[type](&t, turns);
+    gpumb_free(g, t.in);
+    gpumb_free(g, t.out);
+}
+
+static void measure_wgmma(gpumb *g, int type, int data)
+{
+    const unsigned turns = 100;
+    const uint64_t blocks = 2 * (uint64_t)gpumb_get_device(g)->multiprocessors;
+    const uint64_t grid[3] = {blocks, 1, 1}, block[3] = {WGMMA_BLOCK, 1, 1};
+    const int there = architecture(g) == 90;
+    gpumb_module *module = NULL;
+    trial t{};
+    const void *in = NULL, *function = NULL;
+    void *out = NULL;
+    if (there) {
+        const std::string text = wgmma_kernel(units[type]);
+        t = new_trial(g, type, data, 1, blocks, turns);
+        const std::vector<unsigned> words = words_of_wgmma(&t);
+        module = gpumb_load_image(g, text.c_str(), text.size() + 1, 0, -1);
+        function = gpumb_function(g, module, "chain");
+        t.in = gpumb_alloc(g, words.size() * 4);
+        gpumb_write(g, t.in, 0, words.data(), words.size() * 4);
+        in = gpumb_data(t.in);
+        out = gpumb_data(t.out);
+        gpumb_set_output(g, t.out);
+        gpumb_set_verify(g, check_chain, &t);
+    } else {
+        gpumb_skip(g, "wgmma is an instruction of sm_90 alone");
+    }
+    unsigned passed = turns;
+    void *parameters[] = {&in, &out, &passed};
+    GPUMB_MEASURE(g, "wgmma")
+        gpumb_launch(g, "wgmma", function, grid, block, 0, parameters);
+    gpumb_free(g, t.in);
+    gpumb_free(g, t.out);
+}
+
+/* ---- conclusions ----------------------------------------------------------------------------- */
+
+static void note_rates(gpumb *g, const char *bench, int data)
+{
+    const rows all = noisy_too(having(rows_of(bench, NULL), "data", data));
+    sentence s = no_words();
+    for (int type = 0; type < TYPES; type++) {
+        const gpumb_result *r = first_row(g, having(all, "type", type));
+        const int sms = gpumb_get_device(g)->multiprocessors, peak = peak_of(g, type);
+        if (!r || !(r->gflops > 0) || !(r->sm_clock_hz > 0) || sms < 1)
+            continue;
+        const double rate = r->gflops * 1e9 / (r->sm_clock_hz * sms);
+        say_next(&s, ", ");
+        say(&s, "%s %.0f", types[type], rate);
+        if (peak)
+            say(&s, " (%.1f %%)", 100 * rate / peak);
+        say(&s, " at %.0f MHz", r->sm_clock_hz / 1e6);
+    }
+    if (s.text[0])
+        gpumb_note(g,
+                   "FLOP in a clock of a multiprocessor, and of the most that is stated, %s: %s.",
+                   data_names[data], s.text);
+}
+
+static void tensor_mma(gpumb *g)
+{
+    GPUMB_SWEEP_STRINGS(g, type, types, TYPES)
+        GPUMB_SWEEP_STRINGS(g, data, data_names, 2)
+            measure_mma(g, (int)type, (int)data);
+    for (int data = 0; data < 2; data++)
+        note_rates(g, mma_bench, data);
+}
+
+static void tensor_wgmma(gpumb *g)
+{
+    GPUMB_SWEEP_STRINGS(g, type, types, TYPES) {
+        if (type == F64) /* there is none */
+            continue;
+        GPUMB_SWEEP_STRINGS(g, data, data_names, 2)
+            measure_wgmma(g, (int)type, (int)data);
+    }
+    for (int data = 0; data < 2; data++)
+        note_rates(g, wgmma_bench, data);
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {mma_bench, "products in registers, by a warp: rate over type and data", tensor_mma},
+    {wgmma_bench, "products in shared memory, by four warps: rate over type and data",
+     tensor_wgmma},
+};
+
+GPUMB_MAIN(benchmarks)
