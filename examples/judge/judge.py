@@ -205,7 +205,7 @@ class Session:
             line = runner.hear(deadline)
             heard_at = time.monotonic()
             word = line.split(" ")
-            if state == "ran":
+            if state == "ran" and line != "check":  # which comes behind copies of its outputs
                 self.host[side].append(heard_at - taken)
             if state == "opens" and word[0] == "open" and len(word) > 2:
                 self.device, state = line[5:], "idle"
@@ -442,6 +442,8 @@ class Judge:
             now, (excess, blur) = ratio(session), host_excess(session)
             expect(excess <= blur, f"its time is {excess * 1e6:.0f} us less than the host's clock "
                    f"says, which is right to {blur * 1e6:.0f} us")
+            found["host_excess_s"] = max(found.get("host_excess_s", excess), excess)
+            found["host_blur_s"] = max(found.get("host_blur_s", blur), blur)
             found["flags"] = sorted({*found["flags"], *session.rows[2]["flags"]})
             if "ratio" not in found or now < (found["ratio"], found["lo"], found["hi"]):
                 found.update(zip(("ratio", "lo", "hi"), now))
@@ -508,6 +510,11 @@ def table(all_found):
             yield f"   -      -  {what:15}  {found['points']:6}  {name}{same}  {why}"
 
 
+def printable(text):
+    """What compilers quote of a source could move a terminal's cursor over the verdict."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
 def without_bounds(x):
     """JSON has no infinity."""
     if isinstance(x, dict):
@@ -564,9 +571,9 @@ def main():
         for found in judge_all(judge, paths):
             all_found.append(found)
             if not folder:
-                print("\n".join(page(found, judge.task, judge.compiler.hides)))
+                print(printable("\n".join(page(found, judge.task, judge.compiler.hides))))
         if folder:
-            print("\n".join(table(all_found)))
+            print(printable("\n".join(table(all_found))))
             if options.cpu:
                 print("on the CPU the same machine code is not known")
         if options.json:
