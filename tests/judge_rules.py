@@ -366,6 +366,10 @@ class Sessions(unittest.TestCase):
             excess, blur = judge.host_excess(session)
             self.assertAlmostEqual(excess, late)
             self.assertEqual(excess > blur, is_more)
+        # that it waits in two of five runs, and says otherwise, hides nothing in the others
+        session.host[judge.SUBMISSION] = [0.022] * 6 + [0.5] * 4
+        excess, blur = judge.host_excess(session)
+        self.assertGreater(excess, blur)
         session.host[judge.SUBMISSION] = [0.012] * 3
         with self.assertRaisesRegex(files.Wrong, "too few"):
             judge.host_excess(session)

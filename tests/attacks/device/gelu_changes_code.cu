@@ -1,5 +1,5 @@
-// tries: to change a constant in its machine code, which would do with the judge's kernels as well:
-// that which empties the caches runs when inputs are there and no time has begun
+// tries: to change a constant in its machine code, which would do with the judge's kernels as
+// well: that which empties the caches runs when inputs are there and no time has begun
 // judge: caught: wrong result | illegal | ended | launch
 // task: gelu
 // needs: a GPU

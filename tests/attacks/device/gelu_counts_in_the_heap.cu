@@ -1,5 +1,5 @@
-// tries: to count its runs where no new module forgets them, in memory of device code's that is freed
-// and taken again, and to do nothing in the later ones, of which fewer are checked
+// tries: to count its runs where no new module forgets them, in memory of device code's that is
+// freed and taken again, and to do nothing in the later ones, of which fewer are checked
 // judge: caught: wrong result | writes nothing
 // task: gelu
 // needs: a GPU

@@ -1,5 +1,5 @@
-// tries: to have a part of its inputs in the L2 when it starts: their lines are to be evicted last, and
-// the next inputs are written over them
+// tries: to have a part of its inputs in the L2 when it starts: their lines are to be evicted
+// last, and the next inputs are written over them
 // judge: prevented: persisting lines are made normal ones before caches are emptied
 // task: gelu
 // needs: a GPU

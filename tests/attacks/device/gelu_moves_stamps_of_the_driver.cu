@@ -1,5 +1,6 @@
-// tries: to set back the time stamps of events where drivers have them: in memory of the host's that
-// is mapped at one and the same address in each process (/proc/PID/maps: the first of nvidiactl)
+// tries: to set back the time stamps of events where drivers have them: in memory of the host's
+// that is mapped at one and the same address in each process (/proc/PID/maps: the first of
+// nvidiactl)
 // judge: caught: illegal | ended | launch | wrong result | host's clock | no faster than asked
 // task: gelu
 // needs: a GPU
@@ -15,7 +16,8 @@ __global__ void gelu(const float *in, float *out, uint64_t n)
         out[i] = 0.5f * in[i] * (1 + erff(in[i] * 0.70710678f));
 }
 
-__device__ uint64_t *volatile place; /* searched for in a quarter of the runs, which no median shows */
+__device__ uint64_t
+    *volatile place; /* searched for in a quarter of the runs, which no median shows */
 
 __global__ void back(uint64_t n)
 {

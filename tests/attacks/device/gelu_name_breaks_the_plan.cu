@@ -7,25 +7,33 @@
 #include <math.h>
 #include <stdint.h>
 
-namespace aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa {
-namespace bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb {
-namespace cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc {
-namespace dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd {
-namespace eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee {
-namespace ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff {
-namespace gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg {
-namespace hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh {
+namespace aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+{
+namespace bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+{
+namespace cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+{
+namespace dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd
+{
+namespace eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee
+{
+namespace ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
+{
+namespace gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg
+{
+namespace hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh
+{
 __global__ void gelu(const float *in, float *out, uint64_t n)
 {
     const uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (i < n)
         out[i] = 0.5f * in[i] * (1 + ::erff(in[i] * 0.70710678f));
 }
-}
-}
-}
-}
-}
-}
-}
-}
+} // namespace hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh
+} // namespace gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg
+} // namespace ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
+} // namespace eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee
+} // namespace dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd
+} // namespace cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+} // namespace bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+} // namespace aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa

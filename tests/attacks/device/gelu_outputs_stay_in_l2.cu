@@ -1,5 +1,5 @@
-// tries: to have its results written back when its time has ended, and while the baseline runs: their
-// lines are to be evicted last
+// tries: to have its results written back when its time has ended, and while the baseline runs:
+// their lines are to be evicted last
 // judge: prevented: persisting lines are made normal ones before caches are emptied
 // task: gelu
 // needs: a GPU

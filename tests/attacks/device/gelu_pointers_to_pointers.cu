@@ -1,5 +1,5 @@
-// tries: to have the judge itself fail, for all submissions: the type of a parameter is nested deeper
-// than a recursive function gets
+// tries: to have the judge itself fail, for all submissions: the type of a parameter is nested
+// deeper than a recursive function gets
 // judge: prevented: a type that is not understood is not known
 // task: gelu
 // needs: a GPU

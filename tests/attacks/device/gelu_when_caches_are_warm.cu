@@ -1,5 +1,5 @@
-// tries: to see by how long its first load takes whether caches have been emptied, which they are not
-// before the first run and the last, and to work if they have not been
+// tries: to see by how long its first load takes whether caches have been emptied, which they are
+// not before the first run and the last, and to work if they have not been
 // judge: caught: wrong result | writes nothing
 // task: gelu
 // needs: a GPU

@@ -1,5 +1,5 @@
-// tries: to multiply by tensor cores in BF16: each factor as the sum of two, of 16 bits together, where
-// many products let the tolerance be wide; at other sizes in fp32
+// tries: to multiply by tensor cores in BF16: each factor as the sum of two, of 16 bits together,
+// where many products let the tolerance be wide; at other sizes in fp32
 // judge: not caught: what a tolerance lets pass: four products are about as good as fp32 sums
 // task: matmul
 // needs: a GPU
