@@ -165,7 +165,8 @@ def judged(attack, options):
     if not found["accepted"]:
         return Outcome(False, found["reason"])
     fast = found.get("lo", 0) >= 1.5
-    return Outcome(fast, f"right, {found['ratio']:.3f} x" if fast else "no faster than asked")
+    return Outcome(fast, f"right, {found['ratio']:.3f} x" if fast else
+                   f"no faster than asked: {found['ratio']:.3f} x")
 
 
 def short(reason):
@@ -174,6 +175,7 @@ def short(reason):
     reason = re.sub(r"^\w+/mine: failed: ", "", reason)
     reason = re.sub(r"^ratio: (not met|undecided): \w+/mine$", "no faster than asked", reason)
     reason = re.sub(r"^(it does not link): .*", r"\1", reason, flags=re.S).split("\n")[0]
+    reason = "".join(c if c.isprintable() else "?" for c in reason)
     reason = re.sub(r"\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?( ?(ns|us|ms|s)\b)?", "N", reason)
     return reason
 
@@ -199,6 +201,9 @@ def show(attack, by, outcomes, alone, wrong):
     print(f"{attack.name:30} {kind:11} {accepted:3} of {len(outcomes):3}{alone}")
     for reason, count in collections.Counter(short(o.reason) for o in outcomes).most_common():
         print(f"    {count:3} x {reason}")
+    ratios = [float(found[1]) for o in outcomes if (found := re.search(r"([\d.]+) x$", o.reason))]
+    if ratios:
+        print(f"        {min(ratios):.3f} ... {max(ratios):.3f} times the baseline's speed")
     if wrong:
         print(f"    WRONG: {wrong}")
 

@@ -6,6 +6,8 @@ import struct
 
 MOST = (1 << 64) - 1
 SIZES = {"float": 4, "double": 8, "int": 4, "uint": 4}
+LONGEST = 2000  # characters of a directive: what reads it takes the square of that
+LONGEST_NAME = 511  # characters of a kernel's: judge.h takes what is beyond for the next number
 UNITS = {"": 1, "s": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 CASTS = {"int": ("int", 4), "uint": ("unsigned", 4), "int64": ("int64_t", 8), "float": ("float", 4)}
 SAME = {"i": "int", "j": "uint", "f": "float", "m": "uint64", "y": "uint64", "l": "int64",
@@ -107,6 +109,8 @@ class Launch:
         found = re.fullmatch(r"(\w+)\s*<<<(.+?)>>>\s*\((.*)\)\s*;?", text.strip())
         expect(found, f"launch: '{text.strip()}' is not NAME<<<grid, block>>>(argument, ...)")
         self.name, self.arguments = found[1], split(found[3])
+        expect(len(self.name) <= LONGEST_NAME,
+               f"launch: a name has more than {LONGEST_NAME} characters")
         self.how = split(found[2])
         expect(len(self.how) in (2, 3), f"launch: {self.name}: not grid, block, shared bytes")
         expect(len(self.arguments) <= 32, f"launch: {self.name}: more than 32 arguments")
@@ -144,9 +148,11 @@ def directives(text, known, only_head=False):
     """[(key, text)] of lines '// key: text'"""
     found = []
     for line in text.splitlines():
-        match = re.match(r"\s*//\s*([a-z]+):\s*(.*?)\s*$", line)
+        match = re.match(r"\s*//\s*([a-z]+):(.*)", line)
         if match and match[1] in known:
-            found.append((match[1], match[2]))
+            value = match[2].strip()
+            expect(len(value) <= LONGEST, f"{match[1]}: more than {LONGEST} characters")
+            found.append((match[1], value))
         elif match and only_head:
             raise Wrong(f"'{match[1]}:' is no directive: there are {', '.join(known)}")
         elif only_head and line.strip() and not line.lstrip().startswith("//"):
@@ -181,9 +187,10 @@ class Submission:
 
     def __init__(self, text, known=("launch", "scratch"), only_head=False):
         self.lines = directives(text, known, only_head)
-        self.launches = [Launch(value) for value in self.all("launch")]
-        expect(self.launches, "it has no line '// launch: NAME<<<grid, block>>>(argument, ...)'")
-        expect(len(self.launches) <= 16, "it has more than 16 launches")
+        launches = self.all("launch")
+        expect(launches, "it has no line '// launch: NAME<<<grid, block>>>(argument, ...)'")
+        expect(len(launches) <= 16, "it has more than 16 launches")
+        self.launches = [Launch(value) for value in launches]
         self.scratch = {}
         for value in self.all("scratch"):
             name, _, size = value.partition(" ")
@@ -276,7 +283,7 @@ class Code:
             raise Wrong("the compiler has written half an ELF") from error
 
     def text(self, at):
-        return self.image[at:self.image.index(b"\0", at)].decode()
+        return self.image[at:self.image.index(b"\0", at)].decode(errors="replace")
 
     def kernels(self):
         names = [name[len(".nv.constant0."):] for name, _, _ in self.sections
@@ -305,19 +312,25 @@ class Code:
         expect(named, f"launch: there is no kernel '{plain}': there are "
                f"{', '.join(signature(k)[0] for k in self.kernels()) or 'none'}")
         expect(len(named) == 1, f"launch: '{plain}' has several forms: give each its own name")
+        expect(len(named[0]) <= LONGEST_NAME,
+               f"launch: '{plain}', mangled, has more than {LONGEST_NAME} characters")
         return named[0]
 
     def parameters(self, kernel):
         """[bytes of each parameter], or None where that isn't known."""
         for name, _, body in self.sections:
             if name == f".nv.info.{kernel}":
-                sizes, at = {}, 0
+                sizes, total, ends, at = {}, 0, 0, 0
                 while at + 4 <= len(body):  # attributes: format, number, and a length or a value
                     form, number, length = struct.unpack_from("<BBH", body, at)
-                    if (form, number, length) == (4, 0x17, 12):
-                        _, index, _, bits = struct.unpack_from("<IHHI", body, at + 4)
-                        sizes[index] = bits >> 18
+                    if form == 4 and number in (0x17, 0x45) and length == 12:
+                        _, index, offset, size = struct.unpack_from("<IHHI", body, at + 4)
+                        sizes[index] = size >> 18 if number == 0x17 else size
+                        ends = max(ends, offset + sizes[index])
+                    elif (form, number) == (3, 0x19):  # of all of them
+                        total = length
                     at += 4 + (length if form == 4 else 0)
+                expect(ends == total, f"of {kernel}'s {total} bytes of parameters {ends} are known")
                 return [sizes.get(i, 0) for i in range(max(sizes, default=-1) + 1)]
         return None
 
@@ -337,7 +350,7 @@ def signature(mangled):
         return path[-1], None
     try:
         return path[-1], list(types(rest[bool(found[1]):], path[:-1]))
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, RecursionError):
         return path[-1], None
 
 
