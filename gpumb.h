@@ -10380,9 +10380,12 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also behind a
  * backward pass, which is honest. */
 
-/* So many times an idle device's: the middle one of nine was 3.4 ... 24 times behind work of others,
- * in 136 rounds, and 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200). */
+/* From so many times an idle device's on, a wait is taken for work of others. The middle one of nine
+ * was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended (H100), and
+ * 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): in between it is flagged.
+ */
 #define GPUMBI_TOUCHED 2.8
+#define GPUMBI_MAYBE_TOUCHED 2
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
@@ -10444,7 +10447,7 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
     const int least = s->look.found ? 1 : 3;
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
-    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0))
+    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 0, 2.5, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
     if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
@@ -10513,7 +10516,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_works_elsewhere(s);
         return;
     }
-    if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0))
+    if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
@@ -12359,14 +12362,14 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
                      why);
 }
 
-/* Whether new inputs take far longer than those of the run before, with which the warm-up goes on:
- * times are honest then, and the kernel is not. */
+/* Whether new inputs take far longer, each time, than those of the run before, with which the warm-up
+ * goes on: times are honest then, and the kernel is not. On a busy machine most may. */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
     const double known_s = s->warm_up.estimate_s;
     const gpumb_stats now = gpumbi_statistics_now(s);
     const double new_s = now.median + s->result.overhead_s;
-    if (!s->warm_up.runs || now.ci_lo + s->result.overhead_s < 3 * known_s)
+    if (!s->warm_up.runs || now.min + s->result.overhead_s < 3 * known_s)
         return 0;
     gpumb_reason(g,
                  "takes %s with new inputs and %s with those of the run before: a result is kept, "

@@ -312,12 +312,14 @@ class Sessions(unittest.TestCase):
         for text in ('say("check")', 'run(); say("taken")', 'say("want 1 1")',
                      'say("want 0 2")',
                      'say("want 0 1 1")', 'say("want -1 1")', 'run(); say("check")',
-                     'say("right")', 'say("")', 'say("want 0 1"); say("done")',
+                     'say("right")', 'say("")',
                      'say("want 0 1"); hear(); say("check")', 'os.write(its, b"\\xff\\n")',
                      'say("verdict: met")', 'say("row submission"); say("done")',
                      'run(); say("row submission 1 1 6 nan 1 1 1 1 x |"); say("done")'):
             self.wrong("the runner('s figures| says| wants)", text)
         self.wrong("end", 'say("done")')
+        self.wrong("end", 'say("want 0 1"); say("done")')
+        self.wrong("end", HONEST.replace('say("done")', 'say("want 0 1"); say("done")'))
         self.wrong("end", 'say("row submission 1 1 6 1 1 1 1 1 1 |"); say("done")')
         self.wrong("end", 'run(); row("submission"); say("done")')
         self.wrong("end", HONEST.replace('row("baseline", "0 0 0")', 'row("alone", "0 0 0")'))
@@ -396,20 +398,21 @@ class Chance(unittest.TestCase):
     def test_what_an_author_who_knows_the_rule_can_gain(self):
         """Of which runs are checked. He sees afterwards which were, leaves out the work where a
         check is least likely, and has to do so in most of the timed runs of each session."""
+        runs = judge.SAMPLES
         header = (ROOT / "gpumb.h").read_text()
         self.assertIn("s->strict.next = gpumbi_draw(g) % 3;", header)
         self.assertIn("s->samples.count + 1 + gpumbi_draw(g) % (2 + s->samples.count / 4);", header)
 
         @functools.lru_cache(None)
         def best(sample, last, cheats):  # the next check is at `sample` ... `last`, all alike
-            if cheats > 15 // 2 or sample == 15:
-                return float(cheats > 15 // 2)
+            if cheats > runs // 2 or sample == runs:
+                return float(cheats > runs // 2)
             now = 1 / (last - sample + 1)
             unseen = (1 - now) * best(sample + 1, last, cheats + 1) if now < 1 else 0
             honest = (1 - now) * best(sample + 1, last, cheats) if now < 1 else 0
             return max(unseen, honest + now * best(sample + 1, sample + 2 + sample // 4, cheats))
 
-        self.assertLess(best(0, 2, 0) ** 2, 0.001)  # two sessions; the README says so
+        self.assertLess(best(0, 2, 0) ** 2, 0.0001)  # two sessions; the README says so
 
 
 class Tables(unittest.TestCase):

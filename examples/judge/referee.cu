@@ -163,10 +163,10 @@ static void compare(gpumb *g, const plan_case *c, const char *outputs)
 int main(int argc, char **argv)
 {
     judge_begin(argc, argv);
-    char *const inputs = judge_share(argv[4], 1), *const outputs = judge_share(argv[5], 0);
     gpumb_settings settings = gpumb_settings_default();
     settings.quiet = 1;
     gpumb *g = gpumb_open_settings("referee", &settings);
+    char *const inputs = judge_share(argv[4], 1, 1), *const outputs = judge_share(argv[5], 1, 1);
     char line[4096], what[8];
     judge_say("open");
     while (fgets(line, sizeof line, judge_from)) {

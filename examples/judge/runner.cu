@@ -182,8 +182,8 @@ int main(int argc, char **argv)
     judge_begin(argc, argv);
     judge_demand(argc >= 9, "arguments");
     setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* else a kernel's first run loads it */
-    inputs = judge_share(argv[4], 0);
-    outputs = judge_share(argv[5], 1);
+    inputs = judge_share(argv[4], 0, 0);
+    outputs = judge_share(argv[5], 1, 0);
     const char *const baseline = argv[6], *const submission = argv[7];
     gpumb_settings settings = gpumb_settings_default();
     settings.strict = settings.quiet = 1;
