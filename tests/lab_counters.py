@@ -1,9 +1,13 @@
 # lab_counters.py - holds the figures in the labs' solutions against the stored rows and counters.
+import collections
 import csv
 import functools
 import json
+import random
 import re
 import sys
+
+import quoted
 
 FOLDER = "examples/labs/h200/"
 PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
@@ -18,6 +22,11 @@ STORED_WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
 LINES = "smsp__sass_l1tex_tags_mem_global.sum"
 L2_READS = "lts__t_requests_srcunit_tex_op_read.sum"
 L2_WRITES = "lts__t_requests_srcunit_tex_op_write.sum"
+DELIVERING = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
+ADDING_WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"
+ADDED_SECTORS = "lts__t_sectors_op_red.sum"
+LAST_SUMS = 98176  # of ADDED_SECTORS in lab 16, for what blocks add up in the end
+LOCAL = ("smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum")
 MEAN, BUSIEST = "dram__sectors_read.avg", "dram__sectors_read.max"
 WORD = 2**27  # bytes of the words of lab 5
 BLOCKS = 2**18  # in lab 10
@@ -122,9 +131,9 @@ def benchmark(name, **wanted):
     return found
 
 
-def additions(memory, words):
-    """Atomic additions a ns, of all threads to neighbouring words."""
-    row = benchmark("atomics", bench="latency/atomic_rate", memory=memory, apart_bytes="4",
+def additions(memory, words, apart="4"):
+    """Atomic additions a ns, of all threads to words so far apart."""
+    row = benchmark("atomics", bench="latency/atomic_rate", memory=memory, apart_bytes=apart,
                     words=words)
     return float(row["elements_per_s"]) / 1e9
 
@@ -165,6 +174,52 @@ def blocks(row, value):
 def moved(name, row):
     """Bytes that the device's memory moved."""
     return of(name, row, DRAM_READ) + of(name, row, DRAM_WRITE)
+
+
+def device(name):
+    with open(f"{FOLDER}{name}.json", encoding="utf-8") as file:
+        return json.load(file)["device"]
+
+
+def product(each, counter):
+    """How often it counts for a multiply-add of a warp in lab 15."""
+    return of("solutions/15_matrix_product", str(each), counter) / (4096**3 / 32)
+
+
+def added(row, counter):
+    """How often it counts for a warp's 32 bytes in lab 16."""
+    return of("solutions/16_warps", row, counter) / 2**21
+
+
+@functools.lru_cache(None)
+def turns(data, bins=4):
+    """The sectors that a warp's additions ask for, with so many bins in each: lanes with the same
+    bin take turns, and each turn asks for its sectors. A mean of many warps."""
+    random_byte = random.Random(1).getrandbits
+    byte = {"uniform": lambda: random_byte(8), "one bin": lambda: 0x9d,
+            "skewed": lambda: bin(random_byte(8))[:1:-1].partition("0")[0].count("1")}[data]
+    sectors, warps = 0, 4000
+    for _ in range(warps):
+        turn_of, asked = collections.Counter(), set()
+        for found in (byte() for _ in range(32)):
+            asked.add((turn_of[found], found // bins))
+            turn_of[found] += 1
+        sectors += len(asked)
+    return sectors / warps
+
+
+def at_work(row):
+    """The share of the time that lab 17's multiprocessors have work: clocks in which a scheduler
+    could issue, by all."""
+    clocks = of("17_registers", row, "instructions") / (132 * 4 * of("17_registers", row, ISSUED))
+    return 100 * clocks / (1980 * us("17_registers", row))
+
+
+def for_a_local_load(row):
+    """Clocks that a warp waits for a load of local memory in lab 17."""
+    name = "solutions/17_registers"
+    return (of(name, row, stall("long_scoreboard")) * of(name, row, "instructions")
+            / of(name, row, LOCAL[0]))
 
 
 def least_and_most(values):
@@ -315,16 +370,90 @@ SAID = [
      us("solutions/14_own_kernel", "naive") / us("solutions/14_own_kernel", "mine")),
     ("14", "conflict at the banks, [2.3] times for each",
      of("solutions/14_own_kernel", "mine", "shared_bank_conflicts") / 2**21),
+    ("15", "says, too: [16.5] and [2.5] for a load",
+     *(float(benchmark("matmul-counters", kernel=step)[SECTORS])
+       for step in ("naive", "coalesced"))),
     ("15", "[33] clocks and 2, in which 4 multiply-adds each could be done: [0.76] % and [12.5] %",
      32 + 1, 100 / 33 / 4, 100 / 2 / 4),
-    ("15", "its counter says [1.50] clocks of shared memory for a multiply-add",
-     multiply_adds("tiled", WAVES)),
-    ("15", "it says [0.25], as many", multiply_adds("registers", WAVES)),
-    ("15", "is issued in [69] % of the clocks",
-     float(benchmark("matmul-counters", kernel="registers")[ISSUED])),
-    ("16", "counts [1.37] GB/s at most, and `shared` [261].",
-     additions("device memory", "1"), additions("shared memory", "1")),
-    ("16", "is `naive` of lab 14: [3.9] GB/s", gbps("14_own_kernel", "naive")),
+    ("15", "is busy in [99] % of the clocks; of the second a quarter is missing, and it is busy in "
+     "[74] %", *(float(benchmark("matmul-counters", kernel=step)[DELIVERING])
+                 for step in ("naive", "coalesced"))),
+    *(("15", f"| {each} x {each} | [{waves}] | [{left}] % | [{all_of}] | [{issued}] % | "
+       f"[{memory}], [{barrier}] |",
+       product(each, WAVES), 25 / product(each, WAVES), product(each, "instructions"),
+       *(of("solutions/15_matrix_product", str(each), counter)
+         for counter in (ISSUED, stall("long_scoreboard"), stall("barrier"))))
+      for each, waves, left, all_of, issued, memory, barrier in (
+          (1, "1.50", "16.7", "3.04", 37, "14.0", "8.0"),
+          (2, "0.75", "33.3", "2.00", 49, "5.6", "5.5"),
+          (4, "0.38", "66.7", "1.52", 65, "1.4", "1.6"),
+          (8, "0.25", "100.0", "1.43", 76, "0.4", "0.3"))),
+    ("15", "delivers words for [73] % of the time",
+     rows("solutions/15_matrix_product")["1"]["pct_peak"] * 4 * product(1, WAVES)),
+    ("15", "[30] of these are lost to instructions that are none, [17] to waiting",
+     100 - 100 / product(8, "instructions"),
+     (100 - of("solutions/15_matrix_product", "8", ISSUED)) / product(8, "instructions")),
+    ("15", "the other instructions ([1.11] are left)", multiply_adds("vectors", "instructions")),
+    ("15", "is issued in [77] % of the clocks, in place of [63]",
+     *(float(benchmark("matmul-counters", kernel=step)[ISSUED]) for step in ("ahead", "vectors"))),
+    ("16", "a vote makes it [1.38] times as long",
+     us("solutions/16_warps", "one bin by vote") / us("solutions/16_warps", "one bin shared")),
+    ("16", "at [261] additions a ns, and `shared` makes [634]:",
+     additions("shared memory", "1"), gbps("solutions/16_warps", "one bin shared")),
+    ("16", "takes [1.01] wavefronts if all bytes are equal", added("one bin shared", ADDING_WAVES)),
+    ("16", "Random bytes take [3.19] wavefronts", added("uniform shared", ADDING_WAVES)),
+    ("16", "is issued in [20] % of the clocks: each thread",
+     of("solutions/16_warps", "uniform shared", ISSUED)),
+    ("16", "get one each [0.42] us; the memory's latency alone is [0.33] us",
+     132 * 2048 / gbps("solutions/16_warps", "uniform shared") / 1e3,
+     float(benchmark("latency", bench="latency/levels", level="memory")["median_s"]) * 1e6),
+    ("16", "[95] times the instructions in `agreed` for random bytes, [3.8] times in `by vote`",
+     *(of("solutions/16_warps", f"{data} {form}", "instructions")
+       / of("solutions/16_warps", f"{data} shared", "instructions")
+       for data, form in (("uniform", "agreed"), ("one bin", "by vote")))),
+    ("16", "[27] for a warp's random bytes, [17.5] for skewed ones, [32] for equal ones",
+     turns("uniform"), turns("skewed"), turns("one bin")),
+    *(("16", "The counter says [1.5] times as many each time",
+       (of("solutions/16_warps", f"{data} global", ADDED_SECTORS) - LAST_SUMS)
+       / 2**21 / turns(data)) for data in ("uniform", "skewed", "one bin")),
+    ("16", "([98] thousand for 65536)", LAST_SUMS / 1e3),
+    ("16", "the rate of one word, [1.37] a ns", gbps("solutions/16_warps", "one bin global")),
+    ("16", "ask for [1.4] sectors a ns",
+     turns("skewed") * 2**21 / us("solutions/16_warps", "skewed global") / 1e3),
+    ("16", "Random ones ask for [5.3]: their",
+     turns("uniform") * 2**21 / us("solutions/16_warps", "uniform global") / 1e3),
+    ("16", "16 words in lines of their own all threads add [5.2] times a ns",
+     additions("device memory", "16", "128")),
+    ("16", "[2.7] sectors a ns, where 8 words get [2.6]",
+     turns("uniform", bins=8) * 2**21 / us("14_own_kernel", "naive") / 1e3,
+     additions("device memory", "8", "128")),
+    ("16", "of +-[19.71] %: of [49] launches half took [3.04] to [3.05] ms, but one [3.43]",
+     half_width("16_warps", "uniform agreed"),
+     *(1e3 ** (key != "samples") * rows("16_warps")["uniform agreed"][key]
+       for key in ("samples", "q1_s", "q3_s", "max_s"))),
+    ("17", "waits [3] clocks for the one before", of("17_registers", "1 1", stall("wait"))),
+    ("17", "is issued in [49] % of them", of("17_registers", "1 1", ISSUED)),
+    ("17", "still it is [50.3] %; a multiply-add then waits [5.8] clocks. With 8 blocks it is "
+     "[50.6]",
+     of("17_registers", "1 2", ISSUED), of("17_registers", "1 2", stall("wait")),
+     of("17_registers", "1 8", ISSUED)),
+    ("17", "have work for [80] % of the time only", 100 * at_work("64 4")),
+    ("17", "are the same, within [0.34] %",
+     max(abs(100 * us("solutions/17_registers", at) / us("17_registers", at) - 100)
+         for at in rows("17_registers") if not at.startswith("64"))),
+    ("17", "costs [28] times the time with one block, and [37] times with the eight",
+     *(us("solutions/17_registers", at) / us("17_registers", at) for at in ("64 1", "64 8"))),
+    ("17", "with [1.08] loads and [1.08] stores of local memory, and [3.1] times as many",
+     *(of("solutions/17_registers", "64 1", counter) / (132 * 8 * 2**14)
+       for counter in LOCAL), of("solutions/17_registers", "64 1", "instructions")
+     / of("17_registers", "64 1", "instructions")),
+    ("17", "[97] % of them hit in the L1, and a warp waits [41] clocks for each load",
+     100 * of("solutions/17_registers", "64 1", "l1_hit_rate"), for_a_local_load("64 1")),
+    ("17", "the L1's latency is [32]: ", float(
+        benchmark("latency", bench="latency/levels", level="L1")["cycles"])),
+    ("17", "[672] bytes a thread are [1.4] MB, where the L1 has [0.23]: [39] % hit, and it waits "
+     "[240]", 672, 672 * 256 * 8 / 1e6, device("17_registers")["l1_bytes"] / 1e6,
+     100 * of("solutions/17_registers", "64 8", "l1_hit_rate"), for_a_local_load("64 8")),
     ("17", "reach [84] % of the rate, where one load a thread leaves [55] %",
      *(100 * gbps(part + "03_occupancy", "256 48") / gbps(part + "03_occupancy", "256 0")
        for part in ("solutions/", ""))),
@@ -374,9 +503,16 @@ BELIEVED = [
      us("solutions/14_own_kernel", "naive") / us("solutions/14_own_kernel", "mine")),
     ("add [1.37] times a ns, to one in each block's shared memory [261] times",
      additions("device memory", "1"), additions("shared memory", "1")),
-    ("reach [12.7] % of the peak. 8 × 8 elements a thread reach [48.5] %",
-     float(benchmark("matmul-counters", kernel="tiled")["gflops"]) / 669.0816,
-     float(benchmark("matmul", kernel="registers", n="4096")["gflops"]) / 669.0816),
+    ("With one element a thread it reaches [12.2] % of the peak, with 8 × 8 elements [51.3] %",
+     *(rows("solutions/15_matrix_product")[each]["pct_peak"] for each in ("1", "8"))),
+    ("a vote before makes it [1.38] times as long",
+     us("solutions/16_warps", "one bin by vote") / us("solutions/16_warps", "one bin shared")),
+    ("(by the tracer), which takes [29] times as long",
+     us("solutions/16_warps", "uniform agreed") / us("solutions/16_warps", "uniform shared")),
+    ("reach [49.8] % of the peak, however many there are; 256 with four values each, [95.7] %",
+     *(rows("17_registers")[at]["pct_peak"] for at in ("1 8", "4 1"))),
+    ("and 8 blocks take [37] times as long",
+     us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]
 
 
@@ -390,15 +526,8 @@ def said():
     with open(BELIEFS, encoding="utf-8") as file:
         texts["of misconceptions"] = " ".join(file.read().split())
     for lab, phrase, *values in SAID + [("of misconceptions", *each) for each in BELIEVED]:
-        figures = re.findall(r"\[([0-9.]+)\]", phrase)
-        if re.sub(r"[][]", "", phrase) not in texts[lab]:
-            yield f"lab {lab} doesn't say: {phrase}"
-        elif len(figures) != len(values):
-            yield f"lab {lab}: {phrase}: {len(values)} figures"
-        for figure, value in zip(figures, values):
-            unit = 10.0 ** -len(figure.partition(".")[2])
-            if abs(value - float(figure)) > 0.5001 * unit:
-                yield f"lab {lab}: {phrase}: it is {value:.6g}"
+        for what in quoted.wrong(texts[lab], phrase, values):
+            yield f"lab {lab} {what}"
 
 
 def main():

@@ -88,7 +88,7 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
-    # Of the later ones no rows are there yet: only of the benchmarks.
+    # Labs 15 and 16 quote the benchmarks that they lead to, too.
     case $lab in
     15*)
         for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
@@ -102,20 +102,15 @@ for source in examples/labs/*.cu; do
     esac
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
-    if [ -f "examples/labs/h200/$lab.json" ]; then
-        check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
-        check "$lab: no rows of the changed program" \
-            test -s "examples/labs/h200/solutions/$lab.json"
-    else
-        skip "$lab: no rows of an H200 yet: sh examples/labs/measure.sh there"
-    fi
+    check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
+    for rows in "$lab" "solutions/$lab"; do
+        check "$lab: no rows of an H200: sh examples/labs/measure.sh there" \
+            test -s "examples/labs/h200/$rows.json"
+    done
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "solutions/third.md says that there are no rows, or there are" test \
-    "$(grep -c 'no rows have been measured' examples/labs/solutions/third.md)" -eq \
-    "$([ -f examples/labs/h200/15_matrix_product.json ] && echo 0 || echo 1)"
 check "seventeen labs" test "$labs" -eq 17
 
 # The last one: as it is, and the solution.
@@ -208,13 +203,13 @@ loads() # of each of lab 15's kernels: elements, words a multiply-add
         END { for (each in sums) print each, words[each] / sums[each] }' "$tmp/15.ptx" | sort -n |
         tr '\n' ' '
 }
-compiled() # SOURCE, OPTION...: a line for each kernel: chains, registers, bytes spilled to, from
+compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled to, from; its frame
 {
     source=$1
     shift
     "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 | awk '
         /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
-        /spill/ { spilled = $5 " " $9 } /Used/ { print n, $5, spilled }' | sort
+        /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print n, $5, spilled }' | sort
 }
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
@@ -234,7 +229,7 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 17, bound: $(cat "$tmp/bound")" awk '$1 < 64 && $3 + $4 { exit 1 }
         $1 == 64 && ($2 > 32 || $3 < 200 || $4 < 200) { exit 1 }' "$tmp/bound"
     if "$nvcc" --version | grep -q 'release 13\.0'; then
-        join "$tmp/rows" "$tmp/bound" | while read -r n own _ _ bound to from; do
+        join "$tmp/rows" "$tmp/bound" | while read -r n own _ _ _ bound to from _; do
             [ "$to" = 0 ] && spilled=– || spilled="$to and $from bytes"
             echo "| $n | $own | – | $bound | $spilled |"
         done >"$tmp/cells"
@@ -242,9 +237,11 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
         while read -r cells; do
             check "lab 17: no row $cells" grep -qF "$cells" examples/labs/solutions/third.md
         done <"$tmp/cells"
-        read -r n own _ _ bound to from <<END
+        read -r n own _ _ _ bound to from frame <<END
 $(join "$tmp/rows" "$tmp/bound" | grep '^64 ')
 END
+        check "lab 17: a thread has $frame bytes" \
+            grep -qF "$frame bytes a thread are" examples/labs/solutions/third.md
         check "misconceptions.md: registers" grep -qF \
             "has $bound registers a thread for $n values, where it took $own: $to bytes are" \
             "$tmp/believed"
@@ -253,6 +250,21 @@ END
         registers=$(compiled "$tmp/17.cu" -Iexamples | sed -n 's/^64 \([0-9]*\) .*/\1/p')
         check "lab 17 with another index: $registers" \
             grep -qF "compiler takes $registers." examples/labs/solutions/third.md
+        # Its instructions, and lab 16's, are named where there is what shows them.
+        if disassemble=$(command -v nvdisasm || command -v /usr/local/cuda/bin/nvdisasm); then
+            for lab in 16_warps 17_registers; do
+                "$nvcc" -std=c++17 -O3 -arch=sm_90 -cubin -o "$tmp/cubin" "examples/labs/$lab.cu"
+                "$disassemble" -c "$tmp/cubin" >"$tmp/${lab%%_*}.sass"
+            done
+            for of in 16,ATOMS.POPC.INC.32 '17,FFMA R6, R6, R4, R3' \
+                '17,FFMA R8, R8, R4.reuse, R3.reuse'; do
+                check "no ${of#*,}" grep -qF "${of#*,} " "$tmp/${of%%,*}.sass"
+                check "third.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
+                    examples/labs/solutions/third.md
+            done
+        else
+            skip "no nvdisasm to look at the instructions of labs 16 and 17 with"
+        fi
     else
         skip "not nvcc 13.0, whose registers lab 17 tells"
     fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_others.sh - bench/others.sh says what it can't do; its table sets both figures beside each
-# other, and names what has only one. OTHERS: checkouts of what it measures, to build it all.
+# other, and names what has only one; the pages say what the stored rows do. OTHERS: checkouts of
+# what it measures, to build it all.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
@@ -36,6 +37,7 @@ if command -v python3 >/dev/null; then
         '^one,sum,1,,,,,host clock,,,,"wrong, by far",' "$tmp/table"
     echo 'alone,1,host clock' >>"$tmp/work/one/own.csv"
     check "a figure of theirs alone" not python3 bench/others.py "$tmp/work"
+    count "figures of bench/others.md, bench/h200-products.md" python3 tests/bench_figures.py
 else
     skip "no python3"
 fi
