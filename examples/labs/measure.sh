@@ -39,6 +39,16 @@ counters_of() # LAB
     17_*) echo "instructions,achieved_occupancy,$issued,l1_hit_rate" \
         "smsp__inst_executed_op_local_ld.sum,smsp__inst_executed_op_local_st.sum" \
         "$(stall wait),$(stall long_scoreboard)" ;;
+    # The link's bytes, and how much of the time the multiprocessors have work.
+    18_*) echo "instructions,dram_read_bytes,dram_write_bytes,pcie__read_bytes.sum" \
+        "pcie__write_bytes.sum,sm__cycles_active.avg.pct_of_peak_sustained_elapsed" ;;
+    # What adds, what converts, and whether the memory or one of these is waited for.
+    19_*) echo "instructions,$issued,dram_read_bytes,achieved_occupancy" \
+        "smsp__inst_executed_pipe_xu.sum,smsp__sass_thread_inst_executed_op_hadd_pred_on.sum" \
+        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum" \
+        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum" \
+        "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum" \
+        "$(stall long_scoreboard),$(stall wait),$(stall math_pipe_throttle)" ;;
     esac | tr ' ' ,
 }
 
