@@ -8,7 +8,7 @@
  * own. How long do the chunks wait for it? Let their streams be urgent: new_urgent_stream(). */
 #include "lab.h"
 
-#include "../../bench/vendor.h" /* new_stream(), copy_on(), LAUNCH_ON(): on the CPU, no streams */
+#include "../../bench/vendor.h" /* new_stream(), copy_on(), LAUNCH_ON() */
 
 enum { UP, WORK, DOWN, IN_1, IN_2, IN_3, GRAPH, WAYS };
 

@@ -2,7 +2,7 @@
  * more. */
 #include "../lab.h"
 
-#include "../../../bench/vendor.h" /* new_stream(), copy_on(), LAUNCH_ON(): on the CPU, no streams */
+#include "../../../bench/vendor.h" /* new_stream(), copy_on(), LAUNCH_ON() */
 
 enum { CHUNKS, OTHER, BESIDE, URGENT, WAYS, STREAMS = 3 };
 
