@@ -23,6 +23,16 @@ static inline void *new_stream(void)
     return stream;
 }
 
+/* Its kernels' blocks go before those of other streams. */
+static inline void *new_urgent_stream(void)
+{
+    RUNTIME(Stream_t) stream = NULL;
+    int least = 0, most = 0;
+    (void)RUNTIME(DeviceGetStreamPriorityRange)(&least, &most);
+    (void)RUNTIME(StreamCreateWithPriority)(&stream, RUNTIME(StreamNonBlocking), most);
+    return stream;
+}
+
 static inline void free_stream(void *stream)
 {
     (void)RUNTIME(StreamDestroy)((RUNTIME(Stream_t))stream);
@@ -90,6 +100,11 @@ static inline void free_graph(void *graph)
     ((void)(stream), GPUMB_LAUNCH(kernel, grid, block, 0, __VA_ARGS__))
 
 static inline void *new_stream(void)
+{
+    return NULL;
+}
+
+static inline void *new_urgent_stream(void)
 {
     return NULL;
 }

@@ -11,7 +11,7 @@ import quoted
 
 FOLDER = "examples/labs/h200/"
 PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
-         "examples/labs/solutions/third.md")
+         "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md")
 BELIEFS = "examples/labs/misconceptions.md"
 DRAM_READ, DRAM_WRITE = "dram_read_bytes", "dram_write_bytes"
 SECTORS = "load_sectors_per_request"
@@ -147,6 +147,10 @@ def mistake(name):
     """How many times the right rate a mistake in timing sees."""
     return float(benchmark("mistakes", kernel="right")["median_s"]) / float(
         benchmark("mistakes", kernel=name)["median_s"])
+
+
+def transfer_ms(path, size):
+    return 1e3 * float(benchmark("transfer", path=path, size=str(size))["median_s"])
 
 
 def us(name, row):
@@ -457,6 +461,10 @@ SAID = [
     ("17", "reach [84] % of the rate, where one load a thread leaves [55] %",
      *(100 * gbps(part + "03_occupancy", "256 48") / gbps(part + "03_occupancy", "256 0")
        for part in ("solutions/", ""))),
+    ("18", "64 copies of 1 MiB, each for itself, take [1.473] ms, and 256 of 256 KiB [2.216]",
+     64 * transfer_ms("pinned up", 2**20), 256 * transfer_ms("pinned up", 2**18)),
+    ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
+     100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
 
 
@@ -511,6 +519,8 @@ BELIEVED = [
      us("solutions/16_warps", "uniform agreed") / us("solutions/16_warps", "uniform shared")),
     ("reach [49.8] % of the peak, however many there are; 256 with four values each, [95.7] %",
      *(rows("17_registers")[at]["pct_peak"] for at in ("1 8", "4 1"))),
+    ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
+     *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]

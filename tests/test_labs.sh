@@ -43,12 +43,13 @@ labs=0
 for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
     labs=$((labs + 1))
-    check "$lab: has more than 60 lines" test "$(wc -l <"$source")" -le 60
+    check "$lab: has more than 90 lines" test "$(wc -l <"$source")" -le 90
     check "$lab: no question, or nothing to change" test "$(grep -cE '^ \* (Question|Change): ' \
         "$source")" -eq 2
     check "$lab: has its answer" not grep -qE '^/\* See: |^ \* See: ' "$source"
     check "$lab: does not compile" compile "$source" "$tmp/lab"
-    "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+    "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 --csv "$tmp/$lab.csv" >"$tmp/out" 2>&1 \
+        </dev/null
     check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq 0
     check "$lab: not verified" not grep -q 'unverified' "$tmp/out"
     check "$lab: no row" grep -qE '^[0-9]+ rows: [0-9]+ ok, 0 skipped, 0 failed$' "$tmp/out"
@@ -56,7 +57,8 @@ for source in examples/labs/*.cu; do
     # What was changed: its result is right, but for the two rows of lab 1 that are to fail.
     changed=examples/labs/solutions/$lab.cu
     check "$lab: the solution does not compile" compile "$changed" "$tmp/changed"
-    "$tmp/changed" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+    "$tmp/changed" --budget 0.02 --warmup 0 --samples 6:6 --csv "$tmp/$lab.changed.csv" \
+        >"$tmp/out" 2>&1 </dev/null
     wrong=0
     [ "$lab" != 01_first_launch ] || wrong=2
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
@@ -88,7 +90,7 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
-    # Labs 15 and 16 quote the benchmarks that they lead to, too.
+    # Labs 15, 16, 18 and 19 quote the benchmarks that they lead to, too.
     case $lab in
     15*)
         for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
@@ -99,19 +101,68 @@ for source in examples/labs/*.cu; do
         benchmark atomics bench/results/h200-atomics.csv
         benchmark histogram bench/results/h200-histogram.csv --full
         ;;
+    18*) benchmark transfer bench/results/h200-transfer.csv ;;
+    19*) benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types ;;
     esac
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
     check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
     for rows in "$lab" "solutions/$lab"; do
-        check "$lab: no rows of an H200: sh examples/labs/measure.sh there" \
-            test -s "examples/labs/h200/$rows.json"
+        [ -s "examples/labs/h200/$rows.json" ] ||
+            skip "$rows: no rows of an H200 yet: sh examples/labs/measure.sh there"
     done
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "seventeen labs" test "$labs" -eq 17
+check "nineteen labs" test "$labs" -eq 19
+check "solutions/fourth.md says that there are no rows, or there are" test \
+    "$(grep -c 'no rows have been measured' examples/labs/solutions/fourth.md)" -eq \
+    "$([ -f examples/labs/h200/18_overlap.json ] && echo 0 || echo 1)"
+
+# Lab 18's model: what is known of it, and the page's table.
+cat >"$tmp/model.cu" <<'EOF'
+#include "labs/lab.h"
+
+static int off(double found, double right)
+{
+    return !(fabs(found - right) < 1e-9);
+}
+
+int main()
+{
+    static const double stages[][3] = {{1, 1, 1}, {1, 0.25, 1}, {1, 4, 1}};
+    int wrong = 0;
+    for (const double *s : stages)
+        for (int n = 4; n <= 256; n *= 8) {
+            const double sum = s[0] + s[1] + s[2], most = fmax(s[0], s[1]);
+            const double in[] = {lab_pipeline(s, n, 1), lab_pipeline(s, n, 2),
+                                 lab_pipeline(s, n, 3)};
+            printf("| %g, %g, %g | %d | %.2f | %.2f | %.2f |\n", s[0], s[1], s[2], n, in[0], in[1],
+                   in[2]);
+            wrong += off(in[0], sum) + off(in[2], most + (sum - most) / n);
+            wrong += s[0] == s[1] && off(in[1], 1.5 + 1.0 / n);
+        }
+    return wrong;
+}
+EOF
+check "lab 18's model does not compile" compile "$tmp/model.cu" "$tmp/model" -Iexamples
+check "lab 18's model is wrong" "$tmp/model"
+"$tmp/model" >"$tmp/lines"
+
+# Lab 19's errors: of any CPU, as it computes them. `each` is 128, 512, 2048.
+errors() # CSV: a line for each format
+{
+    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { cells[$at["format"]] = cells[$at["format"]] sprintf(" %.2g |", $at["error"]) }
+        END { for (format in cells) print "| " format " |" cells[format] }' "$1"
+}
+errors "$tmp/19_number_formats.csv" >>"$tmp/lines"
+errors "$tmp/19_number_formats.changed.csv" >>"$tmp/lines"
+check "labs 18 and 19: $(wc -l <"$tmp/lines") lines" test "$(wc -l <"$tmp/lines")" -eq 22
+while read -r line; do
+    check "solutions/fourth.md: no $line" grep -qF "$line" examples/labs/solutions/fourth.md
+done <"$tmp/lines"
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
@@ -159,6 +210,18 @@ traces() # LAB, WANTED
     check "$1: the tracer does not find '$2'" grep -qF "$2" "$tmp/out"
 }
 tr -s '\n ' '  ' <examples/labs/misconceptions.md >"$tmp/believed"
+streams=$(sed -n 's/^| 1, 1, 1 | 4 .* \([0-9.]*\) |$/\1/p' "$tmp/lines")
+check "misconceptions.md: 3 streams" grep -qF \
+    "with 4 chunks and three equal stages 3 streams take $streams times" "$tmp/believed"
+lost() # FORMAT: per cent of 2048 values, as the line of the lab says, which comes first
+{
+    awk -F ' *[|] *' -v format="$1" '$2 == format && !n++ { printf "%.2g %%", 100 * $5 }' \
+        "$tmp/lines"
+}
+check "misconceptions.md: bf16 loses $(lost bf16)" grep -qF \
+    "Of 2048 random values, added in bf16, $(lost bf16) are lost" "$tmp/believed"
+check "misconceptions.md: bf16 in fp32 loses $(lost 'bf16 in fp32')" grep -qF \
+    "Added in fp32 they are $(lost 'bf16 in fp32') off" "$tmp/believed"
 if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
@@ -203,6 +266,22 @@ loads() # of each of lab 15's kernels: elements, words a multiply-add
         END { for (each in sums) print each, words[each] / sums[each] }' "$tmp/15.ptx" | sort -n |
         tr '\n' ' '
 }
+additions() # of lab 19's kernels: format, additions of a value, conversions
+{
+    awk 'function done() {
+            if (format != "")
+                printf "%s %d %d, ", format, sums / values, converts / values
+            format = ""; values = sums = converts = 0 }
+        /\.entry/ { done() }
+        /\.entry.*3sum/ {
+            bytes = /e4m3/ ? 1 : /half|bfloat/ ? 2 : /IddE/ ? 8 : 4
+            format = bytes == 1 ? "fp8" : /bfloat/ ? "bf16" : "fp" 8 * bytes
+            format = format (/kahan/ ? " Kahan" : /(half|bfloat16|e4m3)fE/ ? " in fp32" : "") }
+        /ld\.global/ { values += 16 / bytes }
+        /(add|sub)\.(f16|bf16|f32|f64)/ { sums++ }
+        /cvt\.(f32|rn\.f16x2)\./ { converts++ }
+        END { done() }' "$tmp/19.ptx"
+}
 compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled to, from; its frame
 {
     source=$1
@@ -220,6 +299,36 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
     check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
+    # Lab 19: what it does with a value; and its formats round as CUDA's do, on the host, too.
+    check "lab 19 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
+        examples/labs/19_number_formats.cu -o "$tmp/19.ptx"
+    wide='fp64 1 0, fp32 1 0, fp32 Kahan 4 0, '
+    narrow='fp16 1 0, fp16 in fp32 1 1, bf16 1 0, bf16 in fp32 1 1, fp8 in fp32 1 2, '
+    check "lab 19 adds: $(additions)" test "$(additions)" = "$wide$narrow"
+    cat >"$tmp/rounds.cu" <<'EOF'
+#include "labs/formats.h"
+
+template <typename ours, typename theirs> static int wrong(float least, float most)
+{
+    for (float x = least; x < most; x *= 1.0001f)
+        if (float(ours(x)) != float(theirs(x)))
+            return printf("%.9g is %.9g, not %.9g\n", x, float(ours(x)), float(theirs(x)));
+    for (int i = -9999; i < 9999; i++) /* halfway between two of them */
+        if (float(ours(float(i) / 512)) != float(theirs(float(i) / 512)))
+            return printf("%d / 512 is %.9g\n", i, float(ours(float(i) / 512)));
+    return 0;
+}
+
+int main()
+{
+    return wrong<lab_rounded<10, -14>, __half>(1e-8f, 6e4f) ||
+           wrong<lab_rounded<7, -126>, __nv_bfloat16>(1e-20f, 1e20f) ||
+           wrong<lab_rounded<3, -6>, __nv_fp8_e4m3>(1e-4f, 440);
+}
+EOF
+    check "formats.h does not compile" "$nvcc" -std=c++17 -arch=sm_90 -Iexamples \
+        "$tmp/rounds.cu" -o "$tmp/rounds"
+    check "formats.h rounds: $("$tmp/rounds")" "$tmp/rounds"
     # Lab 17: what the bound does to its kernels; how many registers, one version has told.
     compiled examples/labs/17_registers.cu >"$tmp/rows"
     compiled examples/labs/solutions/17_registers.cu >"$tmp/bound"
@@ -269,7 +378,7 @@ END
         skip "not nvcc 13.0, whose registers lab 17 tells"
     fi
 else
-    skip "no nvcc for what labs 13, 15 and 17 compile to"
+    skip "no nvcc for what labs 13, 15, 17 and 19 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -342,7 +451,8 @@ chmod +x "$tmp/stubs/matmul"
 for stub in histogram transpose $(cd examples && echo labs/*.cu labs/solutions/*.cu); do
     cp "$tmp/stubs/matmul" "$tmp/stubs/${stub%.cu}"
 done
-check "measure.sh" env BUILD="$tmp/stubs" sh examples/labs/measure.sh "$tmp/measured"
+check "measure.sh" env BUILD="$tmp/stubs" BENCHMARKS="matmul histogram transpose" \
+    sh examples/labs/measure.sh "$tmp/measured"
 for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=examples/labs/h200${source#examples/labs}
     rows=${rows%.cu}.json

@@ -159,6 +159,34 @@ static inline double lab_product(uint64_t i, int64_t n)
     return sum;
 }
 
+/* What lab 18 computes, of a word and of word i. No compiler knows a shorter way. */
+static __host__ __device__ inline unsigned lab_scrambled(unsigned x, unsigned steps)
+{
+    while (steps-- > 0)
+        x += (x * x) | 5;
+    return x;
+}
+
+static inline unsigned lab_scrambled_word(uint64_t i, int64_t steps)
+{
+    return lab_scrambled(lab_word(i), (unsigned)steps);
+}
+
+/* Lab 18's model: when the last of `chunks` is back, if a stage takes stage[k] for all of them. A
+ * chunk's stage begins when its stage before is through, and the same stage of the chunk before;
+ * its first one, when the chunk before in its stream is back. */
+static inline double lab_pipeline(const double stage[3], int64_t chunks, int streams)
+{
+    double through[3] = {0, 0, 0}, back[8] = {0, 0, 0, 0, 0, 0, 0, 0}, now = 0;
+    for (int64_t c = 0; c < chunks; c++) {
+        now = back[c % streams];
+        for (int k = 0; k < 3; k++)
+            now = through[k] = fmax(now, through[k]) + stage[k] / (double)chunks;
+        back[c % streams] = now;
+    }
+    return now;
+}
+
 /* A checksum of a text without its comments and white space (FNV-1a); 0: there is no such file. */
 static inline unsigned lab_checksum(const char *name)
 {
