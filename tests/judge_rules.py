@@ -370,10 +370,11 @@ class Sessions(unittest.TestCase):
         session.host[judge.SUBMISSION] = [0.022] * 6 + [0.5] * 4
         excess, blur = judge.host_excess(session)
         self.assertGreater(excess, blur)
-        session.host[judge.SUBMISSION] = [0.012] * 3
+        session.host[judge.SUBMISSION], session.host_checked[judge.SUBMISSION] = [0.012] * 3, []
         with self.assertRaisesRegex(files.Wrong, "too few"):
             judge.host_excess(session)
-        self.wrong("too few", HONEST.replace("run(1, 0, False)", ""))  # checked: copies are in it
+        checked = self.play(HONEST.replace("run(1, 0, False)", ""))  # of both: there are no others
+        self.assertEqual((len(checked.host[1]), len(checked.host_checked[1])), (0, 6))
         self.wrong("longer than the host saw", HONEST.replace(
             'row("submission")', 'row("submission", median=3)'))
 
