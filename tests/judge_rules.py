@@ -231,7 +231,7 @@ class Objects(unittest.TestCase):
         for i, (name, head, body) in enumerate(code.sections):  # as if noted in a way to come
             if name == ".nv.info.large":
                 code.sections[i] = name, head, body.replace(b"\4\x45\14\0", b"\4\x77\14\0")
-        with self.assertRaisesRegex(files.Wrong, "of large's 16400 bytes of parameters 0 are known"):
+        with self.assertRaisesRegex(files.Wrong, "of large's 16400 bytes .* 0 are known"):
             check("large<<<1, 1>>>()")
 
     @unittest.skipUnless(NVCC, "no nvcc")
@@ -370,10 +370,11 @@ class Sessions(unittest.TestCase):
         session.host[judge.SUBMISSION] = [0.022] * 6 + [0.5] * 4
         excess, blur = judge.host_excess(session)
         self.assertGreater(excess, blur)
-        session.host[judge.SUBMISSION] = [0.012] * 3
+        session.host[judge.SUBMISSION], session.host_checked[judge.SUBMISSION] = [0.012] * 3, []
         with self.assertRaisesRegex(files.Wrong, "too few"):
             judge.host_excess(session)
-        self.wrong("too few", HONEST.replace("run(1, 0, False)", ""))  # checked: copies are in it
+        checked = self.play(HONEST.replace("run(1, 0, False)", ""))  # of both: there are no others
+        self.assertEqual((len(checked.host[1]), len(checked.host_checked[1])), (0, 6))
         self.wrong("longer than the host saw", HONEST.replace(
             'row("submission")', 'row("submission", median=3)'))
 

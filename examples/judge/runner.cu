@@ -92,8 +92,8 @@ static void launch(gpumb *g, const lane *w)
     }
 }
 
-/* So that neither a copy nor a load is left for the time of the run, nor lines of the L2 that are to
- * be evicted last: reading others would not empty it of those. */
+/* So that neither a copy nor a load is left for the time of the run, nor lines of the L2 that are
+ * to be evicted last: reading others would not empty it of those. */
 static void settle_device(void)
 {
 #if defined(GPUMB_BACKEND_CUDA)
