@@ -10384,10 +10384,9 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also behind a
  * backward pass, which is honest. */
 
-/* From so many times an idle device's on, a wait is taken for work of others. The middle one of nine
- * was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended (H100), and
- * 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): in between it is flagged.
- */
+/* From so many times an idle device's on, a wait is taken for work of others. The middle one of
+ * nine was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended (H100),
+ * and 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): it is flagged then. */
 #define GPUMBI_TOUCHED 2.8
 #define GPUMBI_MAYBE_TOUCHED 2
 
@@ -10409,8 +10408,8 @@ static inline double gpumbi_look(gpumb *g, double wait_s[2])
     return at[1];
 }
 
-/* Whether the middle one of the first waits, or `all` of them, is more than `times` the middle one of
- * the second, for an idle device, and `more_s`: an interrupted host makes single ones long. */
+/* Whether the middle one of the first waits, or `all` of them, is more than `times` the middle one
+ * of the second, for an idle device, and `more_s`: an interrupted host makes single ones long. */
 static inline int gpumbi_waits(const gpumbi_sampler *s, int all, double times, double more_s)
 {
     const int looks = GPUMBI_LOOKS, count = s->look.count < looks ? s->look.count : looks;
@@ -12372,8 +12371,8 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
                      why);
 }
 
-/* Whether new inputs take far longer, each time, than those of the run before, with which the warm-up
- * goes on: times are honest then, and the kernel is not. On a busy machine most may. */
+/* Whether new inputs take far longer, each time, than those of the run before, with which the
+ * warm-up goes on: times are honest then, and the kernel is not. On a busy machine most may. */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
     const double known_s = s->warm_up.estimate_s;

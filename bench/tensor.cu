@@ -1,7 +1,7 @@
 /* What tensor cores multiply in a clock: chains of products of small matrices, without memory. By
- * mma.sync, of sm_80 and later, a warp at a time; and by wgmma, of sm_90 alone, four warps at a time
- * with both matrices in shared memory. Of zeros, which take the least power, and of random values,
- * for which the clock may have to fall. */
+ * mma.sync, of sm_80 and later, a warp at a time; and by wgmma, of sm_90 alone, four warps at a
+ * time with both matrices in shared memory. Of zeros, which take the least power, and of random
+ * values, for which the clock may have to fall. */
 #include "gpumb.h"
 
 #include "bench.h"
@@ -16,8 +16,8 @@ static const char *const types[] = {"f16", "bf16", "tf32", "f64", "i8", "e4m3"};
 static const char *const data_names[] = {"zeros", "random"};
 
 /* Bits of an element; of its exponent and fraction; the PTX type of inputs and sums; the first
- * architecture with it; its rate over that of fp16, by the vendor's white papers on the A100 and the
- * H100. */
+ * architecture with it; its rate over that of fp16, by the vendor's white papers on the A100 and
+ * the H100. */
 struct unit {
     int bits, exponent, fraction;
     const char *input, *sum;
@@ -191,10 +191,11 @@ static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *
 #endif
 }
 
-/* ---- wgmma: PTX, for the driver to compile ----------------------------------------------------- */
+/* ---- wgmma: PTX, for the driver to compile --------------------------------------------------- */
 
-/* A has 64 rows, B 256 columns, of 32 bytes each. Both lie in shared memory as the instruction wants
- * them without a swizzle: 8 rows of 16 bytes in a row, first the two of one group of rows. */
+/* A has 64 rows, B 256 columns, of 32 bytes each. Both lie in shared memory as the instruction
+ * wants them without a swizzle: 8 rows of 16 bytes one after the other, the two halves of 8 rows
+ * side by side. */
 enum { HIGH = 64, WIDE = 256, ROW_BYTES = 32, SUMS = 128, WGMMA_BLOCK = 128, PAIRS = 8 };
 
 static unsigned place_in_shared(int row, int byte)

@@ -161,14 +161,14 @@ static inline int architecture(gpumb *g)
     return strncmp(arch, "sm_", 3) ? 0 : atoi(arch + 3);
 }
 
-/* FLOP of dense bf16 or fp16 in a clock of a multiprocessor, by the vendor's white papers on the A100
- * and the H100; 0: not known. */
+/* FLOP of dense bf16 or fp16 in a clock of a multiprocessor, by the vendor's white papers on the
+ * A100 and the H100; 0: not known. */
 static inline int half_flop_per_clock(gpumb *g)
 {
     return architecture(g) == 80 ? 2048 : architecture(g) == 90 ? 4096 : 0;
 }
 
-/* FLOP/s of units that do so many in a clock of a multiprocessor, at its highest; of 0: not known. */
+/* FLOP/s of units that do so many in a clock of a multiprocessor, at the highest clock. */
 static inline double rate_of(gpumb *g, int flop_per_clock)
 {
     const gpumb_device *d = gpumb_get_device(g);

@@ -193,7 +193,7 @@ static void fake_work(double seconds)
     fake_seen_to = fake_busy;
 }
 
-static int fake_touched; /* it had work since the device was waited for */
+static int fake_touched;        /* it had work since the device was waited for */
 FAKE_UNUSED double fake_wait_s; /* the next wait for an idle device takes so long; 0: as always */
 
 /* The same on a stream that the library does not know of. */

@@ -298,8 +298,8 @@ def accept(session, expected, printed):
 
 def ratio(session):
     """(median, lo, hi) of the baseline's time by the submission's, of both in turns: or, where that
-    baseline is slower than the one before the submission was loaded, of that. An end that is unknown
-    is 0, or without a bound: such an interval reaches nothing."""
+    baseline is slower than before the submission was loaded, of that one. An end that is unknown is
+    0, or without a bound: such an interval reaches nothing."""
     alone, baseline, row = session.rows
 
     def by(a, b):

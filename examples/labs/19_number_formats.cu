@@ -52,7 +52,7 @@ template <typename F> static void measure(gpumb *g, uint64_t threads, int64_t ea
     if (in && random)
         GPUMB_LAUNCH(lab_store<stored>, 1024, 256, 0, GPUMB_PTR(float, random),
                      GPUMB_PTR(stored, in), n);
-    gpumb_set_bytes(g, (double)(bytes + 8 * threads));
+    gpumb_set_bytes(g, (double)(n * lab_bytes_of<stored>(g) + 8 * threads));
     gpumb_set_elements(g, (double)n);
     gpumb_set_output(g, out);
     gpumb_set_verify(g, lab_check_sums, &sums);

@@ -83,7 +83,8 @@ template <typename same> struct lab_to<same, same> {
     }
 };
 
-/* Bits behind the leading one. */
+/* Bits behind the leading one. Where floats stand for a format, as on the CPU, its rows state their
+ * bytes; rows that are replayed those of the format. */
 template <typename format> struct lab_bits;
 template <> struct lab_bits<double> {
     enum { COUNT = 52 };
@@ -103,6 +104,12 @@ template <> struct lab_bits<lab_bf16> {
 template <> struct lab_bits<lab_fp8> {
     enum { COUNT = 3 };
 };
+
+template <typename stored> uint64_t lab_bytes_of(gpumb *g)
+{
+    const int bits = lab_bits<stored>::COUNT;
+    return !lab_gpu(g) ? sizeof(stored) : bits > 23 ? 8 : bits > 10 ? 4 : bits > 3 ? 2 : 1;
+}
 
 /* 16 bytes of values: what a lane loads at once. */
 template <typename stored> struct alignas(16) lab_word16 {

@@ -1,5 +1,5 @@
 // tries: to write zeros from 64 KiB before its inputs on, over whatever is there
-// judge: caught: wrong result | past the end | ended | illegal
+// judge: caught: wrong result | past the end | ended | illegal | writes nothing to other memory
 // task: gelu
 // launch: flood<<<64, 256>>>(in, out)
 #include <math.h>
