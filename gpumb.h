@@ -10524,13 +10524,16 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
-/* Right behind a body, before anything else is in the stream: whether that is idle already. A body
- * that waits, reads back or only works on the host leaves it so. */
+/* Right behind a body, before anything else is in its streams: whether these are idle already. A
+ * body that waits, reads back or only works on the host leaves them so. */
 static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+    int idle = gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
+    for (int i = 0; i < s->about.streams && idle; i++)
+        idle = gpumbi_dev_idle(s->about.stream[i]);
     s->look.runs++;
-    s->look.waited += gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
+    s->look.waited += idle;
 }
 
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not

@@ -195,6 +195,7 @@ static void fake_work(double seconds)
 
 static int fake_touched;        /* it had work since the device was waited for */
 FAKE_UNUSED double fake_wait_s; /* the next wait for an idle device takes so long; 0: as always */
+FAKE_UNUSED void *fake_other;   /* the stream whose queue is fake_elsewhere; NULL: no known one */
 
 /* The same on a stream that the library does not know of. */
 FAKE_UNUSED void fake_run_elsewhere(double seconds)
@@ -604,13 +605,14 @@ static int gpumbi_dev_wait_all(void)
 
 static int gpumbi_dev_idle(void *stream)
 {
-    (void)stream;
-    return fake_now >= fake_busy;
+    return fake_now >= (fake_other && stream == fake_other ? fake_elsewhere : fake_busy);
 }
 
 static int gpumbi_dev_await(void *stream, void *event)
 {
-    (void)stream, (void)event;
+    (void)event;
+    if (fake_other && stream != fake_other && fake_busy < fake_elsewhere)
+        fake_busy = fake_elsewhere;
     return fake_enter(FAKE_AWAIT);
 }
 

@@ -742,6 +742,32 @@ static void test_polls()
         }
 }
 
+// What works on a stream that is named leaves the context's own idle, and waits for nothing.
+static void test_works_on_named_stream()
+{
+    for (gpumb_timing timing : {GPUMB_TIMING_AUTO, GPUMB_TIMING_EVENT})
+        for (int waits = 0; waits < 2; waits++) {
+            gpumb *g = open(settings());
+            gpumb_result r;
+            CHECK_INT(gpumbi_dev_stream_create(&fake_other), 0);
+            gpumb_set_timing(g, timing);
+            gpumb_set_streams(g, &fake_other, 1);
+            GPUMB_TIME(&r) {
+                for (int i = 0; i < 10; i++) // meanwhile the context's stream becomes idle
+                    fake_run_elsewhere(0.5e-3);
+                if (waits)
+                    fake_now = fake_elsewhere;
+            }
+            CHECK_INT(r.status, GPUMB_STATUS_OK);
+            CHECK_INT(!waits, !(r.flags & GPUMB_FLAG_HOST_BOUND));
+            CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits && timing == GPUMB_TIMING_AUTO);
+            CHECK_NEAR(r.time.median, 5e-3, 10e-6);
+            gpumbi_dev_stream_destroy(fake_other);
+            fake_other = NULL;
+            close(g, 0);
+        }
+}
+
 static void test_waits_in_body()
 {
     for (gpumb_timing timing : {GPUMB_TIMING_AUTO, GPUMB_TIMING_EVENT})
@@ -1127,6 +1153,7 @@ int main()
     test_body_that_refuses_captures();
     test_capturable_that_waits();
     test_polls();
+    test_works_on_named_stream();
     test_waits_in_body();
     test_reset_before_capture();
     test_beside();
