@@ -230,6 +230,64 @@ def least_and_most(values):
     return min(values), max(values)
 
 
+OVERLAPS = [(steps, chunks) for steps in (32, 512, 2048) for chunks in (1, 4, 16, 64, 256)]
+
+
+def overlap(way, steps=512, chunks=1):
+    """Microseconds of lab 18."""
+    return us("18_overlap", f"{steps} {way} {chunks}")
+
+
+def each_more(way, chunks, fewer):
+    """Microseconds that each further chunk takes in lab 18: the least and the most of all steps."""
+    return least_and_most([
+        (overlap(way, steps, chunks) - overlap(way, steps, fewer)) / (chunks - fewer)
+        for steps in (32, 512, 2048)])
+
+
+@functools.lru_cache(None)
+def modelled():
+    """What lab 18's notes say: us in 1, 2, 3 streams, and by the model, of steps and chunks."""
+    with open(FOLDER + "18_overlap.json", encoding="utf-8") as file:
+        notes = json.load(file)["notes"]
+    found = {}
+    for note in notes:
+        part = re.match(r"(\d+) steps, (\d+) chunks: 1, 2, 3 streams (.*) us, by the model (.*); ",
+                        note)
+        if part:
+            found[int(part[1]), int(part[2])] = [
+                [float(each) for each in times.split(", ")] for times in (part[3], part[4])]
+    assert sorted(found) == OVERLAPS
+    return found
+
+
+def beyond_model(chunks, streams, each_steps=(32, 512, 2048)):
+    """By how many per cent such rows of lab 18 are longer than the model says."""
+    return [100 * modelled()[steps, n][0][s - 1] / modelled()[steps, n][1][s - 1] - 100
+            for steps in each_steps for n in chunks for s in streams]
+
+
+def graph_beyond(*chunks):
+    """The same of its graphs, and 3 streams: the least and the most."""
+    return least_and_most([100 * overlap("graph", steps, n) / overlap("3 streams", steps, n) - 100
+                           for steps in (32, 512, 2048) for n in chunks])
+
+
+def left_in_queue(chunks):
+    """What chunks that follow each other cost, in % of what they do each for itself: beyond one
+    copy of everything."""
+    return 100 * (overlap("up", chunks=chunks) - overlap("up")) / (
+        chunks * transfer_ms("pinned up", 2**26 // chunks) - transfer_ms("pinned up", 2**26)) / 1e3
+
+
+def host_bound(flagged):
+    """How many rows of streams in lab 18 have the flag and start several things, or neither."""
+    found = [("host-bound" in row["flags"], at.split(" ", 1)[1] not in ("up 1", "work 1", "down 1"))
+             for at, row in rows("18_overlap").items() if row["timing"] != "graph"]
+    assert all(has == several for has, several in found)
+    return sum(has == flagged for has, several in found)
+
+
 # A lab, what its part of the page says, with each figure in brackets, and what these are.
 SAID = [
     ("01", "loading its code takes the rest, [49] us, in the solution's process [97]",
@@ -463,6 +521,66 @@ SAID = [
        for part in ("solutions/", ""))),
     ("18", "64 copies of 1 MiB, each for itself, take [1.473] ms, and 256 of 256 KiB [2.216]",
      64 * transfer_ms("pinned up", 2**20), 256 * transfer_ms("pinned up", 2**18)),
+    ("18", "With 1 chunk all ways take what the model says, within [0.8] %",
+     max(map(abs, beyond_model([1], (1, 2, 3))))),
+    ("18", "1 stream does, within [0.8] % again, and 2 and 3 streams take at most [7] % more",
+     max(map(abs, beyond_model([4], [1]))), max(beyond_model([4], (2, 3)))),
+    ("18", "up to [84] % longer, but with 2048 steps in 3 streams up to [14] % shorter",
+     max(beyond_model((16, 64, 256), (1, 2, 3))), -min(beyond_model((16, 64, 256), [3]))),
+    ("18", "3 streams are best with [16] chunks at 32 and 512 steps, with [64] at 2048",
+     *(min((overlap("3 streams", steps, n), n) for _, n in OVERLAPS)[1] for steps in (32, 2048))),
+    ("18", "3 streams are best with [16] chunks at 32 and 512 steps",
+     min((overlap("3 streams", 512, n), n) for _, n in OVERLAPS)[1]),
+    ("18", "There they take [23], [28] and [1.2] % more than the longest stage in one go",
+     *(100 * overlap("3 streams", steps, n) / overlap(way, steps) - 100
+       for steps, n, way in ((32, 16, "up"), (512, 16, "up"), (2048, 64, "work")))),
+    ("18", "`up` takes [2.44] to [2.50] us longer for each, and `down` [1.82] to [1.86]",
+     *each_more("up", 256, 64), *each_more("down", 256, 64)),
+    ("18", "From 16 to 64 they take [2.44] to [2.60] and [1.84] to [1.87]",
+     *each_more("up", 64, 16), *each_more("down", 64, 16)),
+    ("18", "the bytes of one of 64 chunks take [19] us, those of one of 256 take [5]",
+     overlap("up") / 64, overlap("up") / 256),
+    ("18", "[59] and [62] % are left in a queue", left_in_queue(64), left_in_queue(256)),
+    ("18", "each chunk takes another [9.3] to [11.0] us", *least_and_most([
+        (modelled()[steps, n][0][0] - modelled()[steps, n][1][0]) / n
+        for steps, n in OVERLAPS if n >= 16])),
+    ("18", "it starts the same [768] things in [3.09] ms for 3 streams, where 1 stream takes "
+     "[6.82]",
+     3 * 256, overlap("3 streams", 32, 256) / 1e3, overlap("1 stream", 32, 256) / 1e3),
+    ("18", "The shortest of all rows is [14] % above that",
+     100 * min(overlap(way, *at) for at in OVERLAPS
+               for way in ("1 stream", "2 streams", "3 streams", "graph"))
+     / 1e3 / transfer_ms("pinned both", 2**26) - 100),
+    ("18", "`work` in 64 chunks takes [16] % longer than in one",
+     100 * overlap("work", 2048, 64) / overlap("work", 2048) - 100),
+    ("18", "its [1024] blocks don't fill the [1056] places", 2**24 / 256 / 64,
+     device("18_overlap")["multiprocessors"] * device("18_overlap")["max_threads"] / 256
+     * rows("18_overlap")["2048 graph 64"]["occupancy"]),
+    ("18", "streams take [3.840] ms with 64 chunks, copies and all, where their kernels in a row "
+     "take [4.387]", overlap("3 streams", 2048, 64) / 1e3, overlap("work", 2048, 64) / 1e3),
+    ("18", "with 4 and 16 chunks, within [0.04] %, as the model says; with 64 and 256 they take "
+     "[6] and [31] % more",
+     max(abs(100 * overlap("2 streams", 2048, n) / overlap("3 streams", 2048, n) - 100)
+         for n in (4, 16)),
+     *(100 * overlap("2 streams", 2048, n) / overlap("3 streams", 2048, n) - 100
+       for n in (64, 256))),
+    ("18", "at 512 steps, 2 streams take [12], [29], [36] and [36] % more",
+     *(100 * overlap("2 streams", 512, n) / overlap("3 streams", 512, n) - 100
+       for n in (4, 16, 64, 256))),
+    ("18", "a kernel takes [3.1] us there and has work for [0.4]; by the head of the table an "
+     "empty one takes [3.6] us in a full queue, but [0.5] in a graph",
+     overlap("work", 32, 256) / 256, overlap("work", 32) / 256,
+     *(1e6 * device("18_overlap")[each] for each in ("launch_interval_s", "graph_interval_s"))),
+    ("18", "starts [768] things, one in [4.0] us", 3 * 256, overlap("3 streams", 32, 256) / 768),
+    ("18", "[81] rows have this flag, all those of streams but [9] that start one thing alone",
+     host_bound(True), host_bound(False)),
+    ("18", "Four kernels of [1] ms in a row have it", overlap("work", 2048, 4) / 4e3),
+    ("18", "with 1 chunk it takes as long as 3 streams, within [0.3] %, with 4 chunks [8] to [21] "
+     "% longer, with 16 to 256 [0.5] to [4.5] %",
+     max(map(abs, graph_beyond(1))), *graph_beyond(4), *graph_beyond(16, 64, 256)),
+    ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
+     "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
+                    for each in ("min_s", "q1_s", "q3_s"))),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
@@ -519,6 +637,8 @@ BELIEVED = [
      us("solutions/16_warps", "uniform agreed") / us("solutions/16_warps", "uniform shared")),
     ("reach [49.8] % of the peak, however many there are; 256 with four values each, [95.7] %",
      *(rows("17_registers")[at]["pct_peak"] for at in ("1 8", "4 1"))),
+    ("By the rows of an H200 it is [1.53] times with 4 chunks, [1.28] with 16 and [2.70] with 256",
+     *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
     ("and 8 blocks take [37] times as long",

@@ -66,7 +66,8 @@ for source in examples/labs/*.cu; do
 
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
     : >"$tmp/all"
-    for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab"; do
+    for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
+        "counters/link/$lab" "counters/link/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
         program=$tmp/lab broken=0
         case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
@@ -86,6 +87,10 @@ for source in examples/labs/*.cu; do
             $(($(wc -l <"$tmp/csv") - 1))
         check "$rows: of another program: $(grep 'Source' "$tmp/out")" grep -qE \
             '^  replayed: Source: .*, checksum [0-9a-f]{8}\.$' "$tmp/out"
+        case $rows in
+        counters/*) check "$rows: nothing was counted" grep -qE '"values": \{.*": [0-9]' \
+            "examples/labs/h200/$rows.json" ;;
+        esac
         cat "$tmp/out" >>"$tmp/all"
     done
     # Labs 3 and 6 quote a program that looks into both.
@@ -107,18 +112,27 @@ for source in examples/labs/*.cu; do
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
     check "$lab: solutions quote nothing of the replay" test -s "$tmp/quotes"
+    # Of a program without rows, its part of the page says so, and of no other.
+    sed -s -n "/^## $lab/,/^## /p" examples/labs/solutions/*.md >"$tmp/part"
     for rows in "$lab" "solutions/$lab"; do
-        [ -s "examples/labs/h200/$rows.json" ] ||
-            skip "$rows: no rows of an H200 yet: sh examples/labs/measure.sh there"
+        none=0
+        [ -s "examples/labs/h200/$rows.json" ] || none=1
+        [ $none = 0 ] || skip "$rows: no rows of an H200 yet: sh examples/labs/measure.sh there"
+        program='lab'
+        case $rows in solutions/*) program='changed program' ;; esac
+        check "$rows: the solutions and the stored rows differ on whether there are any" test \
+            "$(grep -cF "**The $program has no rows yet.**" "$tmp/part")" -eq $none
     done
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
 check "nineteen labs" test "$labs" -eq 19
-check "solutions/fourth.md says that there are no rows, or there are" test \
-    "$(grep -c 'no rows have been measured' examples/labs/solutions/fourth.md)" -eq \
-    "$([ -f examples/labs/h200/18_overlap.json ] && echo 0 || echo 1)"
+for page in README course; do
+    check "$page.md: lab 19 has rows, or has none" test "$(grep -c 'Lab 19 has no rows yet' \
+        examples/labs/$page.md)" -ne "$([ -f examples/labs/h200/19_number_formats.json ] &&
+            echo 1 || echo 0)"
+done
 
 # Lab 18's model: what is known of it, and the page's table.
 cat >"$tmp/model.cu" <<'EOF'
@@ -445,19 +459,31 @@ fi
 # What is to be measured on a GPU are all rows that are missing, and more of the benchmarks.
 mkdir -p "$tmp/stubs/labs/solutions" "$tmp/measured"
 # shellcheck disable=SC2016 # what the stub is to expand
-printf '#!/bin/sh\nfor a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done\n' \
-    >"$tmp/stubs/matmul"
+printf '#!/bin/sh\necho "$0" "$@" >>"$CALLS"\n%s\n' \
+    'for a; do case $last in --json | --csv) echo >"$a" ;; esac; last=$a; done' >"$tmp/stubs/matmul"
 chmod +x "$tmp/stubs/matmul"
 for stub in histogram transpose $(cd examples && echo labs/*.cu labs/solutions/*.cu); do
     cp "$tmp/stubs/matmul" "$tmp/stubs/${stub%.cu}"
 done
 check "measure.sh" env BUILD="$tmp/stubs" BENCHMARKS="matmul histogram transpose" \
-    sh examples/labs/measure.sh "$tmp/measured"
+    CALLS="$tmp/calls" sh examples/labs/measure.sh "$tmp/measured"
 for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=examples/labs/h200${source#examples/labs}
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
+for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats; do
+    for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
+        rows=examples/labs/h200/counters/$rows.json
+        check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
+    done
+done
+check "measure.sh counts the link's bytes with others" not grep -qE \
+    'pcie__.*(instructions|dram)|(instructions|dram).*pcie__' "$tmp/calls"
+check "measure.sh counts for too many rows of lab 18" not sh -c \
+    "grep '18_overlap.*--counters' '$tmp/calls' | grep -vE 'chunks=16 .*steps=512 '"
+check "measure.sh measures a lab before a later one" sh -c \
+    "sed -n 's,.*stubs/labs/\([0-9]*\)_.*,\1,p' '$tmp/calls' | sort -rnc"
 for rows in matmul matmul-plans matmul-counters histogram histogram-counters transpose; do
     check "measure.sh: no rows of $rows" test -f "$tmp/measured/bench/results/h200-$rows.csv"
 done
