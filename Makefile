@@ -52,7 +52,8 @@ RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
 # where statistics are what takes long, so is the header's code that it leaves unoptimised.
 QUICKLY := -O0
 QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
-OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics
+OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
+              calls emulation memory modules options profiler
 OF_STATISTICS := faults graphs interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc

@@ -371,8 +371,9 @@ $(find examples bench -name '*.cu' |
 # Examples have the implementation as it is, which use.c is for: here they only include the header.
 if [ -z "${NIGHTLY:-}" ]; then
     mkdir $dir/examples
-    for program in $(grep -lx '#define GPUMB_IMPLEMENTATION' examples/*.cu |
-        grep -v 'sycl\|nvrtc'); do
+    for program in examples/*.cu; do
+        case $program in *sycl* | *nvrtc*) continue ;; esac # others' settings
+        grep -qx '#define GPUMB_IMPLEMENTATION' "$program" || continue
         sed 's/^#define GPUMB_IMPLEMENTATION$//' "$program" >"$dir/$program"
         programs=$(echo "$programs" | sed "s|^$program\$|$dir/&|")
     done
