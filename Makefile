@@ -294,6 +294,7 @@ $(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
 
 test = $(foreach t,$(1),build/cpu/tests/test_$(t) build/cpu-asan/tests/test_$(t))
 $(call test,$(OF_KERNELS)): private OPTIMISED := -O1
+build/cpu-asan/tests/test_emulation: private OPTIMISED := # it takes long to compile
 $(call test,$(OF_STATISTICS)): private OPTIMISED := -O1 -include tests/optimised.h
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
