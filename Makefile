@@ -46,10 +46,15 @@ HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
 HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
-SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZE := -g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
 RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
-QUICKLY := -O1 # tests compile in a third of the time that -O3 takes, and run as long
-QUICKLY_cpu := $(QUICKLY)
+# Most tests take longer to compile than to run. Those that take longest to run are optimised, and
+# where statistics are what takes long, so is the header's code that it leaves unoptimised.
+QUICKLY := -O0
+QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
+OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
+              calls emulation memory modules options profiler
+OF_STATISTICS := faults graphs interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
 TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang does not
@@ -287,36 +292,39 @@ $(B)/%.o: examples/%.c $(HOST_NEEDS)
 $(B)/%.o: examples/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(LANGUAGE) -c $< -o $@
 
+test = $(foreach t,$(1),build/cpu/tests/test_$(t) build/cpu-asan/tests/test_$(t))
+$(call test,$(OF_KERNELS)): private OPTIMISED := -O1
+build/cpu-asan/tests/test_emulation: private OPTIMISED := # it takes long to compile
+$(call test,$(OF_STATISTICS)): private OPTIMISED := -O1 -include tests/optimised.h
+
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
 	$(COMPILE) $(QUICKLY_$(BACKEND)) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
 
 build/cpu/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(QUICKLY) $< -o $@ $(LDFLAGS)
+	$(HOST_CXX) $(QUICKLY) $(OPTIMISED) $< -o $@ $(LDFLAGS)
 
 build/cpu/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_C) $(QUICKLY) $< -o $@ $(LDFLAGS) -lm
+	$(HOST_C) $(QUICKLY) $(OPTIMISED) $< -o $@ $(LDFLAGS) -lm
 
 $(LINKED_ASAN): build/cpu-asan/gpumb.o
 build/cpu-asan/gpumb.o: gpumb.h build/cpu/flags.host
 	@mkdir -p $(@D)
 	$(HOST_CXX) $(SANITIZE) -x c++ $(IMPLEMENTATION) -c $< -o $@
 
-# These take far longer to compile with -O1 than they run without.
-$(addprefix build/cpu-asan/tests/test_,group scan emulation): UNOPTIMISED = -O0
 build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) $(OBJECT) -x c++ $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(OPTIMISED) $(OBJECT) -x c++ $< -o $@
 
 build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(UNOPTIMISED) $< -o $@
+	$(HOST_CXX) $(SANITIZE) $(OPTIMISED) $< -o $@
 
 build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_C) $(SANITIZE) $< -o $@ -lm
+	$(HOST_C) $(SANITIZE) $(OPTIMISED) $< -o $@ -lm
 
 build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)

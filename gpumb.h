@@ -10385,8 +10385,9 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * backward pass, which is honest. */
 
 /* From so many times an idle device's on, a wait is taken for work of others. The middle one of
- * nine was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended (H100),
- * and 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): it is flagged then. */
+ * nine was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended
+ * (H100), and 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): between the
+ * two it is flagged. */
 #define GPUMBI_TOUCHED 2.8
 #define GPUMBI_MAYBE_TOUCHED 2
 

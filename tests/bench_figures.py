@@ -7,6 +7,7 @@ import sys
 import quoted
 
 PRODUCTS, OTHERS = "bench/h200-products.md", "bench/others.md"
+KERNELS = "bench/h200-kernels.md"
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
 DELIVERING = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
 WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
@@ -22,6 +23,7 @@ TRANSPOSES, HISTOGRAMS = stored("transpose"), stored("histogram")
 BUSY = [float(row[DELIVERING]) for row in stored("histogram-counters")
         if row["kernel"] == "histogram"]
 BESIDE = stored("others")
+TENSOR, MULTIPROCESSORS = stored("tensor"), 132
 SIZES = (256, 512, 1000, 1024, 2048, 4095, 4096, 8192)
 BYTES = {20: "2²⁰", 24: "2²⁴", 28: "2²⁸", 30: "2³⁰", 32: "2³²"}
 DATA = ("uniform", "skewed", "one bin")
@@ -173,6 +175,37 @@ def product_phrases():
         [longer(log2, data) for log2 in (20, 24, 28) for data in DATA])
 
 
+# ---- tensor cores ----------------------------------------------------------------------------
+
+
+def per_clock(way, kind, data):
+    """FLOP of a multiprocessor; nothing: there is no such row."""
+    for row in TENSOR:
+        if (row["bench"], row["type"], row["data"]) == (f"tensor/{way}", kind, data):
+            return 1e3 * float(row["gflops"]) / float(row["sm_clock_mhz"]) / MULTIPROCESSORS
+    return None
+
+
+def tensor_rows():
+    for kind, named, stated in (("f16", "fp16, sums in fp32", 4096), ("bf16", "bf16", 4096),
+                                ("tf32", "tf32", 2048), ("f64", "fp64", 256),
+                                ("i8", "int8", 8192), ("e4m3", "fp8, e4m3", 8192)):
+        cells = [per_clock(way, kind, data) for way in ("mma", "wgmma")
+                 for data in ("zeros", "random")]
+        yield f"\n| {named} | {stated} | " + " | ".join(
+            "–" if cell is None else f"{cell:.0f} ({100 * cell / stated:.1f} %)"
+            for cell in cells) + " |\n"
+
+
+def tensor_phrases():
+    clocks = {(row["bench"], row["type"], row["data"]): float(row["sm_clock_mhz"])
+              for row in TENSOR}
+    yield ("the clock falls to [1770] MHz by `wgmma` (`throttled` by power), of zeros to [1875]",
+           *(clocks["tensor/wgmma", "f16", data] for data in ("random", "zeros")))
+    yield "an instruction takes [151] clocks, not 128", (
+        128 * 4096 / per_clock("wgmma", "bf16", "zeros"))
+
+
 # ---- programs of others ----------------------------------------------------------------------
 
 # Rows of the page's table: program, which of its regions, what these are called there.
@@ -280,6 +313,7 @@ COUNTS = {"unverified": 60, "launch-bound": 6, "few-samples": 4, "other-streams"
 def main():
     passed, wrong = 0, []
     for page, rows_of, phrases in ((PRODUCTS, product_rows, product_phrases),
+                                   (KERNELS, tensor_rows, tensor_phrases),
                                    (OTHERS, other_rows, other_phrases)):
         with open(page, encoding="utf-8") as file:
             text = file.read()

@@ -2,16 +2,17 @@
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
 # What is not here is skipped by name.
-# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
-# the oldest C and the newest C++ with each mode at -O2, and in one order at -O0 and -O3, for what
-# the optimiser warns of; these, and the oldest C++, run. nvcc and hipcc, the slowest: one standard
-# with each mode, the others with all kernels and the usual ones, the other order once; and device
-# code alone for each kind of card.
+# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared.
+# The oldest C and the newest C++ at -O0, -O2 and -O3, for what the optimiser warns of: as two
+# units, which run, as does the oldest C++; in one unit where that has other code. nvcc and hipcc,
+# the slowest: one standard with each mode, the others with all kernels and the usual ones, the
+# other order once; and device code alone for each kind of card.
 #     tests/matrix.sh      runs them all, in parallel
 #     tests/matrix.sh N    runs the one in line N
 #     MORE_NVCC, MORE_HIPCC    others than nvcc and hipcc: /opt/cuda-12.4/bin/nvcc ...
 #     HIP_INCLUDE              HIP's headers, for HIP on NVIDIA
 #     LIST=1                   only lists the cases
+#     NIGHTLY=1                optimises, and compiles anew, where that repeats another case
 dir=build/matrix
 
 # ---- one case; its command writes to $out and may start with `refuses` ----
@@ -245,7 +246,16 @@ for compilers in 'gcc g++' 'clang clang++'; do
             for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING -DGPUMB_MODULES -DGPUMB_STRICT' \
                 '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
-                add "$try $only $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
+                # The optimiser has seen the two units. There is more where all is static, and in
+                # kernels, which C has not; what clang warns of there, it knows without optimising.
+                case ${NIGHTLY:+all},$cc,$standard,$variant,$mode in
+                all,*) again=$only ;;
+                ,gcc,c99,-O2,-DGPUMB_STATIC* | ,gcc,c++20,-O2,-DGPUMB*) again= ;;
+                ,*,c++20,-O3*,-DALL_KERNELS) again= ;;
+                ,*,-O[03]*) continue ;;
+                *) again=-fsyntax-only ;;
+                esac
+                add "$try $again $hidden -DGPUMB_IMPLEMENTATION $mode -c $dir/use.c"
             done
         done
         compile="$compile -fsyntax-only $dir/use.c"
@@ -265,9 +275,15 @@ for compilers in 'gcc g++' 'clang clang++'; do
     for standard in c++11 c++20; do
         add "$cxx -x c++ -std=$standard $warnings $user -I. -o \$out -c $dir/use.c"
     done
+    # Around an implementation that has been optimised above.
+    case ${NIGHTLY:+all},$cc in
+    all,*) own_code=-O2 ;;
+    ,gcc) own_code=-O1 ;;
+    *) own_code=-fsyntax-only ;;
+    esac
     for program in $(printf '%s\n' examples/*.c bench/*.c tests/coverage.c |
         grep -vx "$left_out"); do
-        add "$cc -std=c99 $warnings -O2 -I. -pthread -o \$out -c $program"
+        add "$cc -std=c99 $warnings $own_code -I. -pthread -o \$out -c $program"
     done
     for backend in CPU CUDA:-D__CUDACC__ HIP:-D__HIP__ HIP:-D__CUDACC__,-D__HIPCC__ \
         HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVIDIA__ HIP:-D__CUDACC__,-D__HIP_PLATFORM_NVCC__; do
@@ -323,7 +339,7 @@ in_short() # NAME CC CXX FLAGS RUN [LIBRARY]: without CXX, C alone
         return
     fi
     sources="$dir/implementation.c $dir/use.c -lm $library && timeout 300 $run \$out"
-    add "$cc $flags -x c -std=c99 $warnings -I. -pthread -O2 -o \$out $sources"
+    add "$cc $flags -x c -std=c99 $warnings -I. -pthread ${NIGHTLY:+-O2} -o \$out $sources"
     [ -n "$cxx" ] || return
     add "$cxx $flags -x c++ -std=c++20 $warnings -I. -pthread -O2 -o \$out $sources"
     add "$cxx $flags -x c++ -std=c++11 $warnings -I. -DALL_KERNELS -DGPUMB_IMPLEMENTATION" \
@@ -349,8 +365,19 @@ in_short aarch64 aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ -static qemu-aarch6
 
 at_run_time=examples/10_nvrtc.cu # for CUDA, where NVRTC's header is
 # Tasks and the referee, which is compiled with one, are test_judge.sh's.
-programs="$dir/quick_start.cu $(find examples bench -name '*.cu' |
+programs="$dir/quick_start.cu
+$(find examples bench -name '*.cu' |
     grep -vx "$left_out\|$at_run_time\|examples/judge/referee.cu\|examples/judge/tasks/.*")"
+# Examples have the implementation as it is, which use.c is for: here they only include the header.
+if [ -z "${NIGHTLY:-}" ]; then
+    mkdir $dir/examples
+    for program in examples/*.cu; do
+        case $program in *sycl* | *nvrtc*) continue ;; esac # others' settings
+        grep -qx '#define GPUMB_IMPLEMENTATION' "$program" || continue
+        sed 's/^#define GPUMB_IMPLEMENTATION$//' "$program" >"$dir/$program"
+        programs=$(echo "$programs" | sed "s|^$program\$|$dir/&|")
+    done
+fi
 
 # -Wpedantic rejects what nvcc itself generates. Programs are for the first nvcc.
 first_nvcc=${NVCC:-nvcc}

@@ -66,8 +66,8 @@ static void judge_say(const char *format, ...)
                  "the pipe to judge.py");
 }
 
-/* `path` is a file of as many bytes as it takes. Copies of `pinned` memory are fast, and a device can
- * reach it: not the one that a submission runs on. */
+/* `path` is a file of as many bytes as it takes. Copies of `pinned` memory are fast, and a device
+ * can reach it: not for the process that a submission runs in. */
 static char *judge_share(const char *path, int writes, int pinned)
 {
     struct stat about;
