@@ -11111,8 +11111,8 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
     } else if (r->flop > 0) {
-        const double peak = s->about.peak_flop > 0 ? s->about.peak_flop : d->peak_flop_per_s;
-        r->pct_peak = peak > 0 ? 100 * r->gflops * 1e9 / peak : 0;
+        const double most = s->about.peak_flop > 0 ? s->about.peak_flop : d->peak_flop_per_s;
+        r->pct_peak = most > 0 ? 100 * r->gflops * 1e9 / most : 0;
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
