@@ -129,9 +129,9 @@ template <typename stored> __global__ void lab_store(const float *in, stored *ou
  * no more. */
 template <typename added> static inline double lab_wrong(double additions)
 {
-    const double half = ldexp(0.5, -lab_bits<added>::COUNT);
+    const double rounding = ldexp(0.5, -lab_bits<added>::COUNT);
     const int once = std::is_same<added, lab_kahan>::value;
-    return half * (once ? 1 : sqrt(fmin(additions, ldexp(4, lab_bits<added>::COUNT))));
+    return rounding * (once ? 1 : sqrt(fmin(additions, ldexp(4, lab_bits<added>::COUNT))));
 }
 
 /* For gpumb_set_verify(): thread t of `out` has added `each` values, those of words t, t + threads
