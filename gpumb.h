@@ -10444,9 +10444,9 @@ static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more
 }
 
 /* No more looks are to come. Of slow runs there were too few for two rounds, so all have to show
- * it: two of three may be long by chance. Where nothing can be
- * captured, that other streams had work is no proof that it is missing: the stream may have waited
- * for it. The row says so, unless the streams have been named. */
+ * it: two of three may be long by chance. Where nothing can be captured, that other streams had
+ * work is no proof that it is missing: the stream may have waited for it. The row says so, unless
+ * the streams have been named. */
 static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
     const int least = s->look.found ? 1 : 3;

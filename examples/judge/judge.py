@@ -313,8 +313,8 @@ def ratio(session):
 
 def host_excess(session):
     """(seconds that the host saw beyond the submission's time, more than beyond the baseline's,
-    what it can't tell). How much the submission's vary is its author's
-    choice: it widens nothing."""
+    what it can't tell). How much the submission's times vary is its author's choice: that widens
+    nothing."""
     excess, blur = 0.0, 50e-6
     few = min(map(len, session.host.values())) < 4  # of few samples most are checked
     for side, name, sign in ((SUBMISSION, "submission", 1), (BASELINE, "baseline", -1)):

@@ -83,8 +83,7 @@ template <typename same> struct lab_to<same, same> {
     }
 };
 
-/* Bits behind the leading one. Where floats stand for a format, as on the CPU, its rows state their
- * bytes; rows that are replayed those of the format. */
+/* Bits behind the leading one. */
 template <typename format> struct lab_bits;
 template <> struct lab_bits<double> {
     enum { COUNT = 52 };
@@ -105,6 +104,8 @@ template <> struct lab_bits<lab_fp8> {
     enum { COUNT = 3 };
 };
 
+/* Of a value: where floats stand for a format, as on the CPU, theirs; in rows of a GPU that are
+ * replayed there, the format's. */
 template <typename stored> uint64_t lab_bytes_of(gpumb *g)
 {
     const int bits = lab_bits<stored>::COUNT;
