@@ -7,6 +7,8 @@
 
 #include "lab.h"
 
+#include <vector>
+
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12000
 enum { LAB_TOOLKIT = 1 }; /* its ptxas knows them all */
 #else
@@ -187,8 +189,8 @@ static __device__ inline unsigned lab_rank()
 static __device__ inline void lab_sync_cluster()
 {
 #if LAB_SM >= 900
-    asm volatile("barrier.cluster.arrive.release.aligned;\n"
-                 "barrier.cluster.wait.acquire.aligned;"
+    asm volatile("barrier.cluster.arrive.release;\n"
+                 "barrier.cluster.wait.acquire;"
                  :
                  :
                  : "memory");
@@ -208,6 +210,97 @@ static __device__ inline void lab_add_at(unsigned *own, unsigned rank)
     (void)rank;
     atomicAdd(own, 1u);
 #endif
+}
+
+/* The bins of a block, where so many blocks share them; 0: they are in global memory. */
+static __host__ __device__ inline unsigned lab_each(unsigned bins, unsigned cluster)
+{
+    return cluster ? (bins + cluster - 1) / cluster : 0;
+}
+
+/* Into which of the bins, all equally wide, a word falls; and its square's high half. */
+static __host__ __device__ inline unsigned lab_bin(unsigned word, unsigned bins)
+{
+    return (unsigned)((uint64_t)word * bins >> 32);
+}
+
+static __host__ __device__ inline unsigned lab_square(unsigned word)
+{
+    return lab_bin(word, word);
+}
+
+/* Bytes of shared memory that a block can have. */
+static inline uint64_t lab_room(gpumb *g)
+{
+    const gpumb_device *d = gpumb_get_device(g);
+    return !lab_gpu(g) ? 1 << 20 : strncmp(d->arch, "sm_", 3) ? d->l1_bytes : d->l1_bytes - 1024;
+}
+
+/* How many blocks of such a launch run at once, in whole clusters. Elsewhere than on NVIDIA's
+ * devices, one for each multiprocessor. */
+template <class Kernel>
+static inline uint64_t lab_resident(gpumb *g, Kernel kernel, const gpumb_launch_config *how)
+{
+    const int multiprocessors = gpumb_get_device(g)->multiprocessors;
+    int blocks = 1;
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12000
+    cudaLaunchAttribute cluster;
+    cudaLaunchConfig_t config = {};
+    if (gpumb_get_settings(g)->replay)
+        return 1;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = (unsigned)how->cluster[0];
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.gridDim = dim3((unsigned)(how->cluster[0] > 1 ? how->cluster[0] : 1));
+    config.blockDim = dim3((unsigned)how->block[0]);
+    config.dynamicSmemBytes = how->shared_bytes;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)how->shared_bytes);
+    if (how->cluster[0] > 1) {
+        (void)cudaOccupancyMaxActiveClusters(&blocks, kernel, &config);
+        (void)cudaGetLastError(); /* the launch has the same one */
+        return (uint64_t)(blocks * how->cluster[0]);
+    }
+    (void)cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)how->block[0],
+                                                        how->shared_bytes);
+    (void)cudaGetLastError();
+#else
+    (void)kernel, (void)how;
+#endif
+    return (uint64_t)(blocks * multiprocessors);
+}
+
+/* For gpumb_set_verify(): `out` has to be how many of the first words of random bits, or of their
+ * squares, are in each of the bins. */
+struct lab_counts {
+    gpumb_buffer *out;
+    uint64_t words;
+    unsigned bins;
+    int squared;
+};
+
+static inline int lab_check_counts(gpumb *g, void *user)
+{
+    static std::vector<unsigned> wanted; /* by what was asked for last: counting takes a while */
+    static int of_squares;
+    const lab_counts *c = (const lab_counts *)user;
+    std::vector<unsigned> found(c->bins);
+    if (gpumb_read(g, c->out, 0, found.data(), 4 * (uint64_t)c->bins))
+        return 0;
+    if (wanted.size() != c->bins || of_squares != c->squared) {
+        wanted.assign(c->bins, 0);
+        of_squares = c->squared;
+        for (uint64_t i = 0; i < c->words; i++)
+            wanted[lab_bin(c->squared ? lab_square(lab_word(i)) : lab_word(i), c->bins)]++;
+    }
+    for (unsigned bin = 0; bin < c->bins; bin++)
+        if (found[bin] != wanted[bin]) {
+            gpumb_reason(g, "bin %u has %u, not %u", bin, found[bin], wanted[bin]);
+            return 0;
+        }
+    return 1;
 }
 
 #endif
