@@ -30,11 +30,6 @@ static inline void lab_needs(gpumb *g, int least, const char *what)
         gpumb_skip(g, "%s: this needs CUDA 12", what);
 }
 
-static __device__ inline unsigned lab_sum(uint4 word)
-{
-    return word.x + word.y + word.z + word.w;
-}
-
 /* Little's law: what is on its way is the rate, times how long each byte takes. */
 static inline void lab_note_on_way(gpumb *g, const char *const *ways, unsigned blocks)
 {
