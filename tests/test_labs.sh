@@ -43,6 +43,13 @@ labs=0
 for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
     labs=$((labs + 1))
+    # What the CPU lacks: clusters. A second device it can pretend to have.
+    lacks=0 changed_lacks=0
+    unset PRETENDED_DEVICES
+    case $lab in
+    21*) lacks=12 changed_lacks=24 ;;
+    22*) export PRETENDED_DEVICES=2 ;;
+    esac
     check "$lab: has more than 90 lines" test "$(wc -l <"$source")" -le 90
     check "$lab: no question, or nothing to change" test "$(grep -cE '^ \* (Question|Change): ' \
         "$source")" -eq 2
@@ -52,7 +59,9 @@ for source in examples/labs/*.cu; do
         </dev/null
     check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq 0
     check "$lab: not verified" not grep -q 'unverified' "$tmp/out"
-    check "$lab: no row" grep -qE '^[0-9]+ rows: [0-9]+ ok, 0 skipped, 0 failed$' "$tmp/out"
+    check "$lab: no row" grep -qE "^[0-9]+ rows: [0-9]+ ok, $lacks skipped, 0 failed\$" "$tmp/out"
+    check "$lab: skips in silence" test "$(grep -c 'skipped: .* has no clusters' "$tmp/out")" -eq \
+        "$lacks"
 
     # What was changed: its result is right, but for the two rows of lab 1 that are to fail.
     changed=examples/labs/solutions/$lab.cu
@@ -62,9 +71,12 @@ for source in examples/labs/*.cu; do
     wrong=0
     [ "$lab" != 01_first_launch ] || wrong=2
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
-        "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $wrong failed\$" "$tmp/out"
+        "^[0-9]+ rows: [0-9]+ ok, $changed_lacks skipped, $wrong failed\$" "$tmp/out"
 
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
+    # Two devices of a host may be H100.
+    device=H200
+    case $lab in 22*) device='H[12]00' ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
@@ -80,7 +92,7 @@ for source in examples/labs/*.cu; do
         counters/*) sed -i -e '/left out$/d' -e '/left out: .* they take --axis /d' "$tmp/err" ;;
         esac
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
-        check "$rows: replay: no H200" grep -q '^gpumb .* on NVIDIA H200 (cuda' "$tmp/out"
+        check "$rows: replay: no H200" grep -q "^gpumb .* on NVIDIA $device (cuda" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
             "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
@@ -95,7 +107,7 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
-    # Labs 15, 16, 18 and 19 quote the benchmarks that they lead to, too.
+    # The last ones quote the benchmarks that they lead to, too.
     case $lab in
     15*)
         for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
@@ -107,7 +119,11 @@ for source in examples/labs/*.cu; do
         benchmark histogram bench/results/h200-histogram.csv --full
         ;;
     18*) benchmark transfer bench/results/h200-transfer.csv ;;
-    19*) benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types ;;
+    19* | 20*)
+        benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types
+        ;;
+    21*) benchmark atomics bench/results/h200-atomics.csv ;;
+    22*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
@@ -127,11 +143,22 @@ for source in examples/labs/*.cu; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "nineteen labs" test "$labs" -eq 19
+check "twenty-two labs" test "$labs" -eq 22
+unset PRETENDED_DEVICES
+check "lab 22 does not compile" compile examples/labs/22_two_devices.cu "$tmp/lab"
+"$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+check "lab 22 on one device: $(tail -n 1 "$tmp/out")" grep -qE \
+    '^36 rows: 8 ok, 28 skipped, 0 failed$' "$tmp/out"
+check "lab 22 on one device skips in silence" test "$(grep -c \
+    "skipped: needs two devices that reach each other's memory, and there is one" "$tmp/out")" \
+    -eq 28
+without=$(for source in examples/labs/*.cu; do
+    [ -f "examples/labs/h200/$(basename "$source" .cu).json" ] || basename "$source" | cut -c 1-2
+done | tr '\n' ' ' | sed 's/ $//; s/ /, /g')
 for page in README course; do
-    check "$page.md: lab 19 has rows, or has none" test "$(grep -c 'Lab 19 has no rows yet' \
-        examples/labs/$page.md)" -ne "$([ -f examples/labs/h200/19_number_formats.json ] &&
-            echo 1 || echo 0)"
+    tr -s '\n ' '  ' <examples/labs/$page.md >"$tmp/page"
+    check "$page.md: without rows are $without" test "$(grep -o 'ithout rows so far: [0-9, ]*[0-9]' \
+        "$tmp/page")" = "${without:+ithout rows so far: $without}"
 done
 
 # Lab 18's model: what is known of it, and the page's table.
@@ -177,6 +204,61 @@ check "labs 18 and 19: $(wc -l <"$tmp/lines") lines" test "$(wc -l <"$tmp/lines"
 while read -r line; do
     check "solutions/fourth.md: no $line" grep -qF "$line" examples/labs/solutions/fourth.md
 done <"$tmp/lines"
+
+# Lab 21: KiB of a block, and blocks of 1024 threads on a multiprocessor that has 228 KiB, of which
+# each takes one more.
+awk 'BEGIN {
+    split("10000 50000 200000 400000", bins); split("1 2 4 8", cluster)
+    for (b = 1; b <= 4; b++) {
+        line = "| " bins[b] " |"
+        for (c = 1; c <= 4; c++) {
+            kib = 4 * int((bins[b] + cluster[c] - 1) / cluster[c]) / 1024
+            fit = int(228 / (kib + 1))
+            line = line (fit ? sprintf(" %.1f, %d |", kib, fit < 2 ? fit : 2) : " – |")
+        }
+        print line
+    }
+}' >"$tmp/rooms"
+
+# Lab 22: its model, by the rates of stored rows: of reading, and of the link.
+column() # CSV, COLUMN, 'COLUMN=VALUE;...': of the first such row
+{
+    awk -F , -v column="$2" -v wanted="$3" 'NR == 1 {
+            for (i = 1; i <= NF; i++) at[$i] = i
+            n = split(wanted, each, ";"); next }
+        { for (i = 1; i <= n; i++) { split(each[i], is, "="); if ($at[is[1]] != is[2]) next }
+          print $at[column]; exit }' "$1"
+}
+reads=$(column bench/results/h200-reduction.csv gbps \
+    'bench=reduction/types;value_type=f32;operation=sum')
+sends=$(column bench/results/h200-peers.csv gbps \
+    'bench=peers/size;kernel=engine pulls;access=peer;size=1073741824')
+cat >"$tmp/gains.cu" <<'EOF'
+#include "labs/two.h"
+
+int main(int, char **argv)
+{
+    const double gib = 1 << 30, read_s = gib / atof(argv[1]) / 1e9, send_s = gib / atof(argv[2]) / 1e9;
+    for (int times = 1; times <= 64; times *= 4) {
+        const double one_s = times * read_s, best = one_s / (2 * one_s + send_s);
+        const double is[] = {lab_gain(LAB_SENT, one_s, times, 0.5, send_s / 2),
+                             lab_gain(LAB_REACHED, one_s, times, 0.5, send_s / 2),
+                             lab_gain(LAB_SENT, one_s, times, best, send_s * best)};
+        printf("| %d | %.2f | %.2f | %.0f %%, %.2f |\n", times, is[0], is[1], 100 * best, is[2]);
+        for (double part = 0.01; part < 1; part += 0.01)
+            if (lab_gain(LAB_SENT, one_s, times, part, send_s * part) > is[2])
+                return printf("%.2f is better\n", part);
+    }
+    return lab_gain(LAB_SPLIT, 1, 1, 0.5, 1) < 2;
+}
+EOF
+check "lab 22's model does not compile" compile "$tmp/gains.cu" "$tmp/gains" -Iexamples
+check "lab 22's model is wrong: $("$tmp/gains" "$reads" "$sends")" "$tmp/gains" "$reads" "$sends"
+"$tmp/gains" "$reads" "$sends" >>"$tmp/rooms"
+check "labs 21 and 22: $(wc -l <"$tmp/rooms") lines" test "$(wc -l <"$tmp/rooms")" -eq 8
+while read -r line; do
+    check "solutions/fifth.md: no $line" grep -qF "$line" examples/labs/solutions/fifth.md
+done <"$tmp/rooms"
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
@@ -261,6 +343,8 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     check "misconceptions.md: additions" grep -qF \
         '128 warps add 3836 times with one lane in place of 128 times with all' "$tmp/believed"
     traces solutions/16_warps "$all(&bins[byte], 1u);"
+    traces 21_clusters '31.96    31.64   4.00  30.38  12.6 %  atomicAdd(out + bin, 1u);'
+    traces 21_clusters '31.96     3.52   1.00                 atomicAdd(own + bin, 1u);'
     traces solutions/16_warps \
         '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
@@ -303,6 +387,14 @@ compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled
     "$nvcc" -std=c++17 -O3 -arch=sm_90 "$@" -Xptxas -v -c "$source" -o "$tmp/17.o" 2>&1 | awk '
         /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
         /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print n, $5, spilled }' | sort
+}
+holds() # SOURCE: of each of lab 20's kernels: way, KiB, registers, bytes spilled to, from; its frame
+{
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c "$1" -o "$tmp/20.o" 2>&1 | awk '
+        /Function properties/ { match($0, /readILi[0-9]+ELi[0-9]+/)
+            name = substr($0, RSTART + 7, RLENGTH - 7); sub("ELi", " ", name) }
+        /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print name, $5, spilled }' |
+        sort -n -k 2 -k 1
 }
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
@@ -373,11 +465,29 @@ END
         registers=$(compiled "$tmp/17.cu" -Iexamples | sed -n 's/^64 \([0-9]*\) .*/\1/p')
         check "lab 17 with another index: $registers" \
             grep -qF "compiler takes $registers." examples/labs/solutions/third.md
-        # Its instructions, and lab 16's, are named where there is what shows them.
+        holds examples/labs/20_async_copies.cu >"$tmp/of256"
+        holds examples/labs/solutions/20_async_copies.cu >"$tmp/of64"
+        for kib in 4 8 16 32 64 128; do
+            cells=$(awk -v kib=$kib '$2 == kib { printf " %s |", $3 }' "$tmp/of256" "$tmp/of64")
+            check "lab 20: no row | $kib |$cells" grep -qxF "| $kib |$cells" \
+                examples/labs/solutions/fifth.md
+        done
+        check "lab 20 spills: $(cat "$tmp/of256")" test -z "$(grep -v ' 0 0 0$' "$tmp/of256")"
+        check "lab 20, of 64 threads, spills: $(cat "$tmp/of64")" test "$(grep -v ' 0 0 0$' \
+            "$tmp/of64" | tr '\n' ,)" = '0 64 255 616 584 56,0 128 34 0 0 2048,'
+        for said in '616 bytes are spilled, and 584 come back' 'all 2048 bytes of a thread'; do
+            check "fifth.md: $said" sh -c \
+                "tr '\n' ' ' <examples/labs/solutions/fifth.md | grep -qF '$said'"
+        done
+        check "misconceptions.md: lab 20's registers" grep -qF \
+            'takes all 255 of a thread and spills 616 bytes; as copies into shared memory they take '"$(
+                awk '$2 == 64 && $1 { printf "%s%s", sep, $3; sep = ", in bulk " }' "$tmp/of64")." \
+            "$tmp/believed"
+        # Its instructions, and those of labs 16 and 21, are named where there is what shows them.
         if disassemble=$(command -v nvdisasm || command -v /usr/local/cuda/bin/nvdisasm); then
-            for lab in 16_warps 17_registers; do
+            for lab in 16_warps 17_registers solutions/20_async_copies 21_clusters; do
                 "$nvcc" -std=c++17 -O3 -arch=sm_90 -cubin -o "$tmp/cubin" "examples/labs/$lab.cu"
-                "$disassemble" -c "$tmp/cubin" >"$tmp/${lab%%_*}.sass"
+                "$disassemble" -c "$tmp/cubin" >"$tmp/$(basename "$lab" | cut -c 1-2).sass"
             done
             for of in 16,ATOMS.POPC.INC.32 '17,FFMA R6, R6, R4, R3' \
                 '17,FFMA R8, R8, R4.reuse, R3.reuse'; do
@@ -385,14 +495,20 @@ END
                 check "third.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
                     examples/labs/solutions/third.md
             done
+            for of in 20,LDGSTS.E.BYPASS.128 '20,DEPBAR.LE SB0, 0x3f' 20,UBLKCP \
+                21,ATOMS.POPC.INC.32 21,ATOM.E.ADD.STRONG.GPU; do
+                check "no ${of#*,}" grep -qF " ${of#*,}" "$tmp/${of%%,*}.sass"
+                check "fifth.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
+                    examples/labs/solutions/fifth.md
+            done
         else
-            skip "no nvdisasm to look at the instructions of labs 16 and 17 with"
+            skip "no nvdisasm to look at the instructions of labs 16, 17, 20 and 21 with"
         fi
     else
-        skip "not nvcc 13.0, whose registers lab 17 tells"
+        skip "not nvcc 13.0, whose registers labs 17 and 20 tell"
     fi
 else
-    skip "no nvcc for what labs 13, 15, 17 and 19 compile to"
+    skip "no nvcc for what labs 13, 15, 17 and 19 to 21 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -472,7 +588,8 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
-for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats; do
+for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
+    20_async_copies 21_clusters link/22_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
