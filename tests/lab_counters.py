@@ -168,8 +168,8 @@ def sends_gbps():
 
 
 def uses_until(gain):
-    """How often words have to be used until two devices, of which one is sent its half first, are so
-    many times as fast as one."""
+    """How often words have to be used until two devices are so many times as fast as one, if half
+    of the words are sent first."""
     one, link = 1 / reads_gbps(), 0.5 / sends_gbps()  # of as many words, in any unit
     return gain * link / (one - gain * one / 2)
 
@@ -610,13 +610,13 @@ SAID = [
     ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
      "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
                     for each in ("min_s", "q1_s", "q3_s"))),
-    ("20", "Reading alone makes [4560] GB/s, and one load, where there is no other, takes [0.333] us",
-     reads_gbps(), latency_ns() / 1e3),
+    ("20", "Reading alone makes [4560] GB/s, and one load, where there is no other, takes [0.333] "
+     "us", reads_gbps(), latency_ns() / 1e3),
     ("20", "that is [1.52] MB, or [11.2] KiB for each of [132] multiprocessors",
      reads_gbps() * latency_ns() / 1e6, reads_gbps() * latency_ns() / 132 / 1024,
      device("03_occupancy")["multiprocessors"]),
-    ("20", "at most [8] KiB on their way, [2048] loads of 4 bytes, and the copy reads [1321] GB/s: if "
-     "all are, each takes [0.82] us", 2048 * 4 / 1024, device("03_occupancy")["max_threads"],
+    ("20", "at most [8] KiB on their way, [2048] loads of 4 bytes, and the copy reads [1321] GB/s: "
+     "if all are, each takes [0.82] us", 2048 * 4 / 1024, device("03_occupancy")["max_threads"],
      gbps("03_occupancy", "256 0") / 2, 8192 * 132 / (gbps("03_occupancy", "256 0") / 2) / 1e3),
     ("20", "a block of 256 with [154] takes [60] % of all registers", 154,
      100 * 256 * 154 / 65536),
@@ -627,8 +627,8 @@ SAID = [
     ("21", "has [71], [50] and [35] % of the additions; in turn each has [50], [25] and [12.5]",
      *(100 * (1 / n) ** 0.5 for n in (2, 4, 8)), *(100 / n for n in (2, 4, 8))),
     ("21", "runs are [1.4], [2.0] and [2.8] times as long", *(n**0.5 for n in (2, 4, 8))),
-    ("22", "send [395.2] GB/s one way, where a memory is read at [4560]: what a use of a word takes, "
-     "[11.5] times", sends_gbps(), reads_gbps(), reads_gbps() / sends_gbps()),
+    ("22", "send [395.2] GB/s one way, where a memory is read at [4560]: [11.5] times",
+     sends_gbps(), reads_gbps(), reads_gbps() / sends_gbps()),
     ("22", "if words are used [11.5] times, and 1.9 times as fast if they are used [219] times",
      uses_until(1), uses_until(1.9)),
     ("22", "The copy of 4 KiB above takes [4.5] us", 1e6 * float(
@@ -694,13 +694,14 @@ BELIEVED = [
      *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
-    ("200000 bins are [781] KiB, and a block has [227]; but four blocks of a cluster have [195.3] each",
+    ("200000 bins are [781] KiB, and a block has [227]; but four blocks of a cluster have [195.3] "
+     "each",
      4 * 200000 / 1024, device("03_occupancy")["l1_bytes"] / 1024 - 1, 4 * 200000 / 4 / 1024),
     ("add [99] times a ns, where reading brings [1140] words",
      additions("device memory", "262144", "128"), reads_gbps() / 4),
     ("The link is [11.5] times as slow as the memory", reads_gbps() / sends_gbps()),
-    ("makes two devices [0.16] times as fast as one, by the model with the rates of an H200; used 64 "
-     "times, [1.69] times as fast", sent_gain(1), sent_gain(64)),
+    ("makes two devices [0.16] times as fast as one, by the model with the rates of an H200; used "
+     "64 times, [1.69] times as fast", sent_gain(1), sent_gain(64)),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]

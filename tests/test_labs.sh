@@ -157,8 +157,9 @@ without=$(for source in examples/labs/*.cu; do
 done | tr '\n' ' ' | sed 's/ $//; s/ /, /g')
 for page in README course; do
     tr -s '\n ' '  ' <examples/labs/$page.md >"$tmp/page"
-    check "$page.md: without rows are $without" test "$(grep -o 'ithout rows so far: [0-9, ]*[0-9]' \
-        "$tmp/page")" = "${without:+ithout rows so far: $without}"
+    check "$page.md: without rows are $without" test "$(
+        grep -o 'ithout rows so far: [0-9, ]*[0-9]' "$tmp/page"
+    )" = "${without:+ithout rows so far: $without}"
 done
 
 # Lab 18's model: what is known of it, and the page's table.
@@ -238,7 +239,8 @@ cat >"$tmp/gains.cu" <<'EOF'
 
 int main(int, char **argv)
 {
-    const double gib = 1 << 30, read_s = gib / atof(argv[1]) / 1e9, send_s = gib / atof(argv[2]) / 1e9;
+    const double gib = 1 << 30;
+    const double read_s = 1e-9 * gib / atof(argv[1]), send_s = 1e-9 * gib / atof(argv[2]);
     for (int times = 1; times <= 64; times *= 4) {
         const double one_s = times * read_s, best = one_s / (2 * one_s + send_s);
         const double is[] = {lab_gain(LAB_SENT, one_s, times, 0.5, send_s / 2),
@@ -388,7 +390,7 @@ compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled
         /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
         /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print n, $5, spilled }' | sort
 }
-holds() # SOURCE: of each of lab 20's kernels: way, KiB, registers, bytes spilled to, from; its frame
+holds() # SOURCE: of lab 20's kernels: way, KiB, registers, bytes spilled to, from; its frame
 {
     "$nvcc" -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c "$1" -o "$tmp/20.o" 2>&1 | awk '
         /Function properties/ { match($0, /readILi[0-9]+ELi[0-9]+/)
@@ -479,10 +481,10 @@ END
             check "fifth.md: $said" sh -c \
                 "tr '\n' ' ' <examples/labs/solutions/fifth.md | grep -qF '$said'"
         done
+        few=$(awk '$2 == 64 && $1 { printf "%s%s", sep, $3; sep = ", in bulk " }' "$tmp/of64")
+        few="as copies into shared memory they take $few."
         check "misconceptions.md: lab 20's registers" grep -qF \
-            'takes all 255 of a thread and spills 616 bytes; as copies into shared memory they take '"$(
-                awk '$2 == 64 && $1 { printf "%s%s", sep, $3; sep = ", in bulk " }' "$tmp/of64")." \
-            "$tmp/believed"
+            "takes all 255 of a thread and spills 616 bytes; $few" "$tmp/believed"
         # Its instructions, and those of labs 16 and 21, are named where there is what shows them.
         if disassemble=$(command -v nvdisasm || command -v /usr/local/cuda/bin/nvdisasm); then
             for lab in 16_warps 17_registers solutions/20_async_copies 21_clusters; do
