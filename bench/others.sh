@@ -322,9 +322,11 @@ for arguments in "$work"/*/arguments; do
     rm -f "$folder"/*.csv
     # shellcheck disable=SC2046 # options, or none
     (cd "$folder" && OTHERS_PROGRAM=$name OTHERS_CSV=$folder/gpumb.csv OTHERS_OWN=$folder/own.csv \
-        timeout 600 ./program $(cat arguments)) >"$folder/run.log" 2>&1 || {
+        timeout 600 ./program $(cat arguments)) >"$folder/run.log" 2>&1
+    code=$?
+    [ $code -eq 0 ] || {
         failed=$((failed + 1))
-        echo "others.sh: $name: exit code $?: $(tail -n 1 "$folder/run.log")" >&2
+        echo "others.sh: $name: exit code $code: $(tail -n 1 "$folder/run.log")" >&2
     }
 done
 python3 "$here/bench/others.py" "$work" || exit
