@@ -47,8 +47,8 @@ for source in examples/labs/*.cu; do
     lacks=0 changed_lacks=0
     unset PRETENDED_DEVICES
     case $lab in
-    21*) lacks=12 changed_lacks=24 ;;
-    22*) export PRETENDED_DEVICES=2 ;;
+    23*) lacks=12 changed_lacks=24 ;;
+    24*) export PRETENDED_DEVICES=2 ;;
     esac
     check "$lab: has more than 90 lines" test "$(wc -l <"$source")" -le 90
     check "$lab: no question, or nothing to change" test "$(grep -cE '^ \* (Question|Change): ' \
@@ -76,7 +76,7 @@ for source in examples/labs/*.cu; do
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
     # Two devices of a host may be H100.
     device=H200
-    case $lab in 22*) device='H[12]00' ;; esac
+    case $lab in 24*) device='H[12]00' ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
@@ -122,8 +122,8 @@ for source in examples/labs/*.cu; do
     19* | 20*)
         benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types
         ;;
-    21*) benchmark atomics bench/results/h200-atomics.csv ;;
-    22*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
+    23*) benchmark atomics bench/results/h200-atomics.csv ;;
+    24*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
@@ -145,11 +145,11 @@ for source in examples/labs/*.cu; do
 done
 check "twenty-two labs" test "$labs" -eq 22
 unset PRETENDED_DEVICES
-check "lab 22 does not compile" compile examples/labs/22_two_devices.cu "$tmp/lab"
+check "lab 24 does not compile" compile examples/labs/24_two_devices.cu "$tmp/lab"
 "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
-check "lab 22 on one device: $(tail -n 1 "$tmp/out")" grep -qE \
+check "lab 24 on one device: $(tail -n 1 "$tmp/out")" grep -qE \
     '^36 rows: 8 ok, 28 skipped, 0 failed$' "$tmp/out"
-check "lab 22 on one device skips in silence" test "$(grep -c \
+check "lab 24 on one device skips in silence" test "$(grep -c \
     "skipped: needs two devices that reach each other's memory, and there is one" "$tmp/out")" \
     -eq 28
 without=$(for source in examples/labs/*.cu; do
@@ -206,7 +206,7 @@ while read -r line; do
     check "solutions/fourth.md: no $line" grep -qF "$line" examples/labs/solutions/fourth.md
 done <"$tmp/lines"
 
-# Lab 21: KiB of a block, and blocks of 1024 threads on a multiprocessor that has 228 KiB, of which
+# Lab 23: KiB of a block, and blocks of 1024 threads on a multiprocessor that has 228 KiB, of which
 # each takes one more.
 awk 'BEGIN {
     split("10000 50000 200000 400000", bins); split("1 2 4 8", cluster)
@@ -221,7 +221,7 @@ awk 'BEGIN {
     }
 }' >"$tmp/rooms"
 
-# Lab 22: its model, by the rates of stored rows: of reading, and of the link.
+# Lab 24: its model, by the rates of stored rows: of reading, and of the link.
 column() # CSV, COLUMN, 'COLUMN=VALUE;...': of the first such row
 {
     awk -F , -v column="$2" -v wanted="$3" 'NR == 1 {
@@ -254,10 +254,10 @@ int main(int, char **argv)
     return lab_gain(LAB_SPLIT, 1, 1, 0.5, 1) < 2;
 }
 EOF
-check "lab 22's model does not compile" compile "$tmp/gains.cu" "$tmp/gains" -Iexamples
-check "lab 22's model is wrong: $("$tmp/gains" "$reads" "$sends")" "$tmp/gains" "$reads" "$sends"
+check "lab 24's model does not compile" compile "$tmp/gains.cu" "$tmp/gains" -Iexamples
+check "lab 24's model is wrong: $("$tmp/gains" "$reads" "$sends")" "$tmp/gains" "$reads" "$sends"
 "$tmp/gains" "$reads" "$sends" >>"$tmp/rooms"
-check "labs 21 and 22: $(wc -l <"$tmp/rooms") lines" test "$(wc -l <"$tmp/rooms")" -eq 8
+check "labs 23 and 24: $(wc -l <"$tmp/rooms") lines" test "$(wc -l <"$tmp/rooms")" -eq 8
 while read -r line; do
     check "solutions/fifth.md: no $line" grep -qF "$line" examples/labs/solutions/fifth.md
 done <"$tmp/rooms"
@@ -345,8 +345,8 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     check "misconceptions.md: additions" grep -qF \
         '128 warps add 3836 times with one lane in place of 128 times with all' "$tmp/believed"
     traces solutions/16_warps "$all(&bins[byte], 1u);"
-    traces 21_clusters '31.96    31.64   4.00  30.38  12.6 %  atomicAdd(out + bin, 1u);'
-    traces 21_clusters '31.96     3.52   1.00                 atomicAdd(own + bin, 1u);'
+    traces 23_clusters '31.96    31.64   4.00  30.38  12.6 %  atomicAdd(out + bin, 1u);'
+    traces 23_clusters '31.96     3.52   1.00                 atomicAdd(own + bin, 1u);'
     traces solutions/16_warps \
         '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
@@ -485,9 +485,9 @@ END
         few="as copies into shared memory they take $few."
         check "misconceptions.md: lab 20's registers" grep -qF \
             "takes all 255 of a thread and spills 616 bytes; $few" "$tmp/believed"
-        # Its instructions, and those of labs 16 and 21, are named where there is what shows them.
+        # Its instructions, and those of labs 16 and 23, are named where there is what shows them.
         if disassemble=$(command -v nvdisasm || command -v /usr/local/cuda/bin/nvdisasm); then
-            for lab in 16_warps 17_registers solutions/20_async_copies 21_clusters; do
+            for lab in 16_warps 17_registers solutions/20_async_copies 23_clusters; do
                 "$nvcc" -std=c++17 -O3 -arch=sm_90 -cubin -o "$tmp/cubin" "examples/labs/$lab.cu"
                 "$disassemble" -c "$tmp/cubin" >"$tmp/$(basename "$lab" | cut -c 1-2).sass"
             done
@@ -498,19 +498,19 @@ END
                     examples/labs/solutions/third.md
             done
             for of in 20,LDGSTS.E.BYPASS.128 '20,DEPBAR.LE SB0, 0x3f' 20,UBLKCP \
-                21,ATOMS.POPC.INC.32 21,ATOM.E.ADD.STRONG.GPU; do
+                23,ATOMS.POPC.INC.32 23,ATOM.E.ADD.STRONG.GPU; do
                 check "no ${of#*,}" grep -qF " ${of#*,}" "$tmp/${of%%,*}.sass"
                 check "fifth.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
                     examples/labs/solutions/fifth.md
             done
         else
-            skip "no nvdisasm to look at the instructions of labs 16, 17, 20 and 21 with"
+            skip "no nvdisasm to look at the instructions of labs 16, 17, 20 and 23 with"
         fi
     else
         skip "not nvcc 13.0, whose registers labs 17 and 20 tell"
     fi
 else
-    skip "no nvcc for what labs 13, 15, 17 and 19 to 21 compile to"
+    skip "no nvcc for what labs 13, 15, 17, 19, 20 and 23 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -591,7 +591,7 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
 for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
-    20_async_copies 21_clusters link/22_two_devices; do
+    20_async_copies 23_clusters link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
@@ -612,8 +612,7 @@ check "measure.sh measures what no page has" test -z "$(
     done)"
 
 # The term and the misconceptions leave no lab out.
-n=0
-while [ $((n += 1)) -le "$labs" ]; do
+for n in $(ls examples/labs/*.cu | sed 's,.*/0*,,; s,_.*,,'); do
     check "misconceptions.md: no lab $n" grep -qE "[Ll]ab $n\\b" "$tmp/believed"
     check "course.md: no week has lab $n" sh -c \
         "sed -n '/^## A term/,/^## How/p' examples/labs/course.md | cut -d '|' -f 4 | grep -w $n"

@@ -1,4 +1,4 @@
-/* two.h - for lab 22: a second device of the host, beside the context's own; how sums and copies
+/* two.h - for lab 24: a second device of the host, beside the context's own; how sums and copies
  * are checked that both have made; a model of what the second one brings. */
 #ifndef LAB_TWO_H
 #define LAB_TWO_H
@@ -167,7 +167,7 @@ static inline void lab_expect_arrived(gpumb *g, lab_arrived *a)
         gpumb_set_timing(g, GPUMB_TIMING_EVENT);
 }
 
-/* Lab 22's model: how many times as fast two devices are as one, which takes `one_s` for all uses
+/* Lab 24's model: how many times as fast two devices are as one, which takes `one_s` for all uses
  * of the words; `part` of them are the second one's, and take `link_s` from device to device. */
 enum { LAB_ONE, LAB_SPLIT, LAB_SENT, LAB_REACHED };
 

@@ -1,4 +1,4 @@
-/* Lab 21: clusters: blocks that use each other's shared memory.
+/* Lab 23: clusters: blocks that use each other's shared memory.
  * Question: random words are counted in `bins` of 4 bytes. A block has room for 227 KiB of shared
  * memory: for which `bins` is that enough? For the others, the blocks of a `cluster` share one set:
  * they have bins in turn, and each adds to those of the others from afar. (0: all add in global

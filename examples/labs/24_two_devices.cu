@@ -1,4 +1,4 @@
-/* Lab 22: two devices of a host: what the second one brings, and what its data cost.
+/* Lab 24: two devices of a host: what the second one brings, and what its data cost.
  * Question: words are added up `times` times, by `one` device; or by two, half of them each:
  * `split` if each has its half already, `sent` if it is sent first, `reached` if the second one
  * reads it in the first one's memory each time. A memory gives 4.4 TB/s; what the link (`copy`)?
