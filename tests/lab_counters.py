@@ -11,7 +11,8 @@ import quoted
 
 FOLDER = "examples/labs/h200/"
 PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
-         "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md")
+         "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md",
+         "examples/labs/solutions/sixth.md")
 BELIEFS = "examples/labs/misconceptions.md"
 DRAM_READ, DRAM_WRITE = "dram_read_bytes", "dram_write_bytes"
 SECTORS = "load_sectors_per_request"
@@ -151,6 +152,12 @@ def mistake(name):
 
 def transfer_ms(path, size):
     return 1e3 * float(benchmark("transfer", path=path, size=str(size))["median_s"])
+
+
+def summed(kernel, launch, n=2**20):
+    """How many us a sum of n floats takes."""
+    return 1e6 * float(benchmark("reduction", bench="reduction/size", type="f32", kernel=kernel,
+                                 launch=launch, n=str(n))["median_s"])
 
 
 def us(name, row):
@@ -581,6 +588,11 @@ SAID = [
     ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
      "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
                     for each in ("min_s", "q1_s", "q3_s"))),
+    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, but "
+     "[1.16] times", summed("library", "stream") / summed("fastest", "stream"),
+     summed("library", "graph") / summed("fastest", "graph")),
+    ("21", "2^28 floats both do, within [1] %",
+     100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
@@ -641,6 +653,8 @@ BELIEVED = [
      *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
+    ("take CUB [7.08] us from call to call in a stream, and [2.91] in a graph",
+     summed("library", "stream"), summed("library", "graph")),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]
