@@ -12,7 +12,7 @@ import quoted
 FOLDER = "examples/labs/h200/"
 PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
          "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md",
-         "examples/labs/solutions/fifth.md")
+         "examples/labs/solutions/fifth.md", "examples/labs/solutions/sixth.md")
 BELIEFS = "examples/labs/misconceptions.md"
 DRAM_READ, DRAM_WRITE = "dram_read_bytes", "dram_write_bytes"
 SECTORS = "load_sectors_per_request"
@@ -180,6 +180,12 @@ def sent_gain(times):
 
 def transfer_ms(path, size):
     return 1e3 * float(benchmark("transfer", path=path, size=str(size))["median_s"])
+
+
+def summed(kernel, launch, n=2**20):
+    """How many us a sum of n floats takes."""
+    return 1e6 * float(benchmark("reduction", bench="reduction/size", type="f32", kernel=kernel,
+                                 launch=launch, n=str(n))["median_s"])
 
 
 def us(name, row):
@@ -634,6 +640,11 @@ SAID = [
     ("24", "The copy of 4 KiB above takes [4.5] us", 1e6 * float(
         benchmark("peers", bench="peers/size", kernel="engine pushes", access="peer",
                   size="4096")["median_s"])),
+    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, but "
+     "[1.16] times", summed("library", "stream") / summed("fastest", "stream"),
+     summed("library", "graph") / summed("fastest", "graph")),
+    ("21", "2^28 floats both do, within [1] %",
+     100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
@@ -702,6 +713,8 @@ BELIEVED = [
     ("The link is [11.5] times as slow as the memory", reads_gbps() / sends_gbps()),
     ("makes two devices [0.16] times as fast as one, by the model with the rates of an H200; used "
      "64 times, [1.69] times as fast", sent_gain(1), sent_gain(64)),
+    ("take CUB [7.08] us from call to call in a stream, and [2.91] in a graph",
+     summed("library", "stream"), summed("library", "graph")),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]

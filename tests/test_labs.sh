@@ -39,29 +39,39 @@ benchmark()
     cat "$tmp/check" >>"$tmp/all"
 }
 
+tracer=
+if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
+    tracer=yes
+fi
 labs=0
 for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
     labs=$((labs + 1))
-    # What the CPU lacks: clusters. A second device it can pretend to have.
-    lacks=0 changed_lacks=0
-    unset PRETENDED_DEVICES
-    case $lab in
-    23*) lacks=12 changed_lacks=24 ;;
-    24*) export PRETENDED_DEVICES=2 ;;
-    esac
     check "$lab: has more than 90 lines" test "$(wc -l <"$source")" -le 90
     check "$lab: no question, or nothing to change" test "$(grep -cE '^ \* (Question|Change): ' \
         "$source")" -eq 2
     check "$lab: has its answer" not grep -qE '^/\* See: |^ \* See: ' "$source"
     check "$lab: does not compile" compile "$source" "$tmp/lab"
+    # Lab 21 wants libraries that are not for the CPU, lab 23 clusters; lab 22 has bugs. The CPU can
+    # pretend to have a second device.
+    skipped=0 changed_skipped=0 bugs=0
+    unset PRETENDED_DEVICES
+    case $lab in
+    21*) skipped=6 changed_skipped=7 ;; # what cuBLAS leaves on the device has one row more
+    22*) bugs=1 ;;
+    23*) skipped=12 changed_skipped=24 ;;
+    24*) export PRETENDED_DEVICES=2 ;;
+    esac
     "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 --csv "$tmp/$lab.csv" >"$tmp/out" 2>&1 \
         </dev/null
-    check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq 0
+    check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq $bugs
     check "$lab: not verified" not grep -q 'unverified' "$tmp/out"
-    check "$lab: no row" grep -qE "^[0-9]+ rows: [0-9]+ ok, $lacks skipped, 0 failed\$" "$tmp/out"
-    check "$lab: skips in silence" test "$(grep -c 'skipped: .* has no clusters' "$tmp/out")" -eq \
-        "$lacks"
+    check "$lab: no row" grep -qE "^[0-9]+ rows?: [0-9]+ ok, $skipped skipped, $bugs failed\$" \
+        "$tmp/out"
+    case $lab in
+    23*) check "$lab: skips in silence" test "$(grep -c 'skipped: .* has no clusters' \
+        "$tmp/out")" -eq $skipped ;;
+    esac
 
     # What was changed: its result is right, but for the two rows of lab 1 that are to fail.
     changed=examples/labs/solutions/$lab.cu
@@ -71,7 +81,7 @@ for source in examples/labs/*.cu; do
     wrong=0
     [ "$lab" != 01_first_launch ] || wrong=2
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
-        "^[0-9]+ rows: [0-9]+ ok, $changed_lacks skipped, $wrong failed\$" "$tmp/out"
+        "^[0-9]+ rows?: [1-9][0-9]* ok, $changed_skipped skipped, $wrong failed\$" "$tmp/out"
 
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
     # Two devices of a host may be H100.
@@ -81,7 +91,7 @@ for source in examples/labs/*.cu; do
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
-        program=$tmp/lab broken=0
+        program=$tmp/lab broken=$bugs
         case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
         rm -f "$tmp/csv"
         "$program" --replay "examples/labs/h200/$rows.json" --csv "$tmp/csv" >"$tmp/out" \
@@ -94,7 +104,7 @@ for source in examples/labs/*.cu; do
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
         check "$rows: replay: no H200" grep -q "^gpumb .* on NVIDIA $device (cuda" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
-            "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
+            "^[0-9]+ rows?: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
             $(($(wc -l <"$tmp/csv") - 1))
         check "$rows: of another program: $(grep 'Source' "$tmp/out")" grep -qE \
@@ -107,7 +117,7 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
-    # The last ones quote the benchmarks that they lead to, too.
+    # The last ones quote the benchmarks that they lead to, too; lab 22 the tracer.
     case $lab in
     15*)
         for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
@@ -122,6 +132,11 @@ for source in examples/labs/*.cu; do
     19* | 20*)
         benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types
         ;;
+    21*)
+        benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/size \
+            --axis n=4096,1048576,268435456
+        ;;
+    22*) [ ! "$tracer" ] || make -s trace FILE=$source CXX=g++ BACKEND=cpu >>"$tmp/all" 2>&1 ;;
     23*) benchmark atomics bench/results/h200-atomics.csv ;;
     24*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
@@ -139,11 +154,11 @@ for source in examples/labs/*.cu; do
         check "$rows: the solutions and the stored rows differ on whether there are any" test \
             "$(grep -cF "**The $program has no rows yet.**" "$tmp/part")" -eq $none
     done
+    [ "$tracer" ] || [ "$lab" != 22_tools ] || : >"$tmp/quotes"
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "twenty-two labs" test "$labs" -eq 22
 unset PRETENDED_DEVICES
 check "lab 24 does not compile" compile examples/labs/24_two_devices.cu "$tmp/lab"
 "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
@@ -152,14 +167,16 @@ check "lab 24 on one device: $(tail -n 1 "$tmp/out")" grep -qE \
 check "lab 24 on one device skips in silence" test "$(grep -c \
     "skipped: needs two devices that reach each other's memory, and there is one" "$tmp/out")" \
     -eq 28
+check "README.md: no row for each of $labs labs" test "$(grep -cE '^\| [0-9]{2} ' \
+    examples/labs/README.md)" -eq "$labs"
 without=$(for source in examples/labs/*.cu; do
-    [ -f "examples/labs/h200/$(basename "$source" .cu).json" ] || basename "$source" | cut -c 1-2
-done | tr '\n' ' ' | sed 's/ $//; s/ /, /g')
+    lab=$(basename "$source" .cu)
+    [ -s "examples/labs/h200/$lab.json" ] || echo "${lab%%_*}"
+done | paste -sd , | sed 's/,/, /g')
 for page in README course; do
-    tr -s '\n ' '  ' <examples/labs/$page.md >"$tmp/page"
-    check "$page.md: without rows are $without" test "$(
-        grep -o 'ithout rows so far: [0-9, ]*[0-9]' "$tmp/page"
-    )" = "${without:+ithout rows so far: $without}"
+    check "$page.md: labs without rows are ${without:-none}" test "$(tr '\n' ' ' \
+        <"examples/labs/$page.md" | sed -n 's/.*Labs without rows yet: \([0-9, ]*[0-9]\).*/\1/p' |
+        tr -s ' ')" = "$without"
 done
 
 # Lab 18's model: what is known of it, and the page's table.
@@ -320,7 +337,7 @@ check "misconceptions.md: bf16 loses $(lost bf16)" grep -qF \
     "Of 2048 random values, added in bf16, $(lost bf16) are lost" "$tmp/believed"
 check "misconceptions.md: bf16 in fp32 loses $(lost 'bf16 in fp32')" grep -qF \
     "Added in fp32 they are $(lost 'bf16 in fp32') off" "$tmp/believed"
-if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
+if [ "$tracer" ]; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
     traces 06_misalignment '32.00     4.00   4.00   2.00 100.0 %  out[i] = in[i];'
@@ -351,6 +368,55 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
         '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
     skip "no g++ or addr2line to trace with"
+fi
+
+# Lab 22's bugs, each alone and not: who finds it on the CPU, and who says nothing.
+bugs() # NAME, EXPRESSION: the solution with some of them, as NAME.cu
+{
+    sed -e 's,"../lab.h","examples/labs/lab.h",' -e "$2" examples/labs/solutions/22_tools.cu \
+        >"$tmp/$1.cu"
+    check "lab 22: $1 is no bug" not cmp -s "$tmp/$1.cu" examples/labs/solutions/22_tools.cu
+}
+loads='s/= i < n/= t < n/' waits='/^        __syncthreads/d' told='s/out, blocks);/out, BLOCK);/'
+bugs loads "$loads"
+bugs waits "$waits"
+bugs told "$told"
+bugs others "$waits; $told"
+for bug in loads waits; do
+    check "lab 22, $bug: does not compile" compile "$tmp/$bug.cu" "$tmp/lab" -I.
+    "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+    check "lab 22, $bug: right" grep -q '^1 row: 0 ok, 0 skipped, 1 failed$' "$tmp/out"
+done
+sanitized() # NAME, SANITIZER, WANTED: what it says, or that it says nothing
+{
+    # shellcheck disable=SC2086 # several options
+    check "lab 22, $1: -fsanitize=$2 does not compile" clang++ -I. -std=c++17 -g1 -O0 -pthread \
+        -fsanitize=$2 -DGPUMB_IMPLEMENTATION -x c++ "$tmp/$1.cu" -o "$tmp/lab"
+    "$tmp/lab" --profile >"$tmp/out" 2>&1 </dev/null
+    if [ "$3" ]; then
+        check "lab 22, $1: ${2%% *} says no '$3'" grep -qE "$3" "$tmp/out"
+    else
+        check "lab 22, $1: ${2%% *} says $(grep SUMMARY "$tmp/out")" not grep -q SUMMARY "$tmp/out"
+    fi
+}
+if echo 'int main() {}' >"$tmp/empty.cpp" &&
+    clang++ -fsanitize=memory "$tmp/empty.cpp" -o "$tmp/empty" 2>/dev/null &&
+    clang++ -fsanitize=address "$tmp/empty.cpp" -o "$tmp/empty" 2>/dev/null; then
+    origins='memory -fsanitize-memory-track-origins'
+    sanitized loads address 'heap-buffer-overflow .*loads.cu:11:.* in add'
+    check "lab 22: not thread 80" grep -qF 'block (39,0,0), thread (80,0,0): see' "$tmp/out"
+    sanitized others address ''
+    sanitized told "$origins" ' in add\(.*told.cu:11:'
+    check "lab 22, told: not in the check" grep -qE \
+        'SUMMARY: MemorySanitizer: use-of-uninitialized-value .* in lab_check' "$tmp/out"
+    sanitized waits "$origins" ''
+else
+    skip "lab 22: no clang++ with its sanitizers"
+fi
+if [ "$tracer" ]; then
+    make -s trace FILE="$tmp/told.cu" CXX=g++ BACKEND=cpu >"$tmp/out" 2>&1
+    check "lab 22, told: the tracer follows nothing" grep -qF 'add <<<(40,1,1)' "$tmp/out"
+    check "lab 22, told: the tracer says more" not grep -qE 'race:|out of bounds' "$tmp/out"
 fi
 
 # Lab 13: the compiler leaves old_copy()'s second load behind the first store, which may be to it.
@@ -407,6 +473,15 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
     check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
+    # Lab 21: CUB is there, and has one barrier for a block's sum where the tree has eight.
+    check "lab 21 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/21_libraries.cu \
+        -o "$tmp/21.ptx"
+    barriers=$(awk '/\.entry/ { match($0, /3addILi[0-9]/); way = substr($0, RSTART + 7, RLENGTH - 7) }
+        way != "" && /bar\.sync|barrier\.sync/ { n[way]++ }
+        way != "" && /shfl/ { s[way]++ }
+        END { print n[0], n[1], s[0] + 0, s[1] }' "$tmp/21.ptx")
+    check "lab 21: barriers and shuffles are $barriers" test "$barriers" = '8 1 0 5'
+    check "lab 21 has no CUB" grep -q 'entry .*DeviceReduceKernel' "$tmp/21.ptx"
     # Lab 19: what it does with a value; and its formats round as CUDA's do, on the host, too.
     check "lab 19 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/19_number_formats.cu -o "$tmp/19.ptx"
@@ -591,7 +666,7 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
 for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
-    20_async_copies 23_clusters link/24_two_devices; do
+    20_async_copies 21_libraries 23_clusters link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
@@ -612,10 +687,42 @@ check "measure.sh measures what no page has" test -z "$(
     done)"
 
 # The term and the misconceptions leave no lab out.
-for n in $(ls examples/labs/*.cu | sed 's,.*/0*,,; s,_.*,,'); do
+for source in examples/labs/*.cu; do
+    n=$(basename "$source" | sed 's/^0*\([0-9]*\)_.*/\1/')
     check "misconceptions.md: no lab $n" grep -qE "[Ll]ab $n\\b" "$tmp/believed"
     check "course.md: no week has lab $n" sh -c \
         "sed -n '/^## A term/,/^## How/p' examples/labs/course.md | cut -d '|' -f 4 | grep -w $n"
+done
+
+# What tools.sh keeps of tools differs from run to run in nothing.
+mkdir "$tmp/tools"
+# shellcheck disable=SC2016 # what the stub is to expand
+printf '#!/bin/sh\n%s\n' 'case $1 in profile) exit 0 ;; esac
+echo "==PROF== Connected to process $$ ($PWD/lab)
+==$$== a line
+=========     at add()+0x90 in $PWD/examples/labs/22_tools.cu:21
+=========     Access at 0x7f${$}00000a00 is out of bounds
+[$$] 08_transpose@127.0.0.1
+Processing [/tmp/x.sqlite] with [/opt/x.py]...
+kept"' >"$tmp/tools/ncu"
+chmod +x "$tmp/tools/ncu"
+cp "$tmp/tools/ncu" "$tmp/tools/nsys"
+cp "$tmp/tools/ncu" "$tmp/tools/compute-sanitizer"
+check "tools.sh" env PATH="$tmp/tools:$PATH" BUILD="$tmp/stubs" sh examples/labs/tools.sh \
+    "$tmp/measured"
+tools=$tmp/measured/examples/labs/h200/tools
+for name in memcheck racecheck initcheck ncu nsys; do
+    cp "$tools/$name.txt" "$tmp/$name.txt"
+    check "tools.sh: $name" grep -qx 'kept' "$tools/$name.txt"
+    check "tools.sh: $name: no line of the lab" grep -qF 'in examples/labs/22_tools.cu:21' \
+        "$tools/$name.txt"
+    check "tools.sh: $name: an address, a path or a process" not grep -E \
+        "0x7f|$tmp|$PWD|127\.0|==[0-9]|/opt|process [0-9]" "$tools/$name.txt"
+done
+check "tools.sh, again" env PATH="$tmp/tools:$PATH" BUILD="$tmp/stubs" sh examples/labs/tools.sh \
+    "$tmp/measured"
+for name in memcheck racecheck initcheck ncu nsys; do
+    check "tools.sh: $name differs" cmp "$tmp/$name.txt" "$tools/$name.txt"
 done
 
 # The commands of the hand-outs are those of the Makefile.
