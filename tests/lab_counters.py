@@ -588,8 +588,8 @@ SAID = [
     ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
      "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
                     for each in ("min_s", "q1_s", "q3_s"))),
-    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, but "
-     "[1.16] times", summed("library", "stream") / summed("fastest", "stream"),
+    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, "
+     "but [1.16] times", summed("library", "stream") / summed("fastest", "stream"),
      summed("library", "graph") / summed("fastest", "graph")),
     ("21", "2^28 floats both do, within [1] %",
      100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),

@@ -52,8 +52,8 @@ counters_of() # FOLDER/LAB
         "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum" \
         "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum" \
         "$(stall long_scoreboard),$(stall wait),$(stall math_pipe_throttle)" ;;
-    # What a block's sum costs by a tree and by CUB, and whether anybody waits for it. (Lab 22's rows
-    # have nothing to count: its tools are tools.sh's.)
+    # What a block's sum costs by a tree and by CUB, and whether anybody waits for it. Of lab 22
+    # nothing is to be explained by counters; what tools say of it, tools.sh keeps.
     counters/21_*) echo "instructions,achieved_occupancy,$issued,dram_read_bytes" \
         "${shared}_ld.sum,${waves}_ld.sum,$(stall barrier),$(stall long_scoreboard)" ;;
     esac | tr ' ' ,
