@@ -640,8 +640,8 @@ SAID = [
     ("24", "The copy of 4 KiB above takes [4.5] us", 1e6 * float(
         benchmark("peers", bench="peers/size", kernel="engine pushes", access="peer",
                   size="4096")["median_s"])),
-    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, but "
-     "[1.16] times", summed("library", "stream") / summed("fastest", "stream"),
+    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, "
+     "but [1.16] times", summed("library", "stream") / summed("fastest", "stream"),
      summed("library", "graph") / summed("fastest", "graph")),
     ("21", "2^28 floats both do, within [1] %",
      100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),

@@ -136,7 +136,8 @@ for source in examples/labs/*.cu; do
         benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/size \
             --axis n=4096,1048576,268435456
         ;;
-    22*) [ ! "$tracer" ] || make -s trace FILE=$source CXX=g++ BACKEND=cpu >>"$tmp/all" 2>&1 ;;
+    22*) [ ! "$tracer" ] || make -s trace FILE="examples/labs/$lab.cu" CXX=g++ BACKEND=cpu \
+        >>"$tmp/all" 2>&1 ;;
     23*) benchmark atomics bench/results/h200-atomics.csv ;;
     24*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
@@ -476,7 +477,9 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     # Lab 21: CUB is there, and has one barrier for a block's sum where the tree has eight.
     check "lab 21 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/21_libraries.cu \
         -o "$tmp/21.ptx"
-    barriers=$(awk '/\.entry/ { match($0, /3addILi[0-9]/); way = substr($0, RSTART + 7, RLENGTH - 7) }
+    barriers=$(awk '/\.entry/ {
+            match($0, /3addILi[0-9]/)
+            way = substr($0, RSTART + 7, RLENGTH - 7) }
         way != "" && /bar\.sync|barrier\.sync/ { n[way]++ }
         way != "" && /shfl/ { s[way]++ }
         END { print n[0], n[1], s[0] + 0, s[1] }' "$tmp/21.ptx")

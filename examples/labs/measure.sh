@@ -60,8 +60,8 @@ counters_of() # FOLDER/LAB
         "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum" \
         "smsp__inst_executed_op_local_ld.sum,smsp__inst_executed_op_local_st.sum" \
         "$(stall long_scoreboard),$(stall barrier),$(stall wait)" ;;
-    # What a block's sum costs by a tree and by CUB, and whether anybody waits for it. (Lab 22's rows
-    # have nothing to count: its tools are tools.sh's.)
+    # What a block's sum costs by a tree and by CUB, and whether anybody waits for it. Of lab 22
+    # nothing is to be explained by counters; what tools say of it, tools.sh keeps.
     counters/21_*) echo "instructions,achieved_occupancy,$issued,dram_read_bytes" \
         "${shared}_ld.sum,${waves}_ld.sum,$(stall barrier),$(stall long_scoreboard)" ;;
     # What goes from block to block, to the busiest one, and to global memory.

@@ -3,8 +3,8 @@
 # run in it: paths, addresses, numbers of processes. Some minutes. From the top of the clone:
 #     sh examples/labs/tools.sh [FOLDER]       # results/measured, if none is named
 #     cp -r results/measured/. .               # stores it: files lie there as in the clone
-# compute-sanitizer, ncu and nsys are looked for in PATH and where the toolkit is installed; one that
-# is missing is skipped, and so is what it says.
+# compute-sanitizer, ncu and nsys are looked for in PATH and where the toolkit is installed; what is
+# missing is skipped, with a line.
 cd "$(dirname "$0")/../.." || exit 1
 out=${1:-results/measured}
 build=${BUILD:-build/tools}
