@@ -3,6 +3,7 @@ import collections
 import csv
 import functools
 import json
+import math
 import random
 import re
 import sys
@@ -167,15 +168,27 @@ def sends_gbps():
                            size=str(2**30))["gbps"])
 
 
+def on_way_ns(row):
+    """How long each word of lab 20 is on its way, by Little's law."""
+    return 1024 * int(row.split()[0]) * 132 / gbps("20_async_copies", row)
+
+
+def clustered(cluster):
+    """Blocks that run at once in lab 23, two on each multiprocessor."""
+    return rows("23_clusters")[f"10000 {cluster}"]["values"]["blocks"]
+
+
+def linked(way):
+    """Bytes that the first device has sent for 2^28 words, which were used 4 times."""
+    return rows("counters/link/24_two_devices")[f"sum 268435456 4 {way}"]["values"][
+        "nvltx__bytes_data_user.sum"]
+
+
 def uses_until(gain):
     """How often words have to be used until two devices are so many times as fast as one, if half
     of the words are sent first."""
     one, link = 1 / reads_gbps(), 0.5 / sends_gbps()  # of as many words, in any unit
     return gain * link / (one - gain * one / 2)
-
-
-def sent_gain(times):
-    return times / reads_gbps() / (0.5 / sends_gbps() + times / reads_gbps() / 2)
 
 
 def transfer_ms(path, size):
@@ -621,9 +634,28 @@ SAID = [
     ("20", "that is [1.52] MB, or [11.2] KiB for each of [132] multiprocessors",
      reads_gbps() * latency_ns() / 1e6, reads_gbps() * latency_ns() / 132 / 1024,
      device("03_occupancy")["multiprocessors"]),
-    ("20", "at most [8] KiB on their way, [2048] loads of 4 bytes, and the copy reads [1321] GB/s: "
-     "if all are, each takes [0.82] us", 2048 * 4 / 1024, device("03_occupancy")["max_threads"],
-     gbps("03_occupancy", "256 0") / 2, 8192 * 132 / (gbps("03_occupancy", "256 0") / 2) / 1e3),
+    ("20", "with 4 KiB each takes [434] ns", on_way_ns("4 loads")),
+    ("20", "It takes 32 KiB to come within [8] % of the peak",
+     math.ceil(100 - rows("20_async_copies")["32 copies"]["pct_peak"])),
+    ("20", "half of 8 KiB makes [0.55] of its rate, half of 64 KiB makes [0.98]",
+     *(gbps("20_async_copies", f"{kib // 2} copies") / gbps("20_async_copies", f"{kib} copies")
+       for kib in (8, 64))),
+    ("20", "With 32 KiB they wait for memory [4.8] clocks an instruction, `copies` [3.2]",
+     *(of("20_async_copies", "32 " + way, stall("long_scoreboard"))
+       for way in ("loads", "copies"))),
+    ("20", "twice as many words take [6.4] times as long",
+     us("solutions/20_async_copies", "64 loads") / us("solutions/20_async_copies", "32 loads")),
+    ("20", "[262] thousand copies in place of [2.1] million",
+     of("20_async_copies", "32 bulk", "smsp__inst_executed_op_tma_ld.sum") / 1e3,
+     of("20_async_copies", "32 copies", "smsp__inst_executed_op_ldgsts.sum") / 1e6),
+    ("20", "it waits for memory [1.1] clocks an instruction, but [2.0] at barriers",
+     *(of("20_async_copies", "32 bulk", stall(what)) for what in ("long_scoreboard", "barrier"))),
+    *(("20", "and a turn takes [150] ns, with 32 KiB on their way or 128",
+       1e3 * us("solutions/20_async_copies", f"{kib} bulk") / (2**26 / 64 / 132))
+      for kib in (64, 128)),
+    ("20", "it has [41] % more instructions than with 32",
+     100 * of("20_async_copies", "64 bulk", "instructions")
+     / of("20_async_copies", "32 bulk", "instructions") - 100),
     ("20", "a block of 256 with [154] takes [60] % of all registers", 154,
      100 * 256 * 154 / 65536),
     ("23", "add [99] times a ns; and the memory brings [1140] words a ns",
@@ -632,14 +664,26 @@ SAID = [
     ("23", "A wavefront a clock would be [2376] additions a ns", 132 * 1.98 * 32 / 3.52),
     ("23", "has [71], [50] and [35] % of the additions; in turn each has [50], [25] and [12.5]",
      *(100 * (1 / n) ** 0.5 for n in (2, 4, 8)), *(100 / n for n in (2, 4, 8))),
-    ("23", "runs are [1.4], [2.0] and [2.8] times as long", *(n**0.5 for n in (2, 4, 8))),
-    ("24", "send [395.2] GB/s one way, where a memory is read at [4560]: [11.5] times",
-     sends_gbps(), reads_gbps(), reads_gbps() / sends_gbps()),
-    ("24", "if words are used [11.5] times, and 1.9 times as fast if they are used [219] times",
-     uses_until(1), uses_until(1.9)),
-    ("24", "The copy of 4 KiB above takes [4.5] us", 1e6 * float(
-        benchmark("peers", bench="peers/size", kernel="engine pushes", access="peer",
-                  size="4096")["median_s"])),
+    ("23", "runs would be [1.4], [2.0] and [2.8] times as long", *(n**0.5 for n in (2, 4, 8))),
+    ("23", "With 50000 bins they are [1.03], [1.29] and [1.53]",
+     *(us("solutions/23_clusters", f"50000 in runs {n}")
+       / us("solutions/23_clusters", f"50000 in turn {n}") for n in (2, 4, 8))),
+    ("23", "makes room for threads it is [5.5] times as slow",
+     us("23_clusters", "50000 2") / us("23_clusters", "50000 1")),
+    ("23", "with 10000 bins [80], [56] and [61] a ns",
+     *((1 - 1 / n) * gbps("23_clusters", f"10000 {n}") / 4 for n in (2, 4, 8))),
+    *(("23", "By the counter each sends [63] bytes",
+       of("23_clusters", f"10000 {n}", "l1tex__m_l1tex2xbar_write_bytes_mem_dshared.sum")
+       / ((1 - 1 / n) * 2**27)) for n in (2, 4, 8)),
+    ("23", "have [248] blocks at once, of 8 [240]: [8] and [12] have no work",
+     *(clustered(n) for n in (4, 8)), *(132 - clustered(n) / 2 for n in (4, 8))),
+    ("24", "one copy has [385.0] GB/s, and both ways [762.2] together",
+     *(gbps("24_two_devices", f"copy 268435456 {way}") for way in ("one way", "both ways"))),
+    ("24", "64 launches on one device in [311] us, and 128 on two in [617]: [4.8] us each",
+     *(us("24_two_devices", f"sum 65536 64 {way}") for way in ("one", "split")),
+     us("24_two_devices", "sum 65536 64 split") / 128),
+    ("24", "used 4 times, `sent` sends half of the words [1] time, and `reached` [4] times",
+     linked("sent") / (4 * 2**27), linked("reached") / (4 * 2**27)),
     ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, "
      "but [1.16] times", summed("library", "stream") / summed("fastest", "stream"),
      summed("library", "graph") / summed("fastest", "graph")),
@@ -705,16 +749,16 @@ BELIEVED = [
      *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
-    ("200000 bins are [781] KiB, and a block has [227]; but four blocks of a cluster have [195.3] "
-     "each",
-     4 * 200000 / 1024, device("03_occupancy")["l1_bytes"] / 1024 - 1, 4 * 200000 / 4 / 1024),
-    ("add [99] times a ns, where reading brings [1140] words",
-     additions("device memory", "262144", "128"), reads_gbps() / 4),
+    ("all threads add [89] times a ns in global memory, [88] in the shared memory of four blocks "
+     "and [76] in that of eight. Into 10000 in a block's own they add [1075] times",
+     *(gbps("23_clusters", at) / 4 for at in ("200000 0", "200000 4", "200000 8", "10000 1"))),
+    ("[1.95] times, but [0.47] times for 2^16 words",
+     *(us("24_two_devices", f"sum {at} one") / us("24_two_devices", f"sum {at} split")
+       for at in ("268435456 64", "65536 1"))),
     ("The link is [11.5] times as slow as the memory", reads_gbps() / sends_gbps()),
-    ("makes two devices [0.16] times as fast as one, by the model with the rates of an H200; used "
-     "64 times, [1.69] times as fast", sent_gain(1), sent_gain(64)),
-    ("take CUB [7.08] us from call to call in a stream, and [2.91] in a graph",
-     summed("library", "stream"), summed("library", "graph")),
+    ("makes two devices [0.16] times as fast as one; used 64 times, [1.66] times",
+     *(us("24_two_devices", f"sum {2**28} {n} one") / us("24_two_devices", f"sum {2**28} {n} sent")
+       for n in (1, 64))),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]
