@@ -8,6 +8,8 @@
 #     CHECKOUT    of UoB-HPC/BabelStream, NVIDIA/cuda-samples or te42kyfo/gpu-benches
 #     --build     only builds, for ARCH (default: the GPU's, else sm_90)
 #     --run       only runs what was built
+# With OTHERS_AS_THEY_ARE=1 in the environment their launches go where they always do, and their own
+# checks of errors are in the captured region: how they end is examples/launches.md's.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -136,7 +138,8 @@ END
             c = (char)tolower(c);
         others_own(others, *minmax.first, "host clock around a launch and a wait: least");
 END
-    build '' -DCUDA -DGRID_STRIDE --extended-lambda -- main.cpp CUDAStream.cu
+    build '' -DCUDA -DGRID_STRIDE --extended-lambda -DOTHERS_THEIR_STREAM=stream \
+        '-DOTHERS_THEIR_CHECK=cudaStreamSynchronize(stream)' -- main.cpp CUDAStream.cu
 }
 
 # ---- cuda-samples ----
@@ -159,7 +162,7 @@ END
                                          d_C, d_A, d_B, dimsA.x, dimsB.x));
             others_own("matrixMul", 1e-3 * msecPerMatrixMul, "events around 300 launches");
 END
-        build '' "$common" -- matrixMul.cu
+        build '' "$common" -DOTHERS_THEIR_STREAM=stream -- matrixMul.cu
     fi
 
     if program simpleStreams "$examples/0_Introduction/simpleStreams" simpleStreams.cu; then
@@ -248,6 +251,7 @@ END
 # ---- gpu-benches: of their lengths and block sizes a few ----
 benches()
 {
+    wait='-DOTHERS_THEIR_CHECK=cudaDeviceSynchronize()' # two don't look before that
     if program gpu-latency "$1" MeasurementSeries.hpp dtime.hpp gpu-clock.cuh gpu-error.h \
         gpu-latency/main.cu; then
         without_nvml
@@ -258,7 +262,7 @@ benches()
                         pchase<dtype><<<1, 64, 0, others_stream()>>>(buf, dummy_buf, iters));
             others_own(others, dt, "host clock around a launch and a wait: least of 7");
 END
-        build '' -Xcompiler -fopenmp -- main.cu
+        build '' -Xcompiler -fopenmp $wait -- main.cu
     fi
 
     if program gpu-stream "$1" MeasurementSeries.hpp dtime.hpp gpu-error.h gpu-stream/main.cu; then
@@ -273,7 +277,7 @@ END
             others_own(others, time.median(),
                        "host clock around two launches and a wait: median of 9");
 END
-        build '' -- main.cu
+        build '' $wait -- main.cu
     fi
 
     if program gpu-l2-cache "$1" MeasurementSeries.hpp dtime.hpp gpu-error.h gpu-l2-cache/main.cu
@@ -318,9 +322,11 @@ for arguments in "$work"/*/arguments; do
     rm -f "$folder"/*.csv
     # shellcheck disable=SC2046 # options, or none
     (cd "$folder" && OTHERS_PROGRAM=$name OTHERS_CSV=$folder/gpumb.csv OTHERS_OWN=$folder/own.csv \
-        timeout 600 ./program $(cat arguments)) >"$folder/run.log" 2>&1 || {
+        timeout 600 ./program $(cat arguments)) >"$folder/run.log" 2>&1
+    code=$?
+    [ $code -eq 0 ] || {
         failed=$((failed + 1))
-        echo "others.sh: $name: exit code $?: $(tail -n 1 "$folder/run.log")" >&2
+        echo "others.sh: $name: exit code $code: $(tail -n 1 "$folder/run.log")" >&2
     }
 done
 python3 "$here/bench/others.py" "$work" || exit

@@ -59,15 +59,36 @@ inline gpumb *others_open()
     return others_context();
 }
 
+// Their launches as they are, with their own check behind each (OTHERS_AS_THEY_ARE=1): what
+// becomes of them where regions are captured that have not been told.
+#ifndef OTHERS_THEIR_STREAM
+#define OTHERS_THEIR_STREAM nullptr
+#endif
+#ifndef OTHERS_THEIR_CHECK
+#define OTHERS_THEIR_CHECK cudaGetLastError()
+#endif
+
+inline void others_check(cudaError_t error)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "its own check of errors exits: %s\n", cudaGetErrorString(error));
+    exit((int)error);
+}
+
 // A region around what follows, which may be captured.
 #define OTHERS_TIME(region, ...)                                                                   \
     do {                                                                                           \
         gpumb *const others_g = others_open();                                                     \
         const std::string others_region = others_trimmed(region);                                  \
+        const bool others_as_they_are = getenv("OTHERS_AS_THEY_ARE") != nullptr;                   \
         gpumb_set_capturable(others_g, 1);                                                         \
-        others_stream() = (cudaStream_t)gpumb_stream(others_g);                                    \
+        others_stream() = others_as_they_are ? OTHERS_THEIR_STREAM                                 \
+                                             : (cudaStream_t)gpumb_stream(others_g);               \
         GPUMB_MEASURE(others_g, others_region.c_str()) {                                           \
             __VA_ARGS__;                                                                           \
+            if (others_as_they_are)                                                                \
+                others_check(OTHERS_THEIR_CHECK);                                                  \
         }                                                                                          \
         others_stream() = nullptr;                                                                 \
     } while (0)

@@ -11,13 +11,10 @@
 
 #if defined(GPUMB_BACKEND_CPU)
 enum { KERNELS_MEET = 0, PATIENCE = 0 };
-#define LAUNCH_BARRIER_ON(stream, kernel, grid, block, ...)                                        \
-    ((void)(stream), GPUMB_LAUNCH_BARRIER(kernel, grid, block, 0, __VA_ARGS__))
 #else
 enum { KERNELS_MEET = 1 };
 static const word PATIENCE =
     4000000000; /* cycles: two seconds, so that no mistake waits for ever */
-#define LAUNCH_BARRIER_ON LAUNCH_ON
 #endif
 
 /* How a result is handed over: not at all; a value and then, released, a flag that says it is

@@ -5,6 +5,7 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "clock.h"
 #include "tensor.h"
 
 #include <math.h>
@@ -100,12 +101,12 @@ template <int type, class Sum> static void multiply(Sum *c, const unsigned *a, c
     const unit &u = units[type];
     const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
     for (unsigned quad = 0; quad < 4; quad++)
-        for (unsigned word = 0; word < (type == F64 ? 1u : 2u); word++)
+        for (unsigned w = 0; w < (type == F64 ? 1u : 2u); w++)
             for (unsigned r = 0; r < sums; r++) {
                 const unsigned of_row = lane / 4 * 4 + quad;
                 const unsigned of_column = (lane % 4 * 2 + r % 2) * 4 + quad;
-                const unsigned at = type == F64 ? 0 : 2 * word + r / 2;
-                uint64_t x = of_lane(a[at], of_row), y = of_lane(b[word], of_column);
+                const unsigned at = type == F64 ? 0 : 2 * w + r / 2;
+                uint64_t x = of_lane(a[at], of_row), y = of_lane(b[w], of_column);
                 if (type == F64) {
                     x |= (uint64_t)of_lane(a[1], of_row) << 32;
                     y |= (uint64_t)of_lane(b[1], of_column) << 32;
@@ -153,41 +154,49 @@ static __host__ __device__ inline int first_sum(int lane, int j, int r)
     return (lane + j + r) % 4;
 }
 
-/* Adds a product and takes it away again, `turns` times, and adds it once more. */
+/* Adds a product and takes it away again, `turns` times, and adds it once more. Each block notes
+ * the cycles of its multiprocessor and the ticks of the timer that this has taken: what the driver
+ * says of the clock misses that wgmma slows it. */
 template <int type>
-static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *out, unsigned turns)
+static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *out, word *took,
+                             unsigned turns)
 {
 #if HAS_TENSOR
     const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
     const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    unsigned word[WORDS];
+    unsigned words[WORDS];
     typename mma_sum<type>::value c[EACH][4];
     UNROLL
     for (unsigned i = 0; i < WORDS; i++)
-        word[i] = in[i * 32 + lane];
+        words[i] = in[i * 32 + lane];
     UNROLL
     for (int j = 0; j < EACH; j++) {
         UNROLL
         for (int r = 0; r < 4; r++)
             c[j][r] = (typename mma_sum<type>::value)first_sum((int)lane, j, r);
     }
+    const word cycles = cycles_now(), ticks = ticks_now();
     for (unsigned turn = 0; turn < turns; turn++) {
         UNROLL
         for (int j = 0; j < EACH; j++)
-            multiply<type>(c[j], word, word + 4);
+            multiply<type>(c[j], words, words + 4);
         UNROLL
         for (int j = 0; j < EACH; j++)
-            multiply<type>(c[j], word, word + 6);
+            multiply<type>(c[j], words, words + 6);
+    }
+    if (!threadIdx.x) {
+        took[2 * blockIdx.x] = cycles_now() - cycles;
+        took[2 * blockIdx.x + 1] = ticks_now() - ticks;
     }
     UNROLL
     for (unsigned j = 0; j < EACH; j++) {
-        multiply<type>(c[j], word, word + 4);
+        multiply<type>(c[j], words, words + 4);
         UNROLL
         for (unsigned r = 0; r < sums; r++)
             out[((warp * EACH + j) * sums + r) * 32 + lane] = c[j][r];
     }
 #else
-    (void)in, (void)out, (void)turns;
+    (void)in, (void)out, (void)took, (void)turns;
 #endif
 }
 
@@ -225,21 +234,25 @@ static std::string wgmma(const unit &u, int negated)
 static std::string wgmma_kernel(const unit &u)
 {
     const std::string fence = "wgmma.fence.sync.aligned;\n",
-                      wait = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+                      commit = "wgmma.commit_group.sync.aligned;\n",
+                      wait = "wgmma.wait_group.sync.aligned 0;\n",
+                      wait_but_one = "wgmma.wait_group.sync.aligned 1;\n";
     const int bytes = (HIGH + WIDE) * ROW_BYTES;
     std::string text =
         ".version 8.0\n.target sm_90a\n.address_size 64\n"
-        ".visible .entry chain(.param .u64 in, .param .u64 out, .param .u32 turns)\n"
+        ".visible .entry chain(.param .u64 in, .param .u64 out, .param .u64 took, "
+        ".param .u32 turns)\n"
         ".maxntid 128, 1, 1\n{\n"
-        ".reg .pred %always, %again;\n.reg .b32 %r<8>, %d<" +
+        ".reg .pred %always, %again, %first;\n.reg .b32 %r<8>, %d<" +
         number(SUMS) +
         ">;\n"
-        ".reg .b64 %in, %out, %a, %b, %offset;\n"
+        ".reg .b64 %in, %out, %a, %b, %offset, %took, %cycles<2>, %ticks<2>;\n"
         ".shared .align 128 .b8 tiles[" +
         number(bytes) +
         "];\n"
-        "ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u32 %r0, [turns];\n"
-        "cvta.to.global.u64 %in, %in;\ncvta.to.global.u64 %out, %out;\n"
+        "ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\nld.param.u64 %took, [took];\n"
+        "ld.param.u32 %r0, [turns];\ncvta.to.global.u64 %in, %in;\n"
+        "cvta.to.global.u64 %out, %out;\ncvta.to.global.u64 %took, %took;\n"
         "mov.u32 %r1, %tid.x;\nmov.u32 %r2, tiles;\nsetp.eq.u32 %always, %r1, %r1;\n"
         "mad.wide.u32 %in, %r1, 4, %in;\nmad.lo.u32 %r3, %r1, 4, %r2;\n";
     for (int at = 0; at < bytes; at += 4 * WGMMA_BLOCK)
@@ -252,12 +265,18 @@ static std::string wgmma_kernel(const unit &u)
             number(HIGH * ROW_BYTES / 16) + ";\n";
     for (int i = 0; i < SUMS; i++)
         text += "mov.b32 %d" + number(i) + ", 0;\n";
-    text += "turn:\n" + fence;
+    text += "mov.u64 %cycles0, %clock64;\nmov.u64 %ticks0, %globaltimer;\nturn:\n" + fence;
     for (int i = 0; i < 2 * PAIRS; i++)
         text += wgmma(u, i % 2);
-    text += wait + "sub.u32 %r0, %r0, 1;\nsetp.ne.u32 %again, %r0, 0;\n@%again bra turn;\n" +
-            fence + wgmma(u, 0) + wait +
-            "mov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r5, %r5, 128, %r1;\n"
+    text += commit + wait_but_one +
+            "sub.u32 %r0, %r0, 1;\nsetp.ne.u32 %again, %r0, 0;\n@%again bra turn;\n" + wait +
+            "mov.u64 %cycles1, %clock64;\nmov.u64 %ticks1, %globaltimer;\n" + fence + wgmma(u, 0) +
+            commit + wait +
+            "sub.u64 %cycles1, %cycles1, %cycles0;\nsub.u64 %ticks1, %ticks1, %ticks0;\n"
+            "mov.u32 %r5, %ctaid.x;\nmad.wide.u32 %took, %r5, 16, %took;\n"
+            "setp.eq.u32 %first, %r1, 0;\n"
+            "@%first st.global.v2.b64 [%took], {%cycles1, %ticks1};\n"
+            "mad.lo.u32 %r5, %r5, 128, %r1;\n"
             "mul.wide.u32 %offset, %r5, " +
             number(4 * SUMS) + ";\nadd.u64 %out, %out, %offset;\n";
     for (int i = 0; i < SUMS; i += 4)
@@ -273,7 +292,9 @@ struct trial {
     uint64_t warps, sums;                     /* that add up one each, or groups of four; of each */
     unsigned added, removed;                  /* of each product, how often */
     matrix a, b;
-    gpumb_buffer *in, *out;
+    uint64_t blocks;
+    double tick_s; /* of what blocks note */
+    gpumb_buffer *in, *out, *took;
 };
 
 /* A sum of `i`, as a thread has it: where it is in the product, and how it began. */
@@ -312,6 +333,21 @@ static double sum_at(const trial *t, const std::vector<unsigned> &out, uint64_t 
     return t->type == F64 ? twice : t->type == I8 ? (double)(int)out[i] : (double)single;
 }
 
+/* The clock that the multiprocessors had, into the row. */
+static int note_clock(gpumb *g, const trial *t)
+{
+    std::vector<word> took(2 * (size_t)t->blocks);
+    double cycles = 0, ticks = 0;
+    if (gpumb_read(g, t->took, 0, took.data(), took.size() * sizeof took[0]))
+        return 0;
+    for (size_t i = 0; i < took.size(); i += 2) {
+        cycles += (double)took[i];
+        ticks += (double)took[i + 1];
+    }
+    gpumb_set_value(g, "kernel_clock_mhz", is_gpu(g) ? cycles / (ticks * t->tick_s) / 1e6 : NAN);
+    return 1;
+}
+
 static int check_chain(gpumb *g, void *user)
 {
     const trial *t = (const trial *)user;
@@ -319,7 +355,7 @@ static int check_chain(gpumb *g, void *user)
     const size_t each = t->type == F64 ? 2 : 1;
     std::vector<unsigned> out((size_t)(t->warps * t->sums) * each);
     std::vector<double> right((size_t)t->sums), bound((size_t)t->sums);
-    if (gpumb_read(g, t->out, 0, out.data(), out.size() * sizeof out[0]))
+    if (gpumb_read(g, t->out, 0, out.data(), out.size() * sizeof out[0]) || !note_clock(g, t))
         return 0;
     for (uint64_t i = 0; i < t->sums; i++) {
         int row, column, first;
@@ -354,9 +390,10 @@ static int peak_of(gpumb *g, int type)
     return (int)(half_flop_per_clock(g) * units[type].of_f16);
 }
 
-static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t warps, unsigned turns)
+static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t blocks, unsigned turns)
 {
     const unit &u = units[type];
+    const uint64_t warps = by_wgmma ? blocks : blocks * MMA_BLOCK / 32; /* or groups of four */
     trial t{};
     t.type = type;
     t.by_wgmma = by_wgmma;
@@ -373,6 +410,9 @@ static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t warp
     }
     t.a = new_matrix(u, t.high, t.elements, data, 1);
     t.b = new_matrix(u, t.wide, t.elements, data, 2);
+    t.blocks = blocks;
+    t.tick_s = tick_seconds(g);
+    t.took = gpumb_alloc(g, 2 * blocks * sizeof(word));
     t.out = gpumb_alloc(g, t.warps * t.sums * (type == F64 ? 8 : 4));
     const double products = (double)(by_wgmma ? warps : warps * EACH);
     gpumb_set_peak_flop(g, rate_of(g, peak_of(g, type)));
@@ -431,9 +471,9 @@ static std::vector<unsigned> words_of_wgmma(const trial *t)
 
 template <int type> static void launch_chain(const trial *t, unsigned turns)
 {
-    GPUMB_LAUNCH_BARRIER(chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0,
-                         GPUMB_PTR(const unsigned, t->in),
-                         GPUMB_PTR(typename mma_sum<type>::value, t->out), turns);
+    GPUMB_LAUNCH_BARRIER(
+        chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0, GPUMB_PTR(const unsigned, t->in),
+        GPUMB_PTR(typename mma_sum<type>::value, t->out), GPUMB_PTR(word, t->took), turns);
 }
 
 static const char mma_bench[] = "tensor/mma", wgmma_bench[] = "tensor/wgmma";
@@ -445,7 +485,7 @@ static void measure_mma(gpumb *g, int type, int data)
         launch_chain<F64>, launch_chain<I8>,        launch_chain<E4M3>};
     const unsigned turns = is_gpu(g) ? 2000 : 3;
     const uint64_t blocks = is_gpu(g) ? 2 * (uint64_t)gpumb_get_device(g)->multiprocessors : 1;
-    trial t = new_trial(g, type, data, 0, blocks * MMA_BLOCK / 32, turns);
+    trial t = new_trial(g, type, data, 0, blocks, turns);
     const std::vector<unsigned> words = words_of_mma(&t);
     const char *trouble = lacks_tensor(g);
     t.in = gpumb_alloc(g, words.size() * 4);
@@ -460,18 +500,19 @@ static void measure_mma(gpumb *g, int type, int data)
         launch[type](&t, turns);
     gpumb_free(g, t.in);
     gpumb_free(g, t.out);
+    gpumb_free(g, t.took);
 }
 
 static void measure_wgmma(gpumb *g, int type, int data)
 {
-    const unsigned turns = 100;
-    const uint64_t blocks = 2 * (uint64_t)gpumb_get_device(g)->multiprocessors;
+    const unsigned turns = 400; /* half a millisecond, of which what is before and behind is 1 % */
+    const uint64_t blocks = (uint64_t)gpumb_get_device(g)->multiprocessors;
     const uint64_t grid[3] = {blocks, 1, 1}, block[3] = {WGMMA_BLOCK, 1, 1};
     const int there = architecture(g) == 90;
     gpumb_module *module = NULL;
     trial t{};
     const void *in = NULL, *function = NULL;
-    void *out = NULL;
+    void *out = NULL, *took = NULL;
     if (there) {
         const std::string text = wgmma_kernel(units[type]);
         t = new_trial(g, type, data, 1, blocks, turns);
@@ -482,17 +523,19 @@ static void measure_wgmma(gpumb *g, int type, int data)
         gpumb_write(g, t.in, 0, words.data(), words.size() * 4);
         in = gpumb_data(t.in);
         out = gpumb_data(t.out);
+        took = gpumb_data(t.took);
         gpumb_set_output(g, t.out);
         gpumb_set_verify(g, check_chain, &t);
     } else {
         gpumb_skip(g, "wgmma is an instruction of sm_90 alone");
     }
     unsigned passed = turns;
-    void *parameters[] = {&in, &out, &passed};
+    void *parameters[] = {&in, &out, &took, &passed};
     GPUMB_MEASURE(g, "wgmma")
         gpumb_launch(g, "wgmma", function, grid, block, 0, parameters);
     gpumb_free(g, t.in);
     gpumb_free(g, t.out);
+    gpumb_free(g, t.took);
 }
 
 /* ---- conclusions ----------------------------------------------------------------------------- */
@@ -500,18 +543,20 @@ static void measure_wgmma(gpumb *g, int type, int data)
 static void note_rates(gpumb *g, const char *bench, int data)
 {
     const rows all = noisy_too(having(rows_of(bench, NULL), "data", data));
+    const int sms = gpumb_get_device(g)->multiprocessors;
     sentence s = no_words();
-    for (int type = 0; type < TYPES; type++) {
-        const gpumb_result *r = first_row(g, having(all, "type", type));
-        const int sms = gpumb_get_device(g)->multiprocessors, peak = peak_of(g, type);
-        if (!r || !(r->gflops > 0) || !(r->sm_clock_hz > 0) || sms < 1)
+    for (size_t i = 0; i < gpumb_row_count(g); i++) {
+        const gpumb_result *r = row_in(g, all, i);
+        const double clock_hz = 1e6 * gpumb_row_value(g, i, "kernel_clock_mhz");
+        if (!r || !(r->gflops > 0) || !(clock_hz > 0) || sms < 1)
             continue;
-        const double rate = r->gflops * 1e9 / (r->sm_clock_hz * sms);
+        const int type = (int)gpumb_row_axis(g, i, "type"), peak = peak_of(g, type);
+        const double rate = r->gflops * 1e9 / (clock_hz * sms);
         say_next(&s, ", ");
         say(&s, "%s %.0f", types[type], rate);
         if (peak)
             say(&s, " (%.1f %%)", 100 * rate / peak);
-        say(&s, " at %.0f MHz", r->sm_clock_hz / 1e6);
+        say(&s, " at %.0f MHz", clock_hz / 1e6);
     }
     if (s.text[0])
         gpumb_note(g,

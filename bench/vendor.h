@@ -15,6 +15,7 @@
 /* kernel<<<...>>>(arguments...) on a stream, without what GPUMB_LAUNCH() checks. */
 #define LAUNCH_ON(stream, kernel, grid, block, ...)                                                \
     kernel<<<(unsigned)(grid), (unsigned)(block), 0, (RUNTIME(Stream_t))(stream)>>>(__VA_ARGS__)
+#define LAUNCH_BARRIER_ON LAUNCH_ON
 
 static inline void *new_stream(void)
 {
@@ -98,6 +99,8 @@ static inline void free_graph(void *graph)
 
 #define LAUNCH_ON(stream, kernel, grid, block, ...)                                                \
     ((void)(stream), GPUMB_LAUNCH(kernel, grid, block, 0, __VA_ARGS__))
+#define LAUNCH_BARRIER_ON(stream, kernel, grid, block, ...)                                        \
+    ((void)(stream), GPUMB_LAUNCH_BARRIER(kernel, grid, block, 0, __VA_ARGS__))
 
 static inline void *new_stream(void)
 {

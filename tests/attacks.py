@@ -2,7 +2,7 @@
 """attacks.py - what is written for the test, and what comes of it.
 
     attacks.py host [--runs 20] [--chance 100] [NAME...]    against 08_grader.cu and grade.py
-    attacks.py device [--cpu] [--runs 20] [NAME...]         against examples/judge
+    attacks.py device [--cpu] [--runs 20] [--jobs 16] [NAME...]   against examples/judge
     attacks.py compile [NAME...]                            device code by nvcc, nothing is run
 
 Each attack is a file in attacks/host or attacks/device whose first lines say what it tries, and
@@ -148,14 +148,25 @@ def without_strict(program):
     return done.returncode == 0
 
 
-def judged(attack, options):
+def gpus():
+    """Those that may be used, by name: judgements take turns on them."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+    said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout \
+        if shutil.which("nvidia-smi") else ""
+    return [str(i) for i in range(max(said.count("GPU "), 1))]
+
+
+def judged(attack, options, gpu):
     """Accepted means: right, and as fast as EXPECT asks for."""
     task = os.path.join(os.path.dirname(options.judge), "tasks", attack.says["task"] + ".cu")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "judged.json")
         done = subprocess.run([sys.executable, options.judge, "--json", path]
+                              + ["--samples", str(options.samples)] * bool(options.samples)
                               + ["--cpu"] * options.cpu + [task, attack.path], capture_output=True,
-                              text=True, check=False, stdin=subprocess.DEVNULL)
+                              text=True, check=False, stdin=subprocess.DEVNULL,
+                              env=dict(os.environ, CUDA_VISIBLE_DEVICES=gpu))
         if not os.path.exists(path):
             return Outcome(False, f"no JSON: exit code {done.returncode}: {done.stderr[-200:]}")
         with open(path, encoding="utf-8") as file:
@@ -256,18 +267,24 @@ def device(options):
     chosen = attacks("device", options)
     if not os.path.exists(options.judge):
         raise SystemExit(f"attacks: no {options.judge}")
-    wrong, results = 0, {}
-    for attack in chosen:
-        if options.cpu and "needs" in attack.says:
-            print(f"{attack.name:30} needs {attack.says['needs']}")
-            continue
-        runs = 1 if "once" in attack.says else options.runs
-        outcomes = [judged(attack, options) for _ in range(runs)]
-        why = verdict(attack, "judge", outcomes)
-        wrong += bool(why)
-        results[attack.name] = outcomes
-        show(attack, "judge", outcomes, "", why)
-        sys.stdout.flush()
+    wrong, results, there = 0, {}, gpus()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {}
+        for attack in chosen:
+            if options.cpu and "needs" in attack.says:
+                print(f"{attack.name:30} needs {attack.says['needs']}")
+                continue
+            runs = 1 if "once" in attack.says else \
+                options.chance if "chance" in attack.says else options.runs
+            running[attack] = [pool.submit(judged, attack, options, there[i % len(there)])
+                               for i in range(runs)]
+        for attack, futures in running.items():
+            outcomes = [f.result() for f in futures]
+            why = verdict(attack, "judge", outcomes)
+            wrong += bool(why)
+            results[attack.name] = outcomes
+            show(attack, "judge", outcomes, "", why)
+            sys.stdout.flush()
     summary("judge", chosen, results, wrong)
     return len(results), wrong, len(chosen) - len(results)
 
@@ -296,6 +313,8 @@ def main():
     parser.add_argument("--folder", default=FOLDER, help="of the attacks")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--chance", type=int, default=100, help="runs of those with a chance")
+    parser.add_argument("--jobs", type=int, default=1, help="judgements at a time")
+    parser.add_argument("--samples", type=int, default=0, help="of the judge, if not its own")
     parser.add_argument("--alone", type=int, default=0, help="runs without --strict")
     parser.add_argument("--judge", default=JUDGE, help="its program, if it is elsewhere")
     parser.add_argument("--cpu", action="store_true", help="the judge without a GPU")

@@ -36,6 +36,11 @@ static __device__ inline unsigned lab_first(lab_lanes lanes)
     return (unsigned)__popcll((lanes & (0 - lanes)) - 1);
 }
 
+static __device__ inline unsigned lab_sum(uint4 word)
+{
+    return word.x + word.y + word.z + word.w;
+}
+
 /* For gpumb_set_verify(): `out` has to hold what `expected` holds. */
 typedef struct lab_pair {
     gpumb_buffer *out, *expected;

@@ -3,6 +3,8 @@
 # of both, and the benchmarks that they end at. Some minutes. From the top of the clone:
 #     sh examples/labs/measure.sh [FOLDER]       # results/measured, if none is named
 #     cp -r results/measured/. .                 # stores the rows: files lie there as in the clone
+# Lab 22 needs two of them, which may be H100, since its rows are compared with each other alone:
+#     DEVICE=H100 LABS=22_two_devices sh examples/labs/measure.sh
 # Labs that have rows are left alone, unless LABS names them: LABS='05_coalescing 08_transpose'; so
 # are the benchmarks, which have: BENCHMARKS='matmul histogram transpose'.
 # The figures in solutions/*.md and bench/h200-products.md are then held against the new rows:
@@ -52,6 +54,22 @@ counters_of() # FOLDER/LAB
         "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum" \
         "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum" \
         "$(stall long_scoreboard),$(stall wait),$(stall math_pipe_throttle)" ;;
+    # What copies and who waits; of loads that have no registers, where their words go.
+    counters/20_*) echo "instructions,$issued,dram_read_bytes,achieved_occupancy" \
+        "smsp__inst_executed_op_ldgsts.sum,smsp__inst_executed_op_tma_ld.sum" \
+        "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum" \
+        "smsp__inst_executed_op_local_ld.sum,smsp__inst_executed_op_local_st.sum" \
+        "$(stall long_scoreboard),$(stall barrier),$(stall wait)" ;;
+    # What goes from block to block, to the busiest one, and to global memory.
+    counters/21_*) echo "instructions,$issued,achieved_occupancy,dram_read_bytes" \
+        "sm__cycles_active.avg.pct_of_peak_sustained_elapsed,${waves}_atom.sum" \
+        "l1tex__t_requests_pipe_lsu_mem_dshared_op_atom.sum" \
+        "l1tex__m_l1tex2xbar_write_bytes_mem_dshared.sum" \
+        "l1tex__m_xbar2l1tex_read_bytes_mem_dshared.sum" \
+        "l1tex__m_xbar2l1tex_read_bytes_mem_dshared.max,lts__t_sectors_op_red.sum" \
+        "$(stall long_scoreboard),$(stall lg_throttle)" ;;
+    # What goes over the first device's links, apart as well.
+    counters/link/22_*) echo "nvltx__bytes_data_user.sum,nvlrx__bytes_data_user.sum" ;;
     esac | tr ' ' ,
 }
 
@@ -64,6 +82,7 @@ named() # BENCHMARK, OPTION...
 missing() # LAB
 {
     name=$(basename "$1")
+    case $name in 22_*) [ "$devices" -gt 1 ] || return ;; esac
     for folder in . counters counters/link; do
         [ $folder = . ] || [ "$(counters_of "$folder/$name")" ] || continue
         case " ${LABS-} " in
@@ -78,6 +97,7 @@ count() # LAB, FOLDER
 {
     case $1 in
     *18_*) set -- "$1" "$2" --axis chunks=16 --axis steps=512 ;;
+    *22_*) set -- "$1" "$2" --axis times=4 ;;
     esac
     lab=$1 folder=$2
     shift 2
@@ -96,7 +116,8 @@ incomplete() # labs and solutions
     done
 }
 
-[ "${BUILD-}" ] || nvidia-smi -L | grep H200 || {
+devices=$(nvidia-smi -L 2>/dev/null | grep -c "${DEVICE:-H200}")
+[ "${BUILD-}" ] || [ "$devices" -gt 0 ] || {
     echo "measure.sh: no H200. Rows of another device: examples/labs/course.md, For the lecturer"
     exit 1
 }
