@@ -62,7 +62,7 @@ static uint64_t negative(const unit &u, uint64_t x)
     return u.exponent ? x ^ (uint64_t)1 << (u.bits - 1) : (uint64_t)(-(int)(signed char)x) & 0xff;
 }
 
-/* A matrix whose rows (of B: columns) have 32 bytes, or `elements` of fp64: [row][k]. */
+/* A matrix whose rows (of B: columns) have 32 bytes, or 8 elements of fp64: [row][k]. */
 typedef std::vector<uint64_t> matrix;
 
 static matrix new_matrix(const unit &u, int high, int elements, int data, uint64_t seed)
@@ -83,35 +83,35 @@ static double element(const unit &u, const matrix &m, int elements, int row, int
 /* Products by a warp that don't wait for each other; words of a lane: of A, B and -B. */
 enum { EACH = 8, WORDS = 8, MMA_BLOCK = 256 };
 
-template <int type> struct mma_sum {
-    typedef float value;
+/* What a lane holds: sums, and words of 32 / bits elements, or of one of fp64. */
+template <int type> struct lane_of {
+    typedef float sum;
+    typedef unsigned word;
 };
-template <> struct mma_sum<F64> {
-    typedef double value;
+template <> struct lane_of<F64> {
+    typedef double sum;
+    typedef uint64_t word;
 };
-template <> struct mma_sum<I8> {
-    typedef int value;
+template <> struct lane_of<I8> {
+    typedef int sum;
+    typedef unsigned word;
 };
 
-/* Of f64 8 x 8 x 4: one element of A and B, two sums a lane. Of the others 16 x 8 sums, of 32 bytes
- * each: as in tensor.h, with 32 / bits elements in a word. */
+/* 16 x 8 sums, each of 8 words: where these are, see tensor.h. */
 #if defined(GPUMB_BACKEND_CPU)
-template <int type, class Sum> static void multiply(Sum *c, const unsigned *a, const unsigned *b)
+template <int type, class Sum, class Word>
+static void multiply(Sum *c, const Word *a, const Word *b)
 {
     const unit &u = units[type];
-    const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t mask = ~(uint64_t)0 >> (64 - u.bits);
     for (unsigned quad = 0; quad < 4; quad++)
-        for (unsigned w = 0; w < (type == F64 ? 1u : 2u); w++)
-            for (unsigned r = 0; r < sums; r++) {
+        for (unsigned half = 0; half < 2; half++)
+            for (unsigned r = 0; r < 4; r++) {
                 const unsigned of_row = lane / 4 * 4 + quad;
                 const unsigned of_column = (lane % 4 * 2 + r % 2) * 4 + quad;
-                const unsigned at = type == F64 ? 0 : 2 * w + r / 2;
-                uint64_t x = of_lane(a[at], of_row), y = of_lane(b[w], of_column);
-                if (type == F64) {
-                    x |= (uint64_t)of_lane(a[1], of_row) << 32;
-                    y |= (uint64_t)of_lane(b[1], of_column) << 32;
-                }
-                const uint64_t mask = ~(uint64_t)0 >> (64 - u.bits);
+                const uint64_t x = of_lane(a[2 * half + r / 2], of_row);
+                const uint64_t y = of_lane(b[half], of_column);
                 for (int e = 0; e < (u.bits < 32 ? 32 / u.bits : 1); e++)
                     c[r] += (Sum)(value_of(u.bits, u.exponent, u.fraction, x >> e * u.bits & mask) *
                                   value_of(u.bits, u.exponent, u.fraction, y >> e * u.bits & mask));
@@ -127,8 +127,8 @@ template <int type, class Sum> static void multiply(Sum *c, const unsigned *a, c
                      : "+" letter(c[0]), "+" letter(c[1]), "+" letter(c[2]), "+" letter(c[3])      \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));          \
     }
-template <int type, class Sum>
-static __device__ inline void multiply(Sum *, const unsigned *, const unsigned *);
+template <int type, class Sum, class Word>
+static __device__ inline void multiply(Sum *, const Word *, const Word *);
 MULTIPLY(F16, "m16n8k16.row.col.f32.f16.f16.f32", float, "f")
 MULTIPLY(BF16_TYPE, "m16n8k16.row.col.f32.bf16.bf16.f32", float, "f")
 MULTIPLY(TF32, "m16n8k8.row.col.f32.tf32.tf32.f32", float, "f")
@@ -140,12 +140,27 @@ template <> __device__ inline void multiply<E4M3>(float *, const unsigned *, con
 {
 }
 #endif
-template <> __device__ inline void multiply<F64>(double *c, const unsigned *a, const unsigned *b)
+
+/* One instruction from sm_90 on; before, four of 8 x 8 sums of 4 products. */
+template <> __device__ inline void multiply<F64>(double *c, const uint64_t *a, const uint64_t *b)
 {
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+d"(c[0]), "+d"(c[1])
-                 : "d"(__hiloint2double((int)a[1], (int)a[0])),
-                   "d"(__hiloint2double((int)b[1], (int)b[0])));
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(__longlong_as_double((long long)a[0])), "d"(__longlong_as_double((long long)a[1])),
+          "d"(__longlong_as_double((long long)a[2])), "d"(__longlong_as_double((long long)a[3])),
+          "d"(__longlong_as_double((long long)b[0])), "d"(__longlong_as_double((long long)b[1])));
+#else
+    UNROLL
+    for (int i = 0; i < 4; i++)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, "
+                     "{%0, %1};"
+                     : "+d"(c[2 * (i % 2)]), "+d"(c[2 * (i % 2) + 1])
+                     : "d"(__longlong_as_double((long long)a[i])),
+                       "d"(__longlong_as_double((long long)b[i / 2])));
+#endif
 }
 #endif
 
@@ -158,14 +173,14 @@ static __host__ __device__ inline int first_sum(int lane, int j, int r)
  * the cycles of its multiprocessor and the ticks of the timer that this has taken: what the driver
  * says of the clock misses that wgmma slows it. */
 template <int type>
-static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *out, word *took,
-                             unsigned turns)
+static __global__ void chain(const typename lane_of<type>::word *in,
+                             typename lane_of<type>::sum *out, word *took, unsigned turns)
 {
 #if HAS_TENSOR
-    const unsigned lane = threadIdx.x % 32, sums = type == F64 ? 2 : 4;
+    const unsigned lane = threadIdx.x % 32;
     const unsigned warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    unsigned words[WORDS];
-    typename mma_sum<type>::value c[EACH][4];
+    typename lane_of<type>::word words[WORDS];
+    typename lane_of<type>::sum c[EACH][4];
     UNROLL
     for (unsigned i = 0; i < WORDS; i++)
         words[i] = in[i * 32 + lane];
@@ -173,7 +188,7 @@ static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *
     for (int j = 0; j < EACH; j++) {
         UNROLL
         for (int r = 0; r < 4; r++)
-            c[j][r] = (typename mma_sum<type>::value)first_sum((int)lane, j, r);
+            c[j][r] = (typename lane_of<type>::sum)first_sum((int)lane, j, r);
     }
     const word cycles = cycles_now(), ticks = ticks_now();
     for (unsigned turn = 0; turn < turns; turn++) {
@@ -192,8 +207,8 @@ static __global__ void chain(const unsigned *in, typename mma_sum<type>::value *
     for (unsigned j = 0; j < EACH; j++) {
         multiply<type>(c[j], words, words + 4);
         UNROLL
-        for (unsigned r = 0; r < sums; r++)
-            out[((warp * EACH + j) * sums + r) * 32 + lane] = c[j][r];
+        for (unsigned r = 0; r < 4; r++)
+            out[((warp * EACH + j) * 4 + r) * 32 + lane] = c[j][r];
     }
 #else
     (void)in, (void)out, (void)took, (void)turns;
@@ -307,8 +322,7 @@ static void place_of(const trial *t, uint64_t i, int *row, int *column, int *fir
         *first = 0;
         return;
     }
-    const int each = t->type == F64 ? 2 : 4;
-    const int lane = (int)(i % 32), r = (int)(i / 32) % each, j = (int)(i / 32) / each;
+    const int lane = (int)(i % 32), r = (int)(i / 32) % 4, j = (int)(i / 32) / 4;
     *row = lane / 4 + 8 * (r / 2);
     *column = lane % 4 * 2 + r % 2;
     *first = first_sum(lane, j, r);
@@ -397,11 +411,11 @@ static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t bloc
     trial t{};
     t.type = type;
     t.by_wgmma = by_wgmma;
-    t.high = by_wgmma ? HIGH : type == F64 ? 8 : 16;
+    t.high = by_wgmma ? HIGH : 16;
     t.wide = by_wgmma ? WIDE : 8;
-    t.elements = type == F64 ? 4 : 8 * ROW_BYTES / u.bits;
+    t.elements = type == F64 ? 8 : 8 * ROW_BYTES / u.bits;
     t.warps = warps;
-    t.sums = by_wgmma ? (uint64_t)SUMS * WGMMA_BLOCK : (type == F64 ? 2u : 4u) * EACH * 32u;
+    t.sums = by_wgmma ? (uint64_t)SUMS * WGMMA_BLOCK : (uint64_t)EACH * 4 * 32;
     t.added = by_wgmma ? turns * PAIRS + 1 : turns + 1;
     t.removed = by_wgmma ? turns * PAIRS : turns;
     if (by_wgmma && !u.exponent) { /* it has no way to take away */
@@ -420,7 +434,7 @@ static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t bloc
     return t;
 }
 
-/* Element k of a row, or of a column of B, into words that lie as `place` says. */
+/* An element, into words that are addressed by bytes. */
 static void pack(const unit &u, uint64_t x, unsigned *words, unsigned byte)
 {
     for (int i = 0; i < u.bits / 8; i++, byte++)
@@ -430,25 +444,17 @@ static void pack(const unit &u, uint64_t x, unsigned *words, unsigned byte)
 static std::vector<unsigned> words_of_mma(const trial *t)
 {
     const unit &u = units[t->type];
-    std::vector<unsigned> words(WORDS * 32);
+    const int bytes = t->type == F64 ? 8 : 4, each = 8 * bytes / u.bits; /* of a word */
+    std::vector<unsigned> words((size_t)(WORDS * 32 * bytes / 4));
     for (int lane = 0; lane < 32; lane++)
         for (int i = 0; i < WORDS; i++) {
             const int of_b = i >= 4, minus = i >= 6;
-            if (t->type == F64) { /* the two halves of one */
-                const matrix &m = of_b ? t->b : t->a;
-                const uint64_t x = m[(size_t)(lane / 4 * 4 + lane % 4)];
-                if (i < 2 || of_b)
-                    words[(size_t)(i * 32 + lane)] =
-                        (unsigned)((minus ? negative(u, x) : x) >> 32 * (i % 2));
-                continue;
-            }
             const int row = lane / 4 + (of_b ? 0 : 8 * (i % 2)), half = of_b ? i % 2 : i / 2;
-            const int each = 32 / u.bits;
             for (int e = 0; e < each; e++) {
                 const int k = (half * 4 + lane % 4) * each + e;
                 const uint64_t x = (of_b ? t->b : t->a)[(size_t)(row * t->elements + k)];
-                pack(u, minus ? negative(u, x) : x, &words[(size_t)(i * 32 + lane)],
-                     (unsigned)(e * u.bits / 8));
+                pack(u, minus ? negative(u, x) : x, words.data(),
+                     (unsigned)((i * 32 + lane) * bytes + e * u.bits / 8));
             }
         }
     return words;
@@ -471,9 +477,10 @@ static std::vector<unsigned> words_of_wgmma(const trial *t)
 
 template <int type> static void launch_chain(const trial *t, unsigned turns)
 {
-    GPUMB_LAUNCH_BARRIER(
-        chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0, GPUMB_PTR(const unsigned, t->in),
-        GPUMB_PTR(typename mma_sum<type>::value, t->out), GPUMB_PTR(word, t->took), turns);
+    GPUMB_LAUNCH_BARRIER(chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0,
+                         GPUMB_PTR(const typename lane_of<type>::word, t->in),
+                         GPUMB_PTR(typename lane_of<type>::sum, t->out), GPUMB_PTR(word, t->took),
+                         turns);
 }
 
 static const char mma_bench[] = "tensor/mma", wgmma_bench[] = "tensor/wgmma";
