@@ -332,7 +332,7 @@ build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 
 tests/test_pair_asan.sh: $(ASAN_PAIR)
 
-tests/test_labs.sh: $(addprefix $(B)/,matmul histogram atomics transfer reduction)
+tests/test_labs.sh: $(addprefix $(B)/,matmul histogram atomics transfer reduction peers)
 
 tests/test_sycl.sh: $(SYCL)
 

@@ -11,6 +11,7 @@
 /* What cublas_api.h has, for 64-bit Linux; its numbers have been the same from version 11 on. */
 enum { BLAS_AS_STORED = 0, BLAS_F32 = 0, BLAS_BF16 = 14, BLAS_SUMS_F32 = 68, BLAS_CHOOSE = -1 };
 enum { BLAS_NO_TF32 = 2 }; /* CUBLAS_PEDANTIC_MATH */
+enum { BLAS_RESULT_ON_HOST = 0, BLAS_RESULT_ON_DEVICE = 1 };
 
 typedef struct blas {
     void *handle;
@@ -21,6 +22,8 @@ typedef struct blas {
     int (*product)(void *handle, int of_a, int of_b, int m, int n, int k, const void *alpha,
                    const void *a, int type_a, int lda, const void *b, int type_b, int ldb,
                    const void *beta, void *c, int type_c, int ldc, int sums, int algorithm);
+    int (*set_pointer_mode)(void *handle, int mode); /* where results of one number go */
+    int (*absolute_sum)(void *handle, int n, const float *x, int stride, float *result);
 } blas;
 
 static inline void *blas_function(blas *l, void *library, const char *name)
@@ -49,6 +52,8 @@ static inline blas open_blas(void)
     *(void **)&l.set_stream = blas_function(&l, library, "cublasSetStream_v2");
     *(void **)&l.set_math = blas_function(&l, library, "cublasSetMathMode");
     *(void **)&l.product = blas_function(&l, library, "cublasGemmEx");
+    *(void **)&l.set_pointer_mode = blas_function(&l, library, "cublasSetPointerMode_v2");
+    *(void **)&l.absolute_sum = blas_function(&l, library, "cublasSasum_v2");
     const int error = l.why_not[0] ? 0 : l.create(&l.handle);
     if (error)
         snprintf(l.why_not, sizeof l.why_not, "cuBLAS can't start: error %d", error);

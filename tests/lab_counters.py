@@ -11,7 +11,8 @@ import quoted
 
 FOLDER = "examples/labs/h200/"
 PAGES = ("examples/labs/solutions/README.md", "examples/labs/solutions/second.md",
-         "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md")
+         "examples/labs/solutions/third.md", "examples/labs/solutions/fourth.md",
+         "examples/labs/solutions/fifth.md", "examples/labs/solutions/sixth.md")
 BELIEFS = "examples/labs/misconceptions.md"
 DRAM_READ, DRAM_WRITE = "dram_read_bytes", "dram_write_bytes"
 SECTORS = "load_sectors_per_request"
@@ -149,8 +150,42 @@ def mistake(name):
         benchmark("mistakes", kernel=name)["median_s"])
 
 
+def reads_gbps():
+    """What reading alone makes."""
+    return float(benchmark("reduction", bench="reduction/types", value_type="f32",
+                           operation="sum")["gbps"])
+
+
+def latency_ns():
+    """Of memory that has nothing else to do."""
+    return 1e9 * float(benchmark("latency", bench="latency/levels", level="memory")["median_s"])
+
+
+def sends_gbps():
+    """What the link between two devices gives one way."""
+    return float(benchmark("peers", bench="peers/size", kernel="engine pulls", access="peer",
+                           size=str(2**30))["gbps"])
+
+
+def uses_until(gain):
+    """How often words have to be used until two devices are so many times as fast as one, if half
+    of the words are sent first."""
+    one, link = 1 / reads_gbps(), 0.5 / sends_gbps()  # of as many words, in any unit
+    return gain * link / (one - gain * one / 2)
+
+
+def sent_gain(times):
+    return times / reads_gbps() / (0.5 / sends_gbps() + times / reads_gbps() / 2)
+
+
 def transfer_ms(path, size):
     return 1e3 * float(benchmark("transfer", path=path, size=str(size))["median_s"])
+
+
+def summed(kernel, launch, n=2**20):
+    """How many us a sum of n floats takes."""
+    return 1e6 * float(benchmark("reduction", bench="reduction/size", type="f32", kernel=kernel,
+                                 launch=launch, n=str(n))["median_s"])
 
 
 def us(name, row):
@@ -581,6 +616,35 @@ SAID = [
     ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
      "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
                     for each in ("min_s", "q1_s", "q3_s"))),
+    ("20", "Reading alone makes [4560] GB/s, and one load, where there is no other, takes [0.333] "
+     "us", reads_gbps(), latency_ns() / 1e3),
+    ("20", "that is [1.52] MB, or [11.2] KiB for each of [132] multiprocessors",
+     reads_gbps() * latency_ns() / 1e6, reads_gbps() * latency_ns() / 132 / 1024,
+     device("03_occupancy")["multiprocessors"]),
+    ("20", "at most [8] KiB on their way, [2048] loads of 4 bytes, and the copy reads [1321] GB/s: "
+     "if all are, each takes [0.82] us", 2048 * 4 / 1024, device("03_occupancy")["max_threads"],
+     gbps("03_occupancy", "256 0") / 2, 8192 * 132 / (gbps("03_occupancy", "256 0") / 2) / 1e3),
+    ("20", "a block of 256 with [154] takes [60] % of all registers", 154,
+     100 * 256 * 154 / 65536),
+    ("23", "add [99] times a ns; and the memory brings [1140] words a ns",
+     additions("device memory", "262144", "128"), reads_gbps() / 4),
+    ("23", "take [3.52] wavefronts, with 10000 bins", 3.52),
+    ("23", "A wavefront a clock would be [2376] additions a ns", 132 * 1.98 * 32 / 3.52),
+    ("23", "has [71], [50] and [35] % of the additions; in turn each has [50], [25] and [12.5]",
+     *(100 * (1 / n) ** 0.5 for n in (2, 4, 8)), *(100 / n for n in (2, 4, 8))),
+    ("23", "runs are [1.4], [2.0] and [2.8] times as long", *(n**0.5 for n in (2, 4, 8))),
+    ("24", "send [395.2] GB/s one way, where a memory is read at [4560]: [11.5] times",
+     sends_gbps(), reads_gbps(), reads_gbps() / sends_gbps()),
+    ("24", "if words are used [11.5] times, and 1.9 times as fast if they are used [219] times",
+     uses_until(1), uses_until(1.9)),
+    ("24", "The copy of 4 KiB above takes [4.5] us", 1e6 * float(
+        benchmark("peers", bench="peers/size", kernel="engine pushes", access="peer",
+                  size="4096")["median_s"])),
+    ("21", "2^20 floats take CUB [2.08] times as long in a stream, where calls follow each other, "
+     "but [1.16] times", summed("library", "stream") / summed("fastest", "stream"),
+     summed("library", "graph") / summed("fastest", "graph")),
+    ("21", "2^28 floats both do, within [1] %",
+     100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
@@ -641,6 +705,16 @@ BELIEVED = [
      *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
+    ("200000 bins are [781] KiB, and a block has [227]; but four blocks of a cluster have [195.3] "
+     "each",
+     4 * 200000 / 1024, device("03_occupancy")["l1_bytes"] / 1024 - 1, 4 * 200000 / 4 / 1024),
+    ("add [99] times a ns, where reading brings [1140] words",
+     additions("device memory", "262144", "128"), reads_gbps() / 4),
+    ("The link is [11.5] times as slow as the memory", reads_gbps() / sends_gbps()),
+    ("makes two devices [0.16] times as fast as one, by the model with the rates of an H200; used "
+     "64 times, [1.69] times as fast", sent_gain(1), sent_gain(64)),
+    ("take CUB [7.08] us from call to call in a stream, and [2.91] in a graph",
+     summed("library", "stream"), summed("library", "graph")),
     ("and 8 blocks take [37] times as long",
      us("solutions/17_registers", "64 8") / us("17_registers", "64 8")),
 ]

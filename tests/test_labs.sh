@@ -39,6 +39,10 @@ benchmark()
     cat "$tmp/check" >>"$tmp/all"
 }
 
+tracer=
+if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
+    tracer=yes
+fi
 labs=0
 for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
@@ -48,11 +52,26 @@ for source in examples/labs/*.cu; do
         "$source")" -eq 2
     check "$lab: has its answer" not grep -qE '^/\* See: |^ \* See: ' "$source"
     check "$lab: does not compile" compile "$source" "$tmp/lab"
+    # Lab 21 wants libraries that are not for the CPU, lab 23 clusters; lab 22 has bugs. The CPU can
+    # pretend to have a second device.
+    skipped=0 changed_skipped=0 bugs=0
+    unset PRETENDED_DEVICES
+    case $lab in
+    21*) skipped=6 changed_skipped=7 ;; # what cuBLAS leaves on the device has one row more
+    22*) bugs=1 ;;
+    23*) skipped=12 changed_skipped=24 ;;
+    24*) export PRETENDED_DEVICES=2 ;;
+    esac
     "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 --csv "$tmp/$lab.csv" >"$tmp/out" 2>&1 \
         </dev/null
-    check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq 0
+    check "$lab: exit code $?: $(tail -n 3 "$tmp/out")" test $? -eq $bugs
     check "$lab: not verified" not grep -q 'unverified' "$tmp/out"
-    check "$lab: no row" grep -qE '^[0-9]+ rows: [0-9]+ ok, 0 skipped, 0 failed$' "$tmp/out"
+    check "$lab: no row" grep -qE "^[0-9]+ rows?: [0-9]+ ok, $skipped skipped, $bugs failed\$" \
+        "$tmp/out"
+    case $lab in
+    23*) check "$lab: skips in silence" test "$(grep -c 'skipped: .* has no clusters' \
+        "$tmp/out")" -eq $skipped ;;
+    esac
 
     # What was changed: its result is right, but for the two rows of lab 1 that are to fail.
     changed=examples/labs/solutions/$lab.cu
@@ -62,14 +81,17 @@ for source in examples/labs/*.cu; do
     wrong=0
     [ "$lab" != 01_first_launch ] || wrong=2
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
-        "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $wrong failed\$" "$tmp/out"
+        "^[0-9]+ rows?: [1-9][0-9]* ok, $changed_skipped skipped, $wrong failed\$" "$tmp/out"
 
     # The stored rows of both, and of their counters: each is shown, and is of this very program.
+    # Two devices of a host may be H100.
+    device=H200
+    case $lab in 24*) device='H[12]00' ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
-        program=$tmp/lab broken=0
+        program=$tmp/lab broken=$bugs
         case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
         rm -f "$tmp/csv"
         "$program" --replay "examples/labs/h200/$rows.json" --csv "$tmp/csv" >"$tmp/out" \
@@ -80,9 +102,9 @@ for source in examples/labs/*.cu; do
         counters/*) sed -i -e '/left out$/d' -e '/left out: .* they take --axis /d' "$tmp/err" ;;
         esac
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
-        check "$rows: replay: no H200" grep -q '^gpumb .* on NVIDIA H200 (cuda' "$tmp/out"
+        check "$rows: replay: no H200" grep -q "^gpumb .* on NVIDIA $device (cuda" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
-            "^[0-9]+ rows: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
+            "^[0-9]+ rows?: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
             $(($(wc -l <"$tmp/csv") - 1))
         check "$rows: of another program: $(grep 'Source' "$tmp/out")" grep -qE \
@@ -95,7 +117,7 @@ for source in examples/labs/*.cu; do
     done
     # Labs 3 and 6 quote a program that looks into both.
     case $lab in 03* | 06*) cat "$tmp/blocks" >>"$tmp/all" ;; esac
-    # Labs 15, 16, 18 and 19 quote the benchmarks that they lead to, too.
+    # The last ones quote the benchmarks that they lead to, too; lab 22 the tracer.
     case $lab in
     15*)
         for rows in bench/results/h200-matmul.csv bench/results/h200-matmul-counters.csv; do
@@ -107,7 +129,17 @@ for source in examples/labs/*.cu; do
         benchmark histogram bench/results/h200-histogram.csv --full
         ;;
     18*) benchmark transfer bench/results/h200-transfer.csv ;;
-    19*) benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types ;;
+    19* | 20*)
+        benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types
+        ;;
+    21*)
+        benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/size \
+            --axis n=4096,1048576,268435456
+        ;;
+    22*) [ ! "$tracer" ] || make -s trace FILE="examples/labs/$lab.cu" CXX=g++ BACKEND=cpu \
+        >>"$tmp/all" 2>&1 ;;
+    23*) benchmark atomics bench/results/h200-atomics.csv ;;
+    24*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
     # What the solutions quote of the replays is what these show.
     sed -s -n "/^## $lab/,/^## /s/^    //p" examples/labs/solutions/*.md >"$tmp/quotes"
@@ -123,15 +155,29 @@ for source in examples/labs/*.cu; do
         check "$rows: the solutions and the stored rows differ on whether there are any" test \
             "$(grep -cF "**The $program has no rows yet.**" "$tmp/part")" -eq $none
     done
+    [ "$tracer" ] || [ "$lab" != 22_tools ] || : >"$tmp/quotes"
     while read -r quote; do
         check "$lab: replay does not say '$quote'" grep -qF -e "$quote" "$tmp/all"
     done <"$tmp/quotes"
 done
-check "nineteen labs" test "$labs" -eq 19
+unset PRETENDED_DEVICES
+check "lab 24 does not compile" compile examples/labs/24_two_devices.cu "$tmp/lab"
+"$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+check "lab 24 on one device: $(tail -n 1 "$tmp/out")" grep -qE \
+    '^36 rows: 8 ok, 28 skipped, 0 failed$' "$tmp/out"
+check "lab 24 on one device skips in silence" test "$(grep -c \
+    "skipped: needs two devices that reach each other's memory, and there is one" "$tmp/out")" \
+    -eq 28
+check "README.md: no row for each of $labs labs" test "$(grep -cE '^\| [0-9]{2} ' \
+    examples/labs/README.md)" -eq "$labs"
+without=$(for source in examples/labs/*.cu; do
+    lab=$(basename "$source" .cu)
+    [ -s "examples/labs/h200/$lab.json" ] || echo "${lab%%_*}"
+done | paste -sd , | sed 's/,/, /g')
 for page in README course; do
-    check "$page.md: lab 19 has rows, or has none" test "$(grep -c 'Lab 19 has no rows yet' \
-        examples/labs/$page.md)" -ne "$([ -f examples/labs/h200/19_number_formats.json ] &&
-            echo 1 || echo 0)"
+    check "$page.md: labs without rows are ${without:-none}" test "$(tr '\n' ' ' \
+        <"examples/labs/$page.md" | sed -n 's/.*Labs without rows yet: \([0-9, ]*[0-9]\).*/\1/p' |
+        tr -s ' ')" = "$without"
 done
 
 # Lab 18's model: what is known of it, and the page's table.
@@ -177,6 +223,62 @@ check "labs 18 and 19: $(wc -l <"$tmp/lines") lines" test "$(wc -l <"$tmp/lines"
 while read -r line; do
     check "solutions/fourth.md: no $line" grep -qF "$line" examples/labs/solutions/fourth.md
 done <"$tmp/lines"
+
+# Lab 23: KiB of a block, and blocks of 1024 threads on a multiprocessor that has 228 KiB, of which
+# each takes one more.
+awk 'BEGIN {
+    split("10000 50000 200000 400000", bins); split("1 2 4 8", cluster)
+    for (b = 1; b <= 4; b++) {
+        line = "| " bins[b] " |"
+        for (c = 1; c <= 4; c++) {
+            kib = 4 * int((bins[b] + cluster[c] - 1) / cluster[c]) / 1024
+            fit = int(228 / (kib + 1))
+            line = line (fit ? sprintf(" %.1f, %d |", kib, fit < 2 ? fit : 2) : " – |")
+        }
+        print line
+    }
+}' >"$tmp/rooms"
+
+# Lab 24: its model, by the rates of stored rows: of reading, and of the link.
+column() # CSV, COLUMN, 'COLUMN=VALUE;...': of the first such row
+{
+    awk -F , -v column="$2" -v wanted="$3" 'NR == 1 {
+            for (i = 1; i <= NF; i++) at[$i] = i
+            n = split(wanted, each, ";"); next }
+        { for (i = 1; i <= n; i++) { split(each[i], is, "="); if ($at[is[1]] != is[2]) next }
+          print $at[column]; exit }' "$1"
+}
+reads=$(column bench/results/h200-reduction.csv gbps \
+    'bench=reduction/types;value_type=f32;operation=sum')
+sends=$(column bench/results/h200-peers.csv gbps \
+    'bench=peers/size;kernel=engine pulls;access=peer;size=1073741824')
+cat >"$tmp/gains.cu" <<'EOF'
+#include "labs/two.h"
+
+int main(int, char **argv)
+{
+    const double gib = 1 << 30;
+    const double read_s = 1e-9 * gib / atof(argv[1]), send_s = 1e-9 * gib / atof(argv[2]);
+    for (int times = 1; times <= 64; times *= 4) {
+        const double one_s = times * read_s, best = one_s / (2 * one_s + send_s);
+        const double is[] = {lab_gain(LAB_SENT, one_s, times, 0.5, send_s / 2),
+                             lab_gain(LAB_REACHED, one_s, times, 0.5, send_s / 2),
+                             lab_gain(LAB_SENT, one_s, times, best, send_s * best)};
+        printf("| %d | %.2f | %.2f | %.0f %%, %.2f |\n", times, is[0], is[1], 100 * best, is[2]);
+        for (double part = 0.01; part < 1; part += 0.01)
+            if (lab_gain(LAB_SENT, one_s, times, part, send_s * part) > is[2])
+                return printf("%.2f is better\n", part);
+    }
+    return lab_gain(LAB_SPLIT, 1, 1, 0.5, 1) < 2;
+}
+EOF
+check "lab 24's model does not compile" compile "$tmp/gains.cu" "$tmp/gains" -Iexamples
+check "lab 24's model is wrong: $("$tmp/gains" "$reads" "$sends")" "$tmp/gains" "$reads" "$sends"
+"$tmp/gains" "$reads" "$sends" >>"$tmp/rooms"
+check "labs 23 and 24: $(wc -l <"$tmp/rooms") lines" test "$(wc -l <"$tmp/rooms")" -eq 8
+while read -r line; do
+    check "solutions/fifth.md: no $line" grep -qF "$line" examples/labs/solutions/fifth.md
+done <"$tmp/rooms"
 
 # The last one: as it is, and the solution.
 own=examples/labs/14_own_kernel.cu
@@ -236,7 +338,7 @@ check "misconceptions.md: bf16 loses $(lost bf16)" grep -qF \
     "Of 2048 random values, added in bf16, $(lost bf16) are lost" "$tmp/believed"
 check "misconceptions.md: bf16 in fp32 loses $(lost 'bf16 in fp32')" grep -qF \
     "Added in fp32 they are $(lost 'bf16 in fp32') off" "$tmp/believed"
-if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
+if [ "$tracer" ]; then
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
     traces 06_misalignment '32.00     4.00   4.00   2.00 100.0 %  out[i] = in[i];'
@@ -261,10 +363,61 @@ if command -v g++ >/dev/null && command -v addr2line >/dev/null; then
     check "misconceptions.md: additions" grep -qF \
         '128 warps add 3836 times with one lane in place of 128 times with all' "$tmp/believed"
     traces solutions/16_warps "$all(&bins[byte], 1u);"
+    traces 23_clusters '31.96    31.64   4.00  30.38  12.6 %  atomicAdd(out + bin, 1u);'
+    traces 23_clusters '31.96     3.52   1.00                 atomicAdd(own + bin, 1u);'
     traces solutions/16_warps \
         '128   1.00     1.00   1.00                 atomicAdd(&bins[byte], (unsigned)__popcll(all'
 else
     skip "no g++ or addr2line to trace with"
+fi
+
+# Lab 22's bugs, each alone and not: who finds it on the CPU, and who says nothing.
+bugs() # NAME, EXPRESSION: the solution with some of them, as NAME.cu
+{
+    sed -e 's,"../lab.h","examples/labs/lab.h",' -e "$2" examples/labs/solutions/22_tools.cu \
+        >"$tmp/$1.cu"
+    check "lab 22: $1 is no bug" not cmp -s "$tmp/$1.cu" examples/labs/solutions/22_tools.cu
+}
+loads='s/= i < n/= t < n/' waits='/^        __syncthreads/d' told='s/out, blocks);/out, BLOCK);/'
+bugs loads "$loads"
+bugs waits "$waits"
+bugs told "$told"
+bugs others "$waits; $told"
+for bug in loads waits; do
+    check "lab 22, $bug: does not compile" compile "$tmp/$bug.cu" "$tmp/lab" -I.
+    "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6 >"$tmp/out" 2>&1 </dev/null
+    check "lab 22, $bug: right" grep -q '^1 row: 0 ok, 0 skipped, 1 failed$' "$tmp/out"
+done
+sanitized() # NAME, SANITIZER, WANTED: what it says, or that it says nothing
+{
+    # shellcheck disable=SC2086 # several options
+    check "lab 22, $1: -fsanitize=$2 does not compile" clang++ -I. -std=c++17 -g1 -O0 -pthread \
+        -fsanitize=$2 -DGPUMB_IMPLEMENTATION -x c++ "$tmp/$1.cu" -o "$tmp/lab"
+    "$tmp/lab" --profile >"$tmp/out" 2>&1 </dev/null
+    if [ "$3" ]; then
+        check "lab 22, $1: ${2%% *} says no '$3'" grep -qE "$3" "$tmp/out"
+    else
+        check "lab 22, $1: ${2%% *} says $(grep SUMMARY "$tmp/out")" not grep -q SUMMARY "$tmp/out"
+    fi
+}
+if echo 'int main() {}' >"$tmp/empty.cpp" &&
+    clang++ -fsanitize=memory "$tmp/empty.cpp" -o "$tmp/empty" 2>/dev/null &&
+    clang++ -fsanitize=address "$tmp/empty.cpp" -o "$tmp/empty" 2>/dev/null; then
+    origins='memory -fsanitize-memory-track-origins'
+    sanitized loads address 'heap-buffer-overflow .*loads.cu:11:.* in add'
+    check "lab 22: not thread 80" grep -qF 'block (39,0,0), thread (80,0,0): see' "$tmp/out"
+    sanitized others address ''
+    sanitized told "$origins" ' in add\(.*told.cu:11:'
+    check "lab 22, told: not in the check" grep -qE \
+        'SUMMARY: MemorySanitizer: use-of-uninitialized-value .* in lab_check' "$tmp/out"
+    sanitized waits "$origins" ''
+else
+    skip "lab 22: no clang++ with its sanitizers"
+fi
+if [ "$tracer" ]; then
+    make -s trace FILE="$tmp/told.cu" CXX=g++ BACKEND=cpu >"$tmp/out" 2>&1
+    check "lab 22, told: the tracer follows nothing" grep -qF 'add <<<(40,1,1)' "$tmp/out"
+    check "lab 22, told: the tracer says more" not grep -qE 'race:|out of bounds' "$tmp/out"
 fi
 
 # Lab 13: the compiler leaves old_copy()'s second load behind the first store, which may be to it.
@@ -304,6 +457,14 @@ compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled
         /Function properties/ { match($0, /ILi[0-9]+/); n = substr($0, RSTART + 3, RLENGTH - 3) }
         /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print n, $5, spilled }' | sort
 }
+holds() # SOURCE: of lab 20's kernels: way, KiB, registers, bytes spilled to, from; its frame
+{
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c "$1" -o "$tmp/20.o" 2>&1 | awk '
+        /Function properties/ { match($0, /readILi[0-9]+ELi[0-9]+/)
+            name = substr($0, RSTART + 7, RLENGTH - 7); sub("ELi", " ", name) }
+        /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print name, $5, spilled }' |
+        sort -n -k 2 -k 1
+}
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
         -o "$tmp/13.ptx"
@@ -313,6 +474,17 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
     check "lab 15 loads: $(loads)" test "$(loads)" = '1 2 2 1 4 0.5 8 0.25 '
+    # Lab 21: CUB is there, and has one barrier for a block's sum where the tree has eight.
+    check "lab 21 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/21_libraries.cu \
+        -o "$tmp/21.ptx"
+    barriers=$(awk '/\.entry/ {
+            match($0, /3addILi[0-9]/)
+            way = substr($0, RSTART + 7, RLENGTH - 7) }
+        way != "" && /bar\.sync|barrier\.sync/ { n[way]++ }
+        way != "" && /shfl/ { s[way]++ }
+        END { print n[0], n[1], s[0] + 0, s[1] }' "$tmp/21.ptx")
+    check "lab 21: barriers and shuffles are $barriers" test "$barriers" = '8 1 0 5'
+    check "lab 21 has no CUB" grep -q 'entry .*DeviceReduceKernel' "$tmp/21.ptx"
     # Lab 19: what it does with a value; and its formats round as CUDA's do, on the host, too.
     check "lab 19 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/19_number_formats.cu -o "$tmp/19.ptx"
@@ -373,11 +545,29 @@ END
         registers=$(compiled "$tmp/17.cu" -Iexamples | sed -n 's/^64 \([0-9]*\) .*/\1/p')
         check "lab 17 with another index: $registers" \
             grep -qF "compiler takes $registers." examples/labs/solutions/third.md
-        # Its instructions, and lab 16's, are named where there is what shows them.
+        holds examples/labs/20_async_copies.cu >"$tmp/of256"
+        holds examples/labs/solutions/20_async_copies.cu >"$tmp/of64"
+        for kib in 4 8 16 32 64 128; do
+            cells=$(awk -v kib=$kib '$2 == kib { printf " %s |", $3 }' "$tmp/of256" "$tmp/of64")
+            check "lab 20: no row | $kib |$cells" grep -qxF "| $kib |$cells" \
+                examples/labs/solutions/fifth.md
+        done
+        check "lab 20 spills: $(cat "$tmp/of256")" test -z "$(grep -v ' 0 0 0$' "$tmp/of256")"
+        check "lab 20, of 64 threads, spills: $(cat "$tmp/of64")" test "$(grep -v ' 0 0 0$' \
+            "$tmp/of64" | tr '\n' ,)" = '0 64 255 616 584 56,0 128 34 0 0 2048,'
+        for said in '616 bytes are spilled, and 584 come back' 'all 2048 bytes of a thread'; do
+            check "fifth.md: $said" sh -c \
+                "tr '\n' ' ' <examples/labs/solutions/fifth.md | grep -qF '$said'"
+        done
+        few=$(awk '$2 == 64 && $1 { printf "%s%s", sep, $3; sep = ", in bulk " }' "$tmp/of64")
+        few="as copies into shared memory they take $few."
+        check "misconceptions.md: lab 20's registers" grep -qF \
+            "takes all 255 of a thread and spills 616 bytes; $few" "$tmp/believed"
+        # Its instructions, and those of labs 16 and 23, are named where there is what shows them.
         if disassemble=$(command -v nvdisasm || command -v /usr/local/cuda/bin/nvdisasm); then
-            for lab in 16_warps 17_registers; do
+            for lab in 16_warps 17_registers solutions/20_async_copies 23_clusters; do
                 "$nvcc" -std=c++17 -O3 -arch=sm_90 -cubin -o "$tmp/cubin" "examples/labs/$lab.cu"
-                "$disassemble" -c "$tmp/cubin" >"$tmp/${lab%%_*}.sass"
+                "$disassemble" -c "$tmp/cubin" >"$tmp/$(basename "$lab" | cut -c 1-2).sass"
             done
             for of in 16,ATOMS.POPC.INC.32 '17,FFMA R6, R6, R4, R3' \
                 '17,FFMA R8, R8, R4.reuse, R3.reuse'; do
@@ -385,14 +575,20 @@ END
                 check "third.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
                     examples/labs/solutions/third.md
             done
+            for of in 20,LDGSTS.E.BYPASS.128 '20,DEPBAR.LE SB0, 0x3f' 20,UBLKCP \
+                23,ATOMS.POPC.INC.32 23,ATOM.E.ADD.STRONG.GPU; do
+                check "no ${of#*,}" grep -qF " ${of#*,}" "$tmp/${of%%,*}.sass"
+                check "fifth.md: no ${of#*,}" grep -qF "\`${of#*,}\`" \
+                    examples/labs/solutions/fifth.md
+            done
         else
-            skip "no nvdisasm to look at the instructions of labs 16 and 17 with"
+            skip "no nvdisasm to look at the instructions of labs 16, 17, 20 and 23 with"
         fi
     else
-        skip "not nvcc 13.0, whose registers lab 17 tells"
+        skip "not nvcc 13.0, whose registers labs 17 and 20 tell"
     fi
 else
-    skip "no nvcc for what labs 13, 15, 17 and 19 compile to"
+    skip "no nvcc for what labs 13, 15, 17, 19, 20 and 23 compile to"
 fi
 
 # The rows and counters of the H200 are what the solutions say of them.
@@ -472,7 +668,8 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
-for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats; do
+for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
+    20_async_copies 21_libraries 23_clusters link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
@@ -493,11 +690,42 @@ check "measure.sh measures what no page has" test -z "$(
     done)"
 
 # The term and the misconceptions leave no lab out.
-n=0
-while [ $((n += 1)) -le "$labs" ]; do
+for source in examples/labs/*.cu; do
+    n=$(basename "$source" | sed 's/^0*\([0-9]*\)_.*/\1/')
     check "misconceptions.md: no lab $n" grep -qE "[Ll]ab $n\\b" "$tmp/believed"
     check "course.md: no week has lab $n" sh -c \
         "sed -n '/^## A term/,/^## How/p' examples/labs/course.md | cut -d '|' -f 4 | grep -w $n"
+done
+
+# What tools.sh keeps of tools differs from run to run in nothing.
+mkdir "$tmp/tools"
+# shellcheck disable=SC2016 # what the stub is to expand
+printf '#!/bin/sh\n%s\n' 'case $1 in profile) exit 0 ;; esac
+echo "==PROF== Connected to process $$ ($PWD/lab)
+==$$== a line
+=========     at add()+0x90 in $PWD/examples/labs/22_tools.cu:21
+=========     Access at 0x7f${$}00000a00 is out of bounds
+[$$] 08_transpose@127.0.0.1
+Processing [/tmp/x.sqlite] with [/opt/x.py]...
+kept"' >"$tmp/tools/ncu"
+chmod +x "$tmp/tools/ncu"
+cp "$tmp/tools/ncu" "$tmp/tools/nsys"
+cp "$tmp/tools/ncu" "$tmp/tools/compute-sanitizer"
+check "tools.sh" env PATH="$tmp/tools:$PATH" BUILD="$tmp/stubs" sh examples/labs/tools.sh \
+    "$tmp/measured"
+tools=$tmp/measured/examples/labs/h200/tools
+for name in memcheck racecheck initcheck ncu nsys; do
+    cp "$tools/$name.txt" "$tmp/$name.txt"
+    check "tools.sh: $name" grep -qx 'kept' "$tools/$name.txt"
+    check "tools.sh: $name: no line of the lab" grep -qF 'in examples/labs/22_tools.cu:21' \
+        "$tools/$name.txt"
+    check "tools.sh: $name: an address, a path or a process" not grep -E \
+        "0x7f|$tmp|$PWD|127\.0|==[0-9]|/opt|process [0-9]" "$tools/$name.txt"
+done
+check "tools.sh, again" env PATH="$tmp/tools:$PATH" BUILD="$tmp/stubs" sh examples/labs/tools.sh \
+    "$tmp/measured"
+for name in memcheck racecheck initcheck ncu nsys; do
+    check "tools.sh: $name differs" cmp "$tmp/$name.txt" "$tools/$name.txt"
 done
 
 # The commands of the hand-outs are those of the Makefile.

@@ -1,9 +1,9 @@
 /* Lab 20: copies that a thread starts and does not wait for: bytes on their way without registers.
  * Question: each multiprocessor adds up its part of 1 GiB, by one block of 256 threads, in tiles of
- * 4 KiB; `kib` of them are always on their way. A load from memory that has nothing else to do takes
- * 0.33 us. How many KiB does the peak want? What do half as many reach? Do `loads` get there, which
- * have a register for each 4 bytes that are to come? What do the others save: `copies`, where each
- * thread copies 16 bytes to shared memory, and `bulk`, where one copies the tile for all?
+ * 4 KiB; `kib` of them are always on their way. A load from memory that has nothing else to do
+ * takes 0.33 us. How many KiB does the peak want? What do half as many reach? Do `loads` get there,
+ * which have a register for each 4 bytes that are to come? What do the others save: `copies`, where
+ * each thread copies 16 bytes to shared memory, and `bulk`, where one copies the tile for all?
  * Change: let THREADS be 64. Which way is the first to have no room, and where do its words go? */
 #include "async.h"
 

@@ -1,6 +1,6 @@
-/* async.h - for labs 20 and 21: copies that a thread starts and does not wait for, and blocks that
- * use each other's shared memory, in PTX (its manual has each instruction by its name). On the CPU a
- * copy is made at once, and a cluster is one block. What a GPU lacks is skipped; code that was
+/* async.h - for labs 20 and 23: copies that a thread starts and does not wait for, and blocks that
+ * use each other's shared memory, in PTX (its manual has each instruction by its name). On the CPU
+ * copies are made at once, and a cluster is one block. What a GPU lacks is skipped; code that was
  * compiled for an older one copies nothing, so that its check fails. */
 #ifndef LAB_ASYNC_H
 #define LAB_ASYNC_H

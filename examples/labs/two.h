@@ -1,4 +1,4 @@
-/* two.h - for lab 22: a second device of the host, beside the context's own; how sums and copies
+/* two.h - for lab 24: a second device of the host, beside the context's own; how sums and copies
  * are checked that both have made; a model of what the second one brings. */
 #ifndef LAB_TWO_H
 #define LAB_TWO_H
@@ -71,8 +71,8 @@ static inline void lab_end_there(gpumb *g, const lab_two *two)
     use_device(two->here);
 }
 
-/* Before a region, or behind its check: the second device's memory is poison, but for what it has of
- * `from`. */
+/* Before a region, or behind its check: the second device's memory is poison, but for what it has
+ * of `from`. */
 static inline void lab_lay(const lab_two *two, const void *from, uint64_t bytes)
 {
     if (!two || two->there < 0)
@@ -113,8 +113,8 @@ static inline int lab_check_total(gpumb *g, void *user)
     return found == wanted;
 }
 
-/* Describes the next region, which event pairs are to time, and poisons what it writes on the second
- * device, but for what is there from the start. */
+/* Describes the next region, which event pairs are to time, and poisons what it writes on the
+ * second device, but for what is there from the start. */
 static inline void lab_expect_total(gpumb *g, lab_total *t)
 {
     lab_needs_two(g, t->two);
@@ -167,8 +167,8 @@ static inline void lab_expect_arrived(gpumb *g, lab_arrived *a)
         gpumb_set_timing(g, GPUMB_TIMING_EVENT);
 }
 
-/* Lab 22's model: how many times as fast two devices are as one, which takes `one_s` for all uses of
- * the words; `part` of them are the second one's, and take `link_s` from device to device. */
+/* Lab 24's model: how many times as fast two devices are as one, which takes `one_s` for all uses
+ * of the words; `part` of them are the second one's, and take `link_s` from device to device. */
 enum { LAB_ONE, LAB_SPLIT, LAB_SENT, LAB_REACHED };
 
 static inline double lab_gain(int64_t way, double one_s, double times, double part, double link_s)

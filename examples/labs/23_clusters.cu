@@ -1,12 +1,13 @@
-/* Lab 21: clusters: blocks that use each other's shared memory.
+/* Lab 23: clusters: blocks that use each other's shared memory.
  * Question: random words are counted in `bins` of 4 bytes. A block has room for 227 KiB of shared
- * memory: for which `bins` is that enough? For the others, blocks of a `cluster` share one set: each
- * has every so manieth bin, and adds to those of the others from afar. (0: all add in global memory,
- * 1: each block has its own.) How many blocks of 1024 threads fit on a multiprocessor in each case?
- * Where does a cluster win, where it makes room for bins, or for threads, or for neither? How many
- * of 132 multiprocessors have work, if clusters of 4 or 8 have to lie within a group of 16 or 18?
- * Change: square the words first (high half): half of them are in a quarter of the bins. Let a block
- * have neighbouring bins, in place of every so manieth. What does the busiest one of 8 have to do? */
+ * memory: for which `bins` is that enough? For the others, the blocks of a `cluster` share one set:
+ * they have bins in turn, and each adds to those of the others from afar. (0: all add in global
+ * memory, 1: each block has a set.) How many blocks of 1024 threads fit on a multiprocessor in each
+ * case? Where does a cluster win: where it makes room for bins, for threads, or for neither?
+ * Clusters lie in groups of multiprocessors, at most 18: how many of 132 can have work?
+ * Change: square the words first (high half): half of them are in a quarter of the bins then.
+ * Let a block have neighbouring bins, in place of bins in turn. What does the busiest of 8 have
+ * to do? */
 #include "async.h"
 
 #define CLUSTERS 0, 1, 2, 4, 8

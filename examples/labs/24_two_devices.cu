@@ -1,11 +1,11 @@
-/* Lab 22: two devices of a host: what the second one brings, and what its data cost.
- * Question: words are added up `times` times, by `one` device; or by two, half of them each: `split`
- * if each has its half already, `sent` if it is sent first, `reached` if the second one reads it in
- * the first one's memory each time. A memory gives 4.4 TB/s; what does the link, one way and both
- * (`copy`)? How often must words be used for `sent` to be as fast as one device, to be 1.9 times as
- * fast? Can `reached` ever be? From how many words on are two faster, if nothing has to be sent?
- * Change: let PART, what the second one has, be 5, 10, 20, 30 and 40 per cent, too. Foretell for how
- * many times each is the best: both are to be ready at the same time. */
+/* Lab 24: two devices of a host: what the second one brings, and what its data cost.
+ * Question: words are added up `times` times, by `one` device; or by two, half of them each:
+ * `split` if each has its half already, `sent` if it is sent first, `reached` if the second one
+ * reads it in the first one's memory each time. A memory gives 4.4 TB/s; what the link (`copy`)?
+ * How often must words be used for `sent` to be as fast as one device, to be 1.9 times as fast? Can
+ * `reached` ever be? From how many words on are two faster, if nothing has to be sent?
+ * Change: let PART, what the second one has, be 5, 10, 20, 30 and 40 per cent, too. Foretell for
+ * how many times each is the best: both are to be ready at the same time. */
 #include "two.h"
 
 enum { PART = 50, BLOCK = 256 };

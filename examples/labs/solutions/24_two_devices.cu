@@ -1,4 +1,4 @@
-/* Lab 22, changed: the second device has `part` per cent of the words, which are sent first. */
+/* Lab 24, changed: the second device has `part` per cent of the words, which are sent first. */
 #include "../two.h"
 
 enum { BLOCK = 256 };

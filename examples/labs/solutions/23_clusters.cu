@@ -1,4 +1,4 @@
-/* Lab 21, changed: squares are counted, by blocks that have bins in turn, or in runs. */
+/* Lab 23, changed: squares are counted, by blocks that have bins in turn, or in runs. */
 #include "../async.h"
 
 #define CLUSTERS 0, 1, 2, 4, 8

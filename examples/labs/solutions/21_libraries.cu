@@ -1,0 +1,106 @@
+/* Lab 21, changed: Thrust's memory is kept, and cuBLAS leaves its sum on the device. */
+#include "../libraries.h"
+
+#include <cstddef>
+#include <new>
+
+enum { TREE, BLOCK, CUB, THRUST, CUBLAS, WAYS, BLOCKS = 1024 };
+static const char *const ways[] = {"tree", "block", "CUB", "Thrust", "cuBLAS"};
+
+template <int way> __global__ void add(const float4 *in, float *out, uint64_t n)
+{
+    float x = 0;
+    GPUMB_GRID_STRIDE(i, n / 4)
+        x += in[i].x + in[i].y + (in[i].z + in[i].w);
+    x = way == TREE ? lab_sum_by_tree(x) : lab_sum_by_library(x);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = x;
+}
+
+__global__ void put(float *out, float value)
+{
+    *out = value;
+}
+
+template <int way> static void add_twice(const float *in, float *parts, float *out, uint64_t n)
+{
+    const uint64_t wanted = (n + 4 * LAB_BLOCK - 1) / (4 * LAB_BLOCK), most = BLOCKS;
+    const uint64_t blocks = wanted < most ? wanted : most;
+    GPUMB_LAUNCH_BARRIER(add<way>, blocks, LAB_BLOCK, 0, (const float4 *)in, parts, n);
+    GPUMB_LAUNCH_BARRIER(add<way>, 1, LAB_BLOCK, 0, (const float4 *)parts, out, blocks);
+}
+
+/* For Thrust: memory that is there already. */
+struct kept {
+    typedef char value_type;
+    char *room;
+    size_t bytes;
+
+    char *allocate(std::ptrdiff_t wanted)
+    {
+        if ((size_t)wanted > bytes)
+            throw std::bad_alloc();
+        return room;
+    }
+
+    void deallocate(char *, size_t)
+    {
+    }
+};
+
+static float by_thrust(gpumb *g, kept memory, const float *in, uint64_t n)
+{
+#ifdef LAB_THRUST
+    const library_stream stream = (library_stream)gpumb_stream(g);
+    return thrust::reduce(thrust::cuda::par_nosync(memory).on(stream), in, in + n);
+#else
+    return (void)g, (void)memory, (void)n, *in;
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    gpumb *g = gpumb_open(argc, argv);
+    lab_blas *blas = lab_open_blas(g);
+    const char *const lacks[] = {NULL, LAB_NO_CUB, LAB_NO_CUB, LAB_NO_THRUST, blas->why_not};
+    GPUMB_SWEEP_FACTOR(g, n, 1 << 12, lab_gpu(g) ? 1 << 28 : 1 << 12, 256) {
+        const uint64_t count = (uint64_t)n;
+        gpumb_buffer *values = lab_ones(g, count), *sum = gpumb_alloc(g, 4);
+        gpumb_buffer *some = gpumb_alloc(g, 4 * BLOCKS);
+        const float *in = GPUMB_PTR(float, values);
+        float *parts = GPUMB_PTR(float, some), *out = GPUMB_PTR(float, sum);
+        size_t bytes = 0;
+        (void)lab_cub_sum(g, NULL, &bytes, in, out, count); /* how many does it want? */
+        gpumb_buffer *room = gpumb_alloc(g, bytes);
+        gpumb_buffer *more = gpumb_alloc(g, bytes + 4096);
+        const kept memory = {GPUMB_PTR(char, more), bytes + 4096};
+        lab_host host(sum, NULL, lab_count_of_ones, n, 1, 0);
+        GPUMB_SWEEP_STRINGS(g, way, ways, WAYS)
+            for (int waits = way == THRUST; waits < 2; waits++) {
+                lab_expect(g, &host);
+                gpumb_set_bytes(g, 4.0 * (double)n);
+                gpumb_set_capturable(g, !waits);
+                gpumb_set_timing(g, waits ? GPUMB_TIMING_HOST : GPUMB_TIMING_AUTO);
+                if (lacks[way] && !gpumb_get_settings(g)->replay)
+                    gpumb_skip(g, "%s", lacks[way]);
+                GPUMB_MEASURE(g, waits ? "and wait" : "sum") {
+                    if (way == TREE)
+                        add_twice<TREE>(in, parts, out, count);
+                    else if (way == BLOCK)
+                        add_twice<BLOCK>(in, parts, out, count);
+                    else if (way == CUB)
+                        (void)lab_cub_sum(g, gpumb_data(room), &bytes, in, out, count);
+                    else if (way == THRUST)
+                        GPUMB_LAUNCH(put, 1, 1, 0, out, by_thrust(g, memory, in, count));
+                    else
+                        (void)lab_blas_sum(blas, in, out, count, 1);
+                }
+            }
+    }
+    for (size_t i = 0; i < gpumb_row_count(g) && lab_gpu(g); i++)
+        if (gpumb_row_axis(g, i, "n") == 1 << 12 &&
+            (i == 0 || gpumb_row_axis(g, i, "way") != gpumb_row_axis(g, i - 1, "way")))
+            gpumb_note(g, "By the host's clock: first call of %s %.1f us.",
+                       ways[gpumb_row_axis(g, i, "way")], 1e6 * gpumb_row(g, i)->first_launch_s);
+    return lab_close(g, __FILE__);
+}
