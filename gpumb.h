@@ -10936,6 +10936,8 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_try(g, launch_error, "launch");
         gpumbi_in_trouble(g, s);
     } else if (launch_error || error || !s->graphs.graph[which] || s->about.skip[0]) {
+        if (!launch_error && !error && !s->about.skip[0]) /* what it launches is not timed */
+            s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error,
                               "it launches nothing there");
     } else if (which) {

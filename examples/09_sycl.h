@@ -1,4 +1,4 @@
-/* The kernels of 09_sycl.cpp, each as gpumb's own of the same name does it. */
+/* The kernels of 09_sycl.cpp, each as gpumb's own of the same name does it; a queue's stream. */
 #include <sycl/sycl.hpp>
 
 #include <stdint.h>
@@ -9,6 +9,21 @@ enum { ZCOPY, TREE, GROUP, NBODY };
 
 /* 16 bytes: AdaptiveCpp 24.06 moves a sycl::uint4 as two words of 8. */
 typedef uint32_t word __attribute__((vector_size(16)));
+
+/* Where a queue in order launches; NULL on the CPU. */
+inline void *stream_of(sycl::queue &queue)
+{
+    void *stream = NULL;
+#ifdef __ACPP_ENABLE_CUDA_TARGET__
+    queue.AdaptiveCpp_enqueue_custom_operation([&](sycl::interop_handle &native) {
+        stream = native.get_native_queue<sycl::backend::cuda>();
+    });
+    queue.wait();
+#else
+    (void)queue;
+#endif
+    return stream;
+}
 
 inline void zcopy(sycl::queue &queue, size_t groups, uint64_t n, const word *in, word *out)
 {

@@ -349,6 +349,8 @@ static void test_fall_back()
                 measure_uncapturable(g, trouble, i ? "later" : "first");
             }
             const bool falls = trouble < TROUBLES;
+            for (size_t row = 0; row < 2; row++)
+                CHECK_INT(!(gpumb_row(g, row)->flags & GPUMB_FLAG_OTHER_STREAMS), trouble != EMPTY);
             if (!CHECK_INT(times_in(heard, "\n"), falls && asked ? 2 : 0) ||
                 (falls && asked && !CHECK(heard.find("first") != std::string::npos)))
                 printf("    trouble %d: %s\n", trouble, heard.c_str());
