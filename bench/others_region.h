@@ -83,8 +83,8 @@ inline void others_check(cudaError_t error)
         const std::string others_region = others_trimmed(region);                                  \
         const bool others_as_they_are = getenv("OTHERS_AS_THEY_ARE") != nullptr;                   \
         gpumb_set_capturable(others_g, 1);                                                         \
-        others_stream() = others_as_they_are ? OTHERS_THEIR_STREAM                                 \
-                                             : (cudaStream_t)gpumb_stream(others_g);               \
+        others_stream() =                                                                          \
+            others_as_they_are ? OTHERS_THEIR_STREAM : (cudaStream_t)gpumb_stream(others_g);       \
         GPUMB_MEASURE(others_g, others_region.c_str()) {                                           \
             __VA_ARGS__;                                                                           \
             if (others_as_they_are)                                                                \

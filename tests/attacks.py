@@ -152,8 +152,10 @@ def gpus():
     """Those that may be used, by name: judgements take turns on them."""
     if "CUDA_VISIBLE_DEVICES" in os.environ:
         return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
-    said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout \
-        if shutil.which("nvidia-smi") else ""
+    said = ""
+    if shutil.which("nvidia-smi"):
+        said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True,
+                              check=False).stdout
     return [str(i) for i in range(max(said.count("GPU "), 1))]
 
 

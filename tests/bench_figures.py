@@ -182,7 +182,7 @@ def per_clock(way, kind, data):
     """FLOP of a multiprocessor; nothing: there is no such row."""
     for row in TENSOR:
         if (row["bench"], row["type"], row["data"]) == (f"tensor/{way}", kind, data):
-            return 1e3 * float(row["gflops"]) / float(row["sm_clock_mhz"]) / MULTIPROCESSORS
+            return 1e3 * float(row["gflops"]) / float(row["kernel_clock_mhz"]) / MULTIPROCESSORS
     return None
 
 
@@ -198,12 +198,19 @@ def tensor_rows():
 
 
 def tensor_phrases():
-    clocks = {(row["bench"], row["type"], row["data"]): float(row["sm_clock_mhz"])
-              for row in TENSOR}
-    yield ("the clock falls to [1770] MHz by `wgmma` (`throttled` by power), of zeros to [1875]",
-           *(clocks["tensor/wgmma", "f16", data] for data in ("random", "zeros")))
-    yield "an instruction takes [151] clocks, not 128", (
-        128 * 4096 / per_clock("wgmma", "bf16", "zeros"))
+    clocks = {(row["bench"], row["type"], row["data"]):
+              (float(row["kernel_clock_mhz"]), float(row["sm_clock_mhz"])) for row in TENSOR}
+    f16, tf32 = (clocks["tensor/wgmma", kind, "zeros"] for kind in ("f16", "tf32"))
+    yield ("Of zeros in tf32 it was [1798] MHz by `wgmma` where the driver said [1980]", *tf32)
+    yield "By fp64 it stays at [1979]", clocks["tensor/mma", "f64", "zeros"][0]
+    yield ("of random fp16 it fell to [1533], of zeros to [1634]",
+           clocks["tensor/wgmma", "f16", "random"][0], f16[0])
+    counted = {row["type"]: row for row in stored("tensor-counters")
+               if row["bench"] == "tensor/mma"}
+    share = "avg.pct_of_peak_sustained_active"
+    yield "its pipe is busy in [99.7] %", float(
+        counted["f16"][f"sm__pipe_tensor_op_hmma_cycles_active.{share}"])
+    yield "an instruction in [91.0] %", float(counted["e4m3"][f"smsp__issue_active.{share}"])
 
 
 # ---- programs of others ----------------------------------------------------------------------
