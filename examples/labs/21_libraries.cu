@@ -46,8 +46,8 @@ static float by_thrust(gpumb *g, const float *in, uint64_t n)
 int main(int argc, char **argv)
 {
     gpumb *g = gpumb_open(argc, argv);
-    lab_blas *blas = lab_open_blas(g);
-    const char *const lacks[] = {NULL, LAB_NO_CUB, LAB_NO_CUB, LAB_NO_THRUST, blas->why_not};
+    lab_blas *library = lab_open_blas(g);
+    const char *const lacks[] = {NULL, LAB_NO_CUB, LAB_NO_CUB, LAB_NO_THRUST, library->why_not};
     GPUMB_SWEEP_FACTOR(g, n, 1 << 12, lab_gpu(g) ? 1 << 28 : 1 << 12, 256) {
         const uint64_t count = (uint64_t)n;
         gpumb_buffer *values = lab_ones(g, count), *sum = gpumb_alloc(g, 4);
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
                         (void)lab_cub_sum(g, gpumb_data(room), &bytes, in, out, count);
                     else if (way == THRUST)
                         GPUMB_LAUNCH(put, 1, 1, 0, out, by_thrust(g, in, count));
-                    else if (!lab_blas_sum(blas, in, &on_host, count, 0))
+                    else if (!lab_blas_sum(library, in, &on_host, count, 0))
                         GPUMB_LAUNCH(put, 1, 1, 0, out, on_host);
                 }
             }

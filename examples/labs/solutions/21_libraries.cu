@@ -61,8 +61,8 @@ static float by_thrust(gpumb *g, kept memory, const float *in, uint64_t n)
 int main(int argc, char **argv)
 {
     gpumb *g = gpumb_open(argc, argv);
-    lab_blas *blas = lab_open_blas(g);
-    const char *const lacks[] = {NULL, LAB_NO_CUB, LAB_NO_CUB, LAB_NO_THRUST, blas->why_not};
+    lab_blas *library = lab_open_blas(g);
+    const char *const lacks[] = {NULL, LAB_NO_CUB, LAB_NO_CUB, LAB_NO_THRUST, library->why_not};
     GPUMB_SWEEP_FACTOR(g, n, 1 << 12, lab_gpu(g) ? 1 << 28 : 1 << 12, 256) {
         const uint64_t count = (uint64_t)n;
         gpumb_buffer *values = lab_ones(g, count), *sum = gpumb_alloc(g, 4);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
                     else if (way == THRUST)
                         GPUMB_LAUNCH(put, 1, 1, 0, out, by_thrust(g, memory, in, count));
                     else
-                        (void)lab_blas_sum(blas, in, out, count, 1);
+                        (void)lab_blas_sum(library, in, out, count, 1);
                 }
             }
     }
