@@ -19,10 +19,15 @@ run() # PROGRAM, OPTION...: goes on after one that fails
 {
     program=$1
     shift
-    "$build/$program" "$@" </dev/null || {
-        echo "measure.sh: exit code $? of $program $*"
+    "$build/$program" "$@" </dev/null
+    code=$?
+    case $code,$program in
+    0,* | 1,labs/22_tools | 1,labs/solutions/01_first_launch) ;; # the two have rows that are to fail
+    *)
+        echo "measure.sh: exit code $code of $program $*"
         failed=1
-    }
+        ;;
+    esac
 }
 
 stall() { echo "smsp__average_warps_issue_stalled_$1_per_issue_active.ratio"; }
