@@ -10930,13 +10930,14 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which], NULL);
+    const int refused = launch_error || error || s->about.skip[0];
     if (launch_error)
         gpumbi_dev_error(launch_error, &severity);
     if (severity == GPUMBI_FATAL) {
         gpumbi_try(g, launch_error, "launch");
         gpumbi_in_trouble(g, s);
-    } else if (launch_error || error || !s->graphs.graph[which] || s->about.skip[0]) {
-        if (!launch_error && !error && !s->about.skip[0]) /* what it launches is not timed */
+    } else if (refused || !s->graphs.graph[which]) {
+        if (!refused) /* what it launches is not timed */
             s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error,
                               "it launches nothing there");

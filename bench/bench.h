@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,6 +24,13 @@
 static inline int is_gpu(gpumb *g)
 {
     return strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
+}
+
+/* 90 of "sm_90"; 0: not NVIDIA's. */
+static inline int architecture(gpumb *g)
+{
+    const char *arch = gpumb_get_device(g)->arch;
+    return strncmp(arch, "sm_", 3) ? 0 : atoi(arch + 3);
 }
 
 /* ---- profiles -------------------------------------------------------------------------------- */

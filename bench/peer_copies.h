@@ -395,9 +395,7 @@ static inline void measure_flows(gpumb *g, const char *name, job *j)
         if (by_kernel(j) && !can_reach(mover(j, &f), mover(j, &f) == f.from ? f.to : f.from))
             snprintf(why, sizeof why, "device %d can't reach the memory of the other",
                      mover(j, &f));
-    if (by_kernel(j) && j->form == BULKED &&
-        (strncmp(gpumb_get_device(g)->arch, "sm_", 3) || atoi(gpumb_get_device(g)->arch + 3) < 90 ||
-         !TOOLKIT_HAS_BULK_COPIES))
+    if (by_kernel(j) && j->form == BULKED && (architecture(g) < 90 || !TOOLKIT_HAS_BULK_COPIES))
         snprintf(why, sizeof why,
                  "needs a device with bulk copies, NVIDIA's from sm_90 on, and CUDA 12");
     if (!why[0] && !prepare(j))

@@ -404,7 +404,8 @@ static int peak_of(gpumb *g, int type)
     return (int)(half_flop_per_clock(g) * units[type].of_f16);
 }
 
-static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t blocks, unsigned turns)
+static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t blocks, unsigned turns,
+                       double tick_s)
 {
     const unit &u = units[type];
     const uint64_t warps = by_wgmma ? blocks : blocks * MMA_BLOCK / 32; /* or groups of four */
@@ -425,7 +426,7 @@ static trial new_trial(gpumb *g, int type, int data, int by_wgmma, uint64_t bloc
     t.a = new_matrix(u, t.high, t.elements, data, 1);
     t.b = new_matrix(u, t.wide, t.elements, data, 2);
     t.blocks = blocks;
-    t.tick_s = tick_seconds(g);
+    t.tick_s = tick_s;
     t.took = gpumb_alloc(g, 2 * blocks * sizeof(word));
     t.out = gpumb_alloc(g, t.warps * t.sums * (type == F64 ? 8 : 4));
     const double products = (double)(by_wgmma ? warps : warps * EACH);
@@ -477,22 +478,21 @@ static std::vector<unsigned> words_of_wgmma(const trial *t)
 
 template <int type> static void launch_chain(const trial *t, unsigned turns)
 {
-    GPUMB_LAUNCH_BARRIER(chain<type>, t->warps / (MMA_BLOCK / 32), MMA_BLOCK, 0,
-                         GPUMB_PTR(const typename lane_of<type>::word, t->in),
-                         GPUMB_PTR(typename lane_of<type>::sum, t->out), GPUMB_PTR(word, t->took),
-                         turns);
+    GPUMB_LAUNCH_BARRIER(
+        chain<type>, t->blocks, MMA_BLOCK, 0, GPUMB_PTR(const typename lane_of<type>::word, t->in),
+        GPUMB_PTR(typename lane_of<type>::sum, t->out), GPUMB_PTR(word, t->took), turns);
 }
 
 static const char mma_bench[] = "tensor/mma", wgmma_bench[] = "tensor/wgmma";
 
-static void measure_mma(gpumb *g, int type, int data)
+static void measure_mma(gpumb *g, int type, int data, double tick_s)
 {
     static void (*const launch[])(const trial *, unsigned) = {
         launch_chain<F16>, launch_chain<BF16_TYPE>, launch_chain<TF32>,
         launch_chain<F64>, launch_chain<I8>,        launch_chain<E4M3>};
     const unsigned turns = is_gpu(g) ? 2000 : 3;
     const uint64_t blocks = is_gpu(g) ? 2 * (uint64_t)gpumb_get_device(g)->multiprocessors : 1;
-    trial t = new_trial(g, type, data, 0, blocks, turns);
+    trial t = new_trial(g, type, data, 0, blocks, turns, tick_s);
     const std::vector<unsigned> words = words_of_mma(&t);
     const char *trouble = lacks_tensor(g);
     t.in = gpumb_alloc(g, words.size() * 4);
@@ -510,7 +510,7 @@ static void measure_mma(gpumb *g, int type, int data)
     gpumb_free(g, t.took);
 }
 
-static void measure_wgmma(gpumb *g, int type, int data)
+static void measure_wgmma(gpumb *g, int type, int data, double tick_s)
 {
     const unsigned turns = 400; /* half a millisecond, of which what is before and behind is 1 % */
     const uint64_t blocks = (uint64_t)gpumb_get_device(g)->multiprocessors;
@@ -522,7 +522,7 @@ static void measure_wgmma(gpumb *g, int type, int data)
     void *out = NULL, *took = NULL;
     if (there) {
         const std::string text = wgmma_kernel(units[type]);
-        t = new_trial(g, type, data, 1, blocks, turns);
+        t = new_trial(g, type, data, 1, blocks, turns, tick_s);
         const std::vector<unsigned> words = words_of_wgmma(&t);
         module = gpumb_load_image(g, text.c_str(), text.size() + 1, 0, -1);
         function = gpumb_function(g, module, "chain");
@@ -573,20 +573,22 @@ static void note_rates(gpumb *g, const char *bench, int data)
 
 static void tensor_mma(gpumb *g)
 {
+    const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_STRINGS(g, type, types, TYPES)
         GPUMB_SWEEP_STRINGS(g, data, data_names, 2)
-            measure_mma(g, (int)type, (int)data);
+            measure_mma(g, (int)type, (int)data, tick_s);
     for (int data = 0; data < 2; data++)
         note_rates(g, mma_bench, data);
 }
 
 static void tensor_wgmma(gpumb *g)
 {
+    const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_STRINGS(g, type, types, TYPES) {
         if (type == F64) /* there is none */
             continue;
         GPUMB_SWEEP_STRINGS(g, data, data_names, 2)
-            measure_wgmma(g, (int)type, (int)data);
+            measure_wgmma(g, (int)type, (int)data, tick_s);
     }
     for (int data = 0; data < 2; data++)
         note_rates(g, wgmma_bench, data);

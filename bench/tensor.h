@@ -4,6 +4,8 @@
 #ifndef BENCH_TENSOR_H
 #define BENCH_TENSOR_H
 
+#include "bench.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -153,13 +155,6 @@ static __device__ inline void multiply_add(float (&c)[4], const unsigned (&a)[4]
 #endif
 
 /* ---- whether they are there ------------------------------------------------------------------ */
-
-/* 90 of "sm_90"; 0: not NVIDIA's. */
-static inline int architecture(gpumb *g)
-{
-    const char *arch = gpumb_get_device(g)->arch;
-    return strncmp(arch, "sm_", 3) ? 0 : atoi(arch + 3);
-}
 
 /* FLOP of dense bf16 or fp16 in a clock of a multiprocessor, by the vendor's white papers on the
  * A100 and the H100; 0: not known. */

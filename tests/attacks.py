@@ -25,6 +25,7 @@ file says.
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -269,7 +270,7 @@ def device(options):
     chosen = attacks("device", options)
     if not os.path.exists(options.judge):
         raise SystemExit(f"attacks: no {options.judge}")
-    wrong, results, there = 0, {}, gpus()
+    wrong, results, turn = 0, {}, itertools.cycle(gpus())
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {}
         for attack in chosen:
@@ -278,10 +279,14 @@ def device(options):
                 continue
             runs = 1 if "once" in attack.says else \
                 options.chance if "chance" in attack.says else options.runs
-            running[attack] = [pool.submit(judged, attack, options, there[i % len(there)])
-                               for i in range(runs)]
+            running[attack] = [pool.submit(judged, attack, options, next(turn))
+                               for _ in range(runs)]
         for attack, futures in running.items():
-            outcomes = [f.result() for f in futures]
+            try:
+                outcomes = [f.result() for f in futures]
+            except BaseException:  # an interrupt: what has not begun never does
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
             why = verdict(attack, "judge", outcomes)
             wrong += bool(why)
             results[attack.name] = outcomes

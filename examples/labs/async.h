@@ -7,6 +7,8 @@
 
 #include "lab.h"
 
+#include "../../bench/bench.h"
+
 #include <vector>
 
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12000
@@ -23,9 +25,9 @@ enum { LAB_TOOLKIT = 0 };
 /* Skips the next region where NVIDIA's devices before sm_`least`, and others, lack something. */
 static inline void lab_needs(gpumb *g, int least, const char *what)
 {
-    const char *arch = gpumb_get_device(g)->arch;
-    if (least && lab_gpu(g) && (strncmp(arch, "sm_", 3) || atoi(arch + 3) < least))
-        gpumb_skip(g, "%s has no %s: NVIDIA's devices have, from sm_%d on", arch, what, least);
+    if (least && lab_gpu(g) && architecture(g) < least)
+        gpumb_skip(g, "%s has no %s: NVIDIA's devices have, from sm_%d on",
+                   gpumb_get_device(g)->arch, what, least);
     else if (least && lab_gpu(g) && !gpumb_get_settings(g)->replay && !LAB_TOOLKIT)
         gpumb_skip(g, "%s: this needs CUDA 12", what);
 }
