@@ -5494,6 +5494,10 @@ typedef struct gpumbi_counting {
     char why[200];
 } gpumbi_counting;
 
+/* Launches plainly, or with what `how` has beside the shape. */
+typedef int gpumbi_launcher(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                            const void *function, void **parameters, void *stream);
+
 /* What a capture holds. */
 typedef struct gpumbi_nodes {
     int kernels, depth; /* nodes that are kernels; most of those that follow each other */
@@ -5546,17 +5550,14 @@ static void gpumbi_dev_graph_destroy(void *graph);
 static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes, int *registers,
                              double *occupancy);
 
-/* `how`: with its clusters and more; NULL: a plain launch. */
-static int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launch_config *how,
-                             const void *function, void **parameters, void *stream);
+static gpumbi_launcher gpumbi_dev_launch, gpumbi_dev_launch_how;
 
 /* Code from elsewhere; `why`: what the compiler of PTX says, "" if nothing. */
 static int gpumbi_dev_load(void **module, const void *image, int max_registers, int optimization,
                            char why[200]);
 static void gpumbi_dev_unload(void *module);
 static int gpumbi_dev_find(const void **function, void *module, const char *name);
-static int gpumbi_dev_launch_loaded(const gpumbi_shape *shape, const gpumb_launch_config *how,
-                                    const void *function, void **parameters, void *stream);
+static gpumbi_launcher gpumbi_dev_launch_loaded; /* `how`: NULL for a plain launch */
 static int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes, int *registers,
                              double *occupancy);
 
@@ -5893,48 +5894,61 @@ static inline unsigned gpumbi_attributes(const gpumb_launch_config *how,
 }
 #endif
 
-/* `how`: with its clusters and more; NULL: a plain launch. */
-static inline gpumbi_rt_error gpumbi_rt_launch(const gpumbi_shape *shape,
-                                               const gpumb_launch_config *how, const void *function,
-                                               void **parameters, void *stream)
+static inline dim3 gpumbi_dim3(const uint64_t n[3])
 {
-    const dim3 grid((unsigned)shape->grid[0], (unsigned)shape->grid[1], (unsigned)shape->grid[2]);
-    const dim3 block((unsigned)shape->block[0], (unsigned)shape->block[1],
-                     (unsigned)shape->block[2]);
-    const size_t bytes = (size_t)shape->shared_bytes;
-    if (!how)
-        return GPUMBI_RT(LaunchKernel)(function, grid, block, parameters, bytes,
-                                       (gpumbi_stream)stream);
-#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
-    cudaLaunchAttribute attribute[4];
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = bytes;
-    config.stream = (gpumbi_stream)stream;
-    config.attrs = attribute;
-    config.numAttrs = gpumbi_attributes(how, attribute);
-    return cudaLaunchKernelExC(&config, function, parameters);
-#else
-    if (how->cluster[0] || how->priority || how->dependent || !how->cooperative)
-        return GPUMBI_RT(ErrorNotSupported);
-    return GPUMBI_RT(LaunchCooperativeKernel)(function, grid, block, parameters, (unsigned)bytes,
-                                              (gpumbi_stream)stream);
-#endif
+    return dim3((unsigned)n[0], (unsigned)n[1], (unsigned)n[2]);
+}
+
+/* After a launch that failed: more than 48 KiB of shared memory, with what the kernel declares
+ * itself, has to be asked for, once. Returns 1 if it can have them. */
+static inline int gpumbi_more_shared(const gpumbi_shape *shape, const void *function)
+{
+    return shape->shared_bytes &&
+           !GPUMBI_RT(FuncSetAttribute)(function,
+                                        GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
+                                        (int)shape->shared_bytes) &&
+           GPUMBI_RT(GetLastError)() != GPUMBI_RT(Success); /* forgets why it failed */
 }
 
 static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launch_config *how,
                                     const void *function, void **parameters, void *stream)
 {
-    gpumbi_rt_error error = gpumbi_rt_launch(shape, how, function, parameters, stream);
-    /* More than 48 KiB, with what the kernel declares itself, has to be asked for, once. */
-    if (error && shape->shared_bytes &&
-        !GPUMBI_RT(FuncSetAttribute)(function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
-                                     (int)shape->shared_bytes)) {
-        (void)GPUMBI_RT(GetLastError)();
-        error = gpumbi_rt_launch(shape, how, function, parameters, stream);
-    }
-    return (int)error;
+    const dim3 grid = gpumbi_dim3(shape->grid), block = gpumbi_dim3(shape->block);
+    int error, tries = 0;
+    (void)how;
+    do
+        error = (int)GPUMBI_RT(LaunchKernel)(function, grid, block, parameters,
+                                             (size_t)shape->shared_bytes, (gpumbi_stream)stream);
+    while (error && !tries++ && gpumbi_more_shared(shape, function));
+    return error;
+}
+
+static inline int gpumbi_dev_launch_how(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                                        const void *function, void **parameters, void *stream)
+{
+    const dim3 grid = gpumbi_dim3(shape->grid), block = gpumbi_dim3(shape->block);
+    int error, tries = 0;
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
+    cudaLaunchAttribute attribute[4];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = (size_t)shape->shared_bytes;
+    config.stream = (gpumbi_stream)stream;
+    config.attrs = attribute;
+    config.numAttrs = gpumbi_attributes(how, attribute);
+    do
+        error = (int)cudaLaunchKernelExC(&config, function, parameters);
+#else
+    if (how->cluster[0] || how->priority || how->dependent || !how->cooperative)
+        return (int)GPUMBI_RT(ErrorNotSupported);
+    do
+        error = (int)GPUMBI_RT(LaunchCooperativeKernel)(function, grid, block, parameters,
+                                                        (unsigned)shape->shared_bytes,
+                                                        (gpumbi_stream)stream);
+#endif
+    while (error && !tries++ && gpumbi_more_shared(shape, function));
+    return error;
 }
 
 /* What so many blocks take of the threads that a multiprocessor can have at once; -1: unknown. */
@@ -7428,6 +7442,7 @@ static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launc
     return GPUMBI_CPU_FAULT;
 }
 
+#define gpumbi_dev_launch_how gpumbi_dev_launch
 #if defined(GPUMBI_MODULES)
 #define gpumbi_dev_launch_loaded gpumbi_dev_launch
 #define gpumbi_dev_loaded gpumbi_dev_kernel
@@ -7623,15 +7638,15 @@ static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
 static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret; /* drawn anew for each run */
 #endif
 
-/* What the public enums are called in rows. */
-static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed"};
+/* What the public enums are called in rows; NULL ends these lists. */
+static const char *const gpumbi_status_name[] = {"ok", "skipped", "failed", NULL};
 static const char *const gpumbi_timing_name[] = {"auto", "event",    "batch", "graph",
-                                                 "host", "profiler", "given"};
-static const char *const gpumbi_means_name[] = {"", "span", "interval", "latency"};
-static const char *const gpumbi_stop_name[] = {"", "precision", "samples", "budget"};
-static const char *const gpumbi_series_name[] = {"steady", "warming up", "slowing down",
-                                                 "two levels", "unsteady"};
-static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower", "same"};
+                                                 "host", "profiler", "given", NULL};
+static const char *const gpumbi_means_name[] = {"", "span", "interval", "latency", NULL};
+static const char *const gpumbi_stop_name[] = {"", "precision", "samples", "budget", NULL};
+static const char *const gpumbi_series_name[] = {"steady",     "warming up", "slowing down",
+                                                 "two levels", "unsteady",   NULL};
+static const char *const gpumbi_verdict_name[] = {"undecided", "faster", "slower", "same", NULL};
 static const char *const gpumbi_memory_name[] = {"device", "pinned host", "managed", "host"};
 
 /* What a time means, also before its row is finished. */
@@ -7663,6 +7678,7 @@ typedef struct gpumbi_description {
     gpumb_cache cache;
     gpumb_buffer *output[GPUMBI_OUTPUTS];
     int outputs;
+    void (*poison)(gpumb *g, gpumb_buffer *b); /* these, if any */
     gpumb_check check;
     void *check_user;
     gpumb_hook reset;
@@ -7854,6 +7870,8 @@ struct gpumb {
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair behind that */
+        void (*empty_caches)(gpumb *g, int prepares); /* of gpumbi_clock_use(); else NULL */
+        void (*measure_ceiling)(gpumb *g);            /* likewise */
     } clock;
 
     struct {                      /* INSTRUMENTS */
@@ -8909,8 +8927,8 @@ static inline const gpumbi_function *gpumbi_find_function(const gpumb *g, const 
 
 #endif
 
-/* Launches a kernel of the program or of a module; `how`: NULL for a plain launch. */
-static inline void gpumbi_launch_by(gpumb *g, const gpumbi_shape *shape,
+/* Launches a kernel of the program, by `launch`, or of a module; `how`: NULL for a plain launch. */
+static inline void gpumbi_launch_by(gpumb *g, gpumbi_launcher *launch, const gpumbi_shape *shape,
                                     const gpumb_launch_config *how, const void *function,
                                     void **parameters)
 {
@@ -8935,7 +8953,7 @@ static inline void gpumbi_launch_by(gpumb *g, const gpumbi_shape *shape,
     {
         if (!gpumbi_launch_begin(shape, function))
             return;
-        error = gpumbi_dev_launch(shape, how, function, parameters, g->stream);
+        error = launch(shape, how, function, parameters, g->stream);
     }
     gpumbi_try_launch(g, error, shape->name);
     gpumbi_launch_end();
@@ -8957,7 +8975,7 @@ GPUMB_API void gpumb_launch(gpumb *g, const char *name, const void *function,
                                 {block[0], block[1], block[2]},
                                 shared_bytes,
                                 0};
-    gpumbi_launch_by(g, &shape, NULL, function, parameters);
+    gpumbi_launch_by(g, gpumbi_dev_launch, &shape, NULL, function, parameters);
 }
 
 /* What overlaps with the launch before it has no span. */
@@ -8996,7 +9014,8 @@ GPUMB_API void gpumb_launch_ex(gpumb *g, const char *name, const void *function,
     if (all.dependent)
         gpumbi_launch_overlaps(g);
     const int plain = !clusters && !all.cooperative && !all.priority && !all.dependent;
-    gpumbi_launch_by(g, &shape, plain ? NULL : &all, function, parameters);
+    gpumbi_launch_by(g, plain ? gpumbi_dev_launch : gpumbi_dev_launch_how, &shape,
+                     plain ? NULL : &all, function, parameters);
 }
 
 #ifdef __cplusplus
@@ -9968,16 +9987,18 @@ static inline void gpumbi_evict(gpumb *g)
 #endif
 }
 
-/* Makes the buffer whose reading empties the caches, of 2.5 times their size, and times an empty
- * kernel behind that. Meanwhile, what regions wrote is written back; and since the device is busy,
- * what follows is queued and starts without launch gaps. */
-static inline void gpumbi_prepare_eviction(gpumb *g)
+/* Empties the caches by reading a buffer of 2.5 times their size; or `prepares`, once: makes it,
+ * and times an empty kernel behind that. Meanwhile, what regions wrote is written back; and since
+ * the device is busy, what follows is queued and starts without launch gaps. */
+static inline void gpumbi_empty_caches(gpumb *g, int prepares)
 {
     enum { rounds = 15 };
     double seconds[rounds];
     const uint64_t least = (uint64_t)32 << 20;
     const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
-    if (g->clock.evictor)
+    if (!prepares)
+        gpumbi_evict(g);
+    if (!prepares || g->clock.evictor)
         return;
     g->clock.evictor = gpumbi_alloc_for_context(g, bytes);
     if (!g->clock.evictor ||
@@ -10027,6 +10048,13 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
         g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
+}
+
+/* For the rates of rows, and for cold regions: a context of GPUMB_TIME alone reaches neither. */
+static inline void gpumbi_clock_use(gpumb *g)
+{
+    g->clock.empty_caches = gpumbi_empty_caches;
+    g->clock.measure_ceiling = gpumbi_measure_ceiling;
 }
 
 /* It is not measured where a row has it: one for all rows. */
@@ -10344,12 +10372,12 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (checked || renewed)
         for (int i = 0; i < about->outputs; i++)
             if (about->output[i]) /* not freed since */
-                gpumb_poison(g, about->output[i]);
+                about->poison(g, about->output[i]);
     s->run.prepared_s = gpumbi_dev_clock();
     if (about->reset)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
-        gpumbi_evict(g);
+        g->clock.empty_caches(g, 0);
     if (s->phase == GPUMBI_WITNESS) /* what a hook has done, on whatever stream, is none of its */
         gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
     else if (checked || renewed || s->counting || s->profiled || !s->use_events)
@@ -10972,7 +11000,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         s->result.first_launch_s = seconds;
         gpumbi_check_result(g, s);
         if (s->about.cache == GPUMB_CACHE_COLD && s->phase != GPUMBI_FINISHED)
-            gpumbi_prepare_eviction(g);
+            g->clock.empty_caches(g, 1);
         if (s->phase == GPUMBI_FINISHED || gpumbi_in_trouble(g, s))
             return;
         s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
@@ -11011,17 +11039,17 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
  * sampler.
  */
 
-static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other"};
+static const char *const gpumbi_throttle_name[] = {"power", "thermal", "hardware", "other", NULL};
 #define GPUMBI_FLAG_NAME(name, text, meaning, advice) text,
-static const char *const gpumbi_flag_name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME)};
+static const char *const gpumbi_flag_name[] = {GPUMB_FLAGS(GPUMBI_FLAG_NAME) NULL};
 #undef GPUMBI_FLAG_NAME
 
 /* "noisy;cached" */
-static inline const char *gpumbi_bit_names(unsigned bits, const char *const *name, int names,
-                                           char *text, size_t size)
+static inline const char *gpumbi_bit_names(unsigned bits, const char *const *name, char *text,
+                                           size_t size)
 {
     text[0] = 0;
-    for (int i = 0; i < names; i++)
+    for (int i = 0; name[i]; i++)
         if (bits >> i & 1)
             gpumbi_list(text, size, name[i]);
     return text;
@@ -11108,8 +11136,8 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
         if (r->link_gbps > 0)
             r->pct_link = 100 * gpumbi_max(r->to_device, r->to_host) / median / 1e9 / r->link_gbps;
     } else if (r->bytes > 0) {
-        if (g->table.file || s->copy_to == NULL)
-            gpumbi_measure_ceiling(g);
+        if (g->clock.measure_ceiling && (g->table.file || !s->copy_to))
+            g->clock.measure_ceiling(g);
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
@@ -11270,7 +11298,7 @@ static inline void gpumbi_sentence(const gpumb_result *r, char text[GPUMBI_SENTE
                       gpumbi_write_short(r->expected_pct, 1).text,
                       gpumbi_write_short(r->measured_pct, 1).text);
     gpumbi_append(text, size, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
-    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, flags, sizeof flags);
     gpumbi_append(text, size, flags[0] ? " [%s]" : "%s", flags);
     gpumbi_plain(text);
 }
@@ -11352,8 +11380,10 @@ GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 {
     gpumbi_description *about = gpumbi_about(g);
-    if (!gpumbi_unknown(g, "gpumb_set_cache", (int)cache, GPUMB_CACHE_COLD + 1))
-        about->cache = cache;
+    if (gpumbi_unknown(g, "gpumb_set_cache", (int)cache, GPUMB_CACHE_COLD + 1))
+        return;
+    about->cache = cache;
+    gpumbi_clock_use(gpumbi_context(g));
 }
 
 GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable)
@@ -11382,9 +11412,10 @@ GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
         return;
     if (!b)
         gpumbi_null(g, "gpumb_set_output");
-    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS) {
         g->region.next.output[g->region.next.outputs++] = b;
-    else
+        g->region.next.poison = gpumb_poison;
+    } else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
 }
 
@@ -11692,7 +11723,7 @@ typedef struct gpumbi_field {
     const char *name;
     const char *const *names;
     unsigned short at, size;
-    unsigned char kind, name_count;
+    unsigned char kind;
     signed char known;
 } gpumbi_field;
 
@@ -11724,15 +11755,18 @@ static inline int gpumbi_transfers_per_clock(const gpumb_device *d)
     return once > 0 ? (int)(d->peak_bytes_per_s / once + 0.5) : 0;
 }
 
-static const char *const gpumbi_no_name[] = {""};
-static const char *const gpumbi_yes_name[] = {"no", "yes"};
-static const char *const gpumbi_note_name[] = {"", "emulated, not a GPU result"};
-static const char *const gpumbi_peak_name[] = {"", "memory clock x 2 x bus width", "--peak",
+static const char *const gpumbi_no_name[] = {NULL};
+static const char *const gpumbi_yes_name[] = {"no", "yes", NULL};
+static const char *const gpumbi_note_name[] = {"", "emulated, not a GPU result", NULL};
+static const char *const gpumbi_peak_name[] = {"",
+                                               "memory clock x 2 x bus width",
+                                               "--peak",
                                                "memory clock x 4 x bus width",
-                                               "memory clock x 16 x bus width"};
-static const char *const gpumbi_profile_name[] = {"quick", "full"};
-static const char *const gpumbi_cache_name[] = {"hot", "cold"};
-static const char *const gpumbi_order_name[] = {"natural", "drawn"};
+                                               "memory clock x 16 x bus width",
+                                               NULL};
+static const char *const gpumbi_profile_name[] = {"quick", "full", NULL};
+static const char *const gpumbi_cache_name[] = {"hot", "cold", NULL};
+static const char *const gpumbi_order_name[] = {"natural", "drawn", NULL};
 
 /* The fixed columns, in their order: name, kind, when it is known, where, names. */
 #define GPUMBI_ROW_FIELDS(X)                                                                       \
@@ -11873,20 +11907,20 @@ enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 
 /* Each pastes its own arguments: handed on, they would be replaced where a program has such a
  * macro. */
-#define GPUMBI_FIELD(of, name, kind, known, member, names)                                         \
-    {name,                                                                                         \
-     names,                                                                                        \
-     (unsigned short)offsetof(of, member),                                                         \
-     (unsigned short)sizeof(((of *)0)->member),                                                    \
-     kind,                                                                                         \
-     (unsigned char)(sizeof names / sizeof names[0]),                                              \
-     known},
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_line, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
-                 gpumbi_##names##_name)
+    {#name,                                                                                        \
+     gpumbi_##names##_name,                                                                        \
+     offsetof(gpumbi_line, member),                                                                \
+     sizeof(((gpumbi_line *)0)->member),                                                           \
+     GPUMBI_IS_##kind,                                                                             \
+     GPUMBI_IF_##known},
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
-    GPUMBI_FIELD(gpumbi_head, #name, GPUMBI_IS_##kind, GPUMBI_IF_##known, member,                  \
-                 gpumbi_##names##_name)
+    {#name,                                                                                        \
+     gpumbi_##names##_name,                                                                        \
+     offsetof(gpumbi_head, member),                                                                \
+     sizeof(((gpumbi_head *)0)->member),                                                           \
+     GPUMBI_IS_##kind,                                                                             \
+     GPUMBI_IF_##known},
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
 static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
 static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
@@ -11894,7 +11928,6 @@ enum {
     GPUMBI_DEVICE_COUNT = sizeof gpumbi_device_fields / sizeof(gpumbi_field),
     GPUMBI_SETTINGS_COUNT = sizeof gpumbi_settings_fields / sizeof(gpumbi_field)
 };
-#undef GPUMBI_FIELD
 #undef GPUMBI_LINE_FIELD
 #undef GPUMBI_HEAD_FIELD
 
@@ -11957,12 +11990,16 @@ static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *b
     switch (f->kind) {
     case GPUMBI_IS_TEXT:
         return at;
-    case GPUMBI_IS_NAME:
-        return f->names[whole < f->name_count ? whole : f->name_count - 1];
+    case GPUMBI_IS_NAME: {
+        const char *const *name = f->names;
+        while (whole-- > 0 && name[1]) /* the last one for what is beyond */
+            name++;
+        return *name;
+    }
     case GPUMBI_IS_BITS:
         if (!whole && f->known == GPUMBI_IF_NOT_NEGATIVE)
             return "none";
-        return gpumbi_bit_names((unsigned)whole, f->names, f->name_count, text, GPUMBI_CELL);
+        return gpumbi_bit_names((unsigned)whole, f->names, text, GPUMBI_CELL);
     case GPUMBI_IS_COUNT: /* a double holds 53 bits of it */
         gpumbi_format(text, GPUMBI_CELL, "%llu", (unsigned long long)count);
         break;
@@ -12017,10 +12054,10 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
         const int bits = f->kind == GPUMBI_IS_BITS;
         int whole = bits && text[0] ? 0 : unknown;
         while ((text = gpumbi_split(text, ';', one, sizeof one)) != NULL) {
-            int which = f->name_count - 1;
-            while (which >= 0 && strcmp(f->names[which], one))
-                which--;
-            if (which >= 0)
+            int which = 0;
+            while (f->names[which] && strcmp(f->names[which], one))
+                which++;
+            if (f->names[which])
                 whole = bits ? whole | 1 << which : which;
         }
         memcpy(at, &whole, sizeof whole);
@@ -12841,6 +12878,7 @@ GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
     gpumbi_use(g, &gpumbi_rows_tool);
+    gpumbi_clock_use(g);
     return gpumbi_region_begin(g, name, NULL);
 }
 
@@ -13530,7 +13568,7 @@ static inline const char *gpumbi_table_flags(const gpumb *g, const gpumb_result 
     const char *meaning = gpumbi_meaning_name(r);
     if (!strcmp(meaning, gpumbi_is_cpu(g) ? "latency" : "span"))
         meaning = "";
-    gpumbi_bit_names(r->flags, gpumbi_flag_name, GPUMBI_FLAG_COUNT, flags, sizeof flags);
+    gpumbi_bit_names(r->flags, gpumbi_flag_name, flags, sizeof flags);
     gpumbi_format(text, size, "%s%s%s", meaning, meaning[0] && flags[0] ? ";" : "", flags);
     return text;
 }
@@ -18026,6 +18064,7 @@ static inline void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     gpumbi_use_all(g);
+    gpumbi_clock_use(g);
     gpumbi_files_begin(g);
     gpumbi_report_to_parent(g);
     gpumbi_register(g);
