@@ -11261,6 +11261,40 @@ static inline void gpumbi_finish(gpumb *g, gpumbi_sampler *s)
     GPUMBI_EACH_TOOL(g, rows.make, (g, s));
 }
 
+/* The rates of a result and their shares of what the device can do, as people read them: in a line,
+ * on the terminal, in Markdown. */
+enum { GPUMBI_GBPS, GPUMBI_GFLOPS, GPUMBI_PER_S, GPUMBI_OF_PEAK, GPUMBI_OF_LINK, GPUMBI_RATES };
+static const struct {
+    const char *unit;
+    size_t at;
+} gpumbi_rates[] = {{"GB/s", offsetof(gpumb_result, gbps)},
+                    {"GFLOP/s", offsetof(gpumb_result, gflops)},
+                    {"elements/s", offsetof(gpumb_result, elements_per_s)},
+                    {"% of peak", offsetof(gpumb_result, pct_peak)},
+                    {"% of link", offsetof(gpumb_result, pct_link)}};
+
+/* Its text; "" for none. */
+static inline gpumbi_number gpumbi_write_rate(const gpumb_result *r, int rate)
+{
+    gpumbi_number none;
+    double value;
+    none.text[0] = 0;
+    memcpy(&value, (const char *)r + gpumbi_rates[rate].at, sizeof value);
+    return value <= 0             ? none
+           : rate == GPUMBI_PER_S ? gpumbi_write_number(value, 4, 0)
+                                  : gpumbi_write_short(value, 1);
+}
+
+/* "expected 12.5 %, measured 13.1 %", between `before` and `behind`, where a model was set. */
+static inline void gpumbi_append_expected(char *text, size_t size, const gpumb_result *r,
+                                          const char *before, const char *behind)
+{
+    if (r->measured_pct > 0)
+        gpumbi_append(text, size, "%sexpected %s %%, measured %s %%%s", before,
+                      gpumbi_write_short(r->expected_pct, 1).text,
+                      gpumbi_write_short(r->measured_pct, 1).text, behind);
+}
+
 enum { GPUMBI_SENTENCE = 1000 };
 
 /* A result in a line, without its end. */
@@ -11286,17 +11320,11 @@ static inline void gpumbi_sentence(const gpumb_result *r, char text[GPUMBI_SENTE
     if (r->between_s > 0)
         gpumbi_append(text, size, ", %d kernels, %s of it between them", r->kernels,
                       gpumbi_write_time(r->between_s).text);
-    if (r->gbps > 0)
-        gpumbi_append(text, size, ", %s GB/s", gpumbi_write_short(r->gbps, 1).text);
-    if (r->gflops > 0)
-        gpumbi_append(text, size, ", %s GFLOP/s", gpumbi_write_short(r->gflops, 1).text);
-    if (r->elements_per_s > 0)
-        gpumbi_append(text, size, ", %s elements/s",
-                      gpumbi_write_number(r->elements_per_s, 4, 0).text);
-    if (r->measured_pct > 0)
-        gpumbi_append(text, size, ", expected %s %%, measured %s %% of the reference",
-                      gpumbi_write_short(r->expected_pct, 1).text,
-                      gpumbi_write_short(r->measured_pct, 1).text);
+    for (int i = 0; i <= GPUMBI_PER_S; i++)
+        if (gpumbi_write_rate(r, i).text[0])
+            gpumbi_append(text, size, ", %s %s", gpumbi_write_rate(r, i).text,
+                          gpumbi_rates[i].unit);
+    gpumbi_append_expected(text, size, r, ", ", " of the reference");
     gpumbi_append(text, size, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
     gpumbi_bit_names(r->flags, gpumbi_flag_name, flags, sizeof flags);
     gpumbi_append(text, size, flags[0] ? " [%s]" : "%s", flags);
@@ -11905,20 +11933,23 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn", NULL};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
+extern gpumbi_line gpumbi_any_line; /* not there: for the sizes of members */
+extern gpumbi_head gpumbi_any_head; /* likewise */
+
 /* Each pastes its own arguments: handed on, they would be replaced where a program has such a
  * macro. */
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
     {#name,                                                                                        \
      gpumbi_##names##_name,                                                                        \
      offsetof(gpumbi_line, member),                                                                \
-     sizeof(((gpumbi_line *)0)->member),                                                           \
+     sizeof gpumbi_any_line.member,                                                                \
      GPUMBI_IS_##kind,                                                                             \
      GPUMBI_IF_##known},
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
     {#name,                                                                                        \
      gpumbi_##names##_name,                                                                        \
      offsetof(gpumbi_head, member),                                                                \
-     sizeof(((gpumbi_head *)0)->member),                                                           \
+     sizeof gpumbi_any_head.member,                                                                \
      GPUMBI_IS_##kind,                                                                             \
      GPUMBI_IF_##known},
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
@@ -13539,13 +13570,6 @@ static inline void gpumbi_list_only(gpumb *g)
  * Owns g->table and g->progress: what is shown on the terminal, with the notes.
  */
 
-static inline gpumbi_number gpumbi_or_empty(double value)
-{
-    gpumbi_number n;
-    n.text[0] = 0;
-    return value > 0 ? gpumbi_write_short(value, 1) : n;
-}
-
 /* "+-0.3 %", or "" without an interval. */
 static inline gpumbi_number gpumbi_write_interval(const gpumb_stats *t)
 {
@@ -13707,11 +13731,24 @@ static inline void gpumbi_paint(const gpumb *g, const char *color)
         fprintf(g->table.file, "\033[%sm", color);
 }
 
+/* "  faster: 0.512 x other (0.511 ... 0.513)" */
+static inline void gpumbi_append_compared(char *text, size_t size, const gpumb_result *r)
+{
+    const gpumb_comparison *c = &r->comparison;
+    gpumbi_append(text, size, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
+                  gpumbi_write_short(c->ratio, 4).text, r->compared_with);
+    if (c->hi > 0) /* the lower end may be 0: too little is known for one */
+        gpumbi_append(text, size, "%s ... %s)", c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
+                      gpumbi_write_short(c->hi, 4).text);
+    else
+        gpumbi_append(text, size, "no interval)");
+}
+
 static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
     static const char bar[] = "####################";
-    char flags[300];
+    char flags[300], text[GPUMBI_SENTENCE] = "";
     gpumbi_values shown; /* behind the fixed columns: elements a second, as column -1, and values */
     shown.count = r->elements > 0;
     shown.at[0].column = -1;
@@ -13731,10 +13768,10 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         fputc('\n', g->table.file);
         return;
     }
-    gpumbi_table_cells(g, gpumbi_write_time(r->time.median).text,
-                       gpumbi_write_interval(&r->time).text,
-                       gpumbi_or_empty(r->bytes > 0 ? r->gbps : r->gflops).text,
-                       gpumbi_or_empty(r->pct_link > 0 ? r->pct_link : r->pct_peak).text);
+    gpumbi_table_cells(
+        g, gpumbi_write_time(r->time.median).text, gpumbi_write_interval(&r->time).text,
+        gpumbi_write_rate(r, r->bytes > 0 ? GPUMBI_GBPS : GPUMBI_GFLOPS).text,
+        gpumbi_write_rate(r, r->pct_link > 0 ? GPUMBI_OF_LINK : GPUMBI_OF_PEAK).text);
     for (int i = 0; i < shown.count; i++)
         gpumbi_table_cell(g, gpumbi_shown_width(g, shown.at[i].column),
                           gpumbi_finite(shown.at[i].value)
@@ -13749,21 +13786,10 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         gpumbi_print(g->table.file, "  %-20.*s", length, bar);
     else
         gpumbi_print(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
-    if (r->measured_pct > 0)
-        gpumbi_print(g->table.file, "  expected %s %%, measured %s %%",
-                     gpumbi_write_short(r->expected_pct, 1).text,
-                     gpumbi_write_short(r->measured_pct, 1).text);
-    if (r->compared_with[0]) {
-        const gpumb_comparison *c = &r->comparison;
-        gpumbi_print(g->table.file, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
-                     gpumbi_write_short(c->ratio, 4).text, r->compared_with);
-        if (c->hi > 0) /* the lower end may be 0: too little is known for one */
-            gpumbi_print(g->table.file, "%s ... %s)",
-                         c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
-                         gpumbi_write_short(c->hi, 4).text);
-        else
-            fputs("no interval)", g->table.file);
-    }
+    gpumbi_append_expected(text, sizeof text, r, "  ", "");
+    if (r->compared_with[0])
+        gpumbi_append_compared(text, sizeof text, r);
+    gpumbi_print(g->table.file, "%s", text);
     if (flags[0]) {
         fputs("  ", g->table.file);
         gpumbi_paint(g, "2");
@@ -14236,10 +14262,12 @@ static inline void gpumbi_markdown_frame(gpumb *g, FILE *file, int begins)
             gpumbi_is_cpu(g) ? ": emulated, not a GPU result" : "", GPUMB_VERSION);
     fputs("| bench | kernel |", file);
     gpumbi_markdown_columns(g, file, NULL, 1);
-    fputs(" median | 95 % | GB/s | GFLOP/s | elements/s | % of peak | % of link |", file);
+    fputs(" median | 95 % |", file);
+    for (int i = 0; i < GPUMBI_RATES; i++)
+        gpumbi_markdown_cell(file, gpumbi_rates[i].unit);
     gpumbi_markdown_columns(g, file, NULL, 0);
     fputs(" verified | flags |\n|---|---|", file);
-    for (int c = 0; c < g->columns.count + 7; c++)
+    for (int c = 0; c < g->columns.count + 2 + GPUMBI_RATES; c++)
         fputs("---:|", file);
     fputs("---|---|\n", file);
 }
@@ -14259,12 +14287,8 @@ static inline void gpumbi_markdown_row(gpumb *g, FILE *file, const gpumbi_row *r
         gpumbi_markdown_cell(file, gpumbi_status_name[r->status]);
         gpumbi_markdown_cell(file, "");
     }
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gbps).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->gflops).text);
-    gpumbi_markdown_cell(
-        file, r->elements_per_s > 0 ? gpumbi_write_number(r->elements_per_s, 4, 0).text : "");
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_peak).text);
-    gpumbi_markdown_cell(file, gpumbi_or_empty(r->pct_link).text);
+    for (int i = 0; i < GPUMBI_RATES; i++)
+        gpumbi_markdown_cell(file, gpumbi_write_rate(r, i).text);
     gpumbi_markdown_columns(g, file, row, 0);
     gpumbi_markdown_cell(file, r->verified < 0 ? "" : r->verified ? "yes" : "no");
     gpumbi_markdown_cell(file, r->status == GPUMB_STATUS_OK

@@ -794,7 +794,12 @@ static int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launch_confi
     (void)shape, (void)function, (void)parameters, (void)stream;
     return fake_launch("", how);
 }
-#define gpumbi_dev_launch_how gpumbi_dev_launch
+
+static int gpumbi_dev_launch_how(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                                 const void *function, void **parameters, void *stream)
+{
+    return gpumbi_dev_launch(shape, how, function, parameters, stream);
+}
 
 static int gpumbi_dev_launch_loaded(const gpumbi_shape *shape, const gpumb_launch_config *how,
                                     const void *function, void **parameters, void *stream)

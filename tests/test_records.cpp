@@ -265,6 +265,14 @@ static uint64_t random_bits()
            (uint64_t)(random_uniform() * 4294967296.0);
 }
 
+static unsigned names_of(const gpumbi_field *f)
+{
+    unsigned count = 0;
+    while (f->names[count])
+        count++;
+    return count;
+}
+
 // Something for a field, of all its sizes; texts with all that has to be quoted.
 static void randomize(const gpumbi_field *f, void *base, double *medians, int processes)
 {
@@ -298,10 +306,10 @@ static void randomize(const gpumbi_field *f, void *base, double *medians, int pr
         memcpy(at, &number, sizeof number);
         return;
     case GPUMBI_IS_NAME:
-        whole = (int)(random_bits() % f->name_count);
+        whole = (int)(random_bits() % names_of(f));
         break;
     case GPUMBI_IS_BITS:
-        whole = (int)(random_bits() & ((1u << f->name_count) - 1));
+        whole = (int)(random_bits() & ((1u << names_of(f)) - 1));
         break;
     default:
         whole >>= random_bits() % 31;
