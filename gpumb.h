@@ -10543,8 +10543,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->look.wait_s[s->look.count++][1] = without_s[0];
     if (s->look.count < GPUMBI_LOOKS)
         return;
-    const int others = s->about.capturable || s->about.reset;
-    if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, others ? 10e-6 : 0)) {
+    const int foreign = s->about.capturable || s->about.reset;
+    if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, foreign ? 10e-6 : 0)) {
         gpumbi_works_elsewhere(s);
         return;
     }
@@ -11933,23 +11933,20 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn", NULL};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
-extern gpumbi_line gpumbi_any_line; /* not there: for the sizes of members */
-extern gpumbi_head gpumbi_any_head; /* likewise */
-
 /* Each pastes its own arguments: handed on, they would be replaced where a program has such a
  * macro. */
 #define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
     {#name,                                                                                        \
      gpumbi_##names##_name,                                                                        \
      offsetof(gpumbi_line, member),                                                                \
-     sizeof gpumbi_any_line.member,                                                                \
+     sizeof(((gpumbi_line *)0)->member),                                                           \
      GPUMBI_IS_##kind,                                                                             \
      GPUMBI_IF_##known},
 #define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
     {#name,                                                                                        \
      gpumbi_##names##_name,                                                                        \
      offsetof(gpumbi_head, member),                                                                \
-     sizeof gpumbi_any_head.member,                                                                \
+     sizeof(((gpumbi_head *)0)->member),                                                           \
      GPUMBI_IS_##kind,                                                                             \
      GPUMBI_IF_##known},
 static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
@@ -17533,7 +17530,7 @@ static inline void gpumbi_expect_closing(gpumb *g)
         return;
     for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
         gpumbi_expectation *e = &g->expected.at[k];
-        char figure[100] = "", others[100] = "";
+        char figure[100] = "", among[100] = "";
         const double rows = gpumbi_expect_count(g, e, 0, NULL);
         for (size_t i = 0; i < g->rows.count; i++)
             if (gpumbi_expect_match(g, e, 0, g->rows.at[i], NULL))
@@ -17551,12 +17548,12 @@ static inline void gpumbi_expect_closing(gpumb *g)
         const uint64_t *with = e->rows_with, several = with[0] + with[1] + with[2];
         if (several > 1)
             gpumbi_format(
-                others, sizeof others, "; of %llu rows %s: %llu met, %llu undecided",
+                among, sizeof among, "; of %llu rows %s: %llu met, %llu undecided",
                 (unsigned long long)several, gpumbi_expect_all(e, 0) ? "all have to" : "one has to",
                 (unsigned long long)with[GPUMBI_MET], (unsigned long long)with[GPUMBI_UNDECIDED]);
         gpumb_note(g, "expected %s: %s%s: %s%s%s", e->text, gpumbi_met_name[e->verdict],
                    e->verdict == GPUMBI_UNDECIDED && e->lenient ? ", which counts as met" : "",
-                   figure, e->reason, others);
+                   figure, e->reason, among);
         if (e->verdict > (e->lenient ? GPUMBI_UNDECIDED : GPUMBI_MET))
             gpumbi_mark_failed(g);
     }

@@ -32,6 +32,7 @@ import passport
 import plot
 import rows as table
 import svg
+import timers
 
 FAMILY = {f.name: f for f in families.FAMILIES}
 # How wide DejaVu Sans, one of the widest fonts, has ASCII from the blank on, in hundredths.
@@ -962,6 +963,9 @@ def stored(tmp):
     code, error = run(RESULTS, "--out", tmp, "--store", store, "--date", date)
     old = [n for n in names if (tmp / n).read_bytes() != (folder / n).read_bytes()]
     check(code == 0 and not old, f"not as bench/results has it: {old}: make figures")
+    timers.main(RESULTS / "timers-h200.csv", tmp / "timers.svg")
+    own = (tmp / "timers.svg").read_bytes()
+    check(own == (RESULTS / "timers-h200.svg").read_bytes(), "timers-h200.svg is of other rows")
 
 
 with tempfile.TemporaryDirectory() as folder:
