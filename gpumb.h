@@ -11438,12 +11438,12 @@ GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b)
 {
     if ((g = gpumbi_enter(g)) == NULL)
         return;
+    g->region.next.poison = gpumb_poison;
     if (!b)
         gpumbi_null(g, "gpumb_set_output");
-    else if (g->region.next.outputs < GPUMBI_OUTPUTS) {
+    else if (g->region.next.outputs < GPUMBI_OUTPUTS)
         g->region.next.output[g->region.next.outputs++] = b;
-        g->region.next.poison = gpumb_poison;
-    } else
+    else
         gpumb_skip(g, "more than %d outputs", (int)GPUMBI_OUTPUTS);
 }
 
@@ -11972,6 +11972,29 @@ static inline int gpumbi_find_field(const gpumbi_field *fields, int count, const
     return count;
 }
 
+/* Whether the `value` of a field is known, in the row `r`. */
+static inline int gpumbi_field_known(const gpumbi_field *f, double value, const gpumb_result *r)
+{
+    switch (f->known) {
+    case GPUMBI_IF_ALWAYS:
+        return 1;
+    case GPUMBI_IF_POSITIVE:
+        return value > 0;
+    case GPUMBI_IF_NOT_NEGATIVE:
+        return value >= 0;
+    case GPUMBI_IF_RAN:
+        return r->status == GPUMB_STATUS_OK;
+    case GPUMBI_IF_COMPARED:
+        return r->compared_with[0] != 0;
+    case GPUMBI_IF_INTERVAL:
+        return r->compared_with[0] && r->comparison.hi > 0;
+    case GPUMBI_IF_FILLED:
+        return r->fill[0] != 0;
+    default:
+        return r->time.count >= (uint64_t)f->known;
+    }
+}
+
 /* The text of a field of `base`, made in `text` if it is none; "" for what is unknown. `r`: the
  * row, for its conditions. */
 static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *base,
@@ -11980,7 +12003,7 @@ static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *b
     const char *at = (const char *)base + f->at;
     double value = 0; /* of a text */
     uint64_t count = 0;
-    int whole = 0, known = 1;
+    int whole = 0;
     if (f->kind >= GPUMBI_IS_NUMBER) {
         memcpy(&value, at, sizeof value);
     } else if (f->kind == GPUMBI_IS_COUNT) {
@@ -11990,30 +12013,8 @@ static inline const char *gpumbi_field_text(const gpumbi_field *f, const void *b
         memcpy(&whole, at, sizeof whole);
         value = whole;
     }
-    switch (f->known) {
-    case GPUMBI_IF_ALWAYS:
-        break;
-    case GPUMBI_IF_POSITIVE:
-        known = value > 0;
-        break;
-    case GPUMBI_IF_NOT_NEGATIVE:
-        known = value >= 0;
-        break;
-    case GPUMBI_IF_RAN:
-        known = r->status == GPUMB_STATUS_OK;
-        break;
-    case GPUMBI_IF_INTERVAL:
-    case GPUMBI_IF_COMPARED:
-        known = r->compared_with[0] && (f->known == GPUMBI_IF_COMPARED || r->comparison.hi > 0);
-        break;
-    case GPUMBI_IF_FILLED:
-        known = r->fill[0];
-        break;
-    default:
-        known = r->time.count >= (uint64_t)f->known;
-    }
     text[0] = 0;
-    if (!known || !gpumbi_finite(value))
+    if (!gpumbi_field_known(f, value, r) || !gpumbi_finite(value))
         return "";
     switch (f->kind) {
     case GPUMBI_IS_TEXT:

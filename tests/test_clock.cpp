@@ -1026,6 +1026,20 @@ static void test_cold()
     CHECK_INT(gpumb_get_settings(opened)->shuffle, 0);
     close(opened, GPUMB_EXIT_FAILED); // it measures nothing
 
+    // in a context that nobody opened
+    reset();
+    gpumb_get_device(NULL); // calibrated
+    trace.clear();
+    gpumb_result r;
+    gpumb_set_cache(NULL, GPUMB_CACHE_COLD);
+    GPUMB_TIME(&r) {
+        trace += 'b';
+        fake_run(50e-6);
+    }
+    CHECK_STR(r.cache, "cold");
+    CHECK(check_evictions(trace) >= 10);
+    CHECK_INT(gpumb_close(NULL), 0);
+
     // without events; a wish; in turn
     gpumb *g = open(brief());
     gpumb_set_cache(g, GPUMB_CACHE_COLD);
