@@ -148,6 +148,8 @@ if [ "$build" != build/hip ]; then
         --axis n=33,128
     bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
     bench tensor 6 type,data 0 --filter tensor/mma --axis data=random
+    bench in_flight 6 way,kib 0 --filter in_flight/l2 --axis kib=4,16
+    bench clusters "$(of 3 6)" access,cluster,rank,distance 0 --axis cluster="$(of 1 2)"
 fi
 
 timeout 100 "$build/mistakes" --precision 1e6 --budget 100 --warmup 0 --samples 6:6 \
