@@ -1,7 +1,7 @@
-/* Copies that a thread starts and does not wait for, and blocks that use each other's shared memory,
- * in PTX (its manual has each instruction by its name). On the CPU copies are made at once, and a
- * cluster is one block. What a GPU lacks is skipped; code that was compiled for an older one copies
- * nothing, so that its check fails. Include it after gpumb.h. */
+/* Copies that a thread starts and does not wait for, and blocks that use each other's shared
+ * memory, in PTX (its manual has each instruction by its name). On the CPU copies are made at once,
+ * and a cluster is one block. What a GPU lacks is skipped; code that was compiled for an older one
+ * copies nothing, so that its check fails. Include it after gpumb.h. */
 #ifndef BENCH_ASYNC_H
 #define BENCH_ASYNC_H
 
@@ -260,8 +260,8 @@ static inline uint64_t resident_blocks(gpumb *g, Kernel kernel, const gpumb_laun
     return (uint64_t)(blocks * multiprocessors);
 }
 
-/* For gpumb_set_verify(): what threads have added up, of random bits, is in all the sum of what they
- * were to read. */
+/* For gpumb_set_verify(): what threads have added up, of random bits, is in all the sum of what
+ * they were to read. */
 typedef struct all_read {
     gpumb_buffer *out;
     unsigned expected;

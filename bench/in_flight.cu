@@ -14,8 +14,8 @@ static const char *const ways[] = {"loads", "copies", "bulk copies"};
 static const char memory_bench[] = "in_flight/memory", l2_bench[] = "in_flight/l2";
 
 /* One block for each multiprocessor reads its tiles of the first `n` words, of which there are only
- * `around`, over and over, and keeps `kib` KiB in flight: to registers, or to shared memory. Both are
- * powers of two, so that tiles are whole. */
+ * `around`, over and over, and keeps `kib` KiB in flight: to registers, or to shared memory. Both
+ * are powers of two, so that tiles are whole. */
 template <int way, int kib>
 __global__ void read_ahead(const uint4 *in, unsigned *out, uint64_t n, uint64_t around)
 {
