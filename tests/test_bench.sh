@@ -209,7 +209,8 @@ done
 
 # Each column is explained, and what the glossary refers to is there.
 sed -n '/^## Reading a row/,/^## Glossary/p' bench/README.md >"$tmp/columns"
-sed 's/,nodes,.*/,nodes/;y/,/ /;q' tests/golden/cpu.csv | tr ' ' '\n' >"$tmp/names"
+columns >"$tmp/names"
+check "$(wc -l <"$tmp/names") columns in gpumb.h" test "$(wc -l <"$tmp/names")" -gt 80
 while read -r name; do
     check "bench/README.md does not explain $name" grep -q "^| [^|]*\`$name\`" "$tmp/columns"
 done <"$tmp/names"
@@ -248,6 +249,9 @@ printf '%s\n' bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/pro
 sed -n '/^## The programs/,/^## Reading/s/^| \(`.*\)/\1/p' bench/README.md | cut -d '|' -f 1 |
     tr -d '` ' | tr , '\n' | sort >"$tmp/names"
 check "bench/README.md: another list of programs than bench/" diff "$tmp/programs" "$tmp/names"
+while read -r name; do
+    check "$name is not tried here" grep -qw "$name" tests/test_bench.sh
+done <"$tmp/programs"
 grep -vE '^(fleet|ranks)$' "$tmp/programs" >"$tmp/names"
 check "bench/seconds.csv: other programs than bench/" sh -c \
     "sed '1d; s/,.*//' bench/seconds.csv | sort | diff - '$tmp/names'"
