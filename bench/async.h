@@ -267,7 +267,7 @@ typedef struct all_read {
     unsigned expected;
 } all_read;
 
-static int check_all_read(gpumb *g, void *user)
+static inline int check_all_read(gpumb *g, void *user)
 {
     const all_read *c = (const all_read *)user;
     std::vector<unsigned> sums((size_t)(gpumb_size(c->out) / sizeof(unsigned)));

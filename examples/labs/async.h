@@ -9,6 +9,20 @@
 
 #include <vector>
 
+/* By the names that the labs have for them; their stored rows are of these very sources. */
+#define lab_needs needs_sm
+#define lab_copy16 copy16
+#define lab_end_group end_of_group
+#define lab_wait_groups wait_for_copies
+#define lab_barrier copy_barrier
+#define lab_new_barriers new_barriers
+#define lab_copy_bulk copy_bulk
+#define lab_wait_bulk wait_bulk
+#define lab_rank cluster_rank
+#define lab_sync_cluster sync_cluster
+#define lab_add_at add_at
+#define lab_resident resident_blocks
+
 /* Little's law: what is on its way is the rate, times how long each byte takes. */
 static inline void lab_note_on_way(gpumb *g, const char *const *ways, unsigned blocks)
 {
