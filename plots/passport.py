@@ -111,7 +111,7 @@ def number(row, column):
         if column == "each_s":
             return float(row["median_s"]) / float(row["elements"])
         if column == "pct_type_peak":
-            return 100 * float(row["gflops"]) / float(row["type_peak_gflops"])
+            return 100 * float(row["gflops"]) / float(row["type_peak_gflops"] or "nan")
         return float(row[column])
     except (KeyError, ValueError, ZeroDivisionError):
         return math.nan

@@ -229,13 +229,18 @@ def read_json(path):
 
 def add_intensities(rows, peak_fp32):
     """Of a roofline that says none: FLOP for each byte, and the peak of its type, which is that of
-    its buffers, where the file has it."""
+    its buffers, where the file has it. Where a row is nearer to the peak of its arithmetic than to
+    memory's, `pct_peak` tells that peak."""
     for r in rows:
         if r["bench"].endswith("roofline"):
             work, moved = number(r, "flop"), number(r, "bytes")
             r.setdefault("flop_per_byte", str(work / moved) if moved > 0 and work > 0 else "")
             r.setdefault("type", r["fill"])
             r.setdefault("type_peak_gflops", str(peak_fp32 or "") if r["type"] == "f32" else "")
+        elif r["bench"] == "roofline/roofs" and "type_peak_gflops" not in r:
+            share, peak = number(r, "pct_peak"), number(r, "peak_gbps")
+            known = share > (100 * number(r, "gbps") / peak * (1 + 1e-9) if peak > 0 else 0)
+            r["type_peak_gflops"] = str(100 * number(r, "gflops") / share) if known else ""
 
 
 def add_spans(rows):
