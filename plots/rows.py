@@ -182,6 +182,7 @@ def finish(rows, peak_fp32=None):
     add_intensities(rows, peak_fp32)
     add_spans(rows)
     add_levels(rows)
+    add_mix(rows)
     return rows
 
 
@@ -249,6 +250,16 @@ def add_spans(rows):
         if r["bench"] == "floor/span":
             own_s = number(r, "span_s")
             r["span_us"] = str(own_s * 1e6) if own_s > 0 else ""
+
+
+def add_mix(rows):
+    """What n-body comes to where nothing but its mix of instructions is issued, as measured."""
+    found = {r["device"]: number(r, "gflops") * number(r, "flop_per_instruction") for r in rows
+             if r["bench"] == "nbody/issue" and r["status"] == "ok" and "mix" in r["kernel"]}
+    for r in rows:
+        if r["bench"].startswith("nbody/") and r["bench"] != "nbody/issue":
+            mix = found.get(r["device"], math.nan)
+            r["mix_gflops"] = str(mix) if mix > 0 else ""
 
 
 def add_levels(rows):
@@ -452,7 +463,11 @@ def references(family, points):
             links.setdefault("both ways" if at > 1.5 * link else "one way", at)
     for way, at in sorted(links.items(), key=lambda own: own[1]):
         found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
-    for column, (name, _) in REFERENCES.items() if family.y in ("gbps", "copied_gbps") else ():
+    for column, (name, _) in REFERENCES.items():
+        if family.y not in ("gbps", "copied_gbps", "gflops") or (
+            (family.y == "gflops") != (column == "mix_gflops")
+        ):
+            continue
         known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):

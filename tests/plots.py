@@ -777,6 +777,26 @@ def stars(tmp):
         check(not covered, f"{name}: names upon stars: {covered}")
 
 
+def mixes(tmp):
+    """What n-body comes to at the rate of its mix of instructions, where that was measured."""
+    rows = rows_of("h200-nbody.csv")
+    mixed = [{**r, "flop_per_instruction": "1.5" if "mix" in r["kernel"] else ""} for r in rows]
+    write(tmp / "mixed.csv", mixed)
+    (own,) = [r for r in rows if r["kernel"] == "n-body's mix"]
+    said = f"measured: {families.count(round(1.5 * float(own['gflops'])))} GFLOP/s"
+    for name in ("nbody-size", "nbody-best", "nbody-unroll"):
+        figure, points, _ = drawn(name, tmp / "mixed.csv")
+        lines = [e for e, *_ in figure.of("path", "o") if e.get("stroke-dasharray") == "6 4"]
+        check(sum(said in w for w in figure.legend()) == 1 and lines, f"{name}: no {said}: "
+              f"{figure.legend()}, {len(lines)} lines")
+        without, _, _ = drawn(name, RESULTS / "h200-nbody.csv")
+        check(not any("mix" in w for w in without.legend()), f"{name}: {without.legend()}")
+    write(tmp / "other.csv", [{**r, "device": r["device"] if "issue" in r["bench"] else "Other"}
+                              for r in mixed])
+    figure, _, _ = drawn("nbody-best", tmp / "other.csv")
+    check(not any("mix" in w for w in figure.legend()), f"another's mix: {figure.legend()}")
+
+
 def dulls(tmp):
     """What would show one number, or x itself, is no figure; and it is said."""
     for name, change, asked, why in (
@@ -983,8 +1003,8 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, dulls, intervals,
-                 json_files, dates, hostile, stored):
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, dulls,
+                 intervals, json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
