@@ -118,6 +118,7 @@ typedef int i32x16 __attribute__((ext_vector_type(16)));
 typedef double f64x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 f16x4 __attribute__((ext_vector_type(4)));
 typedef short i16x4 __attribute__((ext_vector_type(4)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 template <int type>
 static __device__ inline void multiply(f32x16 &c, const uint64_t *a, const uint64_t *b)
@@ -128,6 +129,11 @@ static __device__ inline void multiply(f32x16 &c, const uint64_t *a, const uint6
     if (type == BF16_TYPE)
         c = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(i16x4, *a),
                                                      __builtin_bit_cast(i16x4, *b), c, 0, 0, 0);
+#if defined(__gfx942__)
+    if (type == TF32)
+        c = __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(f32x2, *a),
+                                                   __builtin_bit_cast(f32x2, *b), c, 0, 0, 0);
+#endif
 }
 
 /* gfx90a has two instructions for it: each takes 4 of the 8 k that a lane has, the same of A and
@@ -343,9 +349,12 @@ static sentence lacks(gpumb *g, int type)
     const element_type &u = elements_of[type];
     const char *arch = gpumb_get_device(g)->arch;
     if (WAY == MFMA) {
-        if (type == TF32 || type == E4M3)
-            say(&s, "%s by mfma is not written", types[type]);
-        else if (strncmp(arch, "gfx90a", 6) && strncmp(arch, "gfx942", 6))
+        const int of_942 = !strncmp(arch, "gfx942", 6);
+        if (type == E4M3)
+            say(&s, "the e4m3 of mfma is another type");
+        else if (type == TF32 && !of_942)
+            say(&s, "tf32 by mfma needs gfx942");
+        else if (!of_942 && strncmp(arch, "gfx90a", 6))
             say(&s, "mfma is taken from gfx90a and gfx942");
         return s;
     }

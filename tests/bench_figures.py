@@ -219,8 +219,8 @@ def tensor_phrases():
     kinds = [f"TENSOR_{kind}" for kind in ("F16", "BF16", "I8", "F64")]
     (gfx90a,) = {amd[0][kind] for kind in kinds[:3]}
     yield ("What is stated there is [1024] a clock and compute unit for fp16, bf16 and int8, and "
-           "[256] for fp64; on gfx942 [2048], [2048], [4096] and [256].", gfx90a,
-           amd[0][kinds[3]], *(amd[1][kind] for kind in kinds))
+           "[256] for fp64; on gfx942 [2048], [2048], [4096] and [256], and [1024] for tf32.",
+           gfx90a, amd[0][kinds[3]], *(amd[1][kind] for kind in (*kinds, "TENSOR_TF32")))
     mix = one(stored("nbody"), kernel="n-body's mix")
     made = 1e9 * float(mix["gflops"]) / 13
     clock = 1e6 * float(mix["sm_clock_mhz"]) * MULTIPROCESSORS

@@ -696,7 +696,7 @@ template <int sources, class F> Run packed(F f)
 }
 
 /* An element of a matrix: its kind, and its bits. */
-enum { F16_ELEMENT, BF16_ELEMENT, F64_ELEMENT, I8_ELEMENT };
+enum { F16_ELEMENT, BF16_ELEMENT, XF32_ELEMENT, F64_ELEMENT, I8_ELEMENT };
 
 inline double element_of(int kind, u64 x)
 {
@@ -704,6 +704,8 @@ inline double element_of(int kind, u64 x)
         return bits<double>(x);
     if (kind == I8_ELEMENT)
         return static_cast<int8_t>(x);
+    if (kind == XF32_ELEMENT) /* 10 bits behind the point */
+        return static_cast<double>(bits<float>(static_cast<u32>(x) & ~0x1fffu));
     if (kind == BF16_ELEMENT)
         return static_cast<double>(bits<float>(static_cast<u32>(x) << 16));
     const int exponent = static_cast<int>(x >> 10 & 31), fraction = static_cast<int>(x & 1023);
@@ -720,9 +722,8 @@ inline double element_of(int kind, u64 x)
 template <class Sum> Run matrices(int side, int elements, int kind)
 {
     return [=](Wave &w, const Instruction &i) {
-        const int each = elements * side / LANES, wide = kind == F64_ELEMENT  ? 64
-                                                         : kind == I8_ELEMENT ? 8
-                                                                              : 16;
+        static const int widths[] = {16, 16, 32, 64, 8};
+        const int each = elements * side / LANES, wide = widths[kind];
         const int registers = static_cast<int>(sizeof(Sum)) / 4;
         const auto at = [&](const Operand &o, int row, int k) {
             const int lane = side * (k / each) + row, bit = k % each * wide;
@@ -885,13 +886,14 @@ inline Table::Table()
     other("v_pk_mul_f32", {8, 8, 8}, packed<2>([](float a, float b, float) { return a * b; }));
     other("v_pk_fma_f32", {8, 8, 8, 8},
           packed<3>([](float a, float b, float c) { return std::fma(a, b, c); }));
-    /* gfx942 has other names for them, and one more */
+    /* gfx942 has other names for them, and two more */
     for (const char *name : {"v_mfma_f32_32x32x8f16", "v_mfma_f32_32x32x8_f16"})
         other(name, {64, 8, 8, 64}, matrices<float>(32, 8, F16_ELEMENT));
     for (const char *name : {"v_mfma_f32_32x32x8bf16_1k", "v_mfma_f32_32x32x8_bf16"})
         other(name, {64, 8, 8, 64}, matrices<float>(32, 8, BF16_ELEMENT));
     for (const char *name : {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"})
         other(name, {32, 8, 8, 32}, matrices<double>(16, 4, F64_ELEMENT));
+    other("v_mfma_f32_32x32x4_xf32", {64, 8, 8, 64}, matrices<float>(32, 4, XF32_ELEMENT));
     other("v_mfma_i32_32x32x8i8", {64, 4, 4, 64}, matrices<i32>(32, 8, I8_ELEMENT));
     other("v_mfma_i32_32x32x16_i8", {64, 8, 8, 64}, matrices<i32>(32, 16, I8_ELEMENT));
     for (const char *clock : {"s_memtime", "s_memrealtime"})

@@ -57,7 +57,9 @@ int main(int count, char **argument)
         return CHECK_SUMMARY();
     }
     seed(std::strtoull(argument[3], nullptr, 10));
-    for (int type : {F16, BF16_TYPE, F64, I8}) {
+    for (int type : {F16, BF16_TYPE, TF32, F64, I8}) {
+        if (type == TF32 && machine.target != GFX942)
+            continue;
         for (unsigned turns : {0u, 1u, 3u})
             for (int data = 0; data < 2; data++)
                 CHECK(right(&machine, type, data, 2, turns, 0) == 1);
