@@ -332,7 +332,7 @@ static void measure(gpumb *g, int operation, double tick_s)
     t.out = gpumb_alloc(g, t.blocks * CHAINS * BLOCK * sizeof(unsigned));
     t.took = gpumb_alloc(g, 2 * t.blocks * sizeof(word));
     gpumb_write(g, t.in, 0, t.words.data(), t.words.size() * sizeof t.words[0]);
-    const double results = (double)(t.blocks * BLOCK) * CHAINS * STEPS * t.turns;
+    const double results = (double)(t.blocks * (uint64_t)(BLOCK * CHAINS * STEPS) * t.turns);
     gpumb_set_elements(g, results);
     gpumb_set_flop(g, about[operation].each * results);
     gpumb_set_peak_flop(g, unit_peak(g, about[operation].unit));
