@@ -17460,9 +17460,11 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
     if (!ok)
         gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
                       r->reason);
+    else if (!(value[0] > 0) && unit)
+        gpumbi_append(e->reason, sizeof e->reason, ": its %s is unknown",
+                      gpumbi_unit[e->unit].name);
     else if (!(value[0] > 0))
-        gpumbi_append(e->reason, sizeof e->reason,
-                      found ? ": has no such figure" : ": no row to compare with");
+        gpumbi_append(e->reason, sizeof e->reason, ": no row to compare with");
     else if (!(value[2] > 0))
         gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
 }

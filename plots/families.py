@@ -173,6 +173,8 @@ def axis_label(column, bench=""):
             return LABELS[place + column]
     name, _, end = column.rpartition("_")
     words = f"{name} in {ENDS[end]}" if name and end in ENDS else column
+    if len(words) == 1:
+        return words  # k, not K
     return words.replace("_", " ")[:1].upper() + words.replace("_", " ")[1:]
 
 

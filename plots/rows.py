@@ -480,7 +480,8 @@ def days(rows, date=None):
     found = sorted({r["@date"] if r["@dated"] else date or r["@date"] for r in rows})
     own = sorted(r[TIME][:16].replace("T", " ") for r in rows if r["@dated"])
     if len(own) == len(rows) and len(found) == 1:
-        return f"{' to '.join(dict.fromkeys((own[0], own[-1][11:])))} UTC"
+        end = "" if own[0] == own[-1] else f" to {own[-1][11:]}"
+        return f"{own[0]}{end} UTC"
     return " to ".join(dict.fromkeys((found[0], found[-1])))
 
 

@@ -22,6 +22,7 @@ from plots_check import (
     check,
     counts,
     finish,
+    printed,
     rows_of,
     run_program,
     write,
@@ -170,6 +171,7 @@ def files(tmp):
     for name in ("other.csv", "semicolons.csv", "empty.csv"):
         check(f"{name}: skipped" in error, f"{name}: not said to be skipped")
     check("copy.csv: skipped" not in error, "a file of ours is skipped")
+    check(printed.getvalue().endswith("figures: 1 figure\n"), "what was drawn is not said")
     made = [*(tmp / "figures").iterdir()]
     check([f.name for f in made] == ["amd-epyc-cpu-copy-grid.svg"], f"--store: {made}")
     before = made[0].read_bytes(), made[0].stat().st_mtime_ns
@@ -748,7 +750,8 @@ def units(tmp):
         check(right and len(points) == 3, f"{unit}: {[p.y for p in points]}")
     check(families.axis_label("shared_kib") == "Shared in KiB"
           and families.axis_label("shared_kib", "03_occupancy") == "Shared memory of a block in KiB"
-          and families.axis_label("n", "nbody/size") == "Number of bodies n", "names of axes")
+          and families.axis_label("n", "nbody/size") == "Number of bodies n"
+          and families.axis_label("k") == "k", "names of axes")
     for value, said in ((0.0625, "1/16"), (0.3, "0.3"), (4, "4")):
         check(families.value_label("flop_per_byte", value) == said, f"{value}: not {said}")
 
@@ -884,6 +887,8 @@ def dates(tmp):
     check("time" not in caption_of(new).family.series, "the time is an axis")
     one = at("one.csv", [f"2026-03-01T0{d}:05:00Z" for d in (7, 8, 9)])
     check("; 2026-03-01 07:05 to 09:05 UTC; " in caption_of(one).caption, caption_of(one).caption)
+    quick = at("quick.csv", [f"2026-03-01T07:05:0{s}Z" for s in (1, 2, 3)])
+    check("; 2026-03-01 07:05 UTC; " in caption_of(quick).caption, caption_of(quick).caption)
     found = caption_of(one, date="2020-01-01").caption
     check("2026-03-01 07:05" in found, f"--date replaces a time: {found}")
     found = caption_of(new, date="2020-01-01").caption

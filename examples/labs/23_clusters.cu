@@ -25,20 +25,20 @@ __global__ void count(const uint4 *in, unsigned *out, uint64_t n, unsigned bins)
         else if constexpr (cluster == 1)
             atomicAdd(own + bin, 1u);
         else
-            lab_add_at(own + bin / cluster, bin % cluster);
+            add_at(own + bin / cluster, bin % cluster);
     };
 
     for (unsigned i = threadIdx.x; i < each; i += THREADS)
         own[i] = 0;
-    lab_sync_cluster();
+    sync_cluster();
     GPUMB_GRID_STRIDE(i, n) {
         const uint4 words = in[i];
         add(words.x), add(words.y), add(words.z), add(words.w);
     }
-    lab_sync_cluster();
+    sync_cluster();
     for (unsigned i = threadIdx.x; i < each; i += THREADS)
-        if (i * cluster + lab_rank() < bins)
-            atomicAdd(out + i * cluster + lab_rank(), own[i]);
+        if (i * cluster + cluster_rank() < bins)
+            atomicAdd(out + i * cluster + cluster_rank(), own[i]);
 }
 
 int main(int argc, char **argv)
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
             if (how.shared_bytes > lab_room(g))
                 continue; /* nor has it a row */
             GPUMB_FOR_CONSTANTS(cluster, C, (CLUSTERS),
-                                how.grid[0] = lab_resident(g, count<C>, &how));
+                                how.grid[0] = resident_blocks(g, count<C>, &how));
             lab_counts counts = {gpumb_alloc(g, 4 * (uint64_t)bins), 4 * n, (unsigned)bins, 0};
             gpumb_buffer *zeros = gpumb_alloc(g, 4 * (uint64_t)bins);
             gpumb_fill(g, zeros, GPUMB_FILL_ZERO, 0);
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
             gpumb_set_value(g, "blocks", (double)how.grid[0]);
             gpumb_set_output(g, counts.out);
             gpumb_set_verify(g, lab_check_counts, &counts);
-            lab_needs(g, cluster > 1 ? 90 : 0, "clusters");
+            needs_sm(g, cluster > 1 ? 90 : 0, "clusters");
             GPUMB_MEASURE(g, "count") {
                 gpumb_memcpy(g, gpumb_data(counts.out), gpumb_data(zeros), 4 * (uint64_t)bins);
                 GPUMB_FOR_CONSTANTS(cluster, C, (CLUSTERS),

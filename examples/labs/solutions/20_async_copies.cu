@@ -13,7 +13,7 @@ __device__ inline uint64_t place(unsigned tile)
 template <int way, int kib> __global__ void read(const uint4 *in, unsigned *out, uint64_t n)
 {
     enum { TILES = kib * 64 / THREADS };
-    __shared__ lab_barrier there[TILES];
+    __shared__ copy_barrier there[TILES];
     GPUMB_SHARED(uint4, room);
     uint4 word[TILES], *own = room + threadIdx.x;
     unsigned total = 0;
@@ -22,24 +22,24 @@ template <int way, int kib> __global__ void read(const uint4 *in, unsigned *out,
         if (way == LOADS)
             word[t] = i < n ? in[i] : uint4();
         else if (way == COPIES && i < n)
-            lab_copy16(own + t * THREADS, in + i);
+            copy16(own + t * THREADS, in + i);
         else if (way == BULK && threadIdx.x == 0 && i < n)
-            lab_copy_bulk(own + t * THREADS, in + i, 16 * (unsigned)tile, there + t);
+            copy_bulk(own + t * THREADS, in + i, 16 * (unsigned)tile, there + t);
         if (way == COPIES)
-            lab_end_group();
+            end_of_group();
     };
 
     if (way == BULK && threadIdx.x == 0)
-        lab_new_barriers(there, TILES);
+        new_barriers(there, TILES);
     __syncthreads();
     for (unsigned t = 0; t < TILES; t++)
         start(t, place(t));
     for (unsigned tile = 0; place(tile) - threadIdx.x < n; tile += TILES)
         for (unsigned t = 0; t < TILES && place(tile + t) - threadIdx.x < n; t++) {
             if (way == COPIES)
-                lab_wait_groups<TILES - 1>();
+                wait_for_copies<TILES - 1>();
             else if (way == BULK)
-                lab_wait_bulk(there + t, tile / TILES);
+                wait_bulk(there + t, tile / TILES);
             if (place(tile + t) < n)
                 total += lab_sum(way == LOADS ? word[t] : own[t * THREADS]);
             if (way == BULK)
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
             gpumb_set_bytes(g, 16.0 * (double)n);
             gpumb_set_output(g, sums.out);
             gpumb_set_verify(g, lab_check_sums_of_words, &sums);
-            lab_needs(g, way == BULK ? 90 : way == COPIES ? 80 : 0, "such copies");
+            needs_sm(g, way == BULK ? 90 : way == COPIES ? 80 : 0, "such copies");
             GPUMB_MEASURE(g, "read")
                 GPUMB_FOR_CONSTANTS(
                     way, W, (LOADS, COPIES, BULK),

@@ -16,20 +16,20 @@ __global__ void count(const uint4 *in, unsigned *out, uint64_t n, unsigned bins)
         else if constexpr (cluster == 1)
             atomicAdd(own + bin, 1u);
         else
-            order == IN_TURN ? lab_add_at(own + bin / cluster, bin % cluster)
-                             : lab_add_at(own + bin % each, bin / each);
+            order == IN_TURN ? add_at(own + bin / cluster, bin % cluster)
+                             : add_at(own + bin % each, bin / each);
     };
 
     for (unsigned i = threadIdx.x; i < each; i += THREADS)
         own[i] = 0;
-    lab_sync_cluster();
+    sync_cluster();
     GPUMB_GRID_STRIDE(i, n) {
         const uint4 words = in[i];
         add(words.x), add(words.y), add(words.z), add(words.w);
     }
-    lab_sync_cluster();
+    sync_cluster();
     for (unsigned i = threadIdx.x; i < each; i += THREADS) {
-        const unsigned bin = order == IN_TURN ? i * cluster + lab_rank() : i + each * lab_rank();
+        const unsigned bin = order == IN_TURN ? i * cluster + cluster_rank() : i + each * cluster_rank();
         if (bin < bins)
             atomicAdd(out + bin, own[i]);
     }
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
                 GPUMB_FOR_CONSTANTS(
                     order, O, (IN_TURN, IN_RUNS),
                     GPUMB_FOR_CONSTANTS(cluster, C, (CLUSTERS),
-                                        how.grid[0] = lab_resident(g, count<C, O>, &how)));
+                                        how.grid[0] = resident_blocks(g, count<C, O>, &how)));
                 lab_counts counts = {gpumb_alloc(g, 4 * (uint64_t)bins), 4 * n, (unsigned)bins, 1};
                 gpumb_buffer *zeros = gpumb_alloc(g, 4 * (uint64_t)bins);
                 gpumb_fill(g, zeros, GPUMB_FILL_ZERO, 0);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
                 gpumb_set_value(g, "blocks", (double)how.grid[0]);
                 gpumb_set_output(g, counts.out);
                 gpumb_set_verify(g, lab_check_counts, &counts);
-                lab_needs(g, cluster > 1 ? 90 : 0, "clusters");
+                needs_sm(g, cluster > 1 ? 90 : 0, "clusters");
                 GPUMB_MEASURE(g, "count") {
                     gpumb_memcpy(g, gpumb_data(counts.out), gpumb_data(zeros), 4 * (uint64_t)bins);
                     GPUMB_FOR_CONSTANTS(
