@@ -125,8 +125,8 @@ static inline void place_of(int way, int type, int lane, int r, int *row, int *c
     }
 }
 
-/* Of word `i` of A (of B) in a lane: its row (its column), and the first k. In MFMA's 8 bytes k goes
- * on; of bytes one instruction takes 4, and A and B agree on which. */
+/* Of word `i` of A (of B) in a lane: its row (its column), and the first k. In MFMA's 8 bytes k
+ * goes on; of bytes one instruction takes 4, and A and B agree on which. */
 static inline void word_at(int way, const shape &s, int of_b, int lane, int i, int *row, int *k)
 {
     if (way == MMA) {

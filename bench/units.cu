@@ -196,8 +196,8 @@ static float uniform(uint64_t random)
     return (float)((double)(random >> 40) / (1 << 23) - 1);
 }
 
-/* A word of a thread: where its chains begin, a, b. Multiply-adds of fp32 forget little: a is near 1
- * or -1. Special functions begin from 1 to 2, at multiples of 2^-20. */
+/* A word of a thread: where its chains begin, a, b. Multiply-adds of fp32 forget little: a is near
+ * 1 or -1. Special functions begin from 1 to 2, at multiples of 2^-20. */
 static unsigned first_word(int operation, int index, uint64_t random)
 {
     const int of_a = index == CHAINS, of_b = index == CHAINS + 1;

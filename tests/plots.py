@@ -676,7 +676,8 @@ def roofs(tmp):
     check(again.legend() == figure.legend() and
           [e.get("d") for e, *_ in again.of("path", "o")] == [e.get("d") for e, *_ in lines],
           f"roofs of newer rows: {again.legend()}")
-    pages = [passport.value(f, passport.by_device(table.read_all([path], quiet=True))["NVIDIA H200 (cuda)"])
+    device = "NVIDIA H200 (cuda)"
+    pages = [passport.value(f, passport.by_device(table.read_all([path], quiet=True))[device])
              for path in (RESULTS / "h200-roofline.csv", tmp / "newer.csv")
              for f in passport.PAGE["Arithmetic"] if f.bench == "roofline/roofs"]
     half = len(pages) // 2

@@ -12,8 +12,8 @@
 #include "../check.h"
 #include "machine.h"
 
-/* Whether all sums of a chain come out, -1: it does not run; `turned`: where one element of A, B or -B
- * has the other sign, so that they must not. */
+/* Whether all sums of a chain come out, -1: it does not run; `turned`: where one element of A, B or
+ * -B has the other sign, so that they must not. */
 static int right(Machine *machine, int type, int data, u32 blocks, unsigned turns, int turned)
 {
     const int block = 256;
