@@ -666,6 +666,24 @@ def roofs(tmp):
     x, y = at("multiply-adds, f64", 1)
     off = ay + (by - ay) * (x - ax) / (bx - ax) - y
     check(abs(off) < 1, f"a kernel at the rate of the copy is {off} from its slope")
+    # Newer rows have no column of their type's peak: pct_peak is the larger of the two shares.
+    newer = []
+    for r in rows_of("h200-roofline.csv"):
+        own = 100 * float(r["gflops"]) / float(r.pop("type_peak_gflops"))
+        newer.append({**r, "pct_peak": str(max(own, float(r["pct_peak"])))})
+    write(tmp / "newer.csv", newer)
+    again, _, _ = drawn("roofline", tmp / "newer.csv")
+    check(again.legend() == figure.legend() and
+          [e.get("d") for e, *_ in again.of("path", "o")] == [e.get("d") for e, *_ in lines],
+          f"roofs of newer rows: {again.legend()}")
+    device = "NVIDIA H200 (cuda)"
+    pages = [passport.value(f, passport.by_device(table.read_all([path], quiet=True))[device])
+             for path in (RESULTS / "h200-roofline.csv", tmp / "newer.csv")
+             for f in passport.PAGE["Arithmetic"] if f.bench == "roofline/roofs"]
+    half = len(pages) // 2
+    check(half == 3 and all(math.isclose(a, b, rel_tol=1e-9) for old, new in
+                            zip(pages[:half], pages[half:]) for a, b in zip(old, new)),
+          f"shares of their peaks in the passport: {pages}")
     write(tmp / "cpu.csv", [{**r, "peak_gbps": "", "ceiling_gbps": "", "type_peak_gflops": ""}
                             for r in rows_of("h200-roofline.csv")])
     figure, _, _ = drawn("roofline", tmp / "cpu.csv")
@@ -761,6 +779,26 @@ def stars(tmp):
                    if t.box[0][0] - 5 < x < t.box[2][0] + 5
                    and t.box[0][1] - 5 < y < t.box[2][1] + 5]
         check(not covered, f"{name}: names upon stars: {covered}")
+
+
+def mixes(tmp):
+    """What n-body comes to at the rate of its mix of instructions, where that was measured."""
+    rows = rows_of("h200-nbody.csv")
+    mixed = [{**r, "flop_per_instruction": "1.5" if "mix" in r["kernel"] else ""} for r in rows]
+    write(tmp / "mixed.csv", mixed)
+    (own,) = [r for r in rows if r["kernel"] == "n-body's mix"]
+    said = f"measured: {families.count(round(1.5 * float(own['gflops'])))} GFLOP/s"
+    for name in ("nbody-size", "nbody-best", "nbody-unroll"):
+        figure, points, _ = drawn(name, tmp / "mixed.csv")
+        lines = [e for e, *_ in figure.of("path", "o") if e.get("stroke-dasharray") == "6 4"]
+        check(sum(said in w for w in figure.legend()) == 1 and lines, f"{name}: no {said}: "
+              f"{figure.legend()}, {len(lines)} lines")
+        without, _, _ = drawn(name, RESULTS / "h200-nbody.csv")
+        check(not any("mix" in w for w in without.legend()), f"{name}: {without.legend()}")
+    write(tmp / "other.csv", [{**r, "device": r["device"] if "issue" in r["bench"] else "Other"}
+                              for r in mixed])
+    figure, _, _ = drawn("nbody-best", tmp / "other.csv")
+    check(not any("mix" in w for w in figure.legend()), f"another's mix: {figure.legend()}")
 
 
 def dulls(tmp):
@@ -971,8 +1009,8 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, dulls, intervals,
-                 json_files, dates, hostile, stored):
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, dulls,
+                 intervals, json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

@@ -112,6 +112,7 @@ bench group_ranges 36 over_range,access,element,each,threads 8 --axis element=in
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
 bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
+bench units 11 operation 0
 bench jacobi 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
 bench jacobi "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
     --axis chunk=7,64
