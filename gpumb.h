@@ -556,7 +556,8 @@ GPUMB_API void gpumb_set_elements(gpumb *g, double elements); /* gives elements 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 
 /* FLOP/s that a region's units reach at most, where they are not those of fp32: the row's share,
- * `pct_peak`, is of that. HUGE_VAL: not known, and no share. */
+ * `pct_peak`, is of that, or of the memory's rate where that share is larger. HUGE_VAL: not known,
+ * and no share. */
 GPUMB_API void gpumb_set_peak_flop(gpumb *g, double flop_per_s);
 
 /* A transfer: bytes of one run that cross the link between host and device, each way. The row's
@@ -11141,9 +11142,11 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
-    } else if (r->flop > 0) {
+    }
+    if (r->flop > 0 && !transfers && (s->about.peak_flop > 0 || !(r->bytes > 0))) {
         const double most = s->about.peak_flop > 0 ? s->about.peak_flop : d->peak_flop_per_s;
-        r->pct_peak = most > 0 ? 100 * r->gflops * 1e9 / most : 0;
+        const double share = most > 0 ? 100 * r->gflops * 1e9 / most : 0;
+        r->pct_peak = r->bytes > 0 ? gpumbi_max(r->pct_peak, share) : share;
     }
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
@@ -17517,9 +17520,11 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
     if (!ok)
         gpumbi_append(e->reason, sizeof e->reason, ": %s, %s", gpumbi_status_name[r->status],
                       r->reason);
+    else if (!(value[0] > 0) && unit)
+        gpumbi_append(e->reason, sizeof e->reason, ": its %s is unknown",
+                      gpumbi_unit[e->unit].name);
     else if (!(value[0] > 0))
-        gpumbi_append(e->reason, sizeof e->reason,
-                      found ? ": has no such figure" : ": no row to compare with");
+        gpumbi_append(e->reason, sizeof e->reason, ": no row to compare with");
     else if (!(value[2] > 0))
         gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <math.h>
 #include <thread>
+#include <vector>
 
 typedef unsigned long long word; /* what the atomics take */
 
@@ -44,6 +45,22 @@ static inline __device__ word cycles_now()
 static __global__ void read_ticks(word *now)
 {
     *now = ticks_now();
+}
+
+/* The clock that multiprocessors had in a kernel, into the row: each of its blocks has left the
+ * cycles and ticks that it took. What the driver says of the clock is not what it was. */
+static inline void note_clock(gpumb *g, const gpumb_buffer *took, uint64_t blocks, double tick_s)
+{
+    std::vector<word> of_blocks(2 * (size_t)blocks);
+    double cycles = 0, ticks = 0;
+    if (gpumb_read(g, took, 0, of_blocks.data(), of_blocks.size() * sizeof(word)))
+        return;
+    for (size_t i = 0; i < of_blocks.size(); i += 2) {
+        cycles += (double)of_blocks[i];
+        ticks += (double)of_blocks[i + 1];
+    }
+    const int gpu = strcmp(gpumb_get_device(g)->backend, "cpu") != 0;
+    gpumb_set_value(g, "kernel_clock_mhz", gpu ? cycles / (ticks * tick_s) / 1e6 : (double)NAN);
 }
 
 /* Seconds of a tick: two looks at it, a tenth of a second of the host's clock apart. 1 ns where

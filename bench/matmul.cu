@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "matmul.h"
+#include "rates.h"
 
 #include "blas.h"
 
@@ -26,7 +27,7 @@ static void describe(gpumb *g, const product *p)
     const double m = p->m, n = p->n, k = p->k, flop = 2 * m * n * k, each = is_bf16(p) ? 2 : 4;
     gpumb_set_flop(g, flop);
     if (is_bf16(p))
-        gpumb_set_peak_flop(g, rate_of(g, half_flop_per_clock(g)));
+        gpumb_set_peak_flop(g, unit_peak(g, TENSOR_BF16));
     gpumb_set_footprint(g, (uint64_t)(each * (m + n) * k + 4 * m * n));
     gpumb_set_value(g, "flop_per_memory_byte", flop / (each * (m + n) * k + 4 * m * n));
     gpumb_set_output(g, p->c);

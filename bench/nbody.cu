@@ -26,6 +26,8 @@
 #include "gpumb.h"
 
 #include "bench.h"
+#include "issue.h"
+#include "rates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -623,60 +625,6 @@ static void nbody_steps(gpumb *g)
 static const char issue_bench[] = "nbody/issue";
 static const char *const streams[] = {"multiply-adds", "n-body's mix"};
 
-enum { CHAINS = 8, REPEATS = 8, MIX = 13, ADDING = 9 }; /* instructions of the mix; that add */
-
-#if !defined(GPUMB_BACKEND_CPU)
-static __device__ __forceinline__ float root(float x)
-{
-#if defined(__CUDA_ARCH__)
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#elif defined(__HIP_DEVICE_COMPILE__)
-    return __builtin_amdgcn_rsqf(x);
-#else
-    return x;
-#endif
-}
-
-/* Nothing but instructions that a thread has ready in 8 independent chains: multiply-adds, or what
- * an interaction takes but for the load: 3 additions, 6 multiply-adds, 3 products and a root. Of
- * 8 * 13 * 8 instructions in a turn three more are the loop's. With a = 1 and b a power of two the
- * sums are exact and count the instructions. */
-template <int mixed> static __global__ void issue(float *out, unsigned turns, float a, float b)
-{
-    float v[CHAINS], w[CHAINS];
-#pragma unroll
-    for (int k = 0; k < CHAINS; k++) {
-        v[k] = (float)k;
-        w[k] = a;
-    }
-#pragma unroll 1
-    for (unsigned turn = 0; turn < turns; turn++) {
-#pragma unroll
-        for (int i = 0; i < REPEATS * MIX; i++) {
-#pragma unroll
-            for (int k = 0; k < CHAINS; k++) {
-                const int step = i % MIX;
-                if (mixed && step == MIX - 1)
-                    w[k] = root(w[k]);
-                else if (mixed && step % 4 == 0)
-                    v[k] = v[k] + b;
-                else if (mixed && step % 4 == 2)
-                    v[k] = v[k] * a;
-                else
-                    v[k] = fmaf(v[k], a, b);
-            }
-        }
-    }
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < CHAINS; k++)
-        sum += v[k] + w[k];
-    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-#endif
-
 typedef struct issue_check {
     gpumb_buffer *out;
     uint64_t threads;
@@ -716,6 +664,10 @@ static void note_issue(gpumb *g)
     const gpumb_result *plain = fastest(g, NULL, "plain", NULL, 0, NULL, 0);
     const gpumb_result *pairs = fastest(g, NULL, "pairs", NULL, 0, NULL, 0);
     const double limit = FLOP_EACH * r[1]->gflops / all;
+    const double most = unit_peak(g, UNIT_SPECIAL);
+    if (most < HUGE_VAL)
+        gpumb_note(g, "The roots of that mix are %.1f %% of those that their units can make.",
+                   100 * r[1]->gflops * 1e9 / all / most);
     if (plain)
         gpumb_note(
             g,
@@ -748,6 +700,8 @@ static void nbody_issue(gpumb *g)
                      mixes = REPEATS * turns;
         check.expected = chains * (adding * mixes * (double)step + 1 + (chains - 1) / 2);
         gpumb_set_flop(g, all * chains * mixes * (double)check.threads);
+        gpumb_set_peak_flop(g, issue_slots(g) > 0 ? issue_slots(g) : HUGE_VAL);
+        gpumb_set_value(g, "flop_per_instruction", stream ? FLOP_EACH / MIX : 2);
         if (issue_slots(g) > 0)
             gpumb_set_expected(g, issue_slots(g) / 1e9, 1);
         gpumb_set_output(g, check.out);

@@ -9,6 +9,7 @@
 
 #include "bench.h"
 #include "kernels.h"
+#include "rates.h"
 
 #if defined(GPUMB_BACKEND_CUDA)
 #include <cuda_fp16.h>
@@ -28,6 +29,7 @@ enum { F64, F32, F16, TYPES };
 static const char *const types[] = {"f64", "f32", "f16"};
 static const char *const names[] = {"multiply-adds, f64", "multiply-adds, f32",
                                     "multiply-adds, f16"};
+static const int units[] = {UNIT_F64, UNIT_F32, UNIT_F16};
 static const int values_each[] = {1, 1, 2}; /* in a part of a word: f16 come in pairs */
 static const double steps[] = {1.0 / 4096, 1.0 / 4096, 1.0 / 1024};
 
@@ -230,33 +232,14 @@ template <class Type> static void launch_adds(const arithmetic *d)
     }
 }
 
-/* The device's peak for a type, a multiply-add counted as 2; fp16 in pairs, without matrix units;
- * 0: unknown. From results a clock and multiprocessor, CUDA C++ Programming Guide, "Arithmetic
- * Instructions". */
-static double peak_gflops(gpumb *g, int type)
-{
-    static const struct {
-        const char *arch;
-        double of_f32[TYPES];
-    } table[] = {{"sm_70", {1 / 2.0, 1, 2}},  {"sm_75", {1 / 32.0, 1, 2}},
-                 {"sm_80", {1 / 2.0, 1, 4}},  {"sm_86", {1 / 64.0, 1, 1}},
-                 {"sm_89", {1 / 64.0, 1, 1}}, {"sm_90", {1 / 2.0, 1, 2}}};
-    const gpumb_device *d = gpumb_get_device(g);
-    for (const auto &t : table)
-        if (!strcmp(d->arch, t.arch))
-            return d->peak_flop_per_s / 1e9 * t.of_f32[type];
-    return type == F32 ? d->peak_flop_per_s / 1e9 : 0;
-}
-
 /* A row's work, and where it is in the figure. */
 static void describe(gpumb *g, double bytes, double flop, int type)
 {
     gpumb_set_bytes(g, bytes);
     gpumb_set_flop(g, flop);
     gpumb_set_footprint(g, (uint64_t)bytes);
+    gpumb_set_peak_flop(g, unit_peak(g, units[type]));
     gpumb_set_value(g, "flop_per_byte", flop / bytes);
-    if (peak_gflops(g, type) > 0)
-        gpumb_set_value(g, "type_peak_gflops", peak_gflops(g, type));
 }
 
 /* FLOP for the 32 bytes of a word that is read and written: 1/16 to 256 a byte. */
@@ -484,9 +467,9 @@ static void roofline(gpumb *g)
         gbps[type] = memory.high->gbps;
         gflops[type] = most.high->gflops;
         ridge[type] = gflops[type] / gbps[type];
-        const double peak = peak_gflops(g, type);
+        const double peak = unit_peak(g, units[type]) / 1e9;
         sentence s = no_words();
-        if (peak > 0)
+        if (peak < HUGE_VAL)
             say(&s, ", %.1f %% of the peak", 100 * gflops[type] / peak);
         gpumb_note(g, "Roofs of %s: %.0f GB/s and %.0f GFLOP/s%s; they meet at %.3g FLOP a byte.",
                    types[type], gbps[type], gflops[type], s.text, ridge[type]);

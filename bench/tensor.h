@@ -156,20 +156,6 @@ static __device__ inline void multiply_add(float (&c)[4], const unsigned (&a)[4]
 
 /* ---- whether they are there ------------------------------------------------------------------ */
 
-/* FLOP of dense bf16 or fp16 in a clock of a multiprocessor, by the vendor's white papers on the
- * A100 and the H100; 0: not known. */
-static inline int half_flop_per_clock(gpumb *g)
-{
-    return architecture(g) == 80 ? 2048 : architecture(g) == 90 ? 4096 : 0;
-}
-
-/* FLOP/s of units that do so many in a clock of a multiprocessor, at the highest clock. */
-static inline double rate_of(gpumb *g, int flop_per_clock)
-{
-    const gpumb_device *d = gpumb_get_device(g);
-    return flop_per_clock ? flop_per_clock * d->sm_clock_hz * d->multiprocessors : HUGE_VAL;
-}
-
 #if defined(GPUMB_BACKEND_CUDA)
 static __global__ void tell_architecture(int *sm)
 {

@@ -38,6 +38,7 @@ REFERENCES = {  # name, how its line differs
     "peak_gbps": ("theoretical peak", ""),
     "ceiling_gbps": ("measured copy", ' stroke-dasharray="6 4"'),
     "link": ("link\u2019s peak", ' stroke-dasharray="1.5 3"'),
+    "mix_gflops": ("issue of a plain form\u2019s mix, measured:", ' stroke-dasharray="6 4"'),
 }
 # The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
 VIRIDIS = """
@@ -172,6 +173,8 @@ def axis_label(column, bench=""):
             return LABELS[place + column]
     name, _, end = column.rpartition("_")
     words = f"{name} in {ENDS[end]}" if name and end in ENDS else column
+    if len(words) == 1:
+        return words  # k, not K
     return words.replace("_", " ")[:1].upper() + words.replace("_", " ")[1:]
 
 
@@ -529,6 +532,8 @@ FAMILIES = [
            "type", "data", draw=bars, y="gflops", log_y=True),
     Family("tensor/wgmma", "Tensor cores by wgmma: rate over the type, of zeros and random values",
            "type", "data", draw=bars, y="gflops", log_y=True),
+    Family("units/chain", "Integers and special functions in registers: rate over the operation",
+           "operation", "operation", draw=bars, y="gflops", log_y=True),
     Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
            log_y=True, y="gflops",
            model=BOUND,

@@ -25,6 +25,11 @@ def flops(label, bench, share=("pct_peak",), **where):
     return Figure(label, bench, where, "gflops", 1e-3, "TFLOP/s", max, share)
 
 
+def operations(label, operation):
+    return Figure(label, "units/chain", {"operation": operation}, "gflops", 1e-3, "TOP/s", max,
+                  ("pct_peak",))
+
+
 def least(label, bench, unit="ns", column="median_s", **where):
     scale = {"ms": 1e3, "us": 1e6, "ns": 1e9, "cycles": 1}[unit]
     return Figure(label, bench, where, column, scale, unit, min, ())
@@ -88,6 +93,10 @@ PAGE = {
         flops("fp16 by tensor cores, a warp", "tensor/mma", type="f16"),
         flops("fp16 by tensor cores, four warps", "tensor/wgmma", type="f16"),
         flops("fp8 by tensor cores, four warps", "tensor/wgmma", type="e4m3"),
+        operations("int32 multiply-adds", "mad i32"),
+        operations("int32 logic", "and xor i32"),
+        operations("4 products of bytes (dp4a)", "dp4a i8"),
+        operations("reciprocal roots, fp32", "rsqrt f32"),
         flops("matrix product, fp32", "matmul/size", kernel="ahead"),
         flops("the vendor's library's, fp32", "matmul/size", kernel="library f32"),
         flops("matrix product, bf16", "matmul/size", NONE, kernel="staged"),
@@ -111,7 +120,7 @@ def number(row, column):
         if column == "each_s":
             return float(row["median_s"]) / float(row["elements"])
         if column == "pct_type_peak":
-            return 100 * float(row["gflops"]) / float(row["type_peak_gflops"])
+            return 100 * float(row["gflops"]) / float(row["type_peak_gflops"] or "nan")
         return float(row[column])
     except (KeyError, ValueError, ZeroDivisionError):
         return math.nan

@@ -95,7 +95,7 @@ def main():
         raise Problem(f"--bench {args.bench}: no row is of such a benchmark")
     args.out.mkdir(parents=True, exist_ok=True)
     report, machine = ["# Figures\n"], None
-    without = []
+    without, drawn = [], 0
     for f in table.figures(rows, wanted, asked, args.date, args.overlay, without):
         if machine != f.machine:
             machine = f.machine
@@ -106,6 +106,7 @@ def main():
             text = svg.without_values(text)
         for end in formats:
             save(args.out / f"{f.name}.{end}", text, end)
+        drawn += 1
         named = plain(title)
         report.append(
             f"### {named}\n\n![{named}]({f.name}.{formats[0]})\n\n{plain(f.caption)}\n"
@@ -118,6 +119,7 @@ def main():
         raise Problem("nothing to draw: no row is ok and has a rate or a time")
     if not args.store:
         write(args.out / "report.md", "\n".join(report))
+    print(f"{args.out}: {drawn} figure{'s' * (drawn > 1)}")
 
 
 if __name__ == "__main__":

@@ -182,6 +182,7 @@ def finish(rows, peak_fp32=None):
     add_intensities(rows, peak_fp32)
     add_spans(rows)
     add_levels(rows)
+    add_mix(rows)
     return rows
 
 
@@ -229,13 +230,18 @@ def read_json(path):
 
 def add_intensities(rows, peak_fp32):
     """Of a roofline that says none: FLOP for each byte, and the peak of its type, which is that of
-    its buffers, where the file has it."""
+    its buffers, where the file has it. Where a row is nearer to the peak of its arithmetic than to
+    memory's, `pct_peak` tells that peak."""
     for r in rows:
         if r["bench"].endswith("roofline"):
             work, moved = number(r, "flop"), number(r, "bytes")
             r.setdefault("flop_per_byte", str(work / moved) if moved > 0 and work > 0 else "")
             r.setdefault("type", r["fill"])
             r.setdefault("type_peak_gflops", str(peak_fp32 or "") if r["type"] == "f32" else "")
+        elif r["bench"] == "roofline/roofs" and "type_peak_gflops" not in r:
+            share, peak = number(r, "pct_peak"), number(r, "peak_gbps")
+            known = share > (100 * number(r, "gbps") / peak * (1 + 1e-9) if peak > 0 else 0)
+            r["type_peak_gflops"] = str(100 * number(r, "gflops") / share) if known else ""
 
 
 def add_spans(rows):
@@ -244,6 +250,16 @@ def add_spans(rows):
         if r["bench"] == "floor/span":
             own_s = number(r, "span_s")
             r["span_us"] = str(own_s * 1e6) if own_s > 0 else ""
+
+
+def add_mix(rows):
+    """What n-body comes to where nothing but its mix of instructions is issued, as measured."""
+    found = {r["device"]: number(r, "gflops") * number(r, "flop_per_instruction") for r in rows
+             if r["bench"] == "nbody/issue" and r["status"] == "ok" and "mix" in r["kernel"]}
+    for r in rows:
+        if r["bench"].startswith("nbody/") and r["bench"] != "nbody/issue":
+            mix = found.get(r["device"], math.nan)
+            r["mix_gflops"] = str(mix) if mix > 0 else ""
 
 
 def add_levels(rows):
@@ -447,7 +463,11 @@ def references(family, points):
             links.setdefault("both ways" if at > 1.5 * link else "one way", at)
     for way, at in sorted(links.items(), key=lambda own: own[1]):
         found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
-    for column, (name, _) in REFERENCES.items() if family.y in ("gbps", "copied_gbps") else ():
+    for column, (name, _) in REFERENCES.items():
+        if family.y not in ("gbps", "copied_gbps", "gflops") or (
+            (family.y == "gflops") != (column == "mix_gflops")
+        ):
+            continue
         known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):
@@ -460,7 +480,8 @@ def days(rows, date=None):
     found = sorted({r["@date"] if r["@dated"] else date or r["@date"] for r in rows})
     own = sorted(r[TIME][:16].replace("T", " ") for r in rows if r["@dated"])
     if len(own) == len(rows) and len(found) == 1:
-        return f"{' to '.join(dict.fromkeys((own[0], own[-1][11:])))} UTC"
+        end = "" if own[0] == own[-1] else f" to {own[-1][11:]}"
+        return f"{own[0]}{end} UTC"
     return " to ".join(dict.fromkeys((found[0], found[-1])))
 
 

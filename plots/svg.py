@@ -567,7 +567,8 @@ def legend_of(family, style, points, across):
         parts += [f"{name} {rounded(v / 1e3)}" for name, v, of in arithmetic if of == measured]
         entries.append((line % ("o", dashes), f"{how}: {', '.join(parts)} TFLOP/s"))
     return entries + [
-        (line % ("o", REFERENCES[column][1]), f"{name} {rounded(y)} GB/s")
+        (line % ("o", REFERENCES[column][1]),
+         f"{name} {rounded(y)} {'GFLOP/s' if column == 'mix_gflops' else 'GB/s'}")
         for column, name, y in across
     ]
 

@@ -186,18 +186,45 @@ def per_clock(way, kind, data):
     return None
 
 
+def stated_rates(arch):
+    """Operations in a clock of a multiprocessor, by unit, of the table in bench/rates.h."""
+    with open("bench/rates.h", encoding="utf-8") as file:
+        text = file.read()
+    names = re.search(r"enum \{(.*?)UNITS,", text, re.S)[1]
+    names = re.findall(r"[A-Z]\w+", re.sub(r"/\*.*?\*/", "", names))
+    rates = re.search(r'\{"%s", \{([^}]*)\}\}' % arch, text)[1].split(",")
+    return dict(zip(names, map(int, rates)))
+
+
 def tensor_rows():
-    for kind, named, stated in (("f16", "fp16, sums in fp32", 4096), ("bf16", "bf16", 4096),
-                                ("tf32", "tf32", 2048), ("f64", "fp64", 256),
-                                ("i8", "int8", 8192), ("e4m3", "fp8, e4m3", 8192)):
+    rates = stated_rates("sm_90")
+    for kind, named in (("f16", "fp16, sums in fp32"), ("bf16", "bf16"), ("tf32", "tf32"),
+                        ("f64", "fp64"), ("i8", "int8"), ("e4m3", "fp8, e4m3")):
+        stated = rates[f"TENSOR_{kind.upper()}"]
         cells = [per_clock(way, kind, data) for way in ("mma", "wgmma")
                  for data in ("zeros", "random")]
         yield f"\n| {named} | {stated} | " + " | ".join(
             "–" if cell is None else f"{cell:.0f} ({100 * cell / stated:.1f} %)"
             for cell in cells) + " |\n"
+    simple = {rates[f"UNIT_{unit}"] for unit in ("ADD", "LOGIC", "SHIFT")}
+    simple.add(rates["UNIT_MULTIPLY_ADD"] // 2)
+    for name, stated in ((name, stated) for stated in simple for name in ("add3", "add")):
+        yield f"\n| `{name} i32`" + (", `mad i32`, `and xor i32`, `shift i32`" if "3" in name
+                                    else "") + f" | {stated} | "
+    yield f"\n| `rcp f32`, `rsqrt f32`, `exp2 f32`, `sin f32` | {rates['UNIT_SPECIAL']} | "
 
 
 def tensor_phrases():
+    rates, amd = stated_rates("sm_90"), [stated_rates(arch) for arch in ("gfx90a", "gfx942")]
+    kinds = [f"TENSOR_{kind}" for kind in ("F16", "BF16", "I8", "F64")]
+    (gfx90a,) = {amd[0][kind] for kind in kinds[:3]}
+    yield ("What is stated there is [1024] a clock and compute unit for fp16, bf16 and int8, and "
+           "[256] for fp64; on gfx942 [2048], [2048], [4096] and [256], and [1024] for tf32.",
+           gfx90a, amd[0][kinds[3]], *(amd[1][kind] for kind in (*kinds, "TENSOR_TF32")))
+    mix = one(stored("nbody"), kernel="n-body's mix")
+    made = 1e9 * float(mix["gflops"]) / 13
+    clock = 1e6 * float(mix["sm_clock_mhz"]) * MULTIPROCESSORS
+    yield "they could make [1.8] times as many", rates["UNIT_SPECIAL"] * clock / made
     clocks = {(row["bench"], row["type"], row["data"]):
               (float(row["kernel_clock_mhz"]), float(row["sm_clock_mhz"])) for row in TENSOR}
     f16, tf32 = (clocks["tensor/wgmma", kind, "zeros"] for kind in ("f16", "tf32"))

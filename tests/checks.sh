@@ -36,6 +36,9 @@ check() {
     fi
 }
 
+# The fixed columns of the CSV, a line each.
+columns() { sed -n '/define GPUMBI_ROW_FIELDS/,/^$/s/^ *X(\([a-z0-9_]*\),.*/\1/p' gpumb.h; }
+
 not() { ! "$@"; }
 has() { grep -qE -e "$1" "$2"; } # PATTERN FILE
 

@@ -397,8 +397,15 @@ for nvcc in "$first_nvcc" ${MORE_NVCC:-}; do
         [ $standard != c++17 ] || add "$try -DGPUMB_IMPLEMENTATION -DSYSTEM_FIRST"
     done
     add "$compile -std=c++17 -x cu $dir/names.c"
+    # Benchmarks have many kernels: as far as PTX, and hardly optimised.
+    quickly=-arch=compute_90
+    ! "$nvcc" --help | grep -q -e -Ofc || quickly="$quickly -Ofc max"
     for program in $programs; do
-        [ "$nvcc" != "$first_nvcc" ] || add "$compile $program"
+        [ "$nvcc" = "$first_nvcc" ] || continue
+        case ${NIGHTLY:+all}$program in
+        bench/*) add "$(echo "$compile" | sed "s/-arch=sm_90/$quickly/") $program" ;;
+        *) add "$compile $program" ;;
+        esac
     done
     if echo '#include <nvrtc.h>' | "$nvcc" -x cu -E - >/dev/null 2>&1; then
         add "$compile $at_run_time"
@@ -529,11 +536,12 @@ for hipcc in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
     add "$hipcc -std=c++17 -O1 -nogpulib --cuda-device-only --offload-arch=gfx1100 -S -I." \
         "-o \$out -x hip bench/floor.cu"
     # The programs for one kind of card with waves of 64 and one of 32; labs have nothing of either.
-    # In the standard that make builds them in.
+    # In the standard that make builds them in. Benchmarks have many kernels: as they are read.
     compile="$hipcc -std=c++17 $warnings -I. -o \$out -c -x hip --offload-arch=gfx90a"
     for program in $programs; do
-        case $program in
-        examples/labs/*) add "$compile $program" ;;
+        case ${NIGHTLY:+all}$program in
+        *examples/labs/*) add "$compile $program" ;;
+        bench/*) add "$compile --offload-arch=gfx1030 -fsyntax-only $program" ;;
         *) add "$compile --offload-arch=gfx1030 $program" ;;
         esac
     done

@@ -22,6 +22,7 @@ from plots_check import (
     check,
     counts,
     finish,
+    printed,
     rows_of,
     run_program,
     write,
@@ -171,6 +172,7 @@ def files(tmp):
     for name in ("other.csv", "semicolons.csv", "empty.csv"):
         check(f"{name}: skipped" in error, f"{name}: not said to be skipped")
     check("copy.csv: skipped" not in error, "a file of ours is skipped")
+    check(printed.getvalue().endswith("figures: 1 figure\n"), "what was drawn is not said")
     made = [*(tmp / "figures").iterdir()]
     check([f.name for f in made] == ["amd-epyc-cpu-copy-grid.svg"], f"--store: {made}")
     before = made[0].read_bytes(), made[0].stat().st_mtime_ns
@@ -665,6 +667,24 @@ def roofs(tmp):
     x, y = at("multiply-adds, f64", 1)
     off = ay + (by - ay) * (x - ax) / (bx - ax) - y
     check(abs(off) < 1, f"a kernel at the rate of the copy is {off} from its slope")
+    # Newer rows have no column of their type's peak: pct_peak is the larger of the two shares.
+    newer = []
+    for r in rows_of("h200-roofline.csv"):
+        own = 100 * float(r["gflops"]) / float(r.pop("type_peak_gflops"))
+        newer.append({**r, "pct_peak": str(max(own, float(r["pct_peak"])))})
+    write(tmp / "newer.csv", newer)
+    again, _, _ = drawn("roofline", tmp / "newer.csv")
+    check(again.legend() == figure.legend() and
+          [e.get("d") for e, *_ in again.of("path", "o")] == [e.get("d") for e, *_ in lines],
+          f"roofs of newer rows: {again.legend()}")
+    device = "NVIDIA H200 (cuda)"
+    pages = [passport.value(f, passport.by_device(table.read_all([path], quiet=True))[device])
+             for path in (RESULTS / "h200-roofline.csv", tmp / "newer.csv")
+             for f in passport.PAGE["Arithmetic"] if f.bench == "roofline/roofs"]
+    half = len(pages) // 2
+    check(half == 3 and all(math.isclose(a, b, rel_tol=1e-9) for old, new in
+                            zip(pages[:half], pages[half:]) for a, b in zip(old, new)),
+          f"shares of their peaks in the passport: {pages}")
     write(tmp / "cpu.csv", [{**r, "peak_gbps": "", "ceiling_gbps": "", "type_peak_gflops": ""}
                             for r in rows_of("h200-roofline.csv")])
     figure, _, _ = drawn("roofline", tmp / "cpu.csv")
@@ -732,7 +752,8 @@ def units(tmp):
         check(right and len(points) == 3, f"{unit}: {[p.y for p in points]}")
     check(families.axis_label("shared_kib") == "Shared in KiB"
           and families.axis_label("shared_kib", "03_occupancy") == "Shared memory of a block in KiB"
-          and families.axis_label("n", "nbody/size") == "Number of bodies n", "names of axes")
+          and families.axis_label("n", "nbody/size") == "Number of bodies n"
+          and families.axis_label("k") == "k", "names of axes")
     for value, said in ((0.0625, "1/16"), (0.3, "0.3"), (4, "4")):
         check(families.value_label("flop_per_byte", value) == said, f"{value}: not {said}")
 
@@ -759,6 +780,26 @@ def stars(tmp):
                    if t.box[0][0] - 5 < x < t.box[2][0] + 5
                    and t.box[0][1] - 5 < y < t.box[2][1] + 5]
         check(not covered, f"{name}: names upon stars: {covered}")
+
+
+def mixes(tmp):
+    """What n-body comes to at the rate of its mix of instructions, where that was measured."""
+    rows = rows_of("h200-nbody.csv")
+    mixed = [{**r, "flop_per_instruction": "1.5" if "mix" in r["kernel"] else ""} for r in rows]
+    write(tmp / "mixed.csv", mixed)
+    (own,) = [r for r in rows if r["kernel"] == "n-body's mix"]
+    said = f"measured: {families.count(round(1.5 * float(own['gflops'])))} GFLOP/s"
+    for name in ("nbody-size", "nbody-best", "nbody-unroll"):
+        figure, points, _ = drawn(name, tmp / "mixed.csv")
+        lines = [e for e, *_ in figure.of("path", "o") if e.get("stroke-dasharray") == "6 4"]
+        check(sum(said in w for w in figure.legend()) == 1 and lines, f"{name}: no {said}: "
+              f"{figure.legend()}, {len(lines)} lines")
+        without, _, _ = drawn(name, RESULTS / "h200-nbody.csv")
+        check(not any("mix" in w for w in without.legend()), f"{name}: {without.legend()}")
+    write(tmp / "other.csv", [{**r, "device": r["device"] if "issue" in r["bench"] else "Other"}
+                              for r in mixed])
+    figure, _, _ = drawn("nbody-best", tmp / "other.csv")
+    check(not any("mix" in w for w in figure.legend()), f"another's mix: {figure.legend()}")
 
 
 def dulls(tmp):
@@ -848,6 +889,8 @@ def dates(tmp):
     check("time" not in caption_of(new).family.series, "the time is an axis")
     one = at("one.csv", [f"2026-03-01T0{d}:05:00Z" for d in (7, 8, 9)])
     check("; 2026-03-01 07:05 to 09:05 UTC; " in caption_of(one).caption, caption_of(one).caption)
+    quick = at("quick.csv", [f"2026-03-01T07:05:0{s}Z" for s in (1, 2, 3)])
+    check("; 2026-03-01 07:05 UTC; " in caption_of(quick).caption, caption_of(quick).caption)
     found = caption_of(one, date="2020-01-01").caption
     check("2026-03-01 07:05" in found, f"--date replaces a time: {found}")
     found = caption_of(new, date="2020-01-01").caption
@@ -970,8 +1013,8 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, dulls, intervals,
-                 json_files, dates, hostile, stored):
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, dulls,
+                 intervals, json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 TEST = Path(sys.argv[0]).name
 sys.path.insert(0, str(ROOT / "plots"))
+printed = io.StringIO()  # by all of them
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 
@@ -36,7 +37,7 @@ def run_program(program, arguments):
     """Exit code and standard error of a module's main()."""
     error = io.StringIO()
     sys.argv = [f"{program.__name__}.py", *map(str, arguments)]
-    with contextlib.redirect_stderr(error):
+    with contextlib.redirect_stderr(error), contextlib.redirect_stdout(printed):
         try:
             program.main()
             return 0, error.getvalue()

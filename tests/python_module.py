@@ -78,6 +78,20 @@ class Rows(unittest.TestCase):
         self.assertEqual(slow["verified"], "yes")
         self.assertRegex(repr(slow), r" of fast: (slower|undecided)$")
 
+    def test_ends_of_ratios(self):
+        for lo, hi, said in ((1.5, 3, " (1.5 ... 3)"), (0, 3, " (? ... 3)"), (None, None, "")):
+            cells = {"ratio": 2, "ratio_lo": lo, "ratio_hi": hi}
+            row = gpumb.Row({**cells, "compared_with": "one", "verdict": "slower"}, "two", [])
+            self.assertEqual(repr(row), f"two, 2{said} of one: slower")
+
+    def test_rows(self):
+        rows = gpumb.compare({"one": nothing, "two": nothing}, **QUICK)
+        self.assertEqual(repr(rows), f"{rows[0]!r}\n{rows[1]!r}")
+        page = rows._repr_html_()
+        self.assertEqual([page.count(f"<{tag}>") for tag in ("table", "tr")], [1, 3])
+        self.assertEqual(page.count("<td>"), 2 * page.count("<th>"))
+        self.assertLess(page.index("<td>one</td>"), page.index("<td>two</td>"))
+
 
 class Checks(unittest.TestCase):
     def status(self, check):
@@ -257,6 +271,8 @@ class Errors(unittest.TestCase):
                     g.compare(functions)
             with self.assertRaises(TypeError):
                 g.measure("x", nothing, outputs=bytearray(3))
+            with self.assertRaisesRegex(TypeError, "^byte: is no .* there are bytes, .*, cold$"):
+                g.measure("x", nothing, byte=3)
             self.assertEqual(g.rows(), [])
         with self.assertRaises(TypeError):
             gpumb.open("prog --csv x")
@@ -609,7 +625,7 @@ class Outputs(unittest.TestCase):
             gpumb._memory(memoryview(memory)[::2])
         with self.assertRaisesRegex(ValueError, "can't be written"):
             gpumb._memory(b"text")
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "^outputs: a str is no array$"):
             gpumb._memory("text")
 
     def test_wrong(self):
@@ -711,6 +727,11 @@ class Library(unittest.TestCase):
             out = self.said(GPUMB_BACKEND="hip", PATH="/nonexistent")[0]
             self.assertIn("no compiler for hip: looked for hipcc", out)
             self.assertIn("GPUMB_BACKEND=cpu measures on the CPU", out)
+
+    def test_no_cache(self):
+        (self.path / "file").touch()
+        out = self.said(XDG_CACHE_HOME=str(self.path / "file"))[0]
+        self.assertRegex(out, "^no library in .*/file/gpumb: .*: XDG_CACHE_HOME names a folder ")
 
     def test_bad_names(self):
         self.assertEqual(

@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_amd.sh - runs the reference kernels' AMD machine code on the CPU, in the executor of
-# tests/amd, and demands that it notices when the header is broken.
+# test_amd.sh - runs the AMD machine code of the reference kernels, and of the benchmark of matrix
+# units, on the CPU, in the executor of tests/amd, and demands that it notices when the header is
+# broken.
 #     HIPCC         the compiler; hipcc
 #     MORE_HIPCC    others, which may know more targets
 #     HIP_ARCHS     what to compile for; "gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201"
@@ -33,11 +34,13 @@ find_hipcc "${HIPCC:-hipcc}" || {
 }
 
 # Optimised for vectors of 64 lanes; rounding is to be that of the kernels.
-if ! ${CXX:-c++} -std=c++17 -O1 -ftree-vectorize -ffp-contract=off -Wall -Wextra -I. \
-    tests/amd/kernels.cpp -o "$tmp/kernels" >"$tmp/log" 2>&1; then
-    fail "the executor does not compile" "$tmp/log"
-    finish
-fi
+for program in kernels tensor; do
+    if ! ${CXX:-c++} -std=c++17 -O1 -ftree-vectorize -ffp-contract=off -Wall -Wextra -I. \
+        "tests/amd/$program.cpp" -o "$tmp/$program" >"$tmp/log" 2>&1; then
+        fail "the executor does not compile: $program" "$tmp/log"
+        finish
+    fi
+done
 
 # All reductions, and n-body forms with most and fewest registers and each of the roots.
 cat >"$tmp/unit.hip" <<'END_OF_UNIT'
@@ -73,6 +76,19 @@ for compiler in "${HIPCC:-hipcc}" ${MORE_HIPCC:-}; do
             sed -n "s/^[0-9]* kernels/$arch, clang $number: &/p
                 s/.* \(skipped: \)/$arch, clang $number: \1/p" "$tmp/check"
         done
+        case $arch in
+        gfx90a | gfx942) # that have mfma
+            if compile "$arch" bench/tensor.cu; then
+                "$objdump" -d "$tmp/$arch" >"$tmp/$arch.text"
+                for seed in ${SEEDS:-1}; do
+                    count "$arch, clang $number, seed $seed: chains of products" "$tmp/tensor" \
+                        "$tmp/$arch" "$tmp/$arch.text" "$seed"
+                done
+            else
+                fail "$arch: bench/tensor.cu does not compile" "$tmp/log"
+            fi
+            ;;
+        esac
         case $arch in
         gfx90a | gfx1030) continue ;; # some for each, below
         esac

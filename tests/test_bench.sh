@@ -112,6 +112,7 @@ bench group_ranges 36 over_range,access,element,each,threads 8 --axis element=in
     --axis each=1,5 --axis threads=256
 # A pair of fp16 has 4 FLOP and more.
 bench roofline "$(of 13 16)" type,flop_per_word,placed 3 --axis flop_per_word=4,128,1024
+bench units 11 operation 0
 bench jacobi 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
 bench jacobi "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \
     --axis chunk=7,64
@@ -148,6 +149,8 @@ if [ "$build" != build/hip ]; then
         --axis n=33,128
     bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
     bench tensor 6 type,data 0 --filter tensor/mma --axis data=random
+    bench in_flight 6 way,kib 0 --filter in_flight/l2 --axis kib=4,16
+    bench clusters "$(of 3 6)" access,cluster,rank,distance 0 --axis cluster="$(of 1 2)"
 fi
 
 timeout 100 "$build/mistakes" --precision 1e6 --budget 100 --warmup 0 --samples 6:6 \
@@ -207,7 +210,8 @@ done
 
 # Each column is explained, and what the glossary refers to is there.
 sed -n '/^## Reading a row/,/^## Glossary/p' bench/README.md >"$tmp/columns"
-sed 's/,nodes,.*/,nodes/;y/,/ /;q' tests/golden/cpu.csv | tr ' ' '\n' >"$tmp/names"
+columns >"$tmp/names"
+check "$(wc -l <"$tmp/names") columns in gpumb.h" test "$(wc -l <"$tmp/names")" -gt 80
 while read -r name; do
     check "bench/README.md does not explain $name" grep -q "^| [^|]*\`$name\`" "$tmp/columns"
 done <"$tmp/names"
@@ -246,6 +250,9 @@ printf '%s\n' bench/*.cu bench/*.c | sed 's/.*\///; s/\.c.*//' | sort >"$tmp/pro
 sed -n '/^## The programs/,/^## Reading/s/^| \(`.*\)/\1/p' bench/README.md | cut -d '|' -f 1 |
     tr -d '` ' | tr , '\n' | sort >"$tmp/names"
 check "bench/README.md: another list of programs than bench/" diff "$tmp/programs" "$tmp/names"
+while read -r name; do
+    check "$name is not tried here" grep -qw "$name" tests/test_bench.sh
+done <"$tmp/programs"
 grep -vE '^(fleet|ranks)$' "$tmp/programs" >"$tmp/names"
 check "bench/seconds.csv: other programs than bench/" sh -c \
     "sed '1d; s/,.*//' bench/seconds.csv | sort | diff - '$tmp/names'"

@@ -10,17 +10,7 @@ unset NO_COLOR
 program=$tmp/program
 quick='--budget 0.02 --warmup 0.001 --samples 6:20 --precision 50'
 calm='--samples 100:1000 --precision 1 --spread 0.001'
-columns=schema,gpumb,bench,kernel,backend,device,status,reason,verified,timing,meaning,samples
-columns=$columns,batch,stop,median_s,ci_lo_s,ci_hi_s,min_s,q1_s,q3_s,max_s,mean_s,sd_s,mad_s
-columns=$columns,effective_samples,outliers,first_launch_s,overhead_s,bytes,flop,gbps,gflops
-columns=$columns,peak_gbps,pct_peak,ceiling_gbps,pct_ceiling,reference,expected_pct,measured_pct
-columns=$columns,footprint_bytes,cache,registers,occupancy,sm_clock_before_mhz,sm_clock_mhz
-columns=$columns,mem_clock_before_mhz,mem_clock_mhz,temp_before_c,temp_c,power_w,energy_j
-columns=$columns,gb_per_j,throttle,others,series,compared_with,ratio,ratio_lo,ratio_hi,verdict
-columns=$columns,fill,seed,processes,process_lo_s,process_hi_s,flags,ratio_rounds
-columns=$columns,to_device_bytes,to_host_bytes,link,link_gbps,pct_link
-columns=$columns,process_medians_s,elements,elements_per_s,sampled_s,values,settings,time_utc
-columns=$columns,kernels,between_s,nodes
+columns=$(columns | paste -sd , -)
 sinks='--csv=x.csv --json=x.json --md=x.md' # beside the wrong option; must not be made
 escape=$(printf '\033')
 newline='

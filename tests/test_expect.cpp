@@ -177,7 +177,7 @@ static const struct {
     {"mine[n=2048]<=1.8e-6s", "met: 1.6e-06 (1.44e-06 ... 1.76e-06)"},
     {"copy[n=7]>=1GB/s", "not met: no such row"},
     {"few>=0.5GB/s", "undecided: 1 (0 ... 0) in other/few: has no interval"},
-    {"flops>=1GB/s", "not met: other/flops: has no such figure"},
+    {"flops>=1GB/s", "not met: other/flops: its GB/s is unknown"},
     // What one of four rows has to show is harder than for a single one; what all have isn't.
     {"copy[form=fast,n=2048]>=1237GB/s", "met: 1250 (1238 ... 1263) in demo/copy n=2048 form=fast"},
     {"max(copy)>=1237GB/s", "undecided: 1250 (1238 ... 1263) in demo/copy n=2048 form=fast; of 4 "

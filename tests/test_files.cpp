@@ -536,12 +536,13 @@ static void test_one_file()
     CHECK_INT(rows_of("x.csv"), 5);
 }
 
-// Standard output by any name is written as it comes, in the order of what the program prints.
+// Standard output by any name is written as it comes, in the order of what the program prints. The
+// name is one of the test's own: as root, broken code would replace /dev/stdout for all programs.
 static void test_stdout()
 {
-    for (const char *path : {"-", "/dev/stdout", "/proc/self/fd/1", "link", "out"}) {
+    for (const char *path : {"-", "stdout", "/proc/self/fd/1", "link", "out"}) {
         clean();
-        CHECK(!symlink("/dev/stdout", "link"));
+        CHECK(!symlink("/proc/self/fd/1", "stdout") && !symlink("stdout", "link"));
         store("out", "earlier\n");
         gpumb_settings s = settings();
         s.csv = path;
@@ -559,7 +560,7 @@ static void test_stdout()
         size_t at = 0;
         for (const char *part : {",1\n", ",2\n", "within\n", ",3\n"})
             CHECK((at = text.find(part, at)) != std::string::npos);
-        CHECK_STR(listing().c_str(), "link out ");
+        CHECK_STR(listing().c_str(), "link out stdout ");
         CHECK(has(o.said, "column late came after the header was sent"));
     }
     // a pipe by its number

@@ -129,6 +129,18 @@ static void test_each_flag()
           {nullptr, nullptr, of_units(22e12), 0});
     check("above-peak", {nullptr, nullptr, of_units(0), 0},
           {nullptr, nullptr, of_units(HUGE_VAL), 0});
+    // of memory's peak and theirs, what is nearer to its own counts
+    const auto of_both = [](double n, double most) {
+        return [n, most](gpumb *g) {
+            gpumb_set_bytes(g, n);
+            gpumb_set_flop(g, 21e9);
+            gpumb_set_peak_flop(g, most);
+        };
+    };
+    check("above-peak", {nullptr, nullptr, of_both(0.98e9, 20e12), 0},
+          {nullptr, nullptr, of_both(0.98e9, 22e12), 0});
+    check("above-peak", {nullptr, nullptr, of_both(1.02e9, 22e12), 0},
+          {nullptr, nullptr, of_both(0.98e9, HUGE_VAL), 0});
     // without a peak, 5 times the copy's rate (1e12 byte/s) is more than any memory has
     const auto no_peak = [](gpumb_settings *) {
         fake_peak_gbps = 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_isa.sh - looks at the machine code of the reference kernels, for NVIDIA (PTX, and SASS where
 # there is a disassembler) and AMD: accesses of 16 bytes where they are promised, the instructions
-# of an n-body interaction, and no spills.
+# of an n-body interaction, and no spills; and at what the chains of bench/units.cu are made of.
 #     ARCH, HIP_ARCHS     what to compile for; sm_90, and "gfx900 gfx90a gfx1030"
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
@@ -244,6 +244,57 @@ look_at_nbody() {
     done
 }
 
+# loop: the longest stretch of SASS on standard input that ends with a branch to its beginning.
+loop() {
+    awk 'match($0, /\/\*[0-9a-f][0-9a-f][0-9a-f][0-9a-f]+\*\//) {
+            at[++n] = substr($0, RSTART + 2, RLENGTH - 4)
+            line[n] = $0
+            if (!match($0, /BRA 0x[0-9a-f]+/))
+                next
+            target = substr($0, RSTART + 6, RLENGTH - 6)
+            while (length(target) < length(at[n]))
+                target = "0" target
+            for (i = 1; i <= n && at[i] != target; i++)
+                ;
+            if (n - i > last - first) {
+                first = i
+                last = n
+            }
+        }
+        END { for (i = first; first && i <= last; i++) print line[i] }'
+}
+
+# look_at_chains WHAT: so many of these instructions in a turn of each chain, and at most 5 more of
+# any, which count the turns.
+look_at_chains() {
+    while read -r number name instructions; do
+        instance "5chainILi${number}EE" | loop >"$tmp/block"
+        all=$(count . <"$tmp/block") wrong=
+        for pair in $instructions; do
+            found=$(count "[[:space:]](${pair#*:})[.[:space:]]" <"$tmp/block")
+            [ "$found" -ge "${pair%%:*}" ] || wrong="$wrong, $found ${pair#*:}"
+            all=$((all - ${pair%%:*}))
+        done
+        if [ -s "$tmp/block" ] && [ -z "$wrong" ] && [ "$all" -le 5 ]; then
+            pass
+        else
+            fail "$1: chain of $name: $all more than $instructions$wrong" "$tmp/block"
+        fi
+    done <<'END_OF_LIST'
+0 fma 128:FFMA
+1 add3 128:IADD3
+2 add 64:IADD3 64:IMAD\.IADD
+3 mad 128:IMAD
+4 logic 128:LOP3
+5 shift 128:SHF\.L\.W
+6 dp4a 128:IDP\.4A\.S8
+7 rcp 128:MUFU\.RCP 256:FADD
+8 rsqrt 128:MUFU\.RSQ 256:FADD
+9 exp2 128:MUFU\.EX2 256:FADD
+10 sin 128:MUFU\.SIN 128:FMUL 256:FADD
+END_OF_LIST
+}
+
 # ---- NVIDIA --------------------------------------------------------------------------------------
 
 # SASS into $tmp/sass, in the form that body() reads. Both tools print the same instructions.
@@ -310,6 +361,30 @@ nvidia() {
         look_at_nbody "$arch, SASS" 1 3 6 3 0
     else
         skip "$arch, SASS: neither cuobjdump nor nvdisasm"
+        return
+    fi
+
+    # n-body's mix that bench/nbody.cu issues without loads: that of 64 interactions
+    printf '#include "gpumb.h"\n#include "bench/issue.h"\n%s\n' \
+        'template __global__ void issue<1>(float *, unsigned, float, float);' >"$tmp/issue.cu"
+    # shellcheck disable=SC2086 # words
+    "$nvcc" $compile "$tmp/issue.cu" -cubin -o "$tmp/issue.cubin" >"$tmp/log" 2>&1 &&
+        disassemble "$tmp/issue.cubin"
+    instance 5issueILi1EE | loop >"$tmp/block"
+    found=$(for pattern in $mix; do count "$pattern" <"$tmp/block"; done | tr '\n' ' ')
+    if [ "$found" = "64 192 384 192 0 " ] && [ "$(count . <"$tmp/block")" -le 837 ]; then
+        pass
+    else
+        fail "$arch, SASS: the mix that is issued is $found" "$tmp/block"
+    fi
+
+    [ "$arch" = sm_90 ] || return # of others they have not been seen
+    # shellcheck disable=SC2086 # words
+    if "$nvcc" $compile bench/units.cu -cubin -o "$tmp/units.cubin" >"$tmp/log" 2>&1 &&
+        disassemble "$tmp/units.cubin"; then
+        look_at_chains "$arch, SASS"
+    else
+        fail "$arch: bench/units.cu does not compile" "$tmp/log"
     fi
 }
 

@@ -51,7 +51,7 @@ notebook = nbformat.read(f"{folder}/timing.ipynb", 4)
 nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
 shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
 assert any("<table>" in out.get("data", {}).get("text/html", "") for out in shown), shown
-assert any("of once: " in out.get("text", "") for out in shown), shown
+assert any("of once: " in out.get("data", {}).get("text/plain", "") for out in shown), shown
 EOF
     else
         skip "timing.ipynb: no nbclient and ipykernel for python3"

@@ -118,9 +118,14 @@ def _built() -> pathlib.Path:
     if "-arch=native" in command:
         key.update(_output("nvidia-smi", "--query-gpu=compute_cap", "--format=csv").encode())
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gpumb"
-    cache.mkdir(parents=True, exist_ok=True)
     library = cache / f"{key.hexdigest()[:32]}.so"
-    with (cache / f"{library.stem}.lock").open("w") as lock:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        file = (cache / f"{library.stem}.lock").open("w")
+    except OSError as error:
+        why = f"{error.strerror}: XDG_CACHE_HOME names a folder where it can be"
+        raise Error(f"no library in {cache}: {why}") from None
+    with file as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one compilation at a time
         if library.exists():
             return library
@@ -284,19 +289,32 @@ class Row(Mapping):
         compared = ""
         if self["ratio"] is not None:
             lo, hi = self["ratio_lo"], self["ratio_hi"]
-            within = f" ({lo:.4g} ... {hi:.4g})" if lo is not None and hi is not None else ""
+            low = f"{lo:.4g}" if lo else "?"  # as in the table
+            within = f" ({low} ... {hi:.4g})" if hi else ""
             with_what, verdict = self["compared_with"], self["verdict"]
             compared = f", {self['ratio']:.4g}{within} of {with_what}: {verdict}"
         return self._line + compared
 
     def _repr_html_(self) -> str:
+        return Rows([self])._repr_html_()
+
+
+class Rows(List[Row]):
+    """Rows: a line each, and in a notebook a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self))
+
+    def _repr_html_(self) -> str:
         shown = ["kernel", "status", "reason", "median_s", "ci_lo_s", "ci_hi_s", "meaning", "gbps"]
         shown += ["gflops", "elements_per_s", "ratio", "ratio_lo", "ratio_hi", "verdict", "flags"]
-        cells = [(name, self[name]) for name in shown if self[name] not in (None, "")]
-        text = [(name, f"{v:.4g}" if isinstance(v, float) else str(v)) for name, v in cells]
-        head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in text)
-        body = "".join(f"<td>{html.escape(value)}</td>" for _, value in text)
-        return f"<table><tr>{head}</tr><tr>{body}</tr></table>"
+        shown = [name for name in shown if any(row[name] not in (None, "") for row in self)]
+        lines = [[f"<th>{name}</th>" for name in shown]]
+        for row in self:
+            cells = ("" if row[name] is None else row[name] for name in shown)
+            text = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells)
+            lines.append([f"<td>{html.escape(cell)}</td>" for cell in text])
+        return f"<table>{''.join(f'<tr>{line}</tr>' for line in map(''.join, lines))}</table>"
 
 
 def _line(error: BaseException) -> bytes:
@@ -397,7 +415,10 @@ def _memory(array: Any) -> Tuple[int, int]:
         if interface is None:
             interface = getattr(array, "__array_interface__", None)
         if interface is None:
-            view = memoryview(array)
+            try:
+                view = memoryview(array)
+            except TypeError:
+                raise TypeError(f"outputs: a {type(array).__name__} is no array") from None
             dense, writable, size = view.contiguous, not view.readonly, view.nbytes
             address = 0
             if dense and writable and size:
@@ -573,9 +594,14 @@ class Context:
         reset: Optional[Callable[[], Any]] = None,
         timing: str = "auto",
         cold: Optional[bool] = None,
+        **unknown: Any,
     ) -> Callable[[], int]:
         """What runs the region, and may be called again: all that is said of it has been looked at,
         and none of it passed on, which would say it of the region after it."""
+        if unknown:
+            known = inspect.signature(self._region).parameters
+            about = ", ".join([*known][2:-1])
+            raise TypeError(f"{', '.join(unknown)}: is no keyword nor setting; there are {about}")
         for each in (fn, check, reset):
             if each is not None and not callable(each) or fn is None:
                 raise TypeError(f"{name}: {each!r} can't be called")
@@ -685,7 +711,7 @@ class Context:
             self._region(name, fn, **about)()
         return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
 
-    def compare(self, functions: Mapping[str, Any], **about: Any) -> List[Row]:
+    def compare(self, functions: Mapping[str, Any], **about: Any) -> Rows:
         """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
         ratio_hi and verdict. A dict(fn=..., check=...) in place of a function has its own of what
         measure() takes; what else is given holds for all."""
@@ -699,7 +725,7 @@ class Context:
                 lanes.append(self._region(name, **{**about, **own}))
             body = _Call(lambda _g, _user: next((1 for lane in lanes if lane()), 0))
             self._lib.gpumb_run_interleave(self._g, body, None)
-        return [self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g))]
+        return Rows(self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g)))
 
     def sweep(self, axis: str, values: Sequence[Any]) -> Iterator[Any]:
         """An axis of the rows in its loop, of integers, of real numbers or of texts. A loop runs
@@ -756,8 +782,8 @@ class Context:
         line = text.value.decode(errors="replace")
         return Row(cells, line, samples[: count.value] if count.value else [])
 
-    def rows(self) -> List[Row]:
-        return [self.row(i) for i in range(self._lib.gpumb_row_count(self._context()))]
+    def rows(self) -> Rows:
+        return Rows(self.row(i) for i in range(self._lib.gpumb_row_count(self._context())))
 
 
 def open(argv: Optional[Sequence[str]] = None, **settings: Any) -> Context:
@@ -782,7 +808,7 @@ def time(fn: Callable[[], Any], name: str = "", **about: Any) -> Row:
     return row
 
 
-def compare(functions: Mapping[str, Any], **about: Any) -> List[Row]:
+def compare(functions: Mapping[str, Any], **about: Any) -> Rows:
     """Times these in turn, and compares each with the first. Keywords as of time()."""
     with Context(**_settings_of(about)) as g:
         return g.compare(functions, **about)

@@ -16,8 +16,8 @@
  *
  * What it can't prove: hazards between instructions and other timing, the order of accesses that
  * real hardware keeps or not, residency, rounding beyond the last bit of v_rcp and v_rsq (which is
- * random here), and modes of rounding and denormals other than the compiler's default. It has
- * neither scratch memory nor textures, buffers, matrices and 16-bit arithmetic.
+ * random here) and of matrices, and modes of rounding and denormals other than the compiler's
+ * default. It has neither scratch memory nor textures, buffers and 16-bit arithmetic.
  *
  * Instructions: AMD's "Vega", "Instinct MI200" and "RDNA 2" Instruction Set Architecture manuals;
  * what newer targets add to these has its source beside it, where its name doesn't say all.
@@ -695,6 +695,73 @@ template <int sources, class F> Run packed(F f)
     };
 }
 
+/* An element of a matrix: its kind, and its bits. */
+enum { F16_ELEMENT, BF16_ELEMENT, XF32_ELEMENT, F64_ELEMENT, I8_ELEMENT };
+
+inline double element_of(int kind, u64 x)
+{
+    if (kind == F64_ELEMENT)
+        return bits<double>(x);
+    if (kind == I8_ELEMENT)
+        return static_cast<int8_t>(x);
+    if (kind == XF32_ELEMENT) /* 10 bits behind the point */
+        return static_cast<double>(bits<float>(static_cast<u32>(x) & ~0x1fffu));
+    if (kind == BF16_ELEMENT)
+        return static_cast<double>(bits<float>(static_cast<u32>(x) << 16));
+    const int exponent = static_cast<int>(x >> 10 & 31), fraction = static_cast<int>(x & 1023);
+    const double size =
+        exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
+    return x & 0x8000 ? -size : size;
+}
+
+/* D = A B + C of side x side by k elements, of lanes that are all taken to be on ("Instinct MI200",
+ * "Matrix Arithmetic Instructions"). A lane has `each` of A and B one after the other. Of A row i
+ * and column k are in lane side * (k / each) + i; of B row k and column j likewise; of D row i and
+ * column j in lane 32 * (i / 4) % 64 + j, register 4 * (i / 8) + i % 4, but of doubles in lane 16 *
+ * (i % 4) + j, register 2 * (i / 4): AMD's matrix instruction calculator, --detail-instruction. */
+template <class Sum> Run matrices(int side, int elements, int kind)
+{
+    return [=](Wave &w, const Instruction &i) {
+        static const int widths[] = {16, 16, 32, 64, 8};
+        const int each = elements * side / LANES, wide = widths[kind];
+        const int registers = static_cast<int>(sizeof(Sum)) / 4;
+        const auto at = [&](const Operand &o, int row, int k) {
+            const int lane = side * (k / each) + row, bit = k % each * wide;
+            const u32 low = w.v[o.first + bit / 32][lane];
+            const u64 high = wide == 64 ? w.v[o.first + 1][lane] : 0;
+            return element_of(kind, (low | high << 32) >> bit % 32 & ~0ull >> (64 - wide));
+        };
+        std::vector<Lanes<Sum>> d(static_cast<size_t>(side * side / LANES));
+        for (size_t r = 0; r < d.size(); r++) {
+            Operand c = i.at[3];
+            if (c.kind == Operand::VECTOR)
+                c.first += static_cast<int>(r) * registers;
+            get(w, c, d[r]);
+        }
+        for (int row = 0; row < side; row++)
+            for (int column = 0; column < side; column++) {
+                const bool twice = kind == F64_ELEMENT;
+                const int lane = (twice ? 16 * (row % 4) : 32 * (row / 4) % 64) + column;
+                const int r = twice ? row / 4 : 4 * (row / 8) + row % 4;
+                Sum &to = d[static_cast<size_t>(r)].at[lane];
+                double sum = static_cast<double>(to);
+                for (int k = 0; k < elements; k++)
+                    sum = std::fma(at(i.at[1], row, k), at(i.at[2], column, k), sum);
+                if constexpr (std::is_same<Sum, float>::value)
+                    to = nearly(sum);
+                else if constexpr (std::is_same<Sum, i32>::value)
+                    to = static_cast<i32>(static_cast<u32>(static_cast<i64>(sum)));
+                else
+                    to = sum;
+            }
+        for (size_t r = 0; r < d.size(); r++) {
+            Operand to = i.at[0];
+            to.first += static_cast<int>(r) * registers;
+            put(w, to, d[r], ~0ull);
+        }
+    };
+}
+
 void complete_to(Wave &w, int counter, int left);
 
 inline Table::Table()
@@ -805,6 +872,7 @@ inline Table::Table()
     vector("v_rcp_iflag_f32", [](float a) { return nearly(1.0 / flushed(a)); });
     vector("v_trunc_f32", [](float a) { return std::trunc(a); });
     vector("v_cvt_f32_u32", [](u32 a) { return static_cast<float>(a); });
+    vector("v_cvt_f32_ubyte0", [](u32 a) { return static_cast<float>(a & 255); });
     vector("v_cvt_f32_i32", [](i32 a) { return static_cast<float>(a); });
     vector("v_cvt_f32_f64", [](double a) { return static_cast<float>(a); });
     vector("v_cvt_f64_f32", [](float a) { return static_cast<double>(a); });
@@ -818,6 +886,21 @@ inline Table::Table()
     other("v_pk_mul_f32", {8, 8, 8}, packed<2>([](float a, float b, float) { return a * b; }));
     other("v_pk_fma_f32", {8, 8, 8, 8},
           packed<3>([](float a, float b, float c) { return std::fma(a, b, c); }));
+    /* gfx942 has other names for them, and two more */
+    for (const char *name : {"v_mfma_f32_32x32x8f16", "v_mfma_f32_32x32x8_f16"})
+        other(name, {64, 8, 8, 64}, matrices<float>(32, 8, F16_ELEMENT));
+    for (const char *name : {"v_mfma_f32_32x32x8bf16_1k", "v_mfma_f32_32x32x8_bf16"})
+        other(name, {64, 8, 8, 64}, matrices<float>(32, 8, BF16_ELEMENT));
+    for (const char *name : {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"})
+        other(name, {32, 8, 8, 32}, matrices<double>(16, 4, F64_ELEMENT));
+    other("v_mfma_f32_32x32x4_xf32", {64, 8, 8, 64}, matrices<float>(32, 4, XF32_ELEMENT));
+    other("v_mfma_i32_32x32x8i8", {64, 4, 4, 64}, matrices<i32>(32, 8, I8_ELEMENT));
+    other("v_mfma_i32_32x32x16_i8", {64, 8, 8, 64}, matrices<i32>(32, 16, I8_ELEMENT));
+    for (const char *clock : {"s_memtime", "s_memrealtime"})
+        other(clock, {8}, [](Wave &w, const Instruction &i) {
+            w.s[i.at[0].first] = static_cast<u32>(w.block->machine->executed);
+            w.s[i.at[0].first + 1] = static_cast<u32>(w.block->machine->executed >> 32);
+        });
     other("v_pk_mov_b32", {8, 8, 8}, [](Wave &w, const Instruction &i) {
         Operand a = i.at[1], b = i.at[2], high = i.at[0];
         a.first += i.op_sel & 1;
