@@ -15927,29 +15927,36 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
 
 /* How far the ratio may still be from where it settles, as a logarithm: what its drift and 1.3
  * standard errors of that, more if few values tell, make in 1.5 s, so that time constants of a
- * second are no difference (tests/coverage.c). Values are means of as many rounds as there are
- * lanes, in which each has been in each place; what is far from the middle counts as less far. What
- * moves both lanes alike cancels. */
+ * second are no difference (tests/coverage.c), and what a drift may have made that the clock does
+ * not show, up to a quantum of each time. Values are means of as many rounds as there are lanes, in
+ * which each has been in each place; what is far from the middle counts as less far. What moves
+ * both lanes alike cancels. */
 static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, uint64_t rounds,
                                         double *scratch)
 {
-    double level[GPUMBI_WINDOWS] = {0}, error = 0, spent_s = 0;
+    double level[GPUMBI_WINDOWS] = {0}, error = 0, spent_s = 0, hidden = 0;
     const uint64_t lanes = (uint64_t)t->lanes, size = lanes * (rounds / lanes / GPUMBI_WINDOWS + 1);
     const int count = (int)(rounds / size);
     if (count < 3)
         return HUGE_VAL;
     for (uint64_t k = 0; k < rounds; k++)
         scratch[k] = log(t->time[1][k] / t->time[0][k]);
+    for (int i = 0; i < 2; i++) {
+        const gpumbi_sampler *s = &g->interleave.lane[t->lane[i]];
+        hidden += s->quantum_s / gpumbi_real(s->result.batch) /
+                  gpumbi_select(t->time[i], rounds, rounds / 2);
+    }
     const double middle = gpumbi_select(scratch, rounds, rounds / 2);
-    const double reach = 4 * (gpumbi_select(scratch, rounds, rounds * 5 / 8) -
-                              gpumbi_select(scratch, rounds, rounds * 3 / 8));
+    const double reach = hidden + 4 * (gpumbi_select(scratch, rounds, rounds * 5 / 8) -
+                                       gpumbi_select(scratch, rounds, rounds * 3 / 8));
     for (uint64_t k = 0; k < (uint64_t)count * size; k++)
         level[k / size] += gpumbi_max(-reach, gpumbi_min(scratch[k] - middle, reach));
     const double slope = fabs(gpumbi_slope(level, count, &error));
     const double sure = (1.3 + 20.0 / ((count - 2) * (count - 2))) * error;
     for (int i = 0; i < t->lanes; i++)
         spent_s += g->interleave.lane[i].samples.spent_s;
-    return 1.5 * (slope + sure) * gpumbi_real(rounds) / (gpumbi_real(size * size) * spent_s);
+    const double drift = (slope + sure) * gpumbi_real(rounds) / gpumbi_real(size * size);
+    return 1.5 * (drift + hidden) / spent_s;
 }
 
 /* Whether a difference may be no more than that: where the times of a lane move, twice as far; else
