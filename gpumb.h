@@ -3775,15 +3775,9 @@ static inline double gpumbi_phased_time(const double *series, uint64_t count, in
     return time * squares / b.count / (b.size * b.variance);
 }
 
-/* The value at a 1-based, fractional rank. Beyond the ends it goes on with the mean spacing: a
- * short part of a correlated series need not have come near the median at all. */
-static inline double gpumbi_at_rank(const double *sorted, uint64_t count, double rank)
+/* The value at a 1-based, fractional rank within. */
+static inline double gpumbi_at_rank(const double *sorted, double rank)
 {
-    const double least = sorted[0], most = sorted[count - 1], n = gpumbi_real(count);
-    if (rank < 1)
-        return gpumbi_max(least - (1 - rank) * (most - least) / (n - 1), least < 0 ? -HUGE_VAL : 0);
-    if (rank > n)
-        return most + (rank - n) * (most - least) / (n - 1);
     const uint64_t below = (uint64_t)rank - 1;
     const double part = rank - floor(rank);
     return part > 0 ? sorted[below] + part * (sorted[below + 1] - sorted[below]) : sorted[below];
@@ -3792,7 +3786,24 @@ static inline double gpumbi_at_rank(const double *sorted, uint64_t count, double
 /* Order statistic at fraction p. */
 static inline double gpumbi_quantile(const double *sorted, uint64_t count, double p)
 {
-    return gpumbi_at_rank(sorted, count, 1 + p * gpumbi_real(count - 1));
+    return gpumbi_at_rank(sorted, 1 + p * gpumbi_real(count - 1));
+}
+
+/* An end of the interval, at such a rank. Beyond the ends it goes on with the mean spacing: a short
+ * part of a correlated series need not have come near the median at all. One value of 20 to either
+ * side counts no farther beyond the others than these reach: an outlier says nothing about where
+ * the median may be. */
+static inline double gpumbi_end_at(const double *sorted, uint64_t count, double rank)
+{
+    const uint64_t far = count / 20, last = count - 1;
+    const double n = gpumbi_real(count), within = gpumbi_max(1, gpumbi_min(rank, n));
+    const double range = sorted[last - far] - sorted[far];
+    const double least = gpumbi_max(sorted[0], sorted[far] - range);
+    const double most = gpumbi_min(sorted[last], sorted[last - far] + range);
+    double end = gpumbi_max(least, gpumbi_min(gpumbi_at_rank(sorted, within), most));
+    if (rank < 1 || rank > n)
+        end += (rank - within) * (most - least) / (n - 1);
+    return sorted[0] < 0 ? end : gpumbi_max(end, 0);
 }
 
 /* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
@@ -3829,8 +3840,8 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
         const double short_of = k * (time - 1) * sqrt(time) / n;
         const double reach =
             gpumbi_min((middle - gpumbi_real(rank)) * sqrt(time) * (1 + short_of), 1.5 * n);
-        s.ci_lo = gpumbi_at_rank(values, count, middle - reach);
-        s.ci_hi = gpumbi_at_rank(values, count, middle + reach);
+        s.ci_lo = gpumbi_end_at(values, count, middle - reach);
+        s.ci_hi = gpumbi_end_at(values, count, middle + reach);
         s.effective = n / time;
     }
     /* Four values can't have one that is outside by 3 interquartile ranges. */
@@ -3880,8 +3891,8 @@ static inline void gpumbi_widen_few(const double *sorted, gpumb_stats *s, int re
     const double part = s->effective < n ? 1 : gpumbi_max(0, gpumbi_min((24 - n) / 10, 1));
     if (s->count < 6 || s->count >= GPUMBI_CLASSIFIED)
         return;
-    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_at_rank(sorted, s->count, middle - reach * part));
-    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_at_rank(sorted, s->count, middle + reach * part));
+    s->ci_lo = gpumbi_min(s->ci_lo, gpumbi_end_at(sorted, s->count, middle - reach * part));
+    s->ci_hi = gpumbi_max(s->ci_hi, gpumbi_end_at(sorted, s->count, middle + reach * part));
 }
 
 /* Half the interval's width over the median; huge without an interval. */
@@ -15979,29 +15990,36 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
 
 /* How far the ratio may still be from where it settles, as a logarithm: what its drift and 1.3
  * standard errors of that, more if few values tell, make in 1.5 s, so that time constants of a
- * second are no difference (tests/coverage.c). Values are means of as many rounds as there are
- * lanes, in which each has been in each place; what is far from the middle counts as less far. What
- * moves both lanes alike cancels. */
+ * second are no difference (tests/coverage.c), and what a drift may have made that the clock does
+ * not show, up to a quantum of each time. Values are means of as many rounds as there are lanes, in
+ * which each has been in each place; what is far from the middle counts as less far. What moves
+ * both lanes alike cancels. */
 static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, uint64_t rounds,
                                         double *scratch)
 {
-    double level[GPUMBI_WINDOWS] = {0}, error = 0, spent_s = 0;
+    double level[GPUMBI_WINDOWS] = {0}, error = 0, spent_s = 0, hidden = 0;
     const uint64_t lanes = (uint64_t)t->lanes, size = lanes * (rounds / lanes / GPUMBI_WINDOWS + 1);
     const int count = (int)(rounds / size);
     if (count < 3)
         return HUGE_VAL;
     for (uint64_t k = 0; k < rounds; k++)
         scratch[k] = log(t->time[1][k] / t->time[0][k]);
+    for (int i = 0; i < 2; i++) {
+        const gpumbi_sampler *s = &g->interleave.lane[t->lane[i]];
+        hidden += s->quantum_s / gpumbi_real(s->result.batch) /
+                  gpumbi_select(t->time[i], rounds, rounds / 2);
+    }
     const double middle = gpumbi_select(scratch, rounds, rounds / 2);
-    const double reach = 4 * (gpumbi_select(scratch, rounds, rounds * 5 / 8) -
-                              gpumbi_select(scratch, rounds, rounds * 3 / 8));
+    const double reach = hidden + 4 * (gpumbi_select(scratch, rounds, rounds * 5 / 8) -
+                                       gpumbi_select(scratch, rounds, rounds * 3 / 8));
     for (uint64_t k = 0; k < (uint64_t)count * size; k++)
         level[k / size] += gpumbi_max(-reach, gpumbi_min(scratch[k] - middle, reach));
     const double slope = fabs(gpumbi_slope(level, count, &error));
     const double sure = (1.3 + 20.0 / ((count - 2) * (count - 2))) * error;
     for (int i = 0; i < t->lanes; i++)
         spent_s += g->interleave.lane[i].samples.spent_s;
-    return 1.5 * (slope + sure) * gpumbi_real(rounds) / (gpumbi_real(size * size) * spent_s);
+    const double drift = (slope + sure) * gpumbi_real(rounds) / gpumbi_real(size * size);
+    return 1.5 * (drift + hidden) / spent_s;
 }
 
 /* Whether a difference may be no more than that: where the times of a lane move, twice as far; else

@@ -526,6 +526,37 @@ static void test_changing_rounds()
     }
 }
 
+// Nor where the clock shows less than its change: most of these times are the same reading.
+static void test_changing_readings()
+{
+    for (double height : {0.0, 0.1, -0.1}) {
+        const int all = 60;
+        int slower = 0, faster = 0;
+        for (int seed = 1; seed <= all && !SANITIZED; seed++) {
+            gpumb_settings s = settings();
+            s.csv = NULL;
+            s.seed = (uint64_t)seed;
+            gpumb *g = open(s);
+            random_state = (uint64_t)seed * 104729;
+            GPUMB_INTERLEAVE(g) {
+                GPUMB_MEASURE(g, "steady") {
+                    fake_run(50e-6 * (1 + 0.0005 * random_normal()));
+                }
+                GPUMB_MEASURE(g, "other") {
+                    const double left = exp(-(fmax(fake_now, fake_busy) - 100) / 0.6);
+                    fake_run(50e-6 * (1 + (height == 0 ? 0.04 : height * left)) *
+                             (1 + 0.0005 * random_normal()));
+                }
+            }
+            slower += gpumb_row(g, 1)->comparison.verdict == GPUMB_VERDICT_SLOWER;
+            faster += gpumb_row(g, 1)->comparison.verdict == GPUMB_VERDICT_FASTER;
+            gpumb_close(g);
+        }
+        CHECK_CASE(SANITIZED || (height == 0 ? slower == all : slower + faster == 0),
+                   "%g: %d slower, %d faster of %d", height, slower, faster, all);
+    }
+}
+
 // Nor in noise that hides its change from the first rounds; what is slower for good is found.
 static void test_changing_noise()
 {
@@ -635,6 +666,7 @@ int main()
     test_skewed_rounds();
     test_undecided();
     test_changing_rounds();
+    test_changing_readings();
     test_changing_noise();
     test_troubled_rounds();
     remove_file(csv_path);

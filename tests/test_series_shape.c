@@ -35,9 +35,16 @@ static void test_select(void)
 
 /* ---- the interval, by a reference that does it all the slow way ---- */
 
-static double naive_at(const double *sorted, int n, double rank)
+/* Of 20 ... 39 values the least and the most are brought nearer, of 40 ... 59 two at each end ... */
+static double naive_at(double *sorted, int n, double rank)
 {
-    const double spacing = (sorted[n - 1] - sorted[0]) / (n - 1);
+    const int least = n / 20, most = n - 1 - n / 20;
+    const double range = sorted[most] - sorted[least];
+    double spacing;
+    int i;
+    for (i = 0; i < n; i++)
+        sorted[i] = fmax(fmin(sorted[i], sorted[most] + range), sorted[least] - range);
+    spacing = (sorted[n - 1] - sorted[0]) / (n - 1);
     if (rank < 1)
         return fmax(0, sorted[0] - (1 - rank) * spacing);
     if (rank > n)
@@ -154,7 +161,7 @@ static void test_interval(void)
 {
     int n, kind, stopped, i;
     for (n = 6; n <= 500; n = n < 40 ? n + 1 : n * 3 / 2)
-        for (kind = 0; kind < 6; kind++) {
+        for (kind = 0; kind < 7; kind++) {
             double lo, hi, effective, state = 0, turns[2] = {0, 0};
             gpumb_stats s;
             for (i = 0; i < n; i++) {
@@ -162,7 +169,9 @@ static void test_interval(void)
                 values[i] =
                     kind == 3 ? 5 + 0.1 * i + uniform() : 100 + state; /* the third: a ramp */
                 turns[i % 2] = 0.9 * turns[i % 2] + uniform();
-                if (kind >= 4) /* two levels, or two series, take turns */
+                if (kind == 6 && i % 25 == 5) /* outliers, one of 25 */
+                    values[i] = i % 50 == 5 ? 300 : 20;
+                if (kind == 4 || kind == 5) /* two levels, or two series, take turns */
                     values[i] = 100 + (kind == 4 ? turns[0] + 2 * (i % 2) : turns[i % 2]);
             }
             for (stopped = 0; stopped < 2; stopped++) {
@@ -176,6 +185,33 @@ static void test_interval(void)
                            stopped, s.ci_lo, s.ci_hi, lo, hi);
             }
         }
+}
+
+/* One value of 20 at either end may be as far out as it likes: the interval is the same. It reaches
+ * one range beyond the ends at most, these being one range of the others beyond them. */
+static void test_outliers(void)
+{
+    int r, i, n, wide = 0;
+    for (r = 0; r < 300; r++) {
+        const int far = r % 3; /* one up, one down, one of each */
+        gpumb_stats s[2];
+        n = r % 2 ? 30 : 20;
+        for (i = 0; i < n; i++)
+            values[i] = 100 + 0.1 * uniform();
+        for (i = 0; i < 2; i++) {
+            if (far != 1)
+                values[r % n] = i ? 1e6 : 200;
+            if (far != 0)
+                values[(r + 7) % n] = i ? 1e-6 : 50;
+            s[i] = stats_of(values, (size_t)n);
+        }
+        CHECK_CASE(s[0].ci_lo == s[1].ci_lo && s[0].ci_hi == s[1].ci_hi && s[0].ci_lo > 99.6 &&
+                       s[0].ci_hi < 100.5,
+                   "%d: %g ... %g, farther out %g ... %g", r, s[0].ci_lo, s[0].ci_hi, s[1].ci_lo,
+                   s[1].ci_hi);
+        wide += s[0].ci_lo < 99.99 || s[0].ci_hi > 100.11;
+    }
+    CHECK_CASE(wide > 15, "%d of 300 reach beyond", wide);
 }
 
 /* Where neighbours mirror each other, sums of two being at most a tenth as noisy as both, the
@@ -756,6 +792,7 @@ int main(void)
     test_select();
     test_small();
     test_interval();
+    test_outliers();
     test_mirrored();
     test_periods();
     test_few();
