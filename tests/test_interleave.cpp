@@ -561,7 +561,7 @@ static void test_changing_readings()
 static void test_changing_noise()
 {
     for (double height : {0.0, 0.03, -0.03}) {
-        const int all = 10;
+        const int all = 30;
         int slower = 0, faster = 0;
         for (int seed = 1; seed <= all && !SANITIZED; seed++) {
             gpumb_settings s = settings();
