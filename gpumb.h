@@ -16077,10 +16077,7 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
-        /* one that had to begin like that stays so */
-        const unsigned flags = base->result.flags | s->result.flags;
-        decided &=
-            flags & GPUMB_FLAG_UNSETTLED || (!may_settle && gpumbi_decided(c, g->settings.delta));
+        decided &= !may_settle && gpumbi_decided(c, g->settings.delta);
     }
     return decided;
 }

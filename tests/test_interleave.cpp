@@ -526,6 +526,26 @@ static void test_changing_rounds()
     }
 }
 
+// One that had not settled when it began is measured until what is still to come can't matter.
+static void test_late_settling()
+{
+    gpumb_settings s = settings();
+    s.warmup_s = 0.02;
+    gpumb *g = open(s);
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "steady") {
+            fake_run(1e-5 * noise(0.001));
+        }
+        GPUMB_MEASURE(g, "settles") {
+            fake_run(4e-5 * (1 + 0.03 * exp(-(fake_now - 100) / 0.05)) * noise(0.001));
+        }
+    }
+    gpumb_close(g);
+    CHECK(flagged("unsettled", 1));
+    CHECK_STR(column("verdict", 1).c_str(), "slower");
+    CHECK(atof(column("samples", 1).c_str()) > 30);
+}
+
 // Nor where the clock shows less than its change: most of these times are the same reading.
 static void test_changing_readings()
 {
@@ -666,6 +686,7 @@ int main()
     test_skewed_rounds();
     test_undecided();
     test_changing_rounds();
+    test_late_settling();
     test_changing_readings();
     test_changing_noise();
     test_troubled_rounds();
