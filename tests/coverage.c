@@ -195,8 +195,8 @@ static void coverage(void)
 
 /* ---- outliers -------------------------------------------------------------------------------- */
 
-/* Of AR(1) series of 2 %, a fixed number of samples with one at 1.2 ... 2.2, anywhere: how often the
- * interval holds the median, and how much wider it is than without that one. */
+/* Of AR(1) series of 2 %, a fixed number of samples with one at 1.2 ... 2.2, anywhere: how often
+ * the interval holds the median, and how much wider it is than without that one. */
 static void outliers(void)
 {
     static const uint64_t counts[] = {8, 16, 20, 30, 46, 75, 300};

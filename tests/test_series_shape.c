@@ -35,7 +35,7 @@ static void test_select(void)
 
 /* ---- the interval, by a reference that does it all the slow way ---- */
 
-/* Of 20 ... 39 values the least and the most are brought nearer, of 40 ... 59 two at each end ... */
+/* Of 20 and more values, one of 20 at each end is brought nearer. */
 static double naive_at(double *sorted, int n, double rank)
 {
     const int least = n / 20, most = n - 1 - n / 20;
