@@ -3795,11 +3795,11 @@ static inline double gpumbi_quantile(const double *sorted, uint64_t count, doubl
  * the median may be. */
 static inline double gpumbi_end_at(const double *sorted, uint64_t count, double rank)
 {
-    const uint64_t far = count / 20, last = count - 1;
+    const uint64_t tail = count / 20, last = count - 1;
     const double n = gpumbi_real(count), within = gpumbi_max(1, gpumbi_min(rank, n));
-    const double range = sorted[last - far] - sorted[far];
-    const double least = gpumbi_max(sorted[0], sorted[far] - range);
-    const double most = gpumbi_min(sorted[last], sorted[last - far] + range);
+    const double range = sorted[last - tail] - sorted[tail];
+    const double least = gpumbi_max(sorted[0], sorted[tail] - range);
+    const double most = gpumbi_min(sorted[last], sorted[last - tail] + range);
     double end = gpumbi_max(least, gpumbi_min(gpumbi_at_rank(sorted, within), most));
     if (rank < 1 || rank > n)
         end += (rank - within) * (most - least) / (n - 1);

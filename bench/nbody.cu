@@ -701,7 +701,7 @@ static void nbody_issue(gpumb *g)
         check.expected = chains * (adding * mixes * (double)step + 1 + (chains - 1) / 2);
         gpumb_set_flop(g, all * chains * mixes * (double)check.threads);
         gpumb_set_peak_flop(g, issue_slots(g) > 0 ? issue_slots(g) : HUGE_VAL);
-        gpumb_set_value(g, "flop_per_instruction", stream ? FLOP_EACH / MIX : 2);
+        gpumb_set_value(g, "flop_per_instruction", stream ? FLOP_EACH / (double)MIX : 2);
         if (issue_slots(g) > 0)
             gpumb_set_expected(g, issue_slots(g) / 1e9, 1);
         gpumb_set_output(g, check.out);
