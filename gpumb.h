@@ -16022,16 +16022,23 @@ static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, u
     return 1.5 * (drift + hidden) / spent_s;
 }
 
+/* By how much the times differ at least, as a ratio of at least 1. */
+static inline double gpumbi_least_ratio(const gpumb_comparison *c)
+{
+    return c->lo > 1 ? c->lo : c->hi > 0 && c->hi < 1 ? 1 / c->hi : 1;
+}
+
+#define GPUMBI_FAR_APART 1.3 /* larger ramps don't outlast a warm-up unseen */
+
 /* Whether a difference may be no more than that: where the times of a lane move, twice as far; else
- * as long as there may be more rounds, and up to 30 %, since larger ramps don't outlast a warm-up
- * unseen. */
+ * as long as there may be more rounds, unless they are far apart. */
 static inline int gpumbi_may_settle(const gpumb *g, const gpumbi_sampler *base,
                                     const gpumbi_sampler *s, const gpumbi_turns *t, uint64_t rounds)
 {
     const gpumb_comparison *c = &s->result.comparison;
     const int moves = gpumbi_unsettled(g, base) || gpumbi_unsettled(g, s);
-    const double differs = c->lo > 1 ? c->lo : c->hi > 0 && c->hi < 1 ? 1 / c->hi : 1;
-    const int slight = differs < 1.3 && c->verdict != GPUMB_VERDICT_SAME;
+    const double differs = gpumbi_least_ratio(c);
+    const int slight = differs < GPUMBI_FAR_APART && c->verdict != GPUMB_VERDICT_SAME;
     if (s->about.meaning || !(moves || (slight && rounds < g->settings.max_samples)))
         return 0;
     return log(differs) < (1 + moves) * gpumbi_ratio_ahead(g, t, rounds, s->samples.scratch);
@@ -16077,7 +16084,11 @@ static inline int gpumbi_compare_lanes(gpumb *g)
             c->verdict = GPUMB_VERDICT_UNDECIDED;
         gpumbi_copy_text(s->result.compared_with, sizeof s->result.compared_with,
                          base->result.kernel[0] ? base->result.kernel : "the first");
-        decided &= !may_settle && gpumbi_decided(c, g->settings.delta);
+        /* one that had to begin like that stays so: time can only show what is far apart */
+        const unsigned flags = base->result.flags | s->result.flags;
+        const int slight = gpumbi_least_ratio(c) < GPUMBI_FAR_APART;
+        decided &= (slight && flags & GPUMB_FLAG_UNSETTLED) ||
+                   (!may_settle && gpumbi_decided(c, g->settings.delta));
     }
     return decided;
 }
