@@ -15,8 +15,8 @@ enum { ASYNC_TOOLKIT = 1 }; /* its ptxas knows them all */
 #else
 enum { ASYNC_TOOLKIT = 0 };
 #endif
-#if defined(__CUDA_ARCH__) && CUDART_VERSION >= 12000
-#define ASYNC_SM __CUDA_ARCH__
+#if defined(__CUDA_ARCH__)
+#define ASYNC_SM (CUDART_VERSION >= 12000 || __CUDA_ARCH__ < 900 ? __CUDA_ARCH__ : 890)
 #else
 #define ASYNC_SM 0
 #endif

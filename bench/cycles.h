@@ -43,6 +43,19 @@ typedef struct job {
     int groups;    /* samples may be of two kinds */
 } job;
 
+/* For gpumb_set_verify(), with a job. */
+static inline int check_end(gpumb *g, void *user)
+{
+    const job *j = (const job *)user;
+    word ended = 0;
+    if (gpumb_read(g, j->out, ENDED * sizeof(word), &ended, sizeof ended))
+        return 0;
+    if (ended != j->expected)
+        gpumb_reason(g, "after %llu steps at %llx, not at %llx",
+                     (unsigned long long)loads_of(j->length), ended, j->expected);
+    return ended == j->expected;
+}
+
 /* A row of what a kernel has left in out: the cycles of a sample, of so many steps each, and their
  * time by the timer that ran beside them. */
 static inline void add_row(gpumb *g, const char *name, const job *j, gpumb_check check, void *user,

@@ -7,18 +7,6 @@
 
 /* ---- a chase --------------------------------------------------------------------------------- */
 
-static int check_end(gpumb *g, void *user)
-{
-    const job *j = (const job *)user;
-    word ended = 0;
-    if (gpumb_read(g, j->out, ENDED * sizeof(word), &ended, sizeof ended))
-        return 0;
-    if (ended != j->expected)
-        gpumb_reason(g, "after %llu steps at %llx, not at %llx",
-                     (unsigned long long)loads_of(j->length), ended, j->expected);
-    return ended == j->expected;
-}
-
 /* Memory to chase through, and how. */
 typedef struct ground {
     gpumb_buffer *memory;

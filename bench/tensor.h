@@ -4,7 +4,7 @@
 #ifndef BENCH_TENSOR_H
 #define BENCH_TENSOR_H
 
-#include "bench.h"
+#include "async.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -50,14 +50,6 @@ static inline void copy_ahead(void *shared, const void *from, unsigned bytes)
 {
     memset(shared, 0, 16);
     memcpy(shared, from, bytes);
-}
-
-static inline void end_of_group()
-{
-}
-
-template <int groups> static inline void wait_for_copies()
-{
 }
 
 template <class Type> static inline Type of_lane(Type x, unsigned lane)
@@ -109,18 +101,6 @@ static __device__ inline void copy_ahead(void *shared, const void *from, unsigne
                      (unsigned)__cvta_generic_to_shared(shared)),
                  "l"(from), "r"(bytes)
                  : "memory");
-}
-
-/* What this thread has asked for since the last call is a group, maybe an empty one. */
-static __device__ inline void end_of_group()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* Until at most so many groups of this thread, the latest, are on their way. */
-template <int groups> static __device__ inline void wait_for_copies()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
 /* Four matrices of 8 x 8 bf16 from shared memory, row r of matrix i from the address that lane 8 i

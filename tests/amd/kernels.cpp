@@ -648,14 +648,8 @@ int main(int count, char **argument)
         fprintf(stderr, "kernels: OBJECT LISTING SEED [FAMILY]...\n");
         return 2;
     }
-    try {
-        machine.load(argument[1], argument[2]);
-    } catch (const std::exception &e) {
-        printf("%s\n", e.what());
-        CHECK(0);
+    if (!CHECK(machine.start(argument)))
         return CHECK_SUMMARY();
-    }
-    seed(std::strtoull(argument[3], nullptr, 10));
     for (const auto &family : families)
         if (count == 4 ||
             std::find(argument + 4, argument + count, family.first) != argument + count)

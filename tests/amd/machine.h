@@ -34,6 +34,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -263,6 +264,7 @@ struct Machine {
     u64 limit = 4 * 1000 * 1000;      /* instructions of a launch */
 
     void load(const std::string &object, const std::string &listing);
+    bool start(char **argument);
     const Kernel *find_kernel(const std::string &part) const;
 
     int lanes() const
@@ -1410,4 +1412,17 @@ inline void issue(Wave &w, const Instruction &i)
 }
 
 #include "translate.h"
+
+/* With a program's arguments OBJECT LISTING SEED; or it says why not. */
+inline bool Machine::start(char **argument)
+{
+    try {
+        load(argument[1], argument[2]);
+    } catch (const std::exception &e) {
+        printf("%s\n", e.what());
+        return false;
+    }
+    seed(std::strtoull(argument[3], nullptr, 10));
+    return true;
+}
 #endif

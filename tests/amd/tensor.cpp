@@ -49,14 +49,8 @@ int main(int count, char **argument)
         fprintf(stderr, "tensor: OBJECT LISTING SEED\n");
         return 2;
     }
-    try {
-        machine.load(argument[1], argument[2]);
-    } catch (const std::exception &e) {
-        printf("%s\n", e.what());
-        CHECK(0);
+    if (!CHECK(machine.start(argument)))
         return CHECK_SUMMARY();
-    }
-    seed(std::strtoull(argument[3], nullptr, 10));
     for (int type : {F16, BF16_TYPE, TF32, F64, I8}) {
         if (type == TF32 && machine.target != GFX942)
             continue;
