@@ -124,7 +124,8 @@ static void clusters_latency(gpumb *g)
 
 enum { READERS = 1024, WORDS = 1 << 15 };
 
-/* Each block reads all words of the one that is so many ranks farther, so often. */
+/* Each block reads all words of the one that is so many ranks farther, so often; a thread others in
+ * each pass, or the assembler makes one load of those of two passes. */
 __global__ void read_peer(const unsigned *in, unsigned *out, unsigned cluster, unsigned distance,
                           unsigned passes)
 {
@@ -138,7 +139,7 @@ __global__ void read_peer(const unsigned *in, unsigned *out, unsigned cluster, u
     for (unsigned pass = 0; pass < passes; pass++)
         UNROLL
     for (unsigned i = 0; i < WORDS; i += 4 * READERS) {
-        const uint4 w = load_words(there, i + 4 * threadIdx.x);
+        const uint4 w = load_words(there, (i + 4 * (threadIdx.x + pass)) % WORDS);
         total += w.x + w.y + w.z + w.w;
     }
     sync_cluster();

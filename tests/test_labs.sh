@@ -702,7 +702,7 @@ mkdir "$tmp/tools"
 # shellcheck disable=SC2016 # what the stub is to expand
 printf '#!/bin/sh\n%s\n' 'case $1 in profile) exit 0 ;; esac
 echo "==PROF== Connected to process $$ ($PWD/lab)
-==$$== a line
+==$$== a line of $1 $2
 =========     at add()+0x90 in $PWD/examples/labs/22_tools.cu:21
 =========     Access at 0x7f${$}00000a00 is out of bounds
 [$$] 08_transpose@127.0.0.1
@@ -717,6 +717,10 @@ tools=$tmp/measured/examples/labs/h200/tools
 for name in memcheck racecheck initcheck ncu nsys; do
     cp "$tools/$name.txt" "$tmp/$name.txt"
     check "tools.sh: $name" grep -qx 'kept' "$tools/$name.txt"
+    case $name in *check)
+        check "tools.sh: $name: of another tool" \
+            test "$(grep -c "^a line of --tool $name" "$tools/$name.txt")" -eq 2 ;;
+    esac
     check "tools.sh: $name: no line of the lab" grep -qF 'in examples/labs/22_tools.cu:21' \
         "$tools/$name.txt"
     check "tools.sh: $name: an address, a path or a process" not grep -E \
