@@ -21,7 +21,9 @@ template <int way, int kib>
 __global__ void read_ahead(const uint4 *in, unsigned *out, uint64_t n, uint64_t around)
 {
     enum {
-        EACH = way != BULK || kib < 64 ? 1 : kib < 128 ? 2 : 4, /* words of a thread in a tile */
+        EACH = way != BULK || kib < 64 ? 1
+               : kib < 128             ? 2
+                                       : 4, /* words of a thread in a tile */
         TILES = kib * 1024 / (EACH * TILE)
     };
     __shared__ copy_barrier there[TILES];
