@@ -3740,23 +3740,27 @@ static inline double gpumbi_slope(const double *y, int count, double *error)
  * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
  * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
  * rest; the values in between count as correlated as those are, which they are at most. Few values
- * have too few of these lags: there, all lags of what is left of the phases tell more. */
-static inline double gpumbi_phased_time(const double *series, uint64_t count, int phases)
+ * have too few of these lags: there, all lags of what is left of the phases tell more. `ranked` has
+ * the values, sorted, and the place of each. */
+static inline double gpumbi_phased_time(const double *series, uint64_t count, int phases,
+                                        const double *ranked)
 {
     gpumbi_block_sums b;
     double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
     double first = 0, time = 1, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
-    for (int i = 0; i < phases; i++) {
-        const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
-        const uint64_t quarter = (last + 1) / 4;
-        const double *from = series + i;
-        center[i] = (gpumbi_select_of(from, rest, step, last / 2) +
-                     gpumbi_select_of(from, rest, step, (last + 1) / 2)) /
-                    2;
-        scale[i] = (gpumbi_select_of(from, rest, step, last - quarter) -
-                    gpumbi_select_of(from, rest, step, quarter)) /
-                   4;
+    uint64_t last[GPUMBI_PHASES] = {0}, seen[GPUMBI_PHASES] = {0};
+    for (int i = 0; i < phases; i++)
+        last[i] = (count - (uint64_t)i - 1) / step;
+    for (const double *at = ranked; at < ranked + 2 * count; at += 2) {
+        const uint64_t i = (uint64_t)at[1] % step;
+        if (i >= (uint64_t)phases)
+            continue;
+        const uint64_t rank = seen[i]++, quarter = (last[i] + 1) / 4;
+        center[i] += rank == last[i] / 2 ? at[0] / 2 : 0;
+        center[i] += rank == (last[i] + 1) / 2 ? at[0] / 2 : 0;
+        scale[i] -= rank == quarter ? at[0] / 4 : 0;
+        scale[i] += rank == last[i] - quarter ? at[0] / 4 : 0;
     }
     gpumbi_make_blocks(&b, series, count, phases, center, scale);
     for (int i = 0; i < b.count; i++) {
@@ -3813,7 +3817,8 @@ static inline double gpumbi_end_at(const double *sorted, uint64_t count, double 
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: else few samples would have intervals many times as wide as all that they
- * saw (tests/coverage.c). */
+ * saw (tests/coverage.c). Sorts the values, behind which is room for twice as many: sorted once
+ * with their places, they tell the quartiles of every phase. */
 static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level,
                                            int stopped)
 {
@@ -3823,13 +3828,20 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
     s.effective = gpumbi_real(count);
     if (!count)
         return s;
+    double *const ranked = values + count;
+    for (uint64_t i = 0; i < count; i++) {
+        ranked[2 * i] = values[i];
+        ranked[2 * i + 1] = gpumbi_real(i);
+    }
+    qsort(ranked, (size_t)count, 2 * sizeof *ranked, gpumbi_compare_doubles);
     const uint64_t rank = gpumbi_median_rank(count, level);
     /* How many times as many samples the median needs as if they were independent; at least 1. A
      * component of period 2 ... 6 does not hide the rest. Needs the order. */
     double time = 1;
     for (int phases = 1; rank && phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
-        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases));
-    qsort(values, (size_t)count, sizeof *values, gpumbi_compare_doubles);
+        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases, ranked));
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = ranked[2 * i];
     s.min = values[0];
     s.max = values[count - 1];
     s.q1 = gpumbi_quantile(values, count, 0.25);
@@ -3875,7 +3887,19 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
+    double few[3 * GPUMBI_WINDOW]; /* the library's own have no more: they need no memory */
+    const int some = values && count, is_long = some && count > GPUMBI_WINDOW;
+    double *room = few;
+    if (is_long)
+        room = (double *)GPUMB_MALLOC(3 * (size_t)count * sizeof *room);
+    if (!some || !room)
+        return gpumbi_summarize(few, 0, 0.95, 0);
+    memcpy(room, values, (size_t)count * sizeof *room);
+    const gpumb_stats s = gpumbi_summarize(room, count, 0.95, 0);
+    memcpy(values, room, (size_t)count * sizeof *room);
+    if (is_long)
+        GPUMB_FREE(room);
+    return s;
 }
 
 /* Ranks to either side of the middle that the interval of few values reaches at least. With them 94
@@ -4100,7 +4124,7 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
                                                 uint64_t rounds, double delta, int comparisons)
 {
     const int some = rounds && base && other;
-    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    double *ratios = some ? (double *)GPUMB_MALLOC(3 * (size_t)rounds * sizeof *ratios) : NULL;
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
@@ -7787,7 +7811,7 @@ typedef struct gpumbi_sampler {
     } graphs;
 
     struct {
-        double *values, *scratch; /* room for max_samples; the second is sorted at each look */
+        double *values, *scratch; /* room for max_samples, and 3 times as many: sorted at looks */
         uint64_t capacity, count, bad, next_look;
         int fixed;      /* how many are wanted does not depend on them */
         double spent_s; /* on samples */
@@ -10256,7 +10280,7 @@ static inline void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room
     GPUMB_FREE(s->samples.values);
     GPUMB_FREE(s->samples.scratch);
     s->samples.values = (double *)gpumbi_allocate(g, bytes);
-    s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
+    s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, 3 * bytes) : NULL;
     s->samples.capacity = s->samples.scratch ? room : 0;
 }
 
