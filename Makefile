@@ -45,7 +45,7 @@ HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
-HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
+HOST_CXX = $(CXX) -I. -std=c++17 -O2 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
 RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
 # Most tests take longer to compile than to run. Those that take longest to run are optimised, and
@@ -359,6 +359,7 @@ RACE_DETECTOR := $(call has_sanitizer,$(RACES))
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
+BEGAN := $(shell date +%s)
 # Those that take longest first.
 test_RUN :=
 rest_RUN := $(THOROUGH)
@@ -371,10 +372,10 @@ $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
-	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
+	@BEGAN=$(BEGAN) sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
 rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
-	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
+	@BEGAN=$(BEGAN) sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # All that make files and folders of their own, or start programs.
 ifneq ($(filter elsewhere,$(MAKECMDGOALS)),)
