@@ -652,7 +652,8 @@ typedef struct gpumb_stats {
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
  * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
  * every second to sixth. O(n log n), and up to 800 n, at most 15 million steps, for the
- * correlation. */
+ * correlation. More than 64 need memory for copies; without it, the count is 0, and nothing sorted.
+ */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
 /* What a series does, as far as it is more than `precision` of its median. */
@@ -3888,16 +3889,17 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
     double few[3 * GPUMBI_WINDOW]; /* the library's own have no more: they need no memory */
-    const int some = values && count, is_long = some && count > GPUMBI_WINDOW;
+    const int short_ones = count <= GPUMBI_WINDOW;
     double *room = few;
-    if (is_long)
+    if (!short_ones)
         room = (double *)GPUMB_MALLOC(3 * (size_t)count * sizeof *room);
-    if (!some || !room)
-        return gpumbi_summarize(few, 0, 0.95, 0);
-    memcpy(room, values, (size_t)count * sizeof *room);
+    count = values && room ? count : 0;
+    for (uint64_t i = 0; i < count; i++)
+        room[i] = values[i];
     const gpumb_stats s = gpumbi_summarize(room, count, 0.95, 0);
-    memcpy(values, room, (size_t)count * sizeof *room);
-    if (is_long)
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = room[i];
+    if (!short_ones)
         GPUMB_FREE(room);
     return s;
 }
@@ -10061,7 +10063,7 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
     double seconds[rounds];
     const int is_cpu = gpumbi_is_cpu(g), copies = is_cpu ? 1 : 8;
     const uint64_t most = (uint64_t)1 << (is_cpu ? 28 : 30), twice = 2 * g->device.l2_bytes;
-    const uint64_t bytes = !is_cpu || !twice || twice > most ? most : twice;
+    const uint64_t bytes = is_cpu && twice && twice < most ? twice : most;
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;

@@ -46,7 +46,7 @@ for unit in $units; do
     [ "$wanted" != seconds ] || continue
     mkdir "$work/counts"
     under="valgrind --quiet --tool=cachegrind --cache-sim=no --trace-children=yes \
-        --vex-guest-chase=no --log-file=/dev/null --cachegrind-out-file=$work/counts/%p"
+        --log-file=/dev/null --cachegrind-out-file=$work/counts/%p"
     compile "$unit" "$@"
     awk '/^summary:/ { sum += $2 } END { printf "%.0f\n", sum }' "$work"/counts/* \
         >"$work/$unit.instructions"
