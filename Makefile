@@ -45,7 +45,7 @@ HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
-HOST_CXX = $(CXX) -I. -std=c++17 -O2 -pthread $(WARNINGS) $(CXXFLAGS)
+HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
 RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
 # Most tests take longer to compile than to run. Those that take longest to run are optimised, and

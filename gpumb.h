@@ -10055,15 +10055,16 @@ static inline void gpumbi_empty_caches(gpumb *g, int prepares)
 }
 
 /* The rate of the vendor's copy on buffers well above the caches, once per context: on the CPU of
- * twice the last one's size, since most of what such a program takes is this. On a GPU one event
- * pair encloses several copies: around a single one it would add more than 1 %. */
+ * four times the last one's size (McCalpin, STREAM's rules for runs), of which a short program
+ * spends most of its time. On a GPU one event pair encloses several copies: around a single one it
+ * would add more than 1 %. */
 static inline void gpumbi_measure_ceiling(gpumb *g)
 {
     enum { rounds = 7 };
     double seconds[rounds];
     const int is_cpu = gpumbi_is_cpu(g), copies = is_cpu ? 1 : 8;
-    const uint64_t most = (uint64_t)1 << (is_cpu ? 28 : 30), twice = 2 * g->device.l2_bytes;
-    const uint64_t bytes = is_cpu && twice && twice < most ? twice : most;
+    const uint64_t most = (uint64_t)1 << (is_cpu ? 28 : 30), enough = 4 * g->device.l2_bytes;
+    const uint64_t bytes = is_cpu && enough && enough < most ? enough : most;
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;
