@@ -802,6 +802,17 @@ def mixes(tmp):
     check(not any("mix" in w for w in figure.legend()), f"another's mix: {figure.legend()}")
 
 
+def counted(tmp):
+    """Rows for counters, measured shortly, replace no others, and are drawn where there are none."""
+    name = "h100-in_flight{}.csv"
+    rows = table.read_all([RESULTS / name.format(end) for end in ("", "-counters")])
+    own, replaced = table.select(FAMILY["in-flight-memory"], rows)
+    files = {r["@file"].name for r in own}
+    check((len(own), replaced, files) == (21, 9, {name.format("")}), f"{files}, {replaced}")
+    alone = table.read(RESULTS / name.format("-counters"))
+    check(len(table.select(FAMILY["in-flight-memory"], alone)[0]) == 9, "counters alone")
+
+
 def dulls(tmp):
     """What would show one number, or x itself, is no figure; and it is said."""
     for name, change, asked, why in (
@@ -997,12 +1008,13 @@ def passports():
 def stored(tmp):
     folder = ROOT / "bench" / "figures"
     names = sorted(f.name for f in folder.iterdir())
-    known = {f"nvidia-h200-cuda-{f}.svg": f for f in FAMILY}
-    check(names and set(names) <= set(known), f"bench/figures: {names}")
+    known = {f"nvidia-{card}-cuda-{f}.svg" for card in ("h200", "h100-80gb-hbm3") for f in FAMILY}
+    check(names and set(names) <= known, f"bench/figures: {names}")
     size = sum((folder / n).stat().st_size for n in names)
     check(size <= 300e3, f"bench/figures: {size} bytes")
-    date = re.search(r"backend cuda; ([0-9-]+)", (folder / names[0]).read_text("utf-8"))[1]
-    store = ",".join(known[n] for n in names)
+    old = next(n for n in names if "h200" in n)  # whose rows have no date
+    date = re.search(r"backend cuda; ([0-9-]+)", (folder / old).read_text("utf-8"))[1]
+    store = ",".join(n.removesuffix(".svg") for n in names)
     code, error = run(RESULTS, "--out", tmp, "--store", store, "--date", date)
     old = [n for n in names if (tmp / n).read_bytes() != (folder / n).read_bytes()]
     check(code == 0 and not old, f"not as bench/results has it: {old}: make figures")
@@ -1013,8 +1025,8 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, dulls,
-                 intervals, json_files, dates, hostile, stored):
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, counted,
+                 dulls, intervals, json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
