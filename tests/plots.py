@@ -803,7 +803,7 @@ def mixes(tmp):
 
 
 def counted(tmp):
-    """Rows for counters, measured shortly, replace no others, and are drawn where there are none."""
+    """Rows for counters, measured shortly, replace no others; alone they are drawn."""
     name = "h100-in_flight{}.csv"
     rows = table.read_all([RESULTS / name.format(end) for end in ("", "-counters")])
     own, replaced = table.select(FAMILY["in-flight-memory"], rows)
