@@ -184,7 +184,8 @@ static void clusters_rate(gpumb *g)
             for (size_t i = 0; there && i < WORDS * (size_t)cluster; i++)
                 check.expected += words[i];
             check.expected *= passes * (unsigned)(how.grid[0] / (uint64_t)cluster);
-            gpumb_set_bytes(g, 4.0 * (double)(WORDS * passes * how.grid[0]));
+            if (!gpumb_get_settings(g)->replay) /* there only the row knows how many blocks ran */
+                gpumb_set_bytes(g, 4.0 * (double)(WORDS * passes * how.grid[0]));
             gpumb_set_output(g, check.out);
             gpumb_set_verify(g, check_all_read, &check);
             GPUMB_MEASURE(g, distance ? "another block's" : "own")

@@ -204,6 +204,7 @@ replay matmul 62 'TFLOP/s at n = 4096, .* ahead 43\.2 \(84\.5 %\)'
 replay units 11 'Operations in a clock .* add i32 124 at .* sin f32 15\.9 [(]99\.4 %[)] at' h100
 replay in_flight 42 'bulk copies, .* 32 KiB 3371 [(]1283 ns[)], 64 KiB 6410' h100
 replay clusters 38 'Reading own shared memory .* 3954 GB/s [(]cluster of 2, distance 1[)]' h100
+check "clusters: replay: of another program" not grep -q 'another program' "$tmp/bench.err"
 replay tensor 22 'FLOP in a clock .* zeros: f16 4052 [(]98\.9 %[)] at 1724 MHz' h100
 replay nbody 9 'At the rate of that mix, .* 47713 GFLOP/s; .* has 42909, 89\.9 % of that' h100
 # CSV alone knows little of its device: not all fits, but nothing crashes.
