@@ -208,10 +208,12 @@ check "clusters: replay: of another program" not grep -q 'another program' "$tmp
 replay tensor 22 'FLOP in a clock .* zeros: f16 4052 [(]98\.9 %[)] at 1724 MHz' h100
 replay nbody 9 'At the rate of that mix, .* 47713 GFLOP/s; .* has 42909, 89\.9 % of that' h100
 # CSV alone knows little of its device: not all fits, but nothing crashes.
-for name in counters stream zcopy; do
+for name in counters stream zcopy nbody; do
     "$build/$name" --full --replay "bench/results/h200-$name.csv" >"$tmp/bench.out" \
         2>"$tmp/bench.err" </dev/null
     check "$name: replay of CSV alone: exit code $?" test $? -eq 0
+    check "$name: replay of CSV alone: an unknown figure" not grep -qiE \
+        '^  replayed: .*\b(nan|inf)\b' "$tmp/bench.out"
 done
 
 # Each column is explained, and what the glossary refers to is there.
