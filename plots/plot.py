@@ -95,9 +95,10 @@ def main():
         )
     known = [f.name for f in FAMILIES]
     wanted = args.store.split(",") if args.store else None
-    if wanted and not set(wanted) <= set(known):
+    unknown = [w for w in wanted or () if not any(w == k or w.endswith(f"-{k}") for k in known)]
+    if unknown:
         raise Problem(
-            f"--store: there is no figure {', '.join(sorted(set(wanted) - set(known)))}; "
+            f"--store: there is no figure {', '.join(sorted(unknown))}; "
             f"known are {', '.join(known)}"
         )
     rows = table.read_all(args.inputs, args.partial, args.overlay)

@@ -802,6 +802,17 @@ def mixes(tmp):
     check(not any("mix" in w for w in figure.legend()), f"another's mix: {figure.legend()}")
 
 
+def counted(tmp):
+    """Rows for counters, measured shortly, replace no others; alone they are drawn."""
+    name = "h100-in_flight{}.csv"
+    rows = table.read_all([RESULTS / name.format(end) for end in ("", "-counters")])
+    own, replaced = table.select(FAMILY["in-flight-memory"], rows)
+    files = {r["@file"].name for r in own}
+    check((len(own), replaced, files) == (21, 9, {name.format("")}), f"{files}, {replaced}")
+    alone = table.read(RESULTS / name.format("-counters"))
+    check(len(table.select(FAMILY["in-flight-memory"], alone)[0]) == 9, "counters alone")
+
+
 def dulls(tmp):
     """What would show one number, or x itself, is no figure; and it is said."""
     for name, change, asked, why in (
@@ -1008,8 +1019,8 @@ def passports():
 def stored(tmp):
     folder = ROOT / "bench" / "figures"
     names = sorted(f.name for f in folder.iterdir())
-    known = {f"nvidia-h200-cuda-{f}.svg": f for f in FAMILY}
-    check(names and set(names) <= set(known), f"bench/figures: {names}")
+    known = {f"nvidia-{card}-cuda-{f}.svg" for card in ("h200", "h100-80gb-hbm3") for f in FAMILY}
+    check(names and set(names) <= known, f"bench/figures: {names}")
     size = sum((folder / n).stat().st_size for n in names)
     check(size <= 300e3, f"bench/figures: {size} bytes")
     dated = {}  # as they say: a copy need not have the history that --date commit looks at
@@ -1017,7 +1028,7 @@ def stored(tmp):
         day = re.search("backend cuda; ([0-9-]+( to [0-9-]+)?)", (folder / n).read_text("utf-8"))[1]
         dated.setdefault(day, []).append(n)
     for day, own in dated.items():
-        store = ",".join(known[n] for n in own)
+        store = ",".join(n.removesuffix(".svg") for n in own)
         code, error = run(RESULTS, "--out", tmp, "--store", store, "--date", day)
         old = [n for n in own if (tmp / n).read_bytes() != (folder / n).read_bytes()]
         check(code == 0 and not old, f"not as bench/results has it: {old}: make figures")
@@ -1028,8 +1039,8 @@ def stored(tmp):
 
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
-                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, dulls,
-                 intervals, json_files, dates, hostile, stored):
+                 drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, counted,
+                 dulls, intervals, json_files, dates, hostile, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)

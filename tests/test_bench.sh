@@ -190,11 +190,11 @@ sed 's/,0\.999[0-9]*,1\.001[0-9]*,same,/,,,undecided,/' bench/results/h200-mista
 check "mistakes: an interval of nothing: $(grep 'A, then B: the' "$tmp/bench.out")" \
     grep -q 'as fast as itself. In turn there were too few rounds' "$tmp/bench.out"
 
-# replay NAME ROWS CONCLUSION: the stored rows of an H200 without one
+# replay NAME ROWS CONCLUSION [CARD]: the stored rows of an H200, or of another card, without one
 replay()
 {
-    "$build/$1" --replay "bench/results/h200-$1.csv,bench/results/h200.json" \
-        >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
+    of=bench/results/${4:-h200}
+    "$build/$1" --replay "$of-$1.csv,$of.json" >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
     check "$1: replay: exit code $?" test $? -eq 0
     check "$1: replay: not $2 rows" grep -q \
         "^$2 rows: $2 ok, 0 skipped, 0 fail" "$tmp/bench.out"
@@ -223,11 +223,19 @@ replay tensor 22 'FLOP in a clock .* zeros: f16 2720 [(]66\.4 %[)] at 1799 MHz'
 replay transpose 16 'Rate of the transpose over .* 0\.918 at 8192 .* 0\.85 at 32768 '
 replay histogram 30 '4 GiB, .* skewed 0\.995 \(4633 GB/s\), one bin 0\.995'
 replay matmul 62 'TFLOP/s at n = 4096, .* ahead 43\.2 \(84\.5 %\)'
+replay units 11 'Operations in a clock .* add i32 124 at .* sin f32 15\.9 [(]99\.4 %[)] at' h100
+replay in_flight 42 'bulk copies, .* 32 KiB 3371 [(]1283 ns[)], 64 KiB 6410' h100
+replay clusters 38 'Reading own shared memory .* 3954 GB/s [(]cluster of 2, distance 1[)]' h100
+check "clusters: replay: of another program" not grep -q 'another program' "$tmp/bench.err"
+replay tensor 22 'FLOP in a clock .* zeros: f16 4052 [(]98\.9 %[)] at 1724 MHz' h100
+replay nbody 9 'At the rate of that mix, .* 47713 GFLOP/s; .* has 42909, 89\.9 % of that' h100
 # CSV alone knows little of its device: not all fits, but nothing crashes.
-for name in counters stream zcopy; do
+for name in counters stream zcopy nbody; do
     "$build/$name" --full --replay "bench/results/h200-$name.csv" >"$tmp/bench.out" \
         2>"$tmp/bench.err" </dev/null
     check "$name: replay of CSV alone: exit code $?" test $? -eq 0
+    check "$name: replay of CSV alone: an unknown figure" not grep -qiE \
+        '^  replayed: .*\b(nan|inf)\b' "$tmp/bench.out"
 done
 
 # Each column is explained, and what the glossary refers to is there.
