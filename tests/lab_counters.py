@@ -679,7 +679,6 @@ SAID = [
      "% longer, with 16 to 256 from [1.3] % less to [5.0] % more",
      max(map(abs, graph_beyond(1))), *graph_beyond(4), -graph_beyond(16, 64, 256)[0],
      graph_beyond(16, 64, 256)[1]),
-    ("18", "with the gap between two, [0.8] us", 1e6 * device("18_overlap")["graph_interval_s"]),
     ("18", "half of all times are from [4.73] to [4.74] ms, [0.32] more than 3 streams take, which "
      "is what a chunk's copy up takes, [0.32]; the shortest is [4.40]",
      *(1e3 * rows("18_overlap")["2048 graph 4"][each] for each in ("q1_s", "q3_s")),
@@ -734,7 +733,8 @@ SAID = [
     ("19", "wants [36] to [42] registers, where [32] were enough",
      *least_and_most([row["registers"] for at, row in rows("solutions/19_number_formats").items()
                       if "fp8" not in at]), rows("19_number_formats")["2048 fp32"]["registers"]),
-    ("19", "so that [6] blocks or [5] fit on a multiprocessor in place of [8]; and of [1024] blocks",
+    ("19", "so that [6] blocks or [5] fit on a multiprocessor in place of [8]; and of [1024] "
+     "blocks",
      *(8 * rows("solutions/19_number_formats")["2048 " + form]["occupancy"]
        for form in ("fp32", "bf16")), 8 * rows("19_number_formats")["2048 fp32"]["occupancy"],
      2**29 / 2048 / 256),
@@ -821,12 +821,14 @@ SAID = [
      "and for the sum's way to the host and back; with 2^28 it is still [24]",
      *(called("Thrust", n) - called("CUB", n) for n in (4096, 2**28))),
     ("21", "what the memory takes, [93] % of its peak",
-     min(rows("21_libraries")[f"sum {2**28} {way}"]["pct_peak"] for way in ("tree", "block", "CUB"))),
+     min(rows("21_libraries")[f"sum {2**28} {way}"]["pct_peak"]
+         for way in ("tree", "block", "CUB"))),
     ("21", "has [3.0] times the instructions of CUB",
      of("21_libraries", f"and wait {2**28} cuBLAS", "instructions")
      / summing("CUB", "instructions", 2**28)),
-    ("21", "makes the tree [23] % longer: it loads from shared memory [38] times as often, has [35] "
-     "% more instructions, and waits [4.4] clocks an instruction at barriers in place of [2.3]",
+    ("21", "makes the tree [23] % longer: it loads from shared memory [38] times as often, has "
+     "[35] % more instructions, and waits [4.4] clocks an instruction at barriers in place of "
+     "[2.3]",
      100 * us("21_libraries", f"sum {2**20} tree") / us("21_libraries", f"sum {2**20} block") - 100,
      summing("tree", LOADED) / summing("block", LOADED),
      100 * summing("tree", "instructions") / summing("block", "instructions") - 100,

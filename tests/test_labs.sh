@@ -103,7 +103,7 @@ for source in examples/labs/*.cu; do
         counters/*) sed -i -e '/left out$/d' -e '/left out: .* they take --axis /d' "$tmp/err" ;;
         esac
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
-        check "$rows: replay: no $card" grep -q "^gpumb .* on NVIDIA $card[ (]" "$tmp/out"
+        check "$rows: replay: no $card" grep -q "^gpumb .* on NVIDIA ${card}[ (]" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
             "^[0-9]+ rows?: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
@@ -178,8 +178,8 @@ without=$(for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
     [ -s "examples/labs/h200/$lab.json" ] || echo "${lab%%_*}"
 done | paste -sd , | sed 's/,/, /g')
-cards=$(cd examples/labs/h200 && grep -l '"name": "NVIDIA H100 80GB HBM3"' [0-9]*.json | cut -c 1-2 |
-    paste -sd , | sed 's/,/, /g')
+cards=$(cd examples/labs/h200 && grep -l '"name": "NVIDIA H100 80GB HBM3"' [0-9]*.json |
+    cut -c 1-2 | paste -sd , | sed 's/,/, /g')
 for page in README course; do
     tr -s '\n ' '  ' <"examples/labs/$page.md" >"$tmp/page"
     check "$page.md: labs without rows are ${without:-none}" test "$(
