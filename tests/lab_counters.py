@@ -374,6 +374,12 @@ def summing(way, counter, n=2**20):
     return of("21_libraries", f"sum {n} {way}", counter)
 
 
+def memcheck_errors():
+    """What memcheck says of lab 22."""
+    with open(FOLDER + "tools/memcheck.txt", encoding="utf-8") as file:
+        return int(re.search(r"ERROR SUMMARY: (\d+) errors$", file.read(), flags=re.M)[1])
+
+
 def two_warps():
     """Thousands of instructions that each of lab 20's two warps has, by copies."""
     return of("solutions/20_async_copies", "32 copies", "instructions") / (2 * 132) / 1e3
@@ -849,6 +855,8 @@ SAID = [
     ("22", "is [95] and [94] %, and would have told nothing",
      *(of_ncu(form, "Achieved Occupancy") for form in ("tiled", "padded"))),
     ("22", "ncu sets the clock, here to [1.60] GHz", of_ncu("tiled", "SM Frequency")),
+    ("22", "Of the loads of [176] others it has seen [121]", 256 - (10000 % 256 + 256 // 4),
+     memcheck_errors()),
     ("22", "and all [216] words of it", 256 - math.ceil(10000 / 256)),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
