@@ -12,9 +12,9 @@
 #include <math.h>
 #include <vector>
 
-/* The forms with a tile for each block: threads, words of 16 bytes of each in a tile, threads that a
- * multiprocessor has to have room for, and the most KiB of input that it is the fastest for: on an
- * H100, where beyond the last the ring is (bench/results/h100-scan-probe.txt). */
+/* The forms with a tile for each block: threads, words of 16 bytes of each in a tile, threads that
+ * a multiprocessor has to have room for, and the most KiB of input for which the form is the
+ * fastest on an H100; beyond the last, the ring is (bench/results/h100-scan-probe.txt). */
 #define SCAN_FORMS(X)                                                                              \
     X(256, 2, 1536, 256)                                                                           \
     X(256, 4, 1536, 1024)                                                                          \
@@ -168,7 +168,7 @@ static __device__ inline Type sums_before(const word<Type> (&at)[words], Type (&
 }
 
 /* The words of a lane, scanned, with `earlier` before the first of the warp's. The lane's first
- * element is `first`; a tile that is not `whole` is stored element by element. */
+ * element is `first`; what is not `whole`, or not aligned, is stored element by element. */
 template <class Type, int words>
 static __device__ inline void store_scanned(Type *out, uint64_t n, uint64_t first, bool whole,
                                             const word<Type> (&at)[words],
@@ -197,13 +197,6 @@ static __device__ inline void store_scanned(Type *out, uint64_t n, uint64_t firs
             if (to + (unsigned)e < n)
                 out[to + (unsigned)e] = w.at[e];
     }
-}
-
-/* Whether all of a tile is there, in words. */
-template <class Type>
-static __device__ inline bool is_whole(const Type *in, const Type *out, uint64_t end, uint64_t n)
-{
-    return end <= n && ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
 }
 
 /* ---- a tile for each block ------------------------------------------------------------------- */
@@ -284,8 +277,9 @@ static __global__ void __launch_bounds__(threads, room / threads)
     const unsigned warp = threadIdx.x / GPUMBI_WARP, lane = threadIdx.x % GPUMBI_WARP;
     const uint64_t start = (uint64_t)tile * (threads * words * each);
     const uint64_t first = start + (warp * words * GPUMBI_WARP + lane) * each; /* of the thread */
-    const uint64_t row = GPUMBI_WARP * each; /* to its next word */
-    const bool whole = is_whole(in, out, start + threads * words * each, n);
+    const uint64_t row = GPUMBI_WARP * each;                  /* to its next word */
+    const bool whole = start + threads * words * each <= n && /* and aligned */
+                       ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
 
     const uint64_t later = start + (uint64_t)ahead * (threads * words * each);
     if (later + threads * words * each <= n)
@@ -402,8 +396,8 @@ static __device__ inline void arrive_together(copy_barrier *b)
 /* Draws tiles and loads them, until there are none: that is said in a slot for each looker. Each
  * block draws once in vain, so that the counter says which launch this is. */
 template <class Type>
-static __device__ inline void load_tiles(ring<Type> &r, const Type *in, const Type *out, uint64_t n,
-                                         uint64_t *state, unsigned tiles)
+static __device__ inline void load_tiles(ring<Type> &r, const Type *in, uint64_t n, uint64_t *state,
+                                         unsigned tiles)
 {
     const unsigned lane = threadIdx.x % 32, each = sizeof(r.words[0]) / sizeof(Type);
     const auto draw = [&] { return lane ? 0 : atomicAdd((unsigned long long *)state, 1ull); };
@@ -418,7 +412,7 @@ static __device__ inline void load_tiles(ring<Type> &r, const Type *in, const Ty
             wait_turn(&r.empty[at], i / SLOTS - 1);
         if (lane == 0)
             r.drawn[at] = {some ? tile : NO_TILE, before, (unsigned)launch + 1};
-        if (some && is_whole(in, out, start + each, n)) {
+        if (some && start + each <= n) {
             if (lane == 0)
                 copy_bulk(r.words[at], in + start, sizeof r.words[at], &r.full[at]);
         } else {
@@ -475,7 +469,8 @@ static __device__ inline Type sum_of_tiles(const uint64_t *states, unsigned from
                                            unsigned launch)
 {
     Type sum = 0;
-    for (uint64_t first = from + threadIdx.x % 32; from < to; from += LOOKS * 32) {
+    for (; from < to; from += LOOKS * 32) {
+        const unsigned first = from + threadIdx.x % 32;
         tile_state<Type> seen[LOOKS];
         bool all = false;
         UNROLL
@@ -494,7 +489,6 @@ static __device__ inline Type sum_of_tiles(const uint64_t *states, unsigned from
         UNROLL
         for (int k = 0; k < LOOKS; k++)
             sum += value_of(seen[k]);
-        first += LOOKS * 32;
     }
     return sum_of_lanes(sum);
 }
@@ -527,8 +521,8 @@ static __device__ inline void look_back_from_tiles(ring<Type> &r, const uint64_t
 
 /* Scans a warp's rows of each tile. */
 template <class Type>
-static __device__ inline void scan_rows(ring<Type> &r, const Type *in, Type *out, uint64_t n,
-                                        unsigned number, int exclusive)
+static __device__ inline void scan_rows(ring<Type> &r, Type *out, uint64_t n, unsigned number,
+                                        int exclusive)
 {
     const unsigned lane = threadIdx.x % 32, each = sizeof(r.words[0]) / sizeof(Type);
     for_slots(0, 1, SCANNER, [&](unsigned i) {
@@ -548,7 +542,7 @@ static __device__ inline void scan_rows(ring<Type> &r, const Type *in, Type *out
         (void)sums_before(w, before);
         const uint64_t start = (uint64_t)tile * each;
         store_scanned(out, n, start + number * (each / SCANNERS) + lane * word<Type>::COUNT,
-                      is_whole(in, out, start + each, n), w, before, earlier, exclusive);
+                      start + each <= n, w, before, earlier, exclusive);
         return true;
     });
 }
@@ -571,13 +565,13 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
     }
     __syncthreads();
     if (warp == LOADER)
-        load_tiles(r, in, out, n, state, tiles);
+        load_tiles(r, in, n, state, tiles);
     else if (warp == ADDER)
         add_tiles(r, state + TILES_AT);
     else if (warp < SCANNER)
         look_back_from_tiles(r, state + TILES_AT, warp - LOOKER);
     else
-        scan_rows(r, in, out, n, warp - SCANNER, exclusive);
+        scan_rows(r, out, n, warp - SCANNER, exclusive);
 #else
     (void)in, (void)out, (void)n, (void)state, (void)tiles, (void)exclusive;
 #endif

@@ -136,8 +136,8 @@ check "latency: plateaus as rows: exit code $?" grep -qE ' 0 skipped, 0 failed$'
 check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 
 # Without the library, which is not everywhere.
-bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
-bench scan 3 n,form 1 --filter scan/form --axis n=20011
+bench scan 48 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
+bench scan 4 n,form 1 --filter scan/form --axis n=20011
 
 bench transpose 8 side 1 --axis side=1,63,100,130
 bench histogram 18 n,data 3 --axis n=16,10007,65536

@@ -41,8 +41,8 @@ template <class Type> static std::vector<Type> numbers(uint64_t n, uint64_t seed
     return x;
 }
 
-// Three scans on one state of n elements, from element in_at to element out_at: each element, and
-// nothing around them.
+// Three scans on one state of n elements, the second from element in_at to element out_at: each
+// element, and nothing around them.
 template <class Type>
 static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, unsigned in_at,
                   unsigned out_at)
@@ -53,23 +53,23 @@ static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, un
     bool right = true;
     for (uint64_t run = 0; run < 3 && right; run++) {
         const std::vector<Type> in = numbers<Type>(n + MARGIN, 3 * n + run);
+        const unsigned from = run == 1 ? in_at : 0, to = MARGIN + (run == 1 ? out_at : 0);
         gpumb_write(g, j.in, 0, in.data(), in.size() * sizeof(Type));
         gpumb_poison(g, j.out);
-        launch_scan(g, &j, GPUMB_PTR(const Type, j.in) + in_at,
-                    GPUMB_PTR(Type, j.out) + MARGIN + out_at);
+        launch_scan(g, &j, GPUMB_PTR(const Type, j.in) + from, GPUMB_PTR(Type, j.out) + to);
         const std::vector<Type> out = read_back<Type>(g, j.out);
         std::vector<Type> wanted(out.size());
         put_poison(wanted.data(), wanted.size() * sizeof(Type), 0);
         Type sum = 0;
         for (uint64_t i = 0; i < n; i++) {
-            const Type next = sum + in[(size_t)(in_at + i)];
-            wanted[(size_t)(MARGIN + out_at + i)] = exclusive ? sum : next;
+            const Type next = sum + in[(size_t)(from + i)];
+            wanted[(size_t)(to + i)] = exclusive ? sum : next;
             sum = next;
         }
         for (size_t i = 0; i < out.size() && right; i++)
             if (memcmp(&out[i], &wanted[i], sizeof(Type)) &&
                 !(out[i] <= wanted[i] && out[i] >= wanted[i])) { // -0 is 0
-                printf("    run %d: element %lld\n", (int)run, (long long)(i - MARGIN - out_at));
+                printf("    run %d: element %lld\n", (int)run, (long long)(i - to));
                 right = false;
             }
     }
