@@ -179,10 +179,11 @@ static void scan_size(gpumb *g)
                     measure_copy(g, &own, &check);
                 }
             }
-    for (int64_t type = 0; type < SCAN_TYPES; type++)
+    for (int64_t type = 0; type < SCAN_TYPES; type++) {
         for (int64_t kind = 0; kind < 2; kind++)
             note_size(g, type, kind, "library", LIBRARY_NAME);
-    note_size(g, 0, 0, "copy", "a copy");
+        note_size(g, type, 0, "copy", "a copy");
+    }
     note_rate(g);
 }
 
