@@ -663,7 +663,7 @@ static inline const scan_form *flat_form(const scan_job *j)
 /* With a state that is ready for scans of as many elements, however many follow. An element goes
  * through less than 40 additions in a tile: 2 in its word, 6 in a warp of up to 64 lanes, one for
  * each of up to 16 rows, 6 among warps, one each for what is before the row, the warp and the tile,
- * 4 in its word again; in the ring up to 19 where tiles are added up, 10 in a look back, 7 behind. */
+ * 4 in its word again. In the ring: 19 where tiles are added up, 10 in a look back, 7 behind it. */
 static inline scan_job new_scan(gpumb *g, const scan_form *form, int type, int exclusive,
                                 uint64_t n)
 {
