@@ -359,6 +359,7 @@ RACE_DETECTOR := $(call has_sanitizer,$(RACES))
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
+BEGAN := $(shell date +%s)
 # Those that take longest first.
 test_RUN :=
 rest_RUN := $(THOROUGH)
@@ -371,10 +372,10 @@ $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
 test_RUN += $(HOST_TESTS)
 
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
-	@sh tests/run.sh $(test_RUN) -- $(test_SKIP)
+	@BEGAN=$(BEGAN) sh tests/run.sh $(test_RUN) -- $(test_SKIP)
 
 rest: $(HOST_BENCHES) build/cpu/coverage $(rest_RUN) ## sanitizers, coverage, machine code
-	@sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
+	@BEGAN=$(BEGAN) sh tests/run.sh $(rest_RUN) -- $(rest_SKIP)
 
 # All that make files and folders of their own, or start programs.
 ifneq ($(filter elsewhere,$(MAKECMDGOALS)),)
@@ -402,9 +403,10 @@ report: ## one HTML file of results/: devices, findings, figures, tables; FROM='
 plots: ## draws the figures of results/ into results/figures/; FROM=FOLDER, FROM='before after'
 	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/plot.py $(FROM) $(BESIDE) --out results/figures
 
-# Those in the READMEs. Rows that do not say when they were measured: the commit that stored them.
+# Those in the READMEs. Rows that do not say when they were measured: their file's last commit.
 STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
 STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
+STORED := $(STORED),in-flight-memory,in-flight-l2,nvidia-h100-80gb-hbm3-cuda-nbody-best
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
 	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
-	    --date "$$(git log -1 --format=%cs -- 'bench/results/h200-*.csv')"
+	    --date commit

@@ -652,7 +652,8 @@ typedef struct gpumb_stats {
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
  * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
  * every second to sixth. O(n log n), and up to 800 n, at most 15 million steps, for the
- * correlation. */
+ * correlation. More than 64 need memory for copies; without it, the count is 0, and nothing sorted.
+ */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
 /* What a series does, as far as it is more than `precision` of its median. */
@@ -2108,31 +2109,32 @@ gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #endif
 
-/* A warp, for kernels of ours: how many lanes it has, and what they do together. All lanes of the
- * mask take part; AMD's compilers want no mask. */
+/* A warp: how many lanes it has, and what they do together, by one name for all vendors. All lanes
+ * of the mask take part; AMD's compilers want no mask. Launch what uses them by
+ * GPUMB_LAUNCH_BARRIER(). */
 #if defined(GPUMB_BACKEND_CPU) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_WARP ((unsigned)warpSize)
-#define GPUMBI_ALL_LANES (~0ull)
+#define GPUMB_WARP ((unsigned)warpSize)
+#define GPUMB_ALL_LANES (~0ull)
 #else
-#define GPUMBI_WARP 32u
-#define GPUMBI_ALL_LANES (~0u)
+#define GPUMB_WARP 32u
+#define GPUMB_ALL_LANES (~0u)
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
-#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
-#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
-#define GPUMBI_IF_ANY(mask, x) __any(x)
-#define GPUMBI_IF_ALL(mask, x) __all(x)
-#define GPUMBI_BALLOT(mask, x) __ballot(x)
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
+#define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
+#define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
+#define GPUMB_ANY(mask, x) __any(x)
+#define GPUMB_ALL(mask, x) __all(x)
+#define GPUMB_BALLOT(mask, x) __ballot(x)
 #else
-#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
-#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
-#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
-#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
-#define GPUMBI_IF_ANY(mask, x) __any_sync(mask, x)
-#define GPUMBI_IF_ALL(mask, x) __all_sync(mask, x)
-#define GPUMBI_BALLOT(mask, x) __ballot_sync(mask, x)
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
+#define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
+#define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
+#define GPUMB_ANY(mask, x) __any_sync(mask, x)
+#define GPUMB_ALL(mask, x) __all_sync(mask, x)
+#define GPUMB_BALLOT(mask, x) __ballot_sync(mask, x)
 #endif
 
 #if !defined(GPUMB_BACKEND_CPU)
@@ -3739,23 +3741,27 @@ static inline double gpumbi_slope(const double *y, int count, double *error)
  * little more than their signs (whose correlation is what counts for it: Bahadur 1966), which alone
  * are noisier. Lags are multiples of `phases`, so that what comes back with them does not hide the
  * rest; the values in between count as correlated as those are, which they are at most. Few values
- * have too few of these lags: there, all lags of what is left of the phases tell more. */
-static inline double gpumbi_phased_time(const double *series, uint64_t count, int phases)
+ * have too few of these lags: there, all lags of what is left of the phases tell more. `ranked` has
+ * the values, sorted, and the place of each. */
+static inline double gpumbi_phased_time(const double *series, uint64_t count, int phases,
+                                        const double *ranked)
 {
     gpumbi_block_sums b;
     double center[GPUMBI_PHASES] = {0}, scale[GPUMBI_PHASES] = {0};
     double first = 0, time = 1, squares = 0, pairs = 0;
     const uint64_t step = (uint64_t)phases * (1 + count / 8192 * 6); /* thousands are enough */
-    for (int i = 0; i < phases; i++) {
-        const uint64_t rest = count - (uint64_t)i, last = (rest - 1) / step;
-        const uint64_t quarter = (last + 1) / 4;
-        const double *from = series + i;
-        center[i] = (gpumbi_select_of(from, rest, step, last / 2) +
-                     gpumbi_select_of(from, rest, step, (last + 1) / 2)) /
-                    2;
-        scale[i] = (gpumbi_select_of(from, rest, step, last - quarter) -
-                    gpumbi_select_of(from, rest, step, quarter)) /
-                   4;
+    uint64_t last[GPUMBI_PHASES] = {0}, seen[GPUMBI_PHASES] = {0};
+    for (int i = 0; i < phases; i++)
+        last[i] = (count - (uint64_t)i - 1) / step;
+    for (const double *at = ranked; at < ranked + 2 * count; at += 2) {
+        const uint64_t i = (uint64_t)at[1] % step;
+        if (i >= (uint64_t)phases)
+            continue;
+        const uint64_t rank = seen[i]++, quarter = (last[i] + 1) / 4;
+        center[i] += rank == last[i] / 2 ? at[0] / 2 : 0;
+        center[i] += rank == (last[i] + 1) / 2 ? at[0] / 2 : 0;
+        scale[i] -= rank == quarter ? at[0] / 4 : 0;
+        scale[i] += rank == last[i] - quarter ? at[0] / 4 : 0;
     }
     gpumbi_make_blocks(&b, series, count, phases, center, scale);
     for (int i = 0; i < b.count; i++) {
@@ -3812,7 +3818,8 @@ static inline double gpumbi_end_at(const double *sorted, uint64_t count, double 
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: else few samples would have intervals many times as wide as all that they
- * saw (tests/coverage.c). */
+ * saw (tests/coverage.c). Sorts the values, behind which is room for twice as many: sorted once
+ * with their places, they tell the quartiles of every phase. */
 static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level,
                                            int stopped)
 {
@@ -3822,13 +3829,20 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
     s.effective = gpumbi_real(count);
     if (!count)
         return s;
+    double *const ranked = values + count;
+    for (uint64_t i = 0; i < count; i++) {
+        ranked[2 * i] = values[i];
+        ranked[2 * i + 1] = gpumbi_real(i);
+    }
+    qsort(ranked, (size_t)count, 2 * sizeof *ranked, gpumbi_compare_doubles);
     const uint64_t rank = gpumbi_median_rank(count, level);
     /* How many times as many samples the median needs as if they were independent; at least 1. A
      * component of period 2 ... 6 does not hide the rest. Needs the order. */
     double time = 1;
     for (int phases = 1; rank && phases <= GPUMBI_PHASES && count >= 6 * (uint64_t)phases; phases++)
-        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases));
-    qsort(values, (size_t)count, sizeof *values, gpumbi_compare_doubles);
+        time = gpumbi_max(time, gpumbi_phased_time(values, count, phases, ranked));
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = ranked[2 * i];
     s.min = values[0];
     s.max = values[count - 1];
     s.q1 = gpumbi_quantile(values, count, 0.25);
@@ -3874,7 +3888,20 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    return gpumbi_summarize(values, values ? count : 0, 0.95, 0);
+    double few[3 * GPUMBI_WINDOW]; /* the library's own have no more: they need no memory */
+    const int short_ones = count <= GPUMBI_WINDOW;
+    double *room = few;
+    if (!short_ones)
+        room = (double *)GPUMB_MALLOC(3 * (size_t)count * sizeof *room);
+    count = values && room ? count : 0;
+    for (uint64_t i = 0; i < count; i++)
+        room[i] = values[i];
+    const gpumb_stats s = gpumbi_summarize(room, count, 0.95, 0);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = room[i];
+    if (!short_ones)
+        GPUMB_FREE(room);
+    return s;
 }
 
 /* Ranks to either side of the middle that the interval of few values reaches at least. With them 94
@@ -4099,7 +4126,7 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
                                                 uint64_t rounds, double delta, int comparisons)
 {
     const int some = rounds && base && other;
-    double *ratios = some ? (double *)GPUMB_MALLOC((size_t)rounds * sizeof *ratios) : NULL;
+    double *ratios = some ? (double *)GPUMB_MALLOC(3 * (size_t)rounds * sizeof *ratios) : NULL;
     for (uint64_t i = 0; ratios && i < rounds; i++)
         ratios[i] = other[i] / base[i];
     const gpumb_comparison c =
@@ -5915,11 +5942,12 @@ static inline dim3 gpumbi_dim3(const uint64_t n[3])
  * itself, has to be asked for, once. Returns 1 if it can have them. */
 static inline int gpumbi_more_shared(const gpumbi_shape *shape, const void *function)
 {
-    return shape->shared_bytes &&
-           !GPUMBI_RT(FuncSetAttribute)(function,
-                                        GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
-                                        (int)shape->shared_bytes) &&
-           GPUMBI_RT(GetLastError)() != GPUMBI_RT(Success); /* forgets why it failed */
+    if (!shape->shared_bytes ||
+        GPUMBI_RT(FuncSetAttribute)(function, GPUMBI_RT(FuncAttributeMaxDynamicSharedMemorySize),
+                                    (int)shape->shared_bytes))
+        return 0;
+    (void)GPUMBI_RT(GetLastError)(); /* forgets why it failed, if the runtime has not yet */
+    return 1;
 }
 
 static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launch_config *how,
@@ -7741,6 +7769,7 @@ typedef struct gpumbi_sampler {
 
     struct {              /* at the device: see gpumbi_look() */
         int count, found; /* in this round; rounds that told of others */
+        int maybe;        /* rounds of captures that may have */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
         double wait_s[GPUMBI_LOOKS][2]; /* for the device, and for an idle one */
     } look;
@@ -7784,7 +7813,7 @@ typedef struct gpumbi_sampler {
     } graphs;
 
     struct {
-        double *values, *scratch; /* room for max_samples; the second is sorted at each look */
+        double *values, *scratch; /* room for max_samples, and 3 times as many: sorted at looks */
         uint64_t capacity, count, bad, next_look;
         int fixed;      /* how many are wanted does not depend on them */
         double spent_s; /* on samples */
@@ -10025,14 +10054,17 @@ static inline void gpumbi_empty_caches(gpumb *g, int prepares)
     }
 }
 
-/* The rate of the vendor's copy on buffers well above the caches, once per context. On a GPU one
- * event pair encloses several copies: around a single one it would add more than 1 %. */
+/* The rate of the vendor's copy on buffers well above the caches, once per context: on the CPU of
+ * four times the last one's size (McCalpin, STREAM's rules for runs), of which a short program
+ * spends most of its time. On a GPU one event pair encloses several copies: around a single one it
+ * would add more than 1 %. */
 static inline void gpumbi_measure_ceiling(gpumb *g)
 {
     enum { rounds = 7 };
     double seconds[rounds];
     const int is_cpu = gpumbi_is_cpu(g), copies = is_cpu ? 1 : 8;
-    const uint64_t bytes = (uint64_t)1 << (is_cpu ? 28 : 30);
+    const uint64_t most = (uint64_t)1 << (is_cpu ? 28 : 30), enough = 4 * g->device.l2_bytes;
+    const uint64_t bytes = is_cpu && enough && enough < most ? enough : most;
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;
@@ -10253,7 +10285,7 @@ static inline void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room
     GPUMB_FREE(s->samples.values);
     GPUMB_FREE(s->samples.scratch);
     s->samples.values = (double *)gpumbi_allocate(g, bytes);
-    s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, bytes) : NULL;
+    s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, 3 * bytes) : NULL;
     s->samples.capacity = s->samples.scratch ? room : 0;
 }
 
@@ -10426,8 +10458,8 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 
 /* From so many times an idle device's on, a wait is taken for work of others. The middle one of
  * nine was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended
- * (H100), and 2.0 ... 2.5 behind honest bodies in three rows of a few hundred (H200): between the
- * two it is flagged. */
+ * (H100), and 2.0 ... 2.6 behind honest bodies in 4 rounds of 3567 (H100), in none of which the
+ * other rounds of the row were so, too: between the two, a row is flagged if two rounds are. */
 #define GPUMBI_TOUCHED 2.8
 #define GPUMBI_MAYBE_TOUCHED 2
 
@@ -10530,7 +10562,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     gpumbi_nodes nodes;
-    const int asked = !s->look.count && !s->look.found; /* once: asking takes time */
+    const int asked = !s->look.count && !s->look.found && !s->look.maybe; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
@@ -10557,11 +10589,16 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         return;
     const int foreign = s->about.capturable || s->about.reset;
     if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, foreign ? 10e-6 : 0)) {
+        s->look.maybe = 1;
         gpumbi_works_elsewhere(s);
         return;
     }
-    if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0))
+    if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0)) {
+        s->look.count = 0;
+        if (s->look.maybe++ == 0)
+            return;
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+    }
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
@@ -18707,14 +18744,14 @@ enum { GPUMBI_SUMS = 1024 };
 static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
 {
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_TRACE)
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
 #ifdef GPUMBI_REDUX
     sum = __reduce_add_sync(GPUMBI_FIRST(lanes), sum);
 #else
-    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
-        const unsigned other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), sum, distance);
+    for (unsigned distance = 1; distance < GPUMB_WARP; distance *= 2) {
+        const unsigned other = GPUMB_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), sum, distance);
         sum += lane + distance < lanes ? other : 0;
     }
 #endif
@@ -18917,14 +18954,14 @@ static __device__ __forceinline__ Type gpumbi_combine_warp(Type x, unsigned lane
 {
     if (combine == GPUMB_COMBINE_SHUFFLE_XOR) {
         GPUMBI_NO_UNROLL
-        for (unsigned step = 1; step < GPUMBI_WARP; step *= 2) {
-            const Type other = GPUMBI_SHUFFLE_XOR(GPUMBI_FIRST(lanes), x, step);
+        for (unsigned step = 1; step < GPUMB_WARP; step *= 2) {
+            const Type other = GPUMB_SHUFFLE_XOR(GPUMBI_FIRST(lanes), x, step);
             if ((lane ^ step) < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
     } else
-        for (unsigned step = GPUMBI_WARP / 2; step > 0; step /= 2) {
-            const Type other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), x, step);
+        for (unsigned step = GPUMB_WARP / 2; step > 0; step /= 2) {
+            const Type other = GPUMB_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), x, step);
             if (lane + step < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
@@ -18957,16 +18994,15 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
         }
         x = shared[t];
     } else {
-        const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP;
-        const unsigned rest = threads - warp * GPUMBI_WARP;
-        const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP;
-        x = gpumbi_combine_warp<operation>(x, lane, rest < GPUMBI_WARP ? rest : GPUMBI_WARP,
-                                           combine);
+        const unsigned warp = t / GPUMB_WARP, lane = t % GPUMB_WARP;
+        const unsigned rest = threads - warp * GPUMB_WARP;
+        const unsigned warps = (threads + GPUMB_WARP - 1) / GPUMB_WARP;
+        x = gpumbi_combine_warp<operation>(x, lane, rest < GPUMB_WARP ? rest : GPUMB_WARP, combine);
         if (lane == 0)
             shared[warp] = x;
         __syncthreads();
         if (warp == 0) {
-            const unsigned lanes = threads < GPUMBI_WARP ? threads : GPUMBI_WARP;
+            const unsigned lanes = threads < GPUMB_WARP ? threads : GPUMB_WARP;
             x = lane < warps ? shared[lane] : neutral;
             x = gpumbi_combine_warp<operation>(x, lane, lanes, combine);
         }
@@ -19067,8 +19103,8 @@ static __global__ void __launch_bounds__(1024)
 {
     const Type *in = (const Type *)input, neutral = (Type)neutral_value;
     Type *out = (Type *)output, x = neutral;
-    const unsigned first = threadIdx.x / GPUMBI_WARP * GPUMBI_WARP, rest = blockDim.x - first;
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned first = threadIdx.x / GPUMB_WARP * GPUMB_WARP, rest = blockDim.x - first;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
     const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
     uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
     for (; start < n; start += turn) {
@@ -19227,10 +19263,10 @@ static __device__ __forceinline__ Type gpumbi_combine_fastest(Type x, Type neutr
     GPUMB_SHARED(Type, shared);
     const gpumbi_16_bytes<Type> *words = (const gpumbi_16_bytes<Type> *)(const void *)shared;
     const unsigned t = threadIdx.x, threads = block_size ? block_size : blockDim.x;
-    const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP, rest = threads % GPUMBI_WARP;
-    const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP, each = 16 / sizeof(Type);
+    const unsigned warp = t / GPUMB_WARP, lane = t % GPUMB_WARP, rest = threads % GPUMB_WARP;
+    const unsigned warps = (threads + GPUMB_WARP - 1) / GPUMB_WARP, each = 16 / sizeof(Type);
     const unsigned count = (warps + each - 1) / each;
-    const unsigned lanes = rest == 0 || warp < threads / GPUMBI_WARP ? GPUMBI_WARP : rest;
+    const unsigned lanes = rest == 0 || warp < threads / GPUMB_WARP ? GPUMB_WARP : rest;
     x = gpumbi_combine_lanes<operation>(x, lane, lanes);
     if (lane == 0)
         shared[warp] = x;
@@ -19282,8 +19318,8 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long
                                                       unsigned count, unsigned threads)
 {
     const unsigned long long empty = ~0ull;
-    const unsigned t = threadIdx.x, rest = threads - t / GPUMBI_WARP * GPUMBI_WARP;
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned t = threadIdx.x, rest = threads - t / GPUMB_WARP * GPUMB_WARP;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
     (void)lanes;
     GPUMBI_NO_UNROLL
     for (unsigned first = 0; first < count; first += at_once * threads) {
@@ -19298,7 +19334,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long
                     bits[k] = gpumbi_get(&slot[first + k * threads + t]);
             for (unsigned k = 0; k < at_once; k++)
                 missing |= bits[k] == empty;
-        } while (GPUMBI_IF_ANY(GPUMBI_FIRST(lanes), missing));
+        } while (GPUMB_ANY(GPUMBI_FIRST(lanes), missing));
         for (unsigned k = 0; k < at_once; k++)
             if (first + k * threads + t < count) {
                 gpumbi_put(&slot[first + k * threads + t], empty);
@@ -19327,11 +19363,9 @@ static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_
     if (!block_size && collects) /* from many blocks: all threads */
         x = gpumbi_collect<operation, 2>(x, slot, last, threads);
     x = gpumbi_combine_fastest<operation, block_size>(x, neutral);
-    if (block_size && collects &&
-        t < GPUMBI_WARP) { /* from few: one warp, which spares a barrier */
-        x = gpumbi_collect<operation, GPUMBI_COLLECT>(t == 0 ? x : neutral, slot, last,
-                                                      GPUMBI_WARP);
-        x = gpumbi_combine_lanes<operation>(x, t, GPUMBI_WARP);
+    if (block_size && collects && t < GPUMB_WARP) { /* from few: one warp, which spares a barrier */
+        x = gpumbi_collect<operation, GPUMBI_COLLECT>(t == 0 ? x : neutral, slot, last, GPUMB_WARP);
+        x = gpumbi_combine_lanes<operation>(x, t, GPUMB_WARP);
     }
     if (t != 0)
         return;
@@ -19560,9 +19594,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     GPUMB_SHARED(float4, chunks);
     const float4 *body = (const float4 *)positions;
     float4 *result = (float4 *)accelerations;
-    const unsigned lanes = GPUMBI_WARP, lane = threadIdx.x % lanes;
+    const unsigned lanes = GPUMB_WARP, lane = threadIdx.x % lanes;
     /* the same in all lanes, as the compiler can see after a shuffle */
-    const unsigned warp = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, threadIdx.x / lanes, 0);
+    const unsigned warp = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, threadIdx.x / lanes, 0);
     const unsigned size = lanes * bodies, groups = (n + size - 1) / size;
     const unsigned group = blockIdx.x * (blockDim.x / lanes) + warp;
     if (group >= groups)
@@ -19611,9 +19645,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
                     back.y -= dy * t;
                     back.z -= dz * t;
                 }
-                back.x = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.x, (lane + 1) % lanes);
-                back.y = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.y, (lane + 1) % lanes);
-                back.z = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.z, (lane + 1) % lanes);
+                back.x = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.x, (lane + 1) % lanes);
+                back.y = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.y, (lane + 1) % lanes);
+                back.z = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.z, (lane + 1) % lanes);
             }
         }
         if (c >= bodies && i < n) /* within a group both sides have met already */

@@ -42,6 +42,15 @@ static inline __device__ word cycles_now()
 #endif
 }
 
+/* Both at one moment. By one thread of a block: where all warps of a multiprocessor read the timer
+ * at once, one waits for microseconds. */
+static inline __device__ void clocks_now(word *cycles, word *ticks)
+{
+    const word c = cycles_now(), t = ticks_now();
+    *cycles = c;
+    *ticks = t;
+}
+
 static __global__ void read_ticks(word *now)
 {
     *now = ticks_now();

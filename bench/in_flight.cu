@@ -4,8 +4,6 @@
 
 #include "async.h"
 
-#include <vector>
-
 /* ---- in_flight/memory, in_flight/l2 ---------------------------------------------------------- */
 
 #define KIB 4, 8, 16, 32, 64, 128, 192
@@ -15,16 +13,22 @@ static const char memory_bench[] = "in_flight/memory", l2_bench[] = "in_flight/l
 
 /* One block for each multiprocessor reads its tiles of the first `n` words, of which there are only
  * `around`, over and over, and keeps `kib` KiB in flight: to registers, or to shared memory. Both
- * are powers of two, so that tiles are whole. */
+ * are powers of two, so that tiles are whole. Bulk copies, for which a block waits together, bring
+ * a thread up to 4 words at a time. */
 template <int way, int kib>
 __global__ void read_ahead(const uint4 *in, unsigned *out, uint64_t n, uint64_t around)
 {
-    enum { TILES = kib * 1024 / TILE };
+    enum {
+        EACH = way != BULK || kib < 64 ? 1
+               : kib < 128             ? 2
+                                       : 4, /* words of a thread in a tile */
+        TILES = kib * 1024 / (EACH * TILE)
+    };
     __shared__ copy_barrier there[TILES];
     GPUMB_SHARED(uint4, room);
     uint4 taken[TILES] = {}, *own = room + threadIdx.x;
     unsigned total = 0;
-    const uint64_t step = (uint64_t)gridDim.x * THREADS, first = blockIdx.x * (uint64_t)THREADS;
+    const uint64_t tile = EACH * THREADS, step = gridDim.x * tile, first = blockIdx.x * tile;
     const auto start = [&](unsigned t, uint64_t i) {
         const uint4 *from = in + (i & (around - 1));
         if (i >= n)
@@ -34,7 +38,7 @@ __global__ void read_ahead(const uint4 *in, unsigned *out, uint64_t n, uint64_t 
         else if (way == COPIES)
             copy16(own + t * THREADS, from + threadIdx.x);
         else if (threadIdx.x == 0)
-            copy_bulk(room + t * THREADS, from, TILE, there + t);
+            copy_bulk(room + t * tile, from, EACH * TILE, there + t);
     };
     const auto end = [&] { way == COPIES ? end_of_group() : (void)0; };
 
@@ -53,29 +57,18 @@ __global__ void read_ahead(const uint4 *in, unsigned *out, uint64_t n, uint64_t 
             if (i + t * step < n) {
                 if (way == BULK)
                     wait_bulk(there + t, turn);
-                const uint4 w = way == LOADS ? taken[t] : own[t * THREADS];
-                total += w.x + w.y + w.z + w.w;
+                UNROLL
+                for (unsigned e = 0; e < EACH; e++) {
+                    const uint4 w = way == LOADS ? taken[t] : own[(t * EACH + e) * THREADS];
+                    total += w.x + w.y + w.z + w.w;
+                }
                 if (way == BULK)
                     __syncthreads(); /* all have taken theirs */
             }
             start(t, i + (TILES + t) * step), end();
         }
     }
-    out[first + threadIdx.x] = total;
-}
-
-static unsigned sum_of_all(gpumb *g, const gpumb_buffer *b)
-{
-    std::vector<unsigned> part((size_t)MiB);
-    unsigned sum = 0;
-    for (uint64_t at = 0; b && at < gpumb_size(b); at += 4 * part.size()) {
-        const uint64_t left = gpumb_size(b) - at, bytes = left < 4 * part.size() ? left : 4 * MiB;
-        if (gpumb_read(g, b, at, part.data(), bytes))
-            return 0;
-        for (uint64_t i = 0; i < bytes / 4; i++)
-            sum += part[(size_t)i];
-    }
-    return sum;
+    out[blockIdx.x * THREADS + threadIdx.x] = total;
 }
 
 /* What the rate tells of how long a byte is on its way, at most: J. D. C. Little, Operations
@@ -110,8 +103,7 @@ static void measure_rates(gpumb *g, const char *bench, uint64_t around, uint64_t
     const unsigned blocks = is_gpu(g) ? (unsigned)gpumb_get_device(g)->multiprocessors : 3;
     gpumb_buffer *in = gpumb_alloc(g, around), *out = gpumb_alloc(g, 4 * THREADS * blocks);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    all_read check = {out,
-                      gpumb_get_settings(g)->replay ? 0 : (unsigned)passes * sum_of_all(g, in)};
+    all_read check = {in, out, around / 4, (unsigned)passes};
     GPUMB_SWEEP_STRINGS(g, way, ways, WAYS)
         GPUMB_SWEEP_ARRAY(g, kib, amounts.at, amounts.count) {
             gpumb_set_bytes(g, (double)(around * passes));

@@ -114,6 +114,8 @@ static gpumb_buffer *new_bodies(gpumb *g, uint64_t n, gpumb_buffer *velocities)
     gpumb_fill(g, positions, GPUMB_FILL_F32, gpumb_get_settings(g)->seed);
     GPUMB_LAUNCH(make_bodies, n / 256 + 1, 256, 0, GPUMB_PTR(float4, positions),
                  GPUMB_PTR(float4, velocities), n);
+    if (velocities)
+        keep_contents(g, positions);
     return positions;
 }
 
@@ -674,7 +676,7 @@ static void note_issue(gpumb *g)
             "At the rate of that mix, interactions without their loads come to %.0f GFLOP/s; "
             "the fastest plain row, %s in %s, has %.0f, %.1f %% of that.",
             limit, plain->kernel, plain->bench, plain->gflops, 100 * plain->gflops / limit);
-    if (pairs) {
+    if (pairs && issue_slots(g) > 0) { /* else the device is not known */
         const gpumb_nbody *how = form_of(pairs->kernel);
         const double clocks = instructions(how) + (root_clocks - 1) / 2;
         const double bound = FLOP_EACH * issue_slots(g) / clocks / 1e9;

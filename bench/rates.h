@@ -28,10 +28,11 @@ enum {
 /* Operations in a clock of a multiprocessor, a multiply-add counted as 2; 0: not known.
  *
  * NVIDIA: results a clock and multiprocessor, CUDA C++ Programming Guide, "Arithmetic
- * Instructions": fp64, fp16 in pairs, integers of 32 bits (addition, multiply-add, logic, shift),
- * and 32-bit reciprocal, its root, logarithm, exponential, sine; those of multiply-adds twice. What
- * tensor cores do: white papers on the A100 and the H100, dense matrices. AMD: white papers on
- * CDNA 2 and CDNA 3, and what AMD's matrix instruction calculator prints. */
+ * Instructions" (since CUDA 13 Best Practices Guide, 12.1.1): fp64, fp16 in pairs, integers of 32
+ * bits (addition, multiply-add, logic, shift), and 32-bit reciprocal, its root, logarithm,
+ * exponential, sine; those of multiply-adds twice. What tensor cores do: white papers on the A100
+ * and the H100, dense matrices. AMD: white papers on CDNA 2 and CDNA 3, and what AMD's matrix
+ * instruction calculator prints. */
 static inline double unit_rate(gpumb *g, int unit)
 {
     static const struct {

@@ -119,12 +119,12 @@ static __device__ inline void store_state(uint64_t *tiles, uint64_t tile, unsign
 /* Each lane gets the sum of those up to it: Kogge & Stone's, for several numbers at a time. */
 template <class Type, int count> static __device__ inline void scan_lanes(Type (&x)[count])
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     UNROLL
-    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
+    for (unsigned distance = 1; distance < GPUMB_WARP; distance *= 2) {
         UNROLL
         for (int k = 0; k < count; k++) {
-            const Type other = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, x[k], distance);
+            const Type other = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, x[k], distance);
             x[k] += lane >= distance ? other : 0;
         }
     }
@@ -133,8 +133,8 @@ template <class Type, int count> static __device__ inline void scan_lanes(Type (
 template <class Type> static __device__ inline Type sum_of_lanes(Type x)
 {
     UNROLL
-    for (unsigned distance = GPUMBI_WARP / 2; distance; distance /= 2)
-        x += GPUMBI_SHUFFLE_XOR(GPUMBI_ALL_LANES, x, distance);
+    for (unsigned distance = GPUMB_WARP / 2; distance; distance /= 2)
+        x += GPUMB_SHUFFLE_XOR(GPUMB_ALL_LANES, x, distance);
     return x;
 }
 
@@ -151,7 +151,7 @@ template <class Type> static __device__ inline Type sum_of_word(const word<Type>
 template <class Type, int words>
 static __device__ inline Type sums_before(const word<Type> (&at)[words], Type (&before)[words])
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     Type of_warp = 0;
     UNROLL
     for (int k = 0; k < words; k++)
@@ -159,8 +159,8 @@ static __device__ inline Type sums_before(const word<Type> (&at)[words], Type (&
     scan_lanes(before);
     UNROLL
     for (int k = 0; k < words; k++) {
-        const Type of_row = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, before[k], GPUMBI_WARP - 1),
-                   left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, before[k], 1u);
+        const Type of_row = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, before[k], GPUMB_WARP - 1),
+                   left = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, before[k], 1u);
         before[k] = of_warp + (lane ? left : 0);
         of_warp += of_row;
     }
@@ -176,7 +176,7 @@ static __device__ inline void store_scanned(Type *out, uint64_t n, uint64_t firs
                                             int exclusive)
 {
     typedef word<Type> Word;
-    const uint64_t row = GPUMBI_WARP * Word::COUNT;
+    const uint64_t row = GPUMB_WARP * Word::COUNT;
     UNROLL
     for (int k = 0; k < words; k++) {
         const uint64_t to = first + (unsigned)k * row;
@@ -210,16 +210,16 @@ enum { OF_TILE = 1, OF_ALL = 2 };
 template <class Type>
 static __device__ inline Type look_back(const uint64_t *tiles, unsigned tile, unsigned before)
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     Type sum = 0;
-    for (unsigned behind = lane + 1;; behind += GPUMBI_WARP) {
+    for (unsigned behind = lane + 1;; behind += GPUMB_WARP) {
         tile_state<Type> seen = state_of(before + (behind > tile ? OF_ALL : 0), (Type)0);
         do
             if (status_of(seen, before) == before)
                 seen = load_state<Type>(tiles, tile - behind);
-        while (!GPUMBI_IF_ALL(GPUMBI_ALL_LANES, status_of(seen, before) != before));
+        while (!GPUMB_ALL(GPUMB_ALL_LANES, status_of(seen, before) != before));
         const auto of_all =
-            GPUMBI_BALLOT(GPUMBI_ALL_LANES, status_of(seen, before) == before + OF_ALL);
+            GPUMB_BALLOT(GPUMB_ALL_LANES, status_of(seen, before) == before + OF_ALL);
         if (!(of_all & (((uint64_t)1 << lane) - 1))) /* none is nearer */
             sum += value_of(seen);
         if (of_all)
@@ -235,8 +235,8 @@ static __device__ inline void join_warps(Type *of_warps, unsigned warps, uint64_
     const unsigned lane = threadIdx.x;
     Type sums[1] = {lane < warps ? of_warps[lane] : 0}, earlier = 0;
     scan_lanes(sums);
-    const Type of_tile = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, sums[0], warps - 1),
-               left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, sums[0], 1u);
+    const Type of_tile = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, sums[0], warps - 1),
+               left = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, sums[0], 1u);
     if (tile) {
         if (lane == 0)
             store_state(tiles, tile, before + OF_TILE, of_tile);
@@ -274,11 +274,11 @@ static __global__ void __launch_bounds__(threads, room / threads)
     }
     uint64_t *tiles = state + TILES_AT;
     const unsigned before = status_of(load_state<Type>(tiles, tile), 0);
-    const unsigned warp = threadIdx.x / GPUMBI_WARP, lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned warp = threadIdx.x / GPUMB_WARP, lane = threadIdx.x % GPUMB_WARP;
     const uint64_t start = (uint64_t)tile * (threads * words * each);
-    const uint64_t first = start + (warp * words * GPUMBI_WARP + lane) * each; /* of the thread */
-    const uint64_t row = GPUMBI_WARP * each;                  /* to its next word */
-    const bool whole = start + threads * words * each <= n && /* and aligned */
+    const uint64_t first = start + (warp * words * GPUMB_WARP + lane) * each; /* of the thread */
+    const uint64_t row = GPUMB_WARP * each;                                   /* to its next word */
+    const bool whole = start + threads * words * each <= n &&                 /* and aligned */
                        ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
 
     const uint64_t later = start + (uint64_t)ahead * (threads * words * each);
@@ -308,7 +308,7 @@ static __global__ void __launch_bounds__(threads, room / threads)
         of_warps[warp] = of_warp;
     __syncthreads();
     if (warp == 0)
-        join_warps(of_warps, threads / GPUMBI_WARP, tiles, tile, before);
+        join_warps(of_warps, threads / GPUMB_WARP, tiles, tile, before);
     __syncthreads();
     store_scanned(out, n, first, whole, at, sums, of_warps[warp], exclusive);
 }
@@ -402,7 +402,7 @@ static __device__ inline void load_tiles(ring<Type> &r, const Type *in, uint64_t
     const unsigned lane = threadIdx.x % 32, each = sizeof(r.words[0]) / sizeof(Type);
     const auto draw = [&] { return lane ? 0 : atomicAdd((unsigned long long *)state, 1ull); };
     const uint64_t draws = (uint64_t)tiles + gridDim.x, first = draw(), launch = first / draws;
-    unsigned tile = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, (unsigned)(first % draws), 0);
+    unsigned tile = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, (unsigned)(first % draws), 0);
     unsigned before = NO_TILE, ends = 0;
     for_slots(0, 1, LOADER, [&](unsigned i) {
         const unsigned at = i % SLOTS;
@@ -422,7 +422,7 @@ static __device__ inline void load_tiles(ring<Type> &r, const Type *in, uint64_t
         }
         before = tile;
         if (some) /* the next is used here first: it has been on its way meanwhile */
-            tile = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, (unsigned)(next - launch * draws), 0);
+            tile = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, (unsigned)(next - launch * draws), 0);
         ends += !some;
         return ends < LOOKERS;
     });
@@ -476,7 +476,7 @@ static __device__ inline Type sum_of_tiles(const uint64_t *states, unsigned from
         UNROLL
         for (int k = 0; k < LOOKS; k++)
             seen[k] = state_of(first + 32 * (unsigned)k < to ? launch - 1 : launch, (Type)0);
-        while (!GPUMBI_IF_ALL(GPUMBI_ALL_LANES, all)) {
+        while (!GPUMB_ALL(GPUMB_ALL_LANES, all)) {
             UNROLL
             for (int k = 0; k < LOOKS; k++)
                 if (status_of(seen[k], launch - 1) != launch)

@@ -188,7 +188,9 @@ static __global__ void chain(const typename lane_of<type>::word *in,
         for (int r = 0; r < own::SUMS; r++)
             c[j][r] = (typename own::sum)first_sum((int)lane, j, r);
     }
-    const word cycles = cycles_now(), ticks = ticks_now();
+    word cycles[2] = {0, 0}, ticks[2] = {0, 0};
+    if (!threadIdx.x)
+        clocks_now(&cycles[0], &ticks[0]);
     for (unsigned turn = 0; turn < turns; turn++) {
         UNROLL
         for (int j = 0; j < own::EACH; j++)
@@ -198,8 +200,9 @@ static __global__ void chain(const typename lane_of<type>::word *in,
             multiply<type>(c[j], words, words + own::MINUS);
     }
     if (!threadIdx.x) {
-        took[2 * blockIdx.x] = cycles_now() - cycles;
-        took[2 * blockIdx.x + 1] = ticks_now() - ticks;
+        clocks_now(&cycles[1], &ticks[1]);
+        took[2 * blockIdx.x] = cycles[1] - cycles[0];
+        took[2 * blockIdx.x + 1] = ticks[1] - ticks[0];
     }
     UNROLL
     for (unsigned j = 0; j < own::EACH; j++) {
@@ -385,8 +388,8 @@ static void measure_mma(gpumb *g, int type, int data, double tick_s)
 
 static void measure_wgmma(gpumb *g, int type, int data, double tick_s)
 {
-    const unsigned turns = 400; /* half a millisecond, of which what is before and behind is 1 % */
-    const uint64_t blocks = (uint64_t)gpumb_get_device(g)->multiprocessors;
+    const unsigned turns = 400; /* a millisecond, of which what is before and behind is 1 % */
+    const uint64_t blocks = 2 * (uint64_t)gpumb_get_device(g)->multiprocessors;
     const uint64_t grid[3] = {blocks, 1, 1}, block[3] = {WGMMA_BLOCK, 1, 1};
     trial t{};
     const void *in = NULL, *function = NULL;

@@ -155,7 +155,9 @@ static __global__ void chain(const unsigned *in, unsigned *out, word *took, unsi
         at[k] = as_float(x[k]);
         sum[k] = 0;
     }
-    const word cycles = cycles_now(), ticks = ticks_now();
+    word cycles[2] = {0, 0}, ticks[2] = {0, 0};
+    if (!thread)
+        clocks_now(&cycles[0], &ticks[0]);
     for (unsigned turn = 0; turn < turns; turn++) {
         UNROLL
         for (int step = 0; step < STEPS; step++) {
@@ -170,8 +172,9 @@ static __global__ void chain(const unsigned *in, unsigned *out, word *took, unsi
         }
     }
     if (!thread) {
-        took[2 * blockIdx.x] = cycles_now() - cycles;
-        took[2 * blockIdx.x + 1] = ticks_now() - ticks;
+        clocks_now(&cycles[1], &ticks[1]);
+        took[2 * blockIdx.x] = cycles[1] - cycles[0];
+        took[2 * blockIdx.x + 1] = ticks[1] - ticks[0];
     }
     UNROLL
     for (unsigned k = 0; k < CHAINS; k++)

@@ -101,8 +101,8 @@ LABELS = {
     "group/vote": "Vote", "latency/lines/access": "Access", "peers/access": "Peer access",
     "02_short_kernels/way": "Timed as", "09_host_memory/way": "Host memory",
     "floor/us": "Length of the spin in \u00b5s", "floor/trial": "Trial",
-    "12_roofline/k": "Multiply-adds for each value", "03_occupancy/shared_kib":
-    "Shared memory of a block in KiB",
+    "in_flight/kib": "In flight in KiB", "12_roofline/k": "Multiply-adds for each value",
+    "03_occupancy/shared_kib": "Shared memory of a block in KiB",
 }  # fmt: skip
 ENDS = {  # of a column's name, which is its unit
     "us": "\u00b5s", "ns": "ns", "ms": "ms", "s": "s", "kib": "KiB", "mib": "MiB", "gib": "GiB",
@@ -534,6 +534,12 @@ FAMILIES = [
            "type", "data", draw=bars, y="gflops", log_y=True),
     Family("units/chain", "Integers and special functions in registers: rate over the operation",
            "operation", "operation", draw=bars, y="gflops", log_y=True),
+    Family("in_flight/memory",
+           "Reading memory: rate over the bytes that a multiprocessor has in flight", "kib", "way",
+           name="in-flight-memory"),
+    Family("in_flight/l2",
+           "Reading the L2: rate over the bytes that a multiprocessor has in flight", "kib", "way",
+           name="in-flight-l2", y="moved_gbps"),
     Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
            log_y=True, y="gflops",
            model=BOUND,

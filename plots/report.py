@@ -9,6 +9,7 @@ one line on stderr that says why and what to do.
 """
 
 import argparse
+import functools
 import math
 import re
 import shlex
@@ -391,11 +392,12 @@ def command(program, backend, settings, sources):
 def commands(contexts, rows, inputs, out, apart):
     """The programs with their settings, as far as the files say these."""
     found, sources = {}, programs_here()
+    of = functools.cache(lambda said, bench: program_of(said, bench, sources))
     for r in rows:
         text = r.get("settings", "")
         settings = dict(s.split("=", 1) for s in text.split(";") if "=" in s)
         program = settings.pop("program", r["bench"].split("/")[0])
-        key = program, r["backend"], program_of(program, r["bench"], sources)
+        key = program, r["backend"], of(program, r["bench"])
         known = found.setdefault(key, None)
         if text and known is None:
             found[key] = settings

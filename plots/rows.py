@@ -378,8 +378,10 @@ def point(family, row):
 
 
 def select(family, rows):
-    """The family's rows, of one configuration only the latest; and how many these replace."""
+    """The family's rows, of one configuration only the latest, and how many these replace. Rows for
+    NVIDIA's counters, whose names have "__", were measured shortly: they replace no others."""
     rows = [r for r in rows if r["bench"] == family.bench]
+    rows.sort(key=lambda r: "__" not in r.get("values", ""))
     for r in rows:
         need(
             r["@file"],
@@ -508,7 +510,7 @@ def caption(family, rows, panels, lost, slower, replaced, date):
     notes += [
         fastest if family.over else f"{slower} slower rows at the same points left out"
     ] * bool(slower)
-    notes += [f"{replaced} rows of earlier runs replaced"] * bool(replaced)
+    notes += [f"{replaced} rows of other runs replaced"] * bool(replaced)
     notes += ["from an interrupted run"] * any(r["@file"].suffix == ".part" for r in rows)
     if family.draw is not heat:
         of = "interval of the ratio" if family.y == "ratio" else "interval of the median time"
@@ -702,5 +704,5 @@ def figures(rows, wanted=None, asked=None, date=None, together=False, without=No
             found.append(Figure(place, name, family, panels, own, text, None))
     styles = page_styles([(f.family, f.panels) for f in found])
     for figure, style in zip(found, styles):
-        if not wanted or figure.family.name in wanted:
+        if not wanted or {figure.name, figure.family.name} & {*wanted}:
             yield figure._replace(style=style)

@@ -1,5 +1,6 @@
-# bench_figures.py - holds the figures of bench/h200-products.md and bench/others.md against the
-# stored rows: whole rows of their tables, and sentences with the figures in brackets.
+# bench_figures.py - holds the figures of bench/h100.md, bench/h200-products.md, bench/others.md and
+# of a part of bench/h200-kernels.md against the stored rows: whole rows of their tables, and
+# sentences with the figures in brackets.
 import csv
 import re
 import sys
@@ -7,14 +8,14 @@ import sys
 import quoted
 
 PRODUCTS, OTHERS = "bench/h200-products.md", "bench/others.md"
-KERNELS = "bench/h200-kernels.md"
+KERNELS, H100 = "bench/h200-kernels.md", "bench/h100.md"
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
 DELIVERING = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
 WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 
-def stored(name):
-    with open(f"bench/results/h200-{name}.csv", encoding="utf-8", newline="") as file:
+def stored(name, card="h200"):
+    with open(f"bench/results/{card}-{name}.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -178,9 +179,9 @@ def product_phrases():
 # ---- tensor cores ----------------------------------------------------------------------------
 
 
-def per_clock(way, kind, data):
+def per_clock(table, way, kind, data):
     """FLOP of a multiprocessor; nothing: there is no such row."""
-    for row in TENSOR:
+    for row in table:
         if (row["bench"], row["type"], row["data"]) == (f"tensor/{way}", kind, data):
             return 1e3 * float(row["gflops"]) / float(row["kernel_clock_mhz"]) / MULTIPROCESSORS
     return None
@@ -196,22 +197,16 @@ def stated_rates(arch):
     return dict(zip(names, map(int, rates)))
 
 
-def tensor_rows():
+def tensor_rows(table=TENSOR):
     rates = stated_rates("sm_90")
     for kind, named in (("f16", "fp16, sums in fp32"), ("bf16", "bf16"), ("tf32", "tf32"),
                         ("f64", "fp64"), ("i8", "int8"), ("e4m3", "fp8, e4m3")):
         stated = rates[f"TENSOR_{kind.upper()}"]
-        cells = [per_clock(way, kind, data) for way in ("mma", "wgmma")
+        cells = [per_clock(table, way, kind, data) for way in ("mma", "wgmma")
                  for data in ("zeros", "random")]
         yield f"\n| {named} | {stated} | " + " | ".join(
             "–" if cell is None else f"{cell:.0f} ({100 * cell / stated:.1f} %)"
             for cell in cells) + " |\n"
-    simple = {rates[f"UNIT_{unit}"] for unit in ("ADD", "LOGIC", "SHIFT")}
-    simple.add(rates["UNIT_MULTIPLY_ADD"] // 2)
-    for name, stated in ((name, stated) for stated in simple for name in ("add3", "add")):
-        yield f"\n| `{name} i32`" + (", `mad i32`, `and xor i32`, `shift i32`" if "3" in name
-                                    else "") + f" | {stated} | "
-    yield f"\n| `rcp f32`, `rsqrt f32`, `exp2 f32`, `sin f32` | {rates['UNIT_SPECIAL']} | "
 
 
 def tensor_phrases():
@@ -232,12 +227,200 @@ def tensor_phrases():
     yield "By fp64 it stays at [1979]", clocks["tensor/mma", "f64", "zeros"][0]
     yield ("of random fp16 it fell to [1533], of zeros to [1634]",
            clocks["tensor/wgmma", "f16", "random"][0], f16[0])
+    yield "makes [98.8] … [98.9] % of zeros", *zeros_pct(OF["tensor"])
     counted = {row["type"]: row for row in stored("tensor-counters")
                if row["bench"] == "tensor/mma"}
     share = "avg.pct_of_peak_sustained_active"
     yield "its pipe is busy in [99.7] %", float(
         counted["f16"][f"sm__pipe_tensor_op_hmma_cycles_active.{share}"])
     yield "an instruction in [91.0] %", float(counted["e4m3"][f"smsp__issue_active.{share}"])
+
+
+# ---- an H100 ---------------------------------------------------------------------------------
+
+OF = {name: stored(name, "h100") for name in ("units", "tensor", "nbody", "in_flight", "clusters")}
+COUNTS_OF = {name: stored(f"{name}-counters", "h100") for name in OF if name != "tensor"}
+UNIT_OF = {"fma f32": "F32", "add3 i32": "ADD", "mad i32": "MULTIPLY_ADD", "and xor i32": "LOGIC",
+           "shift i32": "SHIFT", **dict.fromkeys(
+               ("rcp f32", "rsqrt f32", "exp2 f32", "sin f32"), "SPECIAL")}
+WAYS = "loads", "copies", "bulk copies"
+SM_HZ = 1.98e9
+NETWORK = ("l1tex__m_l1tex2xbar_write_bytes_mem_dshared.sum",
+           "l1tex__m_xbar2l1tex_read_bytes_mem_dshared.sum")
+
+
+def results_a_clock(row):
+    return float(row["elements_per_s"]) / float(row["kernel_clock_mhz"]) / 1e6 / MULTIPROCESSORS
+
+
+def flying(bench, way, kib):
+    """GB/s."""
+    return float(one(OF["in_flight"], bench=f"in_flight/{bench}", way=way, kib=str(kib))["gbps"])
+
+
+def takes_ns(bench, way, kib, tile=None):
+    """What is in flight, or one tile of that many KiB."""
+    return (tile or kib) * 1024 * MULTIPROCESSORS / flying(bench, way, kib)
+
+
+def zeros_pct(table):
+    return ends([100 * per_clock(table, "wgmma", kind, "zeros")
+                 / stated_rates("sm_90")[f"TENSOR_{kind.upper()}"]
+                 for kind in ("f16", "bf16", "tf32", "i8", "e4m3")])
+
+
+def cycles(access, own):
+    return ends([float(row["cycles"]) for row in OF["clusters"]
+                 if row["access"] == access and (row["rank"] == "0") == own])
+
+
+def peer_rate(cluster, distance):
+    """TB/s, bytes in a clock of a multiprocessor, and how many of these there are."""
+    row = one(OF["clusters"], bench="clusters/rate", cluster=str(cluster), distance=str(distance))
+    blocks = int(re.search(r"<<<(\d+),", row["nodes"])[1])
+    return float(row["gbps"]) / 1e3, float(row["gbps"]) * 1e9 / SM_HZ / blocks, blocks
+
+
+def h100_rows():
+    rates = {**stated_rates("sm_90"), "UNIT_F32": 256}  # that of fp32 is in gpumb.h
+    for row in OF["units"]:
+        counts = one(COUNTS_OF["units"], operation=row["operation"])
+        pipes = [100 * float(counts[f"smsp__inst_executed_pipe_{pipe}.sum"])
+                 / float(counts["instructions"]) for pipe in ("alu", "fma", "fmaheavy", "xu")]
+        unit = UNIT_OF.get(row["operation"])
+        products = 2 if unit in ("F32", "MULTIPLY_ADD") else 1
+        yield (f"\n| `{row['operation']}` | "
+               f"{rates[f'UNIT_{unit}'] // products if unit else '–'} | "
+               f"{results_a_clock(row):.1f} | "
+               + "".join(f"{share:.1f} % | " for share in (*pipes, float(counts[ISSUED]))))
+    yield from tensor_rows(OF["tensor"])
+    for kib in (4, 8, 16, 32, 64, 128, 192):
+        yield f"\n| {kib} KiB | " + " | ".join(
+            f"{flying(bench, way, kib):.0f}" for bench in ("memory", "l2") for way in WAYS) + " |\n"
+
+
+def unit_phrases():
+    units = {row["operation"]: row for row in OF["units"]}
+    yield "The kernels have counted [1987] … [2001] MHz", *ends(
+        [float(row["kernel_clock_mhz"]) for row in OF["units"]])
+    yield "are at [100.3] and [100.2] % of the peak at 1980", *(
+        float(units[name]["pct_peak"]) for name in ("mad i32", "sin f32"))
+    yield "at 64 a clock `dp4a` makes [510] operations", 8 * results_a_clock(units["dp4a i8"])
+    yield "take [38] … [50] % of the issue slots", *ends(
+        [float(row[ISSUED]) for row in COUNTS_OF["units"]
+         if UNIT_OF.get(row["operation"]) == "SPECIAL"])
+    yield "is met**: [98.8] … [98.9] %.", *zeros_pct(OF["tensor"])
+    yield "whose rows of one block have [97.2] … [98.2] %.", *zeros_pct(TENSOR)
+    yield "leave `wgmma` [1567] … [1761] MHz, zeros [1724] … [1866].", *(
+        end for data in ("random", "zeros") for end in ends(
+            [float(row["kernel_clock_mhz"]) for row in OF["tensor"]
+             if (row["bench"], row["data"]) == ("tensor/wgmma", data)]))
+
+
+def mix_phrases():
+    yield ("fill [99.8] % of the issue slots, the mix of an interaction (12 instructions and a "
+           "root) [92.7] %; the counters say [99.8] and [92.8] %.",
+           *(float(one(table, kernel=kernel)[column])
+             for table, column in ((OF["nbody"], "measured_pct"), (COUNTS_OF["nbody"], ISSUED))
+             for kernel in ("multiply-adds", "n-body's mix")))
+    made = 1e9 * float(one(OF["nbody"], kernel="n-body's mix")["gflops"]) / 13
+    yield "could make these are [57.0] %.", 100 * made / (
+        stated_rates("sm_90")["UNIT_SPECIAL"] * SM_HZ * MULTIPROCESSORS)
+    plain, pairs = (tflops(one(OF["nbody"], kernel=kernel))
+                    for kernel in ("8 x 4 approximate", "pairs 8 x 2"))
+    yield "bounds plain forms at [47.7] TFLOP/s", 20 * made / 1e12
+    yield "has [42.9], [89.9] % of that", plain, 100 * plain / (20 * made / 1e12)
+    yield "not bound by this mix: [60.8].", pairs
+    yield "[9] of 213 rows", len(OF["nbody"])
+    for name, said in (("units", "[11] rows of each"), ("tensor", "[22] rows, as those"),
+                       ("in_flight", "[42] rows. A block"), ("clusters", "[38] rows. One thread")):
+        yield said, len(OF[name])
+    yield "here the memory's peak is [3352] GB/s", float(OF["in_flight"][0]["peak_gbps"])
+
+
+def flight_phrases():
+    of_memory = [row for row in OF["in_flight"] if row["bench"] == "in_flight/memory"]
+    yield ("enough for memory**: [88.9] … [92.5] % of its peak, and never more than [93.5].",
+           *ends([float(row["pct_peak"]) for row in of_memory if row["kib"] == "32"]),
+           max(float(row["pct_peak"]) for row in of_memory))
+    first = takes_ns("memory", "loads", 4)
+    yield ("a byte takes [433] ns with 4 KiB of loads in flight. At that latency [10.7] KiB would "
+           "do for the peak, but it grows with the load: [1438] ns with 32 KiB.", first,
+           float(of_memory[0]["peak_gbps"]) * first / MULTIPROCESSORS / 1024,
+           takes_ns("memory", "loads", 32))
+    yield "**The L2** takes [193] ns a byte with 4 KiB", takes_ns("l2", "loads", 4)
+    small = 8, 16, 32
+    yield "get [3250] … [3371] GB/s from the L2", *ends(
+        [flying("l2", "bulk copies", kib) for kib in small])
+    yield "takes its block [160] … [166] ns", *ends(
+        [takes_ns("l2", "bulk copies", kib, 4) for kib in small])
+    yield "One of 8 KiB takes [169] ns", takes_ns("l2", "bulk copies", 64, 8)
+    yield "one of 16 KiB [290] ns", takes_ns("l2", "bulk copies", 128, 16)
+    counts = COUNTS_OF["in_flight"]
+    alone = [row for row in counts if row["way"] != "bulk copies"]
+    data, barrier = (f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
+                     for reason in ("long_scoreboard", "barrier"))
+    for row in counts:
+        yield "all ways move [1.000] times", float(row["dram_read_bytes"]) / float(row["bytes"])
+    for row in alone:
+        yield "at a barrier [0.00])", float(row[barrier])
+    yield "(`long_scoreboard`, [10.9] … [23.8] clocks an instruction", *ends(
+        [float(row[data]) for row in alone])
+    yield "at the barrier, too: [0.5], [2.0] and [1.0] clocks with 8, 32 and 128 KiB", *(
+        float(one(counts, way="bulk copies", kib=kib)[barrier]) for kib in ("8", "32", "128"))
+
+
+def cluster_phrases():
+    (own, _), others = cycles("load", True), cycles("load", False)
+    yield "| a load, cycles | [36.65] | [195.2] … [212.7] |", own, *others
+    yield ("| an atomic addition, cycles | [55.2] | [201.7] … [220.2] |",
+           cycles("atomic addition", True)[0], *cycles("atomic addition", False))
+    yield "[5.3] … [5.8] times the latency of one's own", *(other / own for other in others)
+    yield "clusters of 2 | [29.7] TB/s | [3.95] TB/s |", *(peer_rate(2, far)[0] for far in (0, 1))
+    yield "| of 4, on 120 multiprocessors | [27.0] | [2.41] and [2.71] (1", *(
+        peer_rate(4, far)[0] for far in range(3))
+    yield "| of 8, on 120 multiprocessors | [26.9] | [2.38], [2.71], [2.31], [2.71] (1", *(
+        peer_rate(8, far)[0] for far in range(5))
+    for cluster in (4, 8):
+        yield "run on [120] multiprocessors at once, not on all [132].", *(
+            peer_rate(n, 1)[2] for n in (cluster, 2))
+    larger = [peer_rate(*at)[1] for at in ((4, 1), (4, 2), (8, 1), (8, 2), (8, 3), (8, 4))]
+    yield ("reads [114] bytes a clock of its own, [15.1] of its neighbour's in a cluster of 2, and "
+           "[9.7] … [11.4] in larger ones", peer_rate(2, 0)[1], peer_rate(2, 1)[1], *ends(larger))
+    for row in COUNTS_OF["clusters"]:
+        for over in (float(row[name]) / float(row["bytes"]) for name in NETWORK):
+            yield ("one's own, [0] bytes leave the multiprocessor" if row["distance"] == "0" else
+                   "carries [1.031] times the bytes asked for. That is 33/32"), over
+
+
+def anchor_phrases():
+    yield "H100 (1) | [195.2] … [212.7] |", *cycles("load", False)
+    yield "114 multiprocessors (2) | [3.95], [2.71] |", peer_rate(2, 1)[0], peer_rate(4, 2)[0]
+    l2 = flying("l2", "copies", 64)
+    again = one(stored("zcopy"), kernel="read again, past L1", footprint=str(16 << 20))
+    yield "bytes a clock (2) | [3843] at 1980 MHz |", l2 * 1e9 / SM_HZ
+    yield "9.77, H200 (3) | [7.61]; H200, past the L1: [8.17] (both", l2 / 1e3, float(
+        again["gbps"]) / 1e3
+    yield "over 95 % (2) | [98.8] … [98.9] % |", *zeros_pct(OF["tensor"])
+    for kind in ("f16", "bf16", "tf32", "i8"):
+        yield "in the mean (2) | [66.4] % but for fp64", 100 * per_clock(
+            OF["tensor"], "mma", kind, "zeros") / stated_rates("sm_90")[f"TENSOR_{kind.upper()}"]
+    yield "128, 64 (4) | [123.4], [63.2] … [63.8] |", results_a_clock(
+        one(OF["units"], operation="fma f32")), *ends(
+            [results_a_clock(one(OF["units"], operation=name))
+             for name in ("add3 i32", "mad i32", "and xor i32", "shift i32")])
+    levels = {row["kernel"]: float(row["cycles"]) for row in stored("latency")
+              if row["bench"] == "latency/levels"}
+    yield "H100 PCIe (3) | H200: [32], [281], [512], [659] |", *(
+        levels[name] for name in ("L1", "L2", "L2, far part", "memory"))
+    yield "nearer than the L2 ([281] cycles on the H200)", levels["L2"]
+    place = one(stored("latency"), bench="latency/place", place="shared memory", footprint="4096")
+    yield "`ld.shared` takes [23.0] cycles", float(place["cycles"])
+
+
+def h100_phrases():
+    for part in (unit_phrases, mix_phrases, flight_phrases, cluster_phrases, anchor_phrases):
+        yield from part()
 
 
 # ---- programs of others ----------------------------------------------------------------------
@@ -348,6 +531,7 @@ def main():
     passed, wrong = 0, []
     for page, rows_of, phrases in ((PRODUCTS, product_rows, product_phrases),
                                    (KERNELS, tensor_rows, tensor_phrases),
+                                   (H100, h100_rows, h100_phrases),
                                    (OTHERS, other_rows, other_phrases)):
         with open(page, encoding="utf-8") as file:
             text = file.read()

@@ -96,7 +96,7 @@ static const char *demand(int right)
 }
 
 enum { MOST = 10000 };
-static double series[MOST], scratch[MOST];
+static double series[MOST], scratch[3 * MOST]; /* the room that gpumbi_summarize() wants */
 static const double precision = 0.01;
 static double scale = 1;
 
@@ -1043,7 +1043,7 @@ static void order_effects(void)
 static void lanes(int lane_count, int who, double effect, int every, double height, double ratio)
 {
     enum { LANES = 8, ROUNDS = 3000 };
-    static double time[LANES][ROUNDS], ratios[ROUNDS];
+    static double time[LANES][ROUNDS], ratios[3 * ROUNDS];
     static gpumb g;
     const double delta = 0.01, sd = 0.003;
     const int reps = repetitions(100);
@@ -1153,7 +1153,7 @@ static const struct {
 static void carry_over(void)
 {
     enum { ROUNDS = 3000 };
-    static double time[3][ROUNDS], ratios[ROUNDS];
+    static double time[3][ROUNDS], ratios[3 * ROUNDS];
     static unsigned char before[3][ROUNDS];
     static const double sds[] = {0.002, 0.005, 0.01}, wanted[] = {1, 1.02};
     static gpumb g;

@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import statistics
 import sys
 
 import quoted
@@ -321,19 +322,74 @@ def graph_beyond(*chunks):
                            for steps in (32, 512, 2048) for n in chunks])
 
 
-def left_in_queue(chunks):
-    """What chunks that follow each other cost, in % of what they do each for itself: beyond one
-    copy of everything."""
-    return 100 * (overlap("up", chunks=chunks) - overlap("up")) / (
-        chunks * transfer_ms("pinned up", 2**26 // chunks) - transfer_ms("pinned up", 2**26)) / 1e3
+def repeated(at):
+    """By how many per cent a row of 3 streams in lab 18 and the changed program's differ."""
+    return abs(100 * us("solutions/18_overlap", "{} chunks {}".format(*at))
+               / overlap("3 streams", *at) - 100)
 
 
-def host_bound(flagged):
-    """How many rows of streams in lab 18 have the flag and start several things, or neither."""
-    found = [("host-bound" in row["flags"], at.split(" ", 1)[1] not in ("up 1", "work 1", "down 1"))
-             for at, row in rows("18_overlap").items() if row["timing"] != "graph"]
-    assert all(has == several for has, several in found)
-    return sum(has == flagged for has, several in found)
+def beside(steps, chunks, way):
+    """Microseconds of lab 18's changed program."""
+    return us("solutions/18_overlap", f"{steps} {way} {chunks}")
+
+
+def beyond_copied(way, direction):
+    """By how many per cent the bytes that go over lab 18's link are more than those copied."""
+    return 100 * on_link(way, direction) / 2**26 - 100
+
+
+def on_link(way, direction):
+    return of("link/18_overlap", f"512 {way} 16", f"pcie__{direction}_bytes.sum")
+
+
+def working(name, way):
+    """The share of the time in which lab 18's multiprocessors have work."""
+    return of(name, f"512 {way} 16", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed")
+
+
+def a_value(name, form, counter):
+    """How often it counts for a value of lab 19; of instructions, of a warp's."""
+    return of(name, f"2048 {form}", counter) / 2**29
+
+
+def slower(each_of):
+    """By how many per cent lab 19's changed program takes longer than the lab."""
+    return [100 * us("solutions/19_number_formats", at)
+            / us("19_number_formats", at.replace("fp8 in fp16", "fp8 in fp32")) - 100
+            for at in rows("solutions/19_number_formats") if at.split()[0] in each_of]
+
+
+def called(way, n=4096, name="21_libraries"):
+    """Microseconds of a call of lab 21, and until its sum is there."""
+    return us(name, f"and wait {n} {way}")
+
+
+def after_first(way):
+    """How many times as long as a later call the first one takes in lab 21."""
+    return 1e6 * next(row["first_launch_s"] for row in rows("21_libraries").values()
+                      if row["axes"]["way"] == way) / called(way)
+
+
+def summing(way, counter, n=2**20):
+    return of("21_libraries", f"sum {n} {way}", counter)
+
+
+def memcheck_errors():
+    """What memcheck says of lab 22."""
+    with open(FOLDER + "tools/memcheck.txt", encoding="utf-8") as file:
+        return int(re.search(r"ERROR SUMMARY: (\d+) errors$", file.read(), flags=re.M)[1])
+
+
+def two_warps():
+    """Thousands of instructions that each of lab 20's two warps has, by copies."""
+    return of("solutions/20_async_copies", "32 copies", "instructions") / (2 * 132) / 1e3
+
+
+def of_ncu(form, metric):
+    """What ncu says first of a metric of lab 8's form."""
+    with open(FOLDER + "tools/ncu.txt", encoding="utf-8") as file:
+        said_of = file.read().split(f"--axis form={form}\n")[1]
+    return float(re.search(rf"^ +{metric} +\S+ +([0-9.]+)$", said_of, flags=re.M)[1])
 
 
 # A lab, what its part of the page says, with each figure in brackets, and what these are.
@@ -567,35 +623,40 @@ SAID = [
     ("17", "reach [84] % of the rate, where one load a thread leaves [55] %",
      *(100 * gbps(part + "03_occupancy", "256 48") / gbps(part + "03_occupancy", "256 0")
        for part in ("solutions/", ""))),
-    ("18", "64 copies of 1 MiB, each for itself, take [1.473] ms, and 256 of 256 KiB [2.216]",
-     64 * transfer_ms("pinned up", 2**20), 256 * transfer_ms("pinned up", 2**18)),
-    ("18", "With 1 chunk all ways take what the model says, within [0.8] %",
+    ("18", "[58] of [105] are `noisy`, and though half of all intervals are within +-[1.2] %, the "
+     "widest is +-[48] %", sum("noisy" in row["flags"] for row in rows("18_overlap").values()),
+     len(rows("18_overlap")),
+     *(way(half_width("18_overlap", at) for at in rows("18_overlap"))
+       for way in (statistics.median, max))),
+    ("18", "their medians differ by [4.2] % at most", max(map(repeated, OVERLAPS))),
+    ("18", "`host-bound` does not tell, and [0] rows have it", sum(
+        "host-bound" in row["flags"] for row in rows("18_overlap").values())),
+    ("18", "With 1 chunk all ways take what the model says, within [1.1] %",
      max(map(abs, beyond_model([1], (1, 2, 3))))),
-    ("18", "1 stream does, within [0.8] % again, and 2 and 3 streams take at most [7] % more",
+    ("18", "1 stream does, within [1.0] % again, and 2 and 3 streams take at most [11] % more",
      max(map(abs, beyond_model([4], [1]))), max(beyond_model([4], (2, 3)))),
-    ("18", "up to [84] % longer, but with 2048 steps in 3 streams up to [14] % shorter",
+    ("18", "up to [83] % longer, but with 2048 steps in 3 streams up to [14] % shorter",
      max(beyond_model((16, 64, 256), (1, 2, 3))), -min(beyond_model((16, 64, 256), [3]))),
     ("18", "3 streams are best with [16] chunks at 32 and 512 steps, with [64] at 2048",
      *(min((overlap("3 streams", steps, n), n) for _, n in OVERLAPS)[1] for steps in (32, 2048))),
     ("18", "3 streams are best with [16] chunks at 32 and 512 steps",
      min((overlap("3 streams", 512, n), n) for _, n in OVERLAPS)[1]),
-    ("18", "There they take [23], [28] and [1.2] % more than the longest stage in one go",
+    ("18", "There they take [26], [37] and [1.2] % more than the longest stage in one go",
      *(100 * overlap("3 streams", steps, n) / overlap(way, steps) - 100
        for steps, n, way in ((32, 16, "up"), (512, 16, "up"), (2048, 64, "work")))),
-    ("18", "`up` takes [2.44] to [2.50] us longer for each, and `down` [1.82] to [1.86]",
+    ("18", "`up` takes [2.75] to [2.82] us longer for each, and `down` [1.96] to [2.00]",
      *each_more("up", 256, 64), *each_more("down", 256, 64)),
-    ("18", "From 16 to 64 they take [2.44] to [2.60] and [1.84] to [1.87]",
+    ("18", "From 16 to 64 they take [1.89] to [2.89] and [1.84] to [2.01]",
      *each_more("up", 64, 16), *each_more("down", 64, 16)),
     ("18", "the bytes of one of 64 chunks take [19] us, those of one of 256 take [5]",
      overlap("up") / 64, overlap("up") / 256),
-    ("18", "[59] and [62] % are left in a queue", left_in_queue(64), left_in_queue(256)),
-    ("18", "each chunk takes another [9.3] to [11.0] us", *least_and_most([
+    ("18", "each chunk takes another [8.0] to [11.4] us", *least_and_most([
         (modelled()[steps, n][0][0] - modelled()[steps, n][1][0]) / n
         for steps, n in OVERLAPS if n >= 16])),
-    ("18", "it starts the same [768] things in [3.09] ms for 3 streams, where 1 stream takes "
-     "[6.82]",
+    ("18", "it starts the same [768] things in [3.30] ms for 3 streams, where 1 stream takes "
+     "[7.22]",
      3 * 256, overlap("3 streams", 32, 256) / 1e3, overlap("1 stream", 32, 256) / 1e3),
-    ("18", "The shortest of all rows is [14] % above that",
+    ("18", "The shortest of all rows is [20] % above that",
      100 * min(overlap(way, *at) for at in OVERLAPS
                for way in ("1 stream", "2 streams", "3 streams", "graph"))
      / 1e3 / transfer_ms("pinned both", 2**26) - 100),
@@ -604,31 +665,101 @@ SAID = [
     ("18", "its [1024] blocks don't fill the [1056] places", 2**24 / 256 / 64,
      device("18_overlap")["multiprocessors"] * device("18_overlap")["max_threads"] / 256
      * rows("18_overlap")["2048 graph 64"]["occupancy"]),
-    ("18", "streams take [3.840] ms with 64 chunks, copies and all, where their kernels in a row "
-     "take [4.387]", overlap("3 streams", 2048, 64) / 1e3, overlap("work", 2048, 64) / 1e3),
-    ("18", "with 4 and 16 chunks, within [0.04] %, as the model says; with 64 and 256 they take "
-     "[6] and [31] % more",
+    ("18", "streams take [3.811] ms with 64 chunks, copies and all, where their kernels in a row "
+     "take [4.386]", overlap("3 streams", 2048, 64) / 1e3, overlap("work", 2048, 64) / 1e3),
+    ("18", "with 4 and 16 chunks, within [0.2] %, as the model says; with 64 and 256 they take "
+     "[8] and [28] % more",
      max(abs(100 * overlap("2 streams", 2048, n) / overlap("3 streams", 2048, n) - 100)
          for n in (4, 16)),
      *(100 * overlap("2 streams", 2048, n) / overlap("3 streams", 2048, n) - 100
        for n in (64, 256))),
-    ("18", "at 512 steps, 2 streams take [12], [29], [36] and [36] % more",
+    ("18", "at 512 steps, 2 streams take [10], [23], [33] and [29] % more",
      *(100 * overlap("2 streams", 512, n) / overlap("3 streams", 512, n) - 100
        for n in (4, 16, 64, 256))),
-    ("18", "a kernel takes [3.1] us there and has work for [0.4]; by the head of the table an "
-     "empty one takes [3.6] us in a full queue, but [0.5] in a graph",
+    ("18", "a kernel takes [3.7] us there and has work for [0.4]; by the head of the table an "
+     "empty one takes [4.8] us in a full queue, but [0.8] in a graph",
      overlap("work", 32, 256) / 256, overlap("work", 32) / 256,
      *(1e6 * device("18_overlap")[each] for each in ("launch_interval_s", "graph_interval_s"))),
-    ("18", "starts [768] things, one in [4.0] us", 3 * 256, overlap("3 streams", 32, 256) / 768),
-    ("18", "[81] rows have this flag, all those of streams but [9] that start one thing alone",
-     host_bound(True), host_bound(False)),
-    ("18", "Four kernels of [1] ms in a row have it", overlap("work", 2048, 4) / 4e3),
-    ("18", "with 1 chunk it takes as long as 3 streams, within [0.3] %, with 4 chunks [8] to [21] "
-     "% longer, with 16 to 256 [0.5] to [4.5] %",
-     max(map(abs, graph_beyond(1))), *graph_beyond(4), *graph_beyond(16, 64, 256)),
-    ("18", "the shortest time is [1.88] ms, near that of 3 streams, but half of all are from "
-     "[2.01] to [2.28]", *(1e3 * rows("18_overlap")["512 graph 4"][each]
-                    for each in ("min_s", "q1_s", "q3_s"))),
+    ("18", "starts [768] things, one in [4.3] us", 3 * 256, overlap("3 streams", 32, 256) / 768),
+    ("18", "with 1 chunk it takes as long as 3 streams, within [1.2] %, with 4 chunks [5] to [18] "
+     "% longer, with 16 to 256 from [1.3] % less to [5.0] % more",
+     max(map(abs, graph_beyond(1))), *graph_beyond(4), -graph_beyond(16, 64, 256)[0],
+     graph_beyond(16, 64, 256)[1]),
+    ("18", "half of all times are from [4.73] to [4.74] ms, [0.32] more than 3 streams take, which "
+     "is what a chunk's copy up takes, [0.32]; the shortest is [4.40]",
+     *(1e3 * rows("18_overlap")["2048 graph 4"][each] for each in ("q1_s", "q3_s")),
+     (overlap("graph", 2048, 4) - overlap("3 streams", 2048, 4)) / 1e3,
+     overlap("up", 2048, 4) / 4e3, 1e3 * rows("18_overlap")["2048 graph 4"]["min_s"]),
+    ("18", "work for [25] % of the time in 1 stream, [47] in 2, [61] in 3",
+     *(working("18_overlap", way) for way in ("1 stream", "2 streams", "3 streams"))),
+    ("18", "`down` writes [6.3] % more bytes to it than are copied; `up` reads [4.7] % more, and "
+     "writes [6.3] %", beyond_copied("down", "write"), beyond_copied("up", "read"),
+     100 + beyond_copied("up", "write")),
+    ("18", "headers of [16] bytes make, and of [12] for what comes upon a request",
+     256 * beyond_copied("down", "write") / 100, 256 * beyond_copied("up", "read") / 100),
+    ("18", "the way to the host has [5.9] % more to carry",
+     100 * on_link("1 stream", "write") / on_link("down", "write") - 100),
+    ("18", "of [134] MB that kernels and copies read, [53] to [64] come from it", 2 * 2**26 / 1e6,
+     *least_and_most([of("18_overlap", f"512 {way} 16", DRAM_READ) / 1e6
+                      for way in ("1 stream", "2 streams", "3 streams", "graph")])),
+    ("18", "the other, `work` and `down` in a row are [8.81] ms: within [0.2] %",
+     (beside(2048, 1, "other") + overlap("work", 2048) + overlap("down", 2048)) / 1e3,
+     100 * (beside(2048, 1, "other") + overlap("work", 2048) + overlap("down", 2048))
+     / beside(2048, 1, "both") - 100),
+    ("18", "still to come, are [2.45] ms, and [1.6] % more is measured",
+     (beside(512, 4, "other") + overlap("work", 512, 4) / 4 + overlap("down", 512, 4)) / 1e3,
+     100 * beside(512, 4, "both") / (beside(512, 4, "other") + overlap("work", 512, 4) / 4
+                                     + overlap("down", 512, 4)) - 100),
+    ("18", "the other kernel costs [0.3] %, and with 2048 steps and 1 to 64 chunks it takes [7.56] "
+     "to [7.57] ms, where both kernels in one go take [7.57]",
+     100 * beside(512, 4, "urgent") / beside(512, 4, "chunks") - 100,
+     *least_and_most([beside(2048, n, "urgent") / 1e3 for n in (1, 4, 16, 64)]),
+     (beside(2048, 1, "other") + overlap("work", 2048)) / 1e3),
+    ("18", "have work for [95] % of the time, where not urgent for [77]",
+     *(working("solutions/18_overlap", way) for way in ("urgent", "both"))),
+    ("19", "fp8 [0.51] of that, and all rows have [90] to [93] % of the memory's peak",
+     us("19_number_formats", "2048 fp8 in fp32") / us("19_number_formats", "2048 fp16"),
+     *least_and_most([row["pct_peak"] for row in rows("19_number_formats").values()])),
+    ("19", "Kahan has its [4.0] additions a value, and [2.6] times the instructions of fp32",
+     a_value("19_number_formats", "fp32 Kahan",
+             "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"),
+     a_value("19_number_formats", "fp32 Kahan", "instructions")
+     / a_value("19_number_formats", "fp32", "instructions")),
+    ("19", "waits [117] clocks for memory before each of them, in place of [308]",
+     *(of("19_number_formats", "2048 " + form, stall("long_scoreboard"))
+       for form in ("fp32 Kahan", "fp32"))),
+    ("19", "each takes [5.4] instructions",
+     32 * a_value("19_number_formats", "fp8 in fp32", "instructions")),
+    ("19", "in [52] % with fp8, in [15] % at most with the others",
+     of("19_number_formats", "2048 fp8 in fp32", ISSUED),
+     max(of("19_number_formats", at, ISSUED) for at in rows("19_number_formats")
+         if "fp8" not in at)),
+    ("19", "These take [1.7] to [2.6] % longer than before with 2048 values, and at most [1.0] % "
+     "with 128 and 512", *least_and_most(slower(["2048"])), max(slower(["128", "512"]))),
+    ("19", "wants [36] to [42] registers, where [32] were enough",
+     *least_and_most([row["registers"] for at, row in rows("solutions/19_number_formats").items()
+                      if "fp8" not in at]), rows("19_number_formats")["2048 fp32"]["registers"]),
+    ("19", "so that [6] blocks or [5] fit on a multiprocessor in place of [8]; and of [1024] "
+     "blocks",
+     *(8 * rows("solutions/19_number_formats")["2048 " + form]["occupancy"]
+       for form in ("fp32", "bf16")), 8 * rows("19_number_formats")["2048 fp32"]["occupancy"],
+     2**29 / 2048 / 256),
+    ("19", "(fp8 has [32], and [6.9] instructions a value",
+     rows("solutions/19_number_formats")["2048 fp8 in fp16"]["registers"],
+     32 * a_value("solutions/19_number_formats", "fp8 in fp16", "instructions")),
+    ("20", "The counters of these are of an H100, where this row takes as long, [438] us",
+     us("counters/solutions/20_async_copies", "64 copies")),
+    ("20", "where this row takes as long, [438] us", us("solutions/20_async_copies", "64 copies")),
+    ("20", "[19] clocks an instruction with 64 KiB, where it were [0.9] with 32, and have [2.4] "
+     "million stores to local memory, and [2.5] loads",
+     *(of("solutions/20_async_copies", at + " loads", stall("long_scoreboard"))
+       for at in ("64", "32")),
+     *(of("solutions/20_async_copies", "64 loads", what) / 1e6 for what in LOCAL[::-1])),
+    ("20", "hardly wait for it, [0.008] clocks: each of two warps has [282] thousand instructions, "
+     "and issues one in [3.1] clocks. At 1980 MHz that is [437] of the 438 us",
+     of("solutions/20_async_copies", "32 copies", stall("long_scoreboard")), two_warps(),
+     100 / of("solutions/20_async_copies", "32 copies", ISSUED),
+     1e5 * two_warps() / of("solutions/20_async_copies", "32 copies", ISSUED) / 1980),
     ("20", "Reading alone makes [4560] GB/s, and one load, where there is no other, takes [0.333] "
      "us", reads_gbps(), latency_ns() / 1e3),
     ("20", "that is [1.52] MB, or [11.2] KiB for each of [132] multiprocessors",
@@ -689,6 +820,44 @@ SAID = [
      summed("library", "graph") / summed("fastest", "graph")),
     ("21", "2^28 floats both do, within [1] %",
      100 * summed("library", "graph", 2**28) / summed("fastest", "graph", 2**28) - 100),
+    ("21", "the device works [0.5] to [1.7] us, and a call that is waited for takes [13] to [39]",
+     *least_and_most([us("21_libraries", f"sum 4096 {way}") for way in ("tree", "block", "CUB")]),
+     *least_and_most([called(way) for way in ("tree", "block", "CUB", "Thrust", "cuBLAS")])),
+    ("21", "Thrust takes [26] us more than CUB, whose kernel it starts, for memory, for the wait "
+     "and for the sum's way to the host and back; with 2^28 it is still [24]",
+     *(called("Thrust", n) - called("CUB", n) for n in (4096, 2**28))),
+    ("21", "what the memory takes, [93] % of its peak",
+     min(rows("21_libraries")[f"sum {2**28} {way}"]["pct_peak"]
+         for way in ("tree", "block", "CUB"))),
+    ("21", "has [3.0] times the instructions of CUB",
+     of("21_libraries", f"and wait {2**28} cuBLAS", "instructions")
+     / summing("CUB", "instructions", 2**28)),
+    ("21", "makes the tree [23] % longer: it loads from shared memory [38] times as often, has "
+     "[35] % more instructions, and waits [4.4] clocks an instruction at barriers in place of "
+     "[2.3]",
+     100 * us("21_libraries", f"sum {2**20} tree") / us("21_libraries", f"sum {2**20} block") - 100,
+     summing("tree", LOADED) / summing("block", LOADED),
+     100 * summing("tree", "instructions") / summing("block", "instructions") - 100,
+     *(summing(way, stall("barrier")) for way in ("tree", "block"))),
+    ("21", "With 2^28 a warp waits [207] clocks an instruction for memory",
+     summing("tree", stall("long_scoreboard"), 2**28)),
+    ("21", "That is [3.5], [7.0] and [17] times a later call", *map(
+        after_first, ("tree", "CUB", "cuBLAS"))),
+    ("21", "is not as fast (here by [13] %)",
+     100 - 100 * called("CUB", name="solutions/21_libraries") / called("CUB")),
+    ("21", "Thrust takes [17] us more in place of [26], so that memory was a third of it, and "
+     "cuBLAS [9] in place of [20]",
+     *(called(way, name=name) - called("CUB", name=name) for way in ("Thrust", "cuBLAS")
+       for name in ("solutions/21_libraries", "21_libraries"))),
+    ("21", "[3.4] us are its kernels, which take [3.9] where CUB's takes [0.5]",
+     us("solutions/21_libraries", "sum 4096 cuBLAS") - us("solutions/21_libraries", "sum 4096 CUB"),
+     *(us("solutions/21_libraries", "sum 4096 " + way) for way in ("cuBLAS", "CUB"))),
+    ("22", "is [95] and [94] %, and would have told nothing",
+     *(of_ncu(form, "Achieved Occupancy") for form in ("tiled", "padded"))),
+    ("22", "ncu sets the clock, here to [1.60] GHz", of_ncu("tiled", "SM Frequency")),
+    ("22", "Of the loads of [176] others it has seen [121]", 256 - (10000 % 256 + 256 // 4),
+     memcheck_errors()),
+    ("22", "and all [216] words of it", 256 - math.ceil(10000 / 256)),
     ("18", "can't be expected below [1.329] ms, [9.3] % above", transfer_ms("pinned both", 2**26),
      100 * transfer_ms("pinned both", 2**26) / transfer_ms("pinned down", 2**26) - 100),
 ]
@@ -745,8 +914,14 @@ BELIEVED = [
      us("solutions/16_warps", "uniform agreed") / us("solutions/16_warps", "uniform shared")),
     ("reach [49.8] % of the peak, however many there are; 256 with four values each, [95.7] %",
      *(rows("17_registers")[at]["pct_peak"] for at in ("1 8", "4 1"))),
-    ("By the rows of an H200 it is [1.53] times with 4 chunks, [1.28] with 16 and [2.70] with 256",
+    ("By the rows of an H100 it is [1.58] times with 4 chunks, [1.37] with 16 and [2.93] with 256",
      *(overlap("3 streams", 512, n) / overlap("up", 512) for n in (4, 16, 256))),
+    ("to copy up writes [6.3] % as much down the other way", 100 + beyond_copied("up", "write")),
+    ("values of fp16 take [345.0] us added in fp16, [345.2] in fp32. Floats take [689.6] us, and "
+     "[691.7] with Kahan's", *(us("19_number_formats", "2048 " + form)
+                               for form in ("fp16", "fp16 in fp32", "fp32", "fp32 Kahan"))),
+    ("is [0.46] us of the device, and a call of Thrust [39] us",
+     us("21_libraries", "sum 4096 CUB"), called("Thrust")),
     ("64 MiB take [1.21] ms up and [1.22] down, but [1.33] both at once",
      *(transfer_ms("pinned " + way, 2**26) for way in ("up", "down", "both"))),
     ("all threads add [89] times a ns in global memory, [88] in the shared memory of four blocks "

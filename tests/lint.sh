@@ -168,8 +168,8 @@ top_level()
 }
 
 sources=$(find gpumb.h examples bench tests plots README.md .ci .clang-format \
-    -type f ! -name "*.pyc" ! -path "tests/golden/*" ! -path "bench/[fr]*/*" ! -name "*.json" \
-    ! -name "*.csv" 2>/dev/null)
+    -type f ! -name "*.pyc" ! -path "tests/golden/*" ! -path "bench/[fr]*/*" \
+    ! -path "examples/labs/h200/*" ! -name "*.json" ! -name "*.csv" 2>/dev/null)
 prose=$(printf '%s\n' "$sources" | grep -E '\.md$')
 code=$(printf '%s\n' "$sources" | grep -vE '\.md$')
 c_sources=$(printf '%s\n' "$sources" | grep -E '\.(h|c|cpp|cu)$')

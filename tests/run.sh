@@ -3,7 +3,7 @@
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
 # As many at a time as there are cores: their clock is scripted, or they check no times. What needs
 # a GPU runs one at a time.
-#     tests/run.sh --one DIRECTORY TEST     prints the test's counts and where its report is
+#     tests/run.sh --one DIRECTORY TEST     prints the test's counts, where its report is, seconds
 limit=1200 # seconds for a test: instructions are counted on a busy machine, too
 
 # ---- one test ----
@@ -38,20 +38,22 @@ EOF
     *,0) why="exit status $status" ;;
     *) why="$f failed" ;;
     esac
+    seconds=$(($(date +%s) - began))
     if [ -n "$why" ]; then
         [ "$f" -gt 0 ] || f=1
         echo "FAILED  $test: $why"
         sed 's/^/    /' "$name.output"
     else
-        echo "ok      $test: $p passed, $s skipped, $(($(date +%s) - began)) s"
+        echo "ok      $test: $p passed, $s skipped, $seconds s"
         grep 'skipped: ' "$name.output" | sed 's/^/    /'
     fi >"$name.report"
     rm "$name.pid" "$name.output"
-    echo "$p $f $s $name.report"
+    echo "$p $f $s $name.report $seconds $test"
     exit 0
 fi
 
-# ---- all of them ----
+# ---- all of them ---- (BEGAN: when make did, to build them)
+built=$(date +%s)
 tmp=$(mktemp -d) && chmod 711 "$tmp" || exit 1 # tests that become another user pass through
 trap 'rm -rf "$tmp"' EXIT
 
@@ -86,9 +88,9 @@ for list in 1 2; do
     [ -e "$tmp/list$list" ] || continue
     [ $list -lt 2 ] || cores=1
     xargs -P "$cores" -n 1 sh "$0" --one "$tmp" <"$tmp/list$list" |
-        while read -r p f s report; do
+        while read -r p f s report seconds test; do
             cat "$report"
-            echo "$p $f $s" >>"$tmp/counts"
+            echo "$p $f $s $seconds $test" >>"$tmp/counts"
         done &
     wait $!
 done
@@ -101,6 +103,9 @@ if [ "$ran" -ne "$tests" ]; then
     failed=$((failed + tests - ran))
 fi
 
+[ "$ran" -lt 4 ] || echo "longest: $(sort -rnk 4 "$tmp/counts" | head -n 4 |
+    awk '{ printf "%s%s %d s", (NR > 1 ? ", " : ""), $5, $4 }')${BEGAN:+; built in $((
+    built - BEGAN)) s, run in $(($(date +%s) - built)) s}"
 for reason; do
     [ "$reason" = -- ] && continue
     echo "skipped $reason"

@@ -44,6 +44,21 @@ bench() {
         check "$name: parse_back.py" python3 tests/parse_back.py --csv "$tmp/bench.csv" \
             --json "$tmp/bench.json" --md "$tmp/bench.md" --rows "$rows" --axes "$axes"
     fi
+    strictly "$name" "$@"
+}
+
+# strictly NAME ARGUMENT...: --strict accepts what is right, or says what it needs
+strictly() {
+    name=$1
+    shift
+    timeout 300 "$build/$name" "$@" --strict --precision 1e6 --budget 100 --warmup 0 --samples 1:1 \
+        --csv "$tmp/strict.csv" >"$tmp/strict.out" 2>&1 </dev/null
+    check "$name --strict: exit code $?" test $? -le 1
+    sed 1d "$tmp/strict.csv" >"$tmp/rows"
+    check "$name --strict: no rows" test -s "$tmp/rows"
+    check "$name --strict rejects what is right" \
+        not grep -vE ',(ok|skipped),|,failed,"?--strict: ' "$tmp/rows"
+    rm "$tmp/strict.csv"
 }
 
 # again NAME ARGUMENT...: what was measured last gives the same conclusions when it is replayed
@@ -162,6 +177,13 @@ check "mistakes: not nine factors and a pair" test "$(grep -c . "$tmp/bench.agai
 check "mistakes: a result that is unused is not told by its flag" \
     grep -q 'result unused: [0-9.e+-]* of the right rate; flagged unverified' "$tmp/bench.again"
 check "mistakes: another is not checked" test "$(grep -c unverified "$tmp/bench.again")" -eq 1
+for name in mistakes 02_sweep 03_own_kernel 04_c_host 06_template 07_trace; do
+    strictly $name
+done
+strictly 05_transfer --axis from=pinned --axis to=device
+strictly copy --filter copy/grid --axis elem=16 --axis blocks=16
+strictly zcopy --filter zcopy/best --axis mode=readwrite
+strictly zcopy --filter zcopy/working_set --axis footprint=16384
 # Too few rounds for an interval, as on a slow machine: none is made up.
 sed 's/,0\.999[0-9]*,1\.001[0-9]*,same,/,,,undecided,/' bench/results/h200-mistakes.csv \
     >"$tmp/few.csv"
@@ -169,11 +191,11 @@ sed 's/,0\.999[0-9]*,1\.001[0-9]*,same,/,,,undecided,/' bench/results/h200-mista
 check "mistakes: an interval of nothing: $(grep 'A, then B: the' "$tmp/bench.out")" \
     grep -q 'as fast as itself. In turn there were too few rounds' "$tmp/bench.out"
 
-# replay NAME ROWS CONCLUSION: the stored rows of an H200 without one
+# replay NAME ROWS CONCLUSION [CARD]: the stored rows of an H200, or of another card, without one
 replay()
 {
-    "$build/$1" --replay "bench/results/h200-$1.csv,bench/results/h200.json" \
-        >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
+    of=bench/results/${4:-h200}
+    "$build/$1" --replay "$of-$1.csv,$of.json" >"$tmp/bench.out" 2>"$tmp/bench.err" </dev/null
     check "$1: replay: exit code $?" test $? -eq 0
     check "$1: replay: not $2 rows" grep -q \
         "^$2 rows: $2 ok, 0 skipped, 0 fail" "$tmp/bench.out"
@@ -202,11 +224,19 @@ replay tensor 22 'FLOP in a clock .* zeros: f16 2720 [(]66\.4 %[)] at 1799 MHz'
 replay transpose 16 'Rate of the transpose over .* 0\.918 at 8192 .* 0\.85 at 32768 '
 replay histogram 30 '4 GiB, .* skewed 0\.995 \(4633 GB/s\), one bin 0\.995'
 replay matmul 62 'TFLOP/s at n = 4096, .* ahead 43\.2 \(84\.5 %\)'
+replay units 11 'Operations in a clock .* add i32 124 at .* sin f32 15\.9 [(]99\.4 %[)] at' h100
+replay in_flight 42 'bulk copies, .* 32 KiB 3371 [(]1283 ns[)], 64 KiB 6410' h100
+replay clusters 38 'Reading own shared memory .* 3954 GB/s [(]cluster of 2, distance 1[)]' h100
+check "clusters: replay: of another program" not grep -q 'another program' "$tmp/bench.err"
+replay tensor 22 'FLOP in a clock .* zeros: f16 4052 [(]98\.9 %[)] at 1724 MHz' h100
+replay nbody 9 'At the rate of that mix, .* 47713 GFLOP/s; .* has 42909, 89\.9 % of that' h100
 # CSV alone knows little of its device: not all fits, but nothing crashes.
-for name in counters stream zcopy; do
+for name in counters stream zcopy nbody; do
     "$build/$name" --full --replay "bench/results/h200-$name.csv" >"$tmp/bench.out" \
         2>"$tmp/bench.err" </dev/null
     check "$name: replay of CSV alone: exit code $?" test $? -eq 0
+    check "$name: replay of CSV alone: an unknown figure" not grep -qiE \
+        '^  replayed: .*\b(nan|inf)\b' "$tmp/bench.out"
 done
 
 # Each column is explained, and what the glossary refers to is there.

@@ -807,9 +807,27 @@ static void test_table_of_processes()
                counts.c_str());
 }
 
+// More than 64 values are sorted in a copy, if there is room for one.
+static void test_room()
+{
+    double v[65];
+    for (int i = 0; i < 65; i++)
+        v[i] = 65 - i;
+    fail_allocation = allocations + 1;
+    CHECK_INT(gpumb_statistics(v, 65).count, 0);
+    CHECK_NEAR(v[0], 65, 0);
+    CHECK_INT(allocations, fail_allocation);
+    CHECK_INT(gpumb_statistics(v + 1, 64).count, 64);
+    CHECK_NEAR(v[64], 64, 0);
+    fail_allocation = 0;
+    CHECK_INT(gpumb_statistics(v, 65).count, 65);
+    CHECK_NEAR(v[64], 65, 0);
+}
+
 int main()
 {
     fake_reset();
+    test_room();
     test_verdict_cases();
     test_family();
     test_many_devices();

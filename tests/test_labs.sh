@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_labs.sh - walks through the labs as a student without a GPU would: builds each for the CPU,
-# runs it, replays the stored rows of an H200 and looks for what the solutions say, grades.
+# runs it, replays the stored rows of a GPU and looks for what the solutions say, grades.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
@@ -83,16 +83,17 @@ for source in examples/labs/*.cu; do
     check "$lab: solution: $(tail -n 3 "$tmp/out")" grep -qE \
         "^[0-9]+ rows?: [1-9][0-9]* ok, $changed_skipped skipped, $wrong failed\$" "$tmp/out"
 
-    # The stored rows of both, and of their counters: each is shown, and is of this very program.
-    # Two devices of a host may be H100.
+    # The stored rows of both, and of their counters: each is shown, and is of this very program and
+    # of one card: an H200, but for those that the README names.
     device=H200
-    case $lab in 24*) device='H[12]00' ;; esac
+    case $lab in 18* | 19* | 21* | 22*) device=H100 ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
-        program=$tmp/lab broken=$bugs
+        program=$tmp/lab broken=$bugs card=$device
         case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
+        case $rows in counters/solutions/20*) card=H100 ;; esac
         rm -f "$tmp/csv"
         "$program" --replay "examples/labs/h200/$rows.json" --csv "$tmp/csv" >"$tmp/out" \
             2>"$tmp/err" </dev/null
@@ -102,7 +103,7 @@ for source in examples/labs/*.cu; do
         counters/*) sed -i -e '/left out$/d' -e '/left out: .* they take --axis /d' "$tmp/err" ;;
         esac
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
-        check "$rows: replay: no H200" grep -q "^gpumb .* on NVIDIA $device (cuda" "$tmp/out"
+        check "$rows: replay: no $card" grep -q "^gpumb .* on NVIDIA ${card}[ (]" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
             "^[0-9]+ rows?: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
@@ -129,15 +130,18 @@ for source in examples/labs/*.cu; do
         benchmark histogram bench/results/h200-histogram.csv --full
         ;;
     18*) benchmark transfer bench/results/h200-transfer.csv ;;
-    19* | 20*)
+    20*)
         benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/types
         ;;
     21*)
         benchmark reduction bench/results/h200-reduction.csv --full --filter reduction/size \
             --axis n=4096,1048576,268435456
         ;;
-    22*) [ ! "$tracer" ] || make -s trace FILE="examples/labs/$lab.cu" CXX=g++ BACKEND=cpu \
-        >>"$tmp/all" 2>&1 ;;
+    22*)
+        cat examples/labs/h200/tools/*.txt >>"$tmp/all"
+        [ ! "$tracer" ] || make -s trace FILE="examples/labs/$lab.cu" CXX=g++ BACKEND=cpu \
+            >>"$tmp/all" 2>&1
+        ;;
     23*) benchmark atomics bench/results/h200-atomics.csv ;;
     24*) benchmark peers bench/results/h200-peers.csv --full --filter peers/size ;;
     esac
@@ -149,7 +153,7 @@ for source in examples/labs/*.cu; do
     for rows in "$lab" "solutions/$lab"; do
         none=0
         [ -s "examples/labs/h200/$rows.json" ] || none=1
-        [ $none = 0 ] || skip "$rows: no rows of an H200 yet: sh examples/labs/measure.sh there"
+        [ $none = 0 ] || skip "$rows: no rows yet: sh examples/labs/measure.sh"
         program='lab'
         case $rows in solutions/*) program='changed program' ;; esac
         check "$rows: the solutions and the stored rows differ on whether there are any" test \
@@ -174,10 +178,14 @@ without=$(for source in examples/labs/*.cu; do
     lab=$(basename "$source" .cu)
     [ -s "examples/labs/h200/$lab.json" ] || echo "${lab%%_*}"
 done | paste -sd , | sed 's/,/, /g')
+cards=$(cd examples/labs/h200 && grep -l '"name": "NVIDIA H100 80GB HBM3"' [0-9]*.json |
+    cut -c 1-2 | paste -sd , | sed 's/,/, /g')
 for page in README course; do
-    check "$page.md: labs without rows are ${without:-none}" test "$(tr '\n' ' ' \
-        <"examples/labs/$page.md" | sed -n 's/.*Labs without rows yet: \([0-9, ]*[0-9]\).*/\1/p' |
-        tr -s ' ')" = "$without"
+    tr -s '\n ' '  ' <"examples/labs/$page.md" >"$tmp/page"
+    check "$page.md: labs without rows are ${without:-none}" test "$(
+        sed -n 's/.*Labs without rows yet: \([0-9, ]*[0-9]\).*/\1/p' "$tmp/page")" = "$without"
+    check "$page.md: labs with rows of an H100 are ${cards:-none}" grep -qF \
+        "Labs with rows of an H100 (80GB HBM3): ${cards:-none}; all others" "$tmp/page"
 done
 
 # Lab 18's model: what is known of it, and the page's table.
@@ -702,7 +710,7 @@ mkdir "$tmp/tools"
 # shellcheck disable=SC2016 # what the stub is to expand
 printf '#!/bin/sh\n%s\n' 'case $1 in profile) exit 0 ;; esac
 echo "==PROF== Connected to process $$ ($PWD/lab)
-==$$== a line
+==$$== a line of $1 $2
 =========     at add()+0x90 in $PWD/examples/labs/22_tools.cu:21
 =========     Access at 0x7f${$}00000a00 is out of bounds
 [$$] 08_transpose@127.0.0.1
@@ -717,6 +725,10 @@ tools=$tmp/measured/examples/labs/h200/tools
 for name in memcheck racecheck initcheck ncu nsys; do
     cp "$tools/$name.txt" "$tmp/$name.txt"
     check "tools.sh: $name" grep -qx 'kept' "$tools/$name.txt"
+    case $name in *check)
+        check "tools.sh: $name: of another tool" \
+            test "$(grep -c "^a line of --tool $name" "$tools/$name.txt")" -eq 2 ;;
+    esac
     check "tools.sh: $name: no line of the lab" grep -qF 'in examples/labs/22_tools.cu:21' \
         "$tools/$name.txt"
     check "tools.sh: $name: an address, a path or a process" not grep -E \

@@ -10,7 +10,7 @@
 #include "check.h"
 #include <math.h>
 
-static double values[10000], other[10000], copy[10000];
+static double values[10000], other[10000], copy[3 * 10000];
 
 static gpumb_stats stats_of(const double *series, size_t count)
 {
@@ -628,7 +628,7 @@ static void test_comparisons(void)
 {
     gpumb_comparison c;
     gpumb_stats s;
-    double ratios[10];
+    double ratios[3 * 10];
     size_t i;
     /* ratios 1.01 ... 1.10 in an order without correlation: 95 % is ranks 2 and 9; 99.5 %: 1 and
      * 10 (2 (1 + 10) / 1024 = 2.1 % are outside of 2 and 9) */

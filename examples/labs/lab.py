@@ -49,7 +49,7 @@ class Lab:
         """The comment that the lab begins with."""
         comment = re.match(r"/\*(.*?)\*/", (TOP / self.source).read_text(encoding="utf-8"), re.S)
         lines = [re.sub(r"^ \* ?", "", line) for line in comment[1].strip().splitlines()]
-        where = "a GPU" if self.nvcc else "no GPU: results, traces, and rows of an H200"
+        where = "a GPU" if self.nvcc else "no GPU: results, traces, and stored rows"
         text = re.sub(r"^(Question|Change):", r"\n**\1:**", "\n".join(lines), flags=re.M)
         commands = re.sub(r"((?:^    .*\n)+)", r"\n\1\n", text, flags=re.M)
         return f"`{self.source}`, {where}\n\n{commands}"
@@ -69,11 +69,11 @@ class Lab:
               self.changed if changed else self.mine, *beside, *options)
 
     def replay(self, *options, changed=False):
-        """The rows of an H200; those of the changed program, if that is asked for."""
+        """The stored rows; those of the changed program, if that is asked for."""
         name = f"solutions/{self.name}" if changed else self.name
         rows = ROWS / f"{name}.json"
         if not (TOP / rows).exists():
-            print(f"No rows of {name} on an H200 yet: the solutions say what stands for them.")
+            print(f"No rows of {name} yet: the solutions say what stands for them.")
             return
         if changed:
             self.build(name)
@@ -84,7 +84,7 @@ class Lab:
         shell("make", "-s", "BACKEND=cpu", "trace", f"FILE={self.source}", "ARGS=--profile")
 
     def plot(self):
-        """Figures of the rows of an H200, and beside them yours, if they are of a GPU."""
+        """Figures of the stored rows, and beside them yours, if they are of a GPU."""
         rows = [ROWS / f"{self.name}.json"] + [self.mine, self.changed] * bool(self.nvcc)
         rows = [file for file in rows if (TOP / file).exists()]
         if not rows:

@@ -3,7 +3,8 @@
 # of both, and the benchmarks that they end at. Some minutes. From the top of the clone:
 #     sh examples/labs/measure.sh [FOLDER]       # results/measured, if none is named
 #     cp -r results/measured/. .                 # stores the rows: files lie there as in the clone
-# Lab 24 needs two of them, which may be H100, since its rows are compared with each other alone:
+# On an H200, or on the card that DEVICE names: all rows of a lab have to be of one, and README.md
+# says which labs have which. Lab 24 needs two of them:
 #     DEVICE=H100 LABS=24_two_devices sh examples/labs/measure.sh
 # Labs that have rows are left alone, unless LABS names them: LABS='05_coalescing 08_transpose'; so
 # are the benchmarks, which have: BENCHMARKS='matmul histogram transpose'.
@@ -128,7 +129,7 @@ incomplete() # labs and solutions
 devices=2 # as a test wants it, which names BUILD
 [ "${BUILD-}" ] || devices=$(nvidia-smi -L | grep -c "${DEVICE:-H200}")
 [ "$devices" -gt 0 ] || {
-    echo "measure.sh: no H200. Rows of another device: examples/labs/course.md, For the lecturer"
+    echo "measure.sh: no ${DEVICE:-H200}. Your own rows: examples/labs/course.md, For the lecturer"
     exit 1
 }
 wanted=$(incomplete)

@@ -35,10 +35,10 @@ steady()
 
 say() # NAME, TOOL, OPTION...: runs it, and appends what it says, behind the command, to NAME.txt
 {
-    name=$1 tool=$2 at=$(find_tool "$2")
+    name=$1 program=$2 at=$(find_tool "$2")
     shift 2
     {
-        echo "\$ $tool $*"
+        echo "\$ $program $*"
         "$at" "$@" </dev/null 2>&1
         echo
     } >"$tmp/said"
