@@ -72,18 +72,60 @@ template <int latest> static __device__ inline void wait_for_copies()
 
 /* ---- one thread copies for all (sm_90) ------------------------------------------------------- */
 
-/* In shared memory: counts the bytes that are still to come, and how often all were there. */
+/* In shared memory: counts arrivals and the bytes that are still to come, and how often all were
+ * there: a turn each. On the CPU: turns, arrivals of each, those that lack in this one. */
 typedef unsigned long long copy_barrier;
 
+/* Where code that uses them is compiled; with a kernel, see has_barriers(). */
+#if defined(GPUMB_BACKEND_CPU) || ASYNC_SM >= 900
+#define ASYNC_BARRIERS 1
+#else
+#define ASYNC_BARRIERS 0
+#endif
+
 /* By one thread, before all meet at a barrier of the block. */
-static __device__ inline void new_barriers(copy_barrier *b, int count)
+static __device__ inline void new_barriers(copy_barrier *b, int count, unsigned arrivals = 1)
 {
 #if ASYNC_SM >= 900
     for (int i = 0; i < count; i++)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(in_shared(b + i)) : "memory");
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                     :
+                     : "r"(in_shared(b + i)), "r"(arrivals)
+                     : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 #else
-    (void)b, (void)count;
+    for (int i = 0; i < count; i++)
+        b[i] = (copy_barrier)arrivals << 16 | arrivals;
+#endif
+}
+
+/* What this thread has done before is seen by those that have waited for it. */
+static __device__ inline void arrive(copy_barrier *b)
+{
+#if ASYNC_SM >= 900
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(in_shared(b)) : "memory");
+#else
+    *b -= 1;
+    if ((*b & 0xffff) == 0)
+        *b += ((copy_barrier)1 << 32) + (*b >> 16 & 0xffff);
+#endif
+}
+
+/* Until all have arrived for the first time (turn 0), the second (1) ..., which must not be two
+ * turns ago. On the CPU, where a thread that waits holds up the others, they have to be there. */
+static __device__ inline void wait_turn(copy_barrier *b, unsigned turn)
+{
+#if ASYNC_SM >= 900
+    for (unsigned there = 0; !there;)
+        asm volatile("{ .reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(there)
+                     : "r"(in_shared(b)), "r"(turn % 2)
+                     : "memory");
+#else
+    if (*b >> 32 != turn + 1)
+        __builtin_trap();
 #endif
 }
 
@@ -103,26 +145,37 @@ static __device__ inline void copy_bulk(void *shared, const void *from, unsigned
                  : "memory");
 #elif defined(GPUMB_BACKEND_CPU)
     memcpy(shared, from, bytes);
-    (void)b;
+    arrive(b);
 #else
     (void)shared, (void)from, (void)bytes, (void)b;
 #endif
 }
 
-/* By all: until the bytes of a barrier are there for the first time (turn 0), the second (1) ... */
+/* By all: wait_turn(); on the CPU the copy is made before they meet. */
 static __device__ inline void wait_bulk(copy_barrier *b, unsigned turn)
 {
 #if ASYNC_SM >= 900
-    for (unsigned there = 0; !there;)
-        asm volatile("{ .reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p; }"
-                     : "=r"(there)
-                     : "r"(in_shared(b)), "r"(turn % 2)
-                     : "memory");
+    wait_turn(b, turn);
 #else
     (void)b, (void)turn;
     __syncthreads();
+#endif
+}
+
+/* Whether a kernel that uses them can run: the device has them, and it was compiled for such a one,
+ * with warps of 32. */
+template <class Kernel> static inline bool has_barriers(gpumb *g, Kernel kernel)
+{
+#if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12000
+    cudaFuncAttributes a = {};
+    if (gpumb_get_settings(g)->replay)
+        return false;
+    (void)cudaFuncGetAttributes(&a, kernel);
+    (void)cudaGetLastError();
+    return a.ptxVersion >= 90;
+#else
+    (void)kernel;
+    return !is_gpu(g) && gpumb_get_device(g)->warp_size == 32;
 #endif
 }
 

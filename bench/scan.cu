@@ -8,37 +8,39 @@
 #define CUB_HEADER <cub/device/device_scan.cuh>
 #include "library.h"
 
-static const char *const types[] = {"i32", "f32"};
+static const char *const types[SCAN_TYPES] = {"i32", "f32", "u64", "f64"};
 static const char *const kinds[] = {"inclusive", "exclusive"};
 
 /* ---- one scan -------------------------------------------------------------------------------- */
 
-/* The form that is fastest at n: small tiles as long as their last can look at all others at
- * once. */
-static const scan_form *form_of(gpumb *g, uint64_t n)
+/* The form that is fastest at n. */
+static const scan_form *form_of(gpumb *g, uint64_t n, int type)
 {
-    const uint64_t lanes = (uint64_t)gpumb_get_device(g)->warp_size;
-    for (size_t i = 0; i + 1 < COUNT(scan_forms); i++)
-        if (n <= lanes * scan_tile(&scan_forms[i]))
-            return &scan_forms[i];
-    return &scan_forms[COUNT(scan_forms) - 1];
+    int form = 0;
+    while (n * size_of_type(type) > scan_forms[form].most_kib * KiB)
+        form++;
+    return &scan_forms[form == RING && (!is_gpu(g) || !ring_blocks(g, type)) ? RING - 1 : form];
 }
 
 static void fill(gpumb *g, scan_job *j)
 {
+    static const gpumb_fill_kind fills[] = {GPUMB_FILL_BITS, GPUMB_FILL_F32, GPUMB_FILL_BITS,
+                                            GPUMB_FILL_F64};
     const uint64_t blocks = 16 * (uint64_t)gpumb_get_device(g)->multiprocessors;
-    j->in = gpumb_alloc(g, 4 * j->n);
-    j->out = gpumb_alloc(g, 4 * j->n);
-    gpumb_fill(g, j->in, j->floats ? GPUMB_FILL_F32 : GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    if (j->floats)
-        GPUMB_LAUNCH(make_positive<float>, blocks, 256, 0, GPUMB_PTR(float, j->in), j->n);
+    j->in = gpumb_alloc(g, size_of_type(j->type) * j->n);
+    j->out = gpumb_alloc(g, size_of_type(j->type) * j->n);
+    gpumb_fill(g, j->in, fills[j->type], gpumb_get_settings(g)->seed);
+    if (is_float(j->type))
+        GPUMB_FOR_TYPES(
+            j->type / 2, Type, (float, double),
+            GPUMB_LAUNCH(make_positive<Type>, blocks, 256, 0, GPUMB_PTR(Type, j->in), j->n));
 }
 
 static void describe(gpumb *g, scan_job *j)
 {
-    gpumb_set_bytes(g, 8.0 * (double)j->n);
+    gpumb_set_bytes(g, 2.0 * (double)(size_of_type(j->type) * j->n));
     gpumb_set_elements(g, (double)j->n);
-    gpumb_set_footprint(g, 8 * j->n);
+    gpumb_set_footprint(g, 2 * size_of_type(j->type) * j->n);
     gpumb_set_timing(g, is_gpu(g) ? GPUMB_TIMING_GRAPH : GPUMB_TIMING_AUTO);
     gpumb_set_output(g, j->out);
 }
@@ -55,12 +57,13 @@ static void measure_copy(gpumb *g, scan_job *j, gpumb_copy_check *check)
 {
     check->in = j->in;
     check->out = j->out;
-    check->bytes = 4 * j->n;
+    check->bytes = size_of_type(j->type) * j->n;
     check->mode = GPUMB_READ_WRITE;
     describe(g, j);
     gpumb_set_verify(g, gpumb_check_copy, check);
     GPUMB_MEASURE(g, "copy")
-        gpumb_copy(g, GPUMB_FORM_FASTEST, 4, j->n, 0, gpumb_data(j->in), gpumb_data(j->out));
+        gpumb_copy(g, GPUMB_FORM_FASTEST, 4, check->bytes / 4, 0, gpumb_data(j->in),
+                   gpumb_data(j->out));
 }
 
 /* ---- the vendor's library -------------------------------------------------------------------- */
@@ -76,10 +79,10 @@ static const char *library_scan(gpumb *g, const scan_job *j, void *room, size_t 
 #define LIBRARY_SCAN(Kind, Type)                                                                   \
     library::DeviceScan::Kind(room, *bytes, GPUMB_PTR(const Type, j->in), GPUMB_PTR(Type, j->out), \
                               n, stream)
-    const auto error = j->floats      ? j->exclusive ? LIBRARY_SCAN(ExclusiveSum, float)
-                                                     : LIBRARY_SCAN(InclusiveSum, float)
-                            : j->exclusive ? LIBRARY_SCAN(ExclusiveSum, int)
-                                      : LIBRARY_SCAN(InclusiveSum, int);
+    auto error = decltype(LIBRARY_SCAN(InclusiveSum, int))();
+    GPUMB_FOR_TYPES(j->type, Type, (int, float, uint64_t, double),
+                    error = j->exclusive ? LIBRARY_SCAN(ExclusiveSum, Type)
+                                         : LIBRARY_SCAN(InclusiveSum, Type));
     return error ? library_error(error) : NULL;
 }
 
@@ -155,10 +158,11 @@ static void scan_size(gpumb *g)
     const values sizes =
         choose(g, values_of(full, is_gpu(g) ? COUNT(full) : 6), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
-        GPUMB_SWEEP_STRINGS(g, type, types, 2)
+        GPUMB_SWEEP_STRINGS(g, type, types, SCAN_TYPES)
             GPUMB_SWEEP_STRINGS(g, kind, kinds, 2) {
                 const uint64_t count = (uint64_t)n;
-                scan_job own = new_scan(g, form_of(g, count), (int)type, (int)kind, count);
+                scan_job own =
+                    new_scan(g, form_of(g, count, (int)type), (int)type, (int)kind, count);
                 fill(g, &own);
                 gpumb_copy_check check;
 #ifndef NO_LIBRARY
@@ -175,10 +179,11 @@ static void scan_size(gpumb *g)
                     measure_copy(g, &own, &check);
                 }
             }
-    for (int64_t type = 0; type < 2; type++)
+    for (int64_t type = 0; type < SCAN_TYPES; type++) {
         for (int64_t kind = 0; kind < 2; kind++)
             note_size(g, type, kind, "library", LIBRARY_NAME);
-    note_size(g, 0, 0, "copy", "a copy");
+        note_size(g, type, 0, "copy", "a copy");
+    }
     note_rate(g);
 }
 
@@ -212,13 +217,16 @@ static void scan_form_bench(gpumb *g)
     const values sizes = choose(g, values_of(full, is_gpu(g) ? 6 : 2), VALUES(quick), VALUES(cpu));
     for (size_t i = 0; i < COUNT(scan_forms); i++) {
         const scan_form *f = &scan_forms[i];
-        snprintf(form_names[i], sizeof form_names[i], "%dx%d", f->threads, 4 * f->words);
+        snprintf(form_names[i], sizeof form_names[i], i == RING ? "ring" : "%dx%d", f->threads,
+                 4 * f->words);
         names[i] = form_names[i];
     }
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, form, names, COUNT(names)) {
-            scan_job j = new_scan(g, &scan_forms[form], 0, 0, (uint64_t)n);
+            scan_job j = new_scan(g, &scan_forms[form], SCAN_I32, 0, (uint64_t)n);
             fill(g, &j);
+            if (form == RING && !j.ring_blocks)
+                gpumb_skip(g, "the ring needs barriers and bulk copies of sm_90, and 200 KB");
             measure_scan(g, &j);
         }
     note_forms(g);
@@ -226,7 +234,7 @@ static void scan_form_bench(gpumb *g)
 
 static const gpumb_benchmark benchmarks[] = {
     {size_bench, "time and rate over n, against the vendor's library and a copy", scan_size},
-    {form_bench, "threads, elements of each, blocks that stay or not", scan_form_bench},
+    {form_bench, "threads, elements of each, or the ring", scan_form_bench},
 };
 
 GPUMB_MAIN(benchmarks)

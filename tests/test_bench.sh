@@ -151,8 +151,8 @@ check "latency: plateaus as rows: exit code $?" grep -qE ' 0 skipped, 0 failed$'
 check "latency: a row is not verified" not grep -q unverified "$tmp/bench.csv"
 
 # Without the library, which is not everywhere.
-bench scan 24 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
-bench scan 3 n,form 1 --filter scan/form --axis n=20011
+bench scan 48 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,1003,70001
+bench scan 3 n,form 1 --filter scan/form --axis n=20011 --axis form=256x8,256x16,256x32
 
 bench transpose 8 side 1 --axis side=1,63,100,130
 bench histogram 18 n,data 3 --axis n=16,10007,65536
@@ -162,6 +162,7 @@ bench matmul 10 n 2 --filter steps/naive --filter steps/coalesced --filter steps
 if [ "$build" != build/hip ]; then
     bench matmul 6 n 2 --filter steps/ahead --filter steps/tensor --filter steps/staged \
         --axis n=33,128
+    bench scan 1 n,form 0 --filter scan/form --axis n=200011 --axis form=ring
     bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
     bench tensor 6 type,data 0 --filter tensor/mma --axis data=random
     bench in_flight 6 way,kib 0 --filter in_flight/l2 --axis kib=4,16

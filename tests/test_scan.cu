@@ -19,47 +19,57 @@ template <class Type> static std::vector<Type> read_back(gpumb *g, gpumb_buffer 
     return x;
 }
 
+template <class Type> static bool of_floats()
+{
+    return (Type)0.5 != 0;
+}
+
+template <class Type> static int type_of()
+{
+    return (sizeof(Type) == 8 ? SCAN_U64 : SCAN_I32) + of_floats<Type>();
+}
+
 // Integers are random; floats are small integers, whose sums are exact in whatever order.
 template <class Type> static std::vector<Type> numbers(uint64_t n, uint64_t seed)
 {
     std::vector<Type> x((size_t)n);
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t random = gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
-        x[(size_t)i] =
-            sizeof(Type) == 4 && (Type)0.5 != 0 ? (Type)((int)(random % 17) - 8) : (Type)random;
+        uint64_t random = gpumb_fill_word(GPUMB_FILL_BITS, seed, i);
+        random = random << 32 | gpumb_fill_word(GPUMB_FILL_BITS, seed + 1, i);
+        x[(size_t)i] = of_floats<Type>() ? (Type)((int)(random % 17) - 8) : (Type)random;
     }
     return x;
 }
 
-// Three scans on one state of n elements, from element in_at to element out_at: each element, and
-// nothing around them.
+// Three scans on one state of n elements, the second from element in_at to element out_at: each
+// element, and nothing around them.
 template <class Type>
 static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, unsigned in_at,
                   unsigned out_at)
 {
-    scan_job j = new_scan(g, form, (Type)0.5 != 0, exclusive, n);
+    scan_job j = new_scan(g, form, type_of<Type>(), exclusive, n);
     j.in = gpumb_alloc(g, (n + MARGIN) * sizeof(Type));
     j.out = gpumb_alloc(g, (n + 2 * MARGIN) * sizeof(Type));
     bool right = true;
     for (uint64_t run = 0; run < 3 && right; run++) {
         const std::vector<Type> in = numbers<Type>(n + MARGIN, 3 * n + run);
+        const unsigned from = run == 1 ? in_at : 0, to = MARGIN + (run == 1 ? out_at : 0);
         gpumb_write(g, j.in, 0, in.data(), in.size() * sizeof(Type));
         gpumb_poison(g, j.out);
-        launch_scan(g, &j, GPUMB_PTR(const Type, j.in) + in_at,
-                    GPUMB_PTR(Type, j.out) + MARGIN + out_at);
+        launch_scan(g, &j, GPUMB_PTR(const Type, j.in) + from, GPUMB_PTR(Type, j.out) + to);
         const std::vector<Type> out = read_back<Type>(g, j.out);
         std::vector<Type> wanted(out.size());
         put_poison(wanted.data(), wanted.size() * sizeof(Type), 0);
         Type sum = 0;
         for (uint64_t i = 0; i < n; i++) {
-            const Type next = sum + in[(size_t)(in_at + i)];
-            wanted[(size_t)(MARGIN + out_at + i)] = exclusive ? sum : next;
+            const Type next = sum + in[(size_t)(from + i)];
+            wanted[(size_t)(to + i)] = exclusive ? sum : next;
             sum = next;
         }
         for (size_t i = 0; i < out.size() && right; i++)
             if (memcmp(&out[i], &wanted[i], sizeof(Type)) &&
                 !(out[i] <= wanted[i] && out[i] >= wanted[i])) { // -0 is 0
-                printf("    run %d: element %lld\n", (int)run, (long long)(i - MARGIN - out_at));
+                printf("    run %d: element %lld\n", (int)run, (long long)(i - to));
                 right = false;
             }
     }
@@ -72,7 +82,7 @@ static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, un
 
 template <class Type> static void test_sizes(gpumb *g, const scan_form *form)
 {
-    const uint64_t tile = scan_tile(form);
+    const uint64_t tile = scan_tile(form, type_of<Type>());
     const uint64_t sizes[] = {0,    1,        2,        31,           32,           33,
                               tile, tile - 1, tile + 1, 3 * tile - 1, 5 * tile + 1, 9 * tile + 3};
     for (uint64_t n : sizes) {
@@ -88,7 +98,8 @@ template <class Type> static void test_sizes(gpumb *g, const scan_form *form)
                    "%d threads, %d words: from element %u", form->threads, form->words, at);
 }
 
-enum { TILES = 400, BEFORE = 40 };
+enum { TILES = 400 };
+const unsigned BEFORE = 40;
 
 template <class Type>
 static __global__ void look_back_once(const uint64_t *tiles, unsigned tile, Type *sums)
@@ -96,76 +107,93 @@ static __global__ void look_back_once(const uint64_t *tiles, unsigned tile, Type
     sums[threadIdx.x] = look_back<Type>(tiles, tile, BEFORE);
 }
 
+template <class Type>
+static __global__ void look_back_in_ring(const uint64_t *tiles, unsigned from, unsigned to,
+                                         Type *sums)
+{
+#if ASYNC_BARRIERS
+    sums[threadIdx.x] = sum_of_tiles<Type>(tiles, from, to, BEFORE);
+#else
+    (void)tiles, (void)from, (void)to, (void)sums;
+#endif
+}
+
+template <class Type> static bool all_are(gpumb *g, gpumb_buffer *out, unsigned lanes, Type wanted)
+{
+    const std::vector<Type> sums = read_back<Type>(g, out);
+    unsigned right = 0;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        right += sums[lane] >= wanted && sums[lane] <= wanted;
+    return right == lanes;
+}
+
 // What blocks that run one after the other never leave behind: predecessors that know only their
 // own sum, so far that it takes several looks to get to one that knows all.
 template <class Type> static void test_look_back(gpumb *g, unsigned lanes)
 {
-    gpumb_buffer *state = gpumb_alloc(g, 8 * TILES), *out = gpumb_alloc(g, 4 * 64);
+    const uint64_t bytes = sizeof(tile_state<Type>) * TILES;
+    gpumb_buffer *state = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, sizeof(Type) * 64);
     const unsigned spans[] = {1, 2, lanes, lanes + 1, 2 * lanes, 2 * lanes + 1, 5 * lanes, 399};
     for (const unsigned span : spans)
         for (const unsigned tile : {span, TILES - 1u}) {
-            std::vector<uint64_t> words(TILES);
+            std::vector<tile_state<Type>> states(TILES);
             Type wanted = 0;
             for (unsigned i = 0; i < TILES; i++) {
                 // those behind the nearest that knows all are of either kind, and of no interest
                 const bool of_all = i + span == tile || (i + span < tile && i % 3 == 0);
                 const Type value = (Type)(gpumb_fill_word(GPUMB_FILL_BITS, span, i) % 1000);
-                words[i] = i < tile ? state_word(BEFORE + (of_all ? OF_ALL : OF_TILE), value)
-                                    : state_word(BEFORE, value);
+                states[i] = i < tile ? state_of(BEFORE + (of_all ? OF_ALL : OF_TILE), value)
+                                     : state_of(BEFORE, value);
                 wanted += i < tile && i + span >= tile ? value : 0;
             }
-            gpumb_write(g, state, 0, words.data(), 8 * TILES);
+            gpumb_write(g, state, 0, states.data(), bytes);
             gpumb_poison(g, out);
             GPUMB_LAUNCH_BARRIER(look_back_once<Type>, 1, lanes, 0,
                                  GPUMB_PTR(const uint64_t, state), tile, GPUMB_PTR(Type, out));
-            const std::vector<Type> sums = read_back<Type>(g, out);
-            unsigned right = 0;
-            for (unsigned lane = 0; lane < lanes; lane++)
-                right += sums[lane] >= wanted && sums[lane] <= wanted;
-            CHECK_CASE(right == lanes, "tile %u, %u back", tile, span);
+            CHECK_CASE(all_are(g, out, lanes, wanted), "tile %u, %u back", tile, span);
+            if (lanes != 32 || !blocks_of_ring<Type>(g))
+                continue;
+            for (unsigned i = 0; i < TILES; i++) // of this launch: those that are asked for
+                states[i] = state_of(BEFORE - (i >= tile || i + span < tile), value_of(states[i]));
+            gpumb_write(g, state, 0, states.data(), bytes);
+            gpumb_poison(g, out);
+            GPUMB_LAUNCH_BARRIER(look_back_in_ring<Type>, 1, lanes, 0,
+                                 GPUMB_PTR(const uint64_t, state), tile - span, tile,
+                                 GPUMB_PTR(Type, out));
+            CHECK_CASE(all_are(g, out, lanes, wanted), "ring: tile %u, %u back", tile, span);
         }
+    tile_state<Type> mixed = state_of(BEFORE, (Type)1);
+    mixed.at[0] += (uint64_t)OF_TILE << 32;
+    CHECK_INT(status_of(mixed, 7), sizeof(Type) == 8 ? 7 : BEFORE + OF_TILE);
     gpumb_free(g, state);
     gpumb_free(g, out);
 }
 
-static void fill(gpumb *g, const scan_job *j)
-{
-    gpumb_fill(g, j->in, j->floats ? GPUMB_FILL_F32 : GPUMB_FILL_BITS, 5);
-}
-
 // The check: right where the scan is, and wrong by one element, wherever.
-static void test_check(gpumb *g, int floats, int exclusive)
+template <class Type> static void test_check(gpumb *g, int exclusive)
 {
-    scan_job j = new_scan(g, &scan_forms[1], floats, exclusive, 40007);
-    j.in = gpumb_alloc(g, 4 * j.n);
-    j.out = gpumb_alloc(g, 4 * j.n);
-    fill(g, &j);
+    static const gpumb_fill_kind fills[] = {GPUMB_FILL_BITS, GPUMB_FILL_F32, GPUMB_FILL_BITS,
+                                            GPUMB_FILL_F64};
+    const Type more = of_floats<Type>() && sizeof(Type) == 8 ? (Type)1e-7 : 1;
+    scan_job j = new_scan(g, &scan_forms[1], type_of<Type>(), exclusive, 40007);
+    j.in = gpumb_alloc(g, sizeof(Type) * j.n);
+    j.out = gpumb_alloc(g, sizeof(Type) * j.n);
+    gpumb_fill(g, j.in, fills[j.type], 5);
     scan(g, &j);
     CHECK(check_scan(g, &j) == 1);
+    std::vector<Type> kept = read_back<Type>(g, j.out), out = kept;
     for (uint64_t at : {(uint64_t)0, (uint64_t)1, (uint64_t)4095, (uint64_t)20000, j.n - 1}) {
-        unsigned kept, wrong = 0x41200000; // 10 as a float, further than any bound at these n
-        gpumb_read(g, j.out, 4 * at, &kept, 4);
-        wrong = floats ? kept ^ 0x41200000 : kept ^ 1;
-        gpumb_write(g, j.out, 4 * at, &wrong, 4);
+        out[(size_t)at] += more;
+        gpumb_write(g, j.out, 0, out.data(), sizeof(Type) * j.n);
         CHECK_CASE(check_scan(g, &j) == 0, "element %llu", (unsigned long long)at);
-        gpumb_write(g, j.out, 4 * at, &kept, 4);
+        out[(size_t)at] = kept[(size_t)at];
     }
     // a tile that is missing from all after it
-    const uint64_t tile = scan_tile(j.form);
-    std::vector<unsigned> out = read_back<unsigned>(g, j.out), kept = out;
-    for (size_t i = (size_t)(3 * tile); i < out.size(); i++) {
-        if (floats) {
-            float x;
-            memcpy(&x, &out[i], 4);
-            x += 1;
-            memcpy(&out[i], &x, 4);
-        } else {
-            out[i] += 1;
-        }
-    }
-    gpumb_write(g, j.out, 0, out.data(), 4 * j.n);
+    for (size_t i = (size_t)(3 * j.tile); i < out.size(); i++)
+        out[i] += more;
+    gpumb_write(g, j.out, 0, out.data(), sizeof(Type) * j.n);
     CHECK(check_scan(g, &j) == 0);
-    gpumb_write(g, j.out, 0, kept.data(), 4 * j.n);
+    gpumb_write(g, j.out, 0, kept.data(), sizeof(Type) * j.n);
     CHECK(check_scan(g, &j) == 1);
     gpumb_free(g, j.in);
     gpumb_free(g, j.out);
@@ -173,29 +201,51 @@ static void test_check(gpumb *g, int floats, int exclusive)
     gpumb_free(g, j.sums);
 }
 
+// A block takes more tiles than it has slots.
+template <class Type> static void test_slots(gpumb *g)
+{
+    const uint64_t blocks = blocks_of_ring<Type>(g);
+    const uint64_t tiles = is_gpu(g) ? blocks * (SLOTS + 2) : 3 * SLOTS + 1;
+    if (!blocks) {
+        SKIP("no barriers in shared memory, or too little of it");
+        return;
+    }
+    CHECK(scans<Type>(g, &scan_forms[RING],
+                      tiles * scan_tile(&scan_forms[RING], type_of<Type>()) - 1, of_floats<Type>(),
+                      0, 0));
+}
+
+template <class Type> static void test_type(gpumb *g)
+{
+    const unsigned lanes = (unsigned)gpumb_get_device(g)->warp_size;
+    for (const scan_form &form : scan_forms)
+        test_sizes<Type>(g, &form);
+    test_look_back<Type>(g, lanes);
+    for (int exclusive = 0; exclusive < 2; exclusive++)
+        test_check<Type>(g, exclusive);
+    gpumb_cpu_set_workers(1); // blocks one after the other
+    test_slots<Type>(g);
+    gpumb_cpu_set_workers(4);
+}
+
 int main()
 {
     gpumb_cpu_set_workers(4);
     gpumb *g = gpumb_open(0, NULL);
-    for (const scan_form &form : scan_forms) {
-        test_sizes<unsigned>(g, &form);
-        test_sizes<float>(g, &form);
-    }
-    const unsigned lanes = (unsigned)gpumb_get_device(g)->warp_size;
-    test_look_back<unsigned>(g, lanes);
-    test_look_back<float>(g, lanes);
-    const scan_form *last = &scan_forms[sizeof scan_forms / sizeof *scan_forms - 1];
+    test_type<unsigned>(g);
+    test_type<float>(g);
+    test_type<uint64_t>(g);
+    test_type<double>(g);
+    const scan_form *last = &scan_forms[RING - 1];
     gpumb_cpu_set_workers(1); // blocks one after the other
     test_sizes<unsigned>(g, last);
     test_sizes<unsigned>(g, &scan_forms[0]);
     if (!gpumb_cpu_set_warp_size(64)) { // CPU alone
         test_sizes<unsigned>(g, &scan_forms[1]);
-        test_sizes<float>(g, last);
-        test_look_back<unsigned>(g, 64);
+        test_sizes<double>(g, last);
+        test_look_back<float>(g, 64);
         gpumb_cpu_set_warp_size(32);
     }
-    for (int kind = 0; kind < 4; kind++)
-        test_check(g, kind / 2, kind % 2);
     gpumb_result r;
     GPUMB_TIME(&r)
         gpumb_empty(g, 5, 32);
