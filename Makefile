@@ -402,10 +402,10 @@ report: ## one HTML file of results/: devices, findings, figures, tables; FROM='
 plots: ## draws the figures of results/ into results/figures/; FROM=FOLDER, FROM='before after'
 	@$(HAS_ROWS); $(HAS_PYTHON); python3 plots/plot.py $(FROM) $(BESIDE) --out results/figures
 
-# Those in the READMEs. Rows that do not say when they were measured: the commit that stored them.
+# Those in the READMEs. Rows that do not say when they were measured: their file's last commit.
 STORED := floor-span,group-block-fp32,latency-chase,roofline,scan-rate,stencil-jacobi
 STORED := $(STORED),peers-size,pipeline-chunk,strided-memory,transfer-rate,zcopy-working-set
 STORED := $(STORED),in-flight-memory,in-flight-l2,nvidia-h100-80gb-hbm3-cuda-nbody-best
 figures: ## draws those of the READMEs from bench/results/ into bench/figures/
 	@$(HAS_PYTHON); python3 plots/plot.py bench/results --out bench/figures --store $(STORED) \
-	    --date "$$(git log -1 --format=%cs -- 'bench/results/h200-floor.csv')"
+	    --date commit

@@ -2108,31 +2108,32 @@ gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #endif
 
-/* A warp, for kernels of ours: how many lanes it has, and what they do together. All lanes of the
- * mask take part; AMD's compilers want no mask. */
+/* A warp: how many lanes it has, and what they do together, by one name for all vendors. All lanes
+ * of the mask take part; AMD's compilers want no mask. Launch what uses them by
+ * GPUMB_LAUNCH_BARRIER(). */
 #if defined(GPUMB_BACKEND_CPU) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_WARP ((unsigned)warpSize)
-#define GPUMBI_ALL_LANES (~0ull)
+#define GPUMB_WARP ((unsigned)warpSize)
+#define GPUMB_ALL_LANES (~0ull)
 #else
-#define GPUMBI_WARP 32u
-#define GPUMBI_ALL_LANES (~0u)
+#define GPUMB_WARP 32u
+#define GPUMB_ALL_LANES (~0u)
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
-#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
-#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
-#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
-#define GPUMBI_IF_ANY(mask, x) __any(x)
-#define GPUMBI_IF_ALL(mask, x) __all(x)
-#define GPUMBI_BALLOT(mask, x) __ballot(x)
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
+#define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
+#define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
+#define GPUMB_ANY(mask, x) __any(x)
+#define GPUMB_ALL(mask, x) __all(x)
+#define GPUMB_BALLOT(mask, x) __ballot(x)
 #else
-#define GPUMBI_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
-#define GPUMBI_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
-#define GPUMBI_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
-#define GPUMBI_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
-#define GPUMBI_IF_ANY(mask, x) __any_sync(mask, x)
-#define GPUMBI_IF_ALL(mask, x) __all_sync(mask, x)
-#define GPUMBI_BALLOT(mask, x) __ballot_sync(mask, x)
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
+#define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
+#define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
+#define GPUMB_ANY(mask, x) __any_sync(mask, x)
+#define GPUMB_ALL(mask, x) __all_sync(mask, x)
+#define GPUMB_BALLOT(mask, x) __ballot_sync(mask, x)
 #endif
 
 #if !defined(GPUMB_BACKEND_CPU)
@@ -18714,14 +18715,14 @@ enum { GPUMBI_SUMS = 1024 };
 static __device__ __forceinline__ void gpumbi_add_sum(unsigned *sums, unsigned sum)
 {
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_TRACE)
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     const unsigned rest = blockDim.x - (threadIdx.x - lane); /* threads from this warp on */
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
 #ifdef GPUMBI_REDUX
     sum = __reduce_add_sync(GPUMBI_FIRST(lanes), sum);
 #else
-    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
-        const unsigned other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), sum, distance);
+    for (unsigned distance = 1; distance < GPUMB_WARP; distance *= 2) {
+        const unsigned other = GPUMB_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), sum, distance);
         sum += lane + distance < lanes ? other : 0;
     }
 #endif
@@ -18924,14 +18925,14 @@ static __device__ __forceinline__ Type gpumbi_combine_warp(Type x, unsigned lane
 {
     if (combine == GPUMB_COMBINE_SHUFFLE_XOR) {
         GPUMBI_NO_UNROLL
-        for (unsigned step = 1; step < GPUMBI_WARP; step *= 2) {
-            const Type other = GPUMBI_SHUFFLE_XOR(GPUMBI_FIRST(lanes), x, step);
+        for (unsigned step = 1; step < GPUMB_WARP; step *= 2) {
+            const Type other = GPUMB_SHUFFLE_XOR(GPUMBI_FIRST(lanes), x, step);
             if ((lane ^ step) < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
     } else
-        for (unsigned step = GPUMBI_WARP / 2; step > 0; step /= 2) {
-            const Type other = GPUMBI_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), x, step);
+        for (unsigned step = GPUMB_WARP / 2; step > 0; step /= 2) {
+            const Type other = GPUMB_SHUFFLE_DOWN(GPUMBI_FIRST(lanes), x, step);
             if (lane + step < lanes)
                 x = gpumbi_apply<operation>(x, other);
         }
@@ -18964,16 +18965,15 @@ static __device__ Type gpumbi_combine_block(Type x, Type neutral, int combine)
         }
         x = shared[t];
     } else {
-        const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP;
-        const unsigned rest = threads - warp * GPUMBI_WARP;
-        const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP;
-        x = gpumbi_combine_warp<operation>(x, lane, rest < GPUMBI_WARP ? rest : GPUMBI_WARP,
-                                           combine);
+        const unsigned warp = t / GPUMB_WARP, lane = t % GPUMB_WARP;
+        const unsigned rest = threads - warp * GPUMB_WARP;
+        const unsigned warps = (threads + GPUMB_WARP - 1) / GPUMB_WARP;
+        x = gpumbi_combine_warp<operation>(x, lane, rest < GPUMB_WARP ? rest : GPUMB_WARP, combine);
         if (lane == 0)
             shared[warp] = x;
         __syncthreads();
         if (warp == 0) {
-            const unsigned lanes = threads < GPUMBI_WARP ? threads : GPUMBI_WARP;
+            const unsigned lanes = threads < GPUMB_WARP ? threads : GPUMB_WARP;
             x = lane < warps ? shared[lane] : neutral;
             x = gpumbi_combine_warp<operation>(x, lane, lanes, combine);
         }
@@ -19074,8 +19074,8 @@ static __global__ void __launch_bounds__(1024)
 {
     const Type *in = (const Type *)input, neutral = (Type)neutral_value;
     Type *out = (Type *)output, x = neutral;
-    const unsigned first = threadIdx.x / GPUMBI_WARP * GPUMBI_WARP, rest = blockDim.x - first;
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned first = threadIdx.x / GPUMB_WARP * GPUMB_WARP, rest = blockDim.x - first;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
     const uint64_t each = (unsigned)per_thread, turn = gridDim.x * (uint64_t)blockDim.x * each;
     uint64_t start = (blockIdx.x * (uint64_t)blockDim.x + first) * each + (threadIdx.x - first);
     for (; start < n; start += turn) {
@@ -19234,10 +19234,10 @@ static __device__ __forceinline__ Type gpumbi_combine_fastest(Type x, Type neutr
     GPUMB_SHARED(Type, shared);
     const gpumbi_16_bytes<Type> *words = (const gpumbi_16_bytes<Type> *)(const void *)shared;
     const unsigned t = threadIdx.x, threads = block_size ? block_size : blockDim.x;
-    const unsigned warp = t / GPUMBI_WARP, lane = t % GPUMBI_WARP, rest = threads % GPUMBI_WARP;
-    const unsigned warps = (threads + GPUMBI_WARP - 1) / GPUMBI_WARP, each = 16 / sizeof(Type);
+    const unsigned warp = t / GPUMB_WARP, lane = t % GPUMB_WARP, rest = threads % GPUMB_WARP;
+    const unsigned warps = (threads + GPUMB_WARP - 1) / GPUMB_WARP, each = 16 / sizeof(Type);
     const unsigned count = (warps + each - 1) / each;
-    const unsigned lanes = rest == 0 || warp < threads / GPUMBI_WARP ? GPUMBI_WARP : rest;
+    const unsigned lanes = rest == 0 || warp < threads / GPUMB_WARP ? GPUMB_WARP : rest;
     x = gpumbi_combine_lanes<operation>(x, lane, lanes);
     if (lane == 0)
         shared[warp] = x;
@@ -19289,8 +19289,8 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long
                                                       unsigned count, unsigned threads)
 {
     const unsigned long long empty = ~0ull;
-    const unsigned t = threadIdx.x, rest = threads - t / GPUMBI_WARP * GPUMBI_WARP;
-    const unsigned lanes = rest < GPUMBI_WARP ? rest : GPUMBI_WARP;
+    const unsigned t = threadIdx.x, rest = threads - t / GPUMB_WARP * GPUMB_WARP;
+    const unsigned lanes = rest < GPUMB_WARP ? rest : GPUMB_WARP;
     (void)lanes;
     GPUMBI_NO_UNROLL
     for (unsigned first = 0; first < count; first += at_once * threads) {
@@ -19305,7 +19305,7 @@ static __device__ __forceinline__ Type gpumbi_collect(Type x, unsigned long long
                     bits[k] = gpumbi_get(&slot[first + k * threads + t]);
             for (unsigned k = 0; k < at_once; k++)
                 missing |= bits[k] == empty;
-        } while (GPUMBI_IF_ANY(GPUMBI_FIRST(lanes), missing));
+        } while (GPUMB_ANY(GPUMBI_FIRST(lanes), missing));
         for (unsigned k = 0; k < at_once; k++)
             if (first + k * threads + t < count) {
                 gpumbi_put(&slot[first + k * threads + t], empty);
@@ -19334,11 +19334,9 @@ static __global__ void __launch_bounds__(block_size ? block_size : 1024, GPUMBI_
     if (!block_size && collects) /* from many blocks: all threads */
         x = gpumbi_collect<operation, 2>(x, slot, last, threads);
     x = gpumbi_combine_fastest<operation, block_size>(x, neutral);
-    if (block_size && collects &&
-        t < GPUMBI_WARP) { /* from few: one warp, which spares a barrier */
-        x = gpumbi_collect<operation, GPUMBI_COLLECT>(t == 0 ? x : neutral, slot, last,
-                                                      GPUMBI_WARP);
-        x = gpumbi_combine_lanes<operation>(x, t, GPUMBI_WARP);
+    if (block_size && collects && t < GPUMB_WARP) { /* from few: one warp, which spares a barrier */
+        x = gpumbi_collect<operation, GPUMBI_COLLECT>(t == 0 ? x : neutral, slot, last, GPUMB_WARP);
+        x = gpumbi_combine_lanes<operation>(x, t, GPUMB_WARP);
     }
     if (t != 0)
         return;
@@ -19567,9 +19565,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
     GPUMB_SHARED(float4, chunks);
     const float4 *body = (const float4 *)positions;
     float4 *result = (float4 *)accelerations;
-    const unsigned lanes = GPUMBI_WARP, lane = threadIdx.x % lanes;
+    const unsigned lanes = GPUMB_WARP, lane = threadIdx.x % lanes;
     /* the same in all lanes, as the compiler can see after a shuffle */
-    const unsigned warp = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, threadIdx.x / lanes, 0);
+    const unsigned warp = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, threadIdx.x / lanes, 0);
     const unsigned size = lanes * bodies, groups = (n + size - 1) / size;
     const unsigned group = blockIdx.x * (blockDim.x / lanes) + warp;
     if (group >= groups)
@@ -19618,9 +19616,9 @@ static __global__ void __launch_bounds__(bodies < 4 ? 1024 : 512, 1)
                     back.y -= dy * t;
                     back.z -= dz * t;
                 }
-                back.x = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.x, (lane + 1) % lanes);
-                back.y = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.y, (lane + 1) % lanes);
-                back.z = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, back.z, (lane + 1) % lanes);
+                back.x = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.x, (lane + 1) % lanes);
+                back.y = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.y, (lane + 1) % lanes);
+                back.z = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, back.z, (lane + 1) % lanes);
             }
         }
         if (c >= bodies && i < n) /* within a group both sides have met already */

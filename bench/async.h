@@ -8,7 +8,6 @@
 #include "bench.h"
 
 #include <string.h>
-#include <vector>
 
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 12000
 enum { ASYNC_TOOLKIT = 1 }; /* its ptxas knows them all */
@@ -260,25 +259,40 @@ static inline uint64_t resident_blocks(gpumb *g, Kernel kernel, const gpumb_laun
     return (uint64_t)(blocks * multiprocessors);
 }
 
-/* For gpumb_set_verify(): what threads have added up, of random bits, is in all the sum of what
- * they were to read. */
+static __global__ void add_words(const unsigned *in, uint64_t n, unsigned *sum)
+{
+    unsigned own = 0;
+    GPUMB_GRID_STRIDE(i, n)
+        own += in[i];
+    atomicAdd(sum, own);
+}
+
+/* For gpumb_set_verify(): what threads have added up, of random bits, is in all the sum of the
+ * first `words` that they were to read, so many times. */
 typedef struct all_read {
-    gpumb_buffer *out;
-    unsigned expected;
+    gpumb_buffer *in, *out;
+    uint64_t words;
+    unsigned times;
 } all_read;
 
 static inline int check_all_read(gpumb *g, void *user)
 {
     const all_read *c = (const all_read *)user;
-    std::vector<unsigned> sums((size_t)(gpumb_size(c->out) / sizeof(unsigned)));
-    if (gpumb_read(g, c->out, 0, sums.data(), sums.size() * sizeof(unsigned)))
+    gpumb_buffer *sums = gpumb_alloc(g, 2 * sizeof(unsigned));
+    unsigned sum[2];
+    gpumb_fill(g, sums, GPUMB_FILL_ZERO, 0);
+    GPUMB_LAUNCH(add_words, 1024, 256, 0, GPUMB_PTR(const unsigned, c->in), c->words,
+                 GPUMB_PTR(unsigned, sums));
+    GPUMB_LAUNCH(add_words, 1024, 256, 0, GPUMB_PTR(const unsigned, c->out),
+                 gpumb_size(c->out) / sizeof(unsigned), GPUMB_PTR(unsigned, sums) + 1);
+    const int lost = gpumb_read(g, sums, 0, sum, sizeof sum);
+    gpumb_free(g, sums);
+    if (lost)
         return 0;
-    unsigned found = 0;
-    for (size_t i = 0; i < sums.size(); i++)
-        found += sums[i];
-    if (found != c->expected)
-        gpumb_reason(g, "all words add up to %u, not %u", found, c->expected);
-    return found == c->expected;
+    sum[0] *= c->times;
+    if (sum[1] != sum[0])
+        gpumb_reason(g, "all words add up to %u, not %u", sum[1], sum[0]);
+    return sum[1] == sum[0];
 }
 
 #endif

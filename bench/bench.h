@@ -54,6 +54,22 @@ static inline values choose(gpumb *g, values full, values quick, values cpu)
     return gpumb_get_settings(g)->full ? full : is_gpu(g) ? quick : cpu;
 }
 
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* --strict fills inputs anew before each run. What a program has made of what gpumb_fill() filled
+ * is its own, as what it writes, and stays. */
+static inline void keep_contents(gpumb *g, gpumb_buffer *b)
+{
+    gpumb_write(g, b, 0, NULL, 0);
+}
+
+/* Or is made anew as well. */
+static inline void make_anew_if_strict(gpumb *g, gpumb_hook make, void *user)
+{
+    if (gpumb_get_settings(g)->strict)
+        gpumb_set_reset(g, make, user);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Some of the rows: those of a benchmark or (NULL) of all, of a kernel or of all, and with these

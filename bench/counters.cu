@@ -207,14 +207,10 @@ static void counters_offset(gpumb *g)
                                                unit.warp, unit.sector, unit.line),
                         &unit, (int)elem);
                 describe(g, &check, in, out, (int)elem, n, model[0], model[1]);
-                const char *from = GPUMB_PTR(const char, in);
-                char *to = GPUMB_PTR(char, out);
-                if (from && to) {
-                    from += check.in_offset * (uint64_t)elem;
-                    to += check.out_offset * (uint64_t)elem;
-                }
                 GPUMB_MEASURE(g, "copy")
-                    gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, n, 256, from, to);
+                    gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, n, 256,
+                               GPUMB_PTR(const char, in) + check.in_offset * (uint64_t)elem,
+                               GPUMB_PTR(char, out) + check.out_offset * (uint64_t)elem);
             }
     note_sectors(g, offset_bench, "Misaligned copies");
     note_shifted(g);

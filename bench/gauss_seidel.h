@@ -168,9 +168,11 @@ static inline relaxation new_relaxation(gpumb *g, int64_t n, int by_colour, int 
         d.c[k] = gpumb_alloc(g, bytes);
         gpumb_fill(g, d.c[k], GPUMB_FILL_F64, seed + 2 + (uint64_t)k);
         GPUMB_LAUNCH(make_coefficients, 4096, 256, 0, GPUMB_PTR(double, d.c[k]), count);
+        keep_contents(g, d.c[k]);
     }
     d.solution = gpumb_alloc(g, bytes);
     gpumb_fill(g, d.solution, GPUMB_FILL_F64, seed);
+    keep_contents(g, d.solution); /* f is made of it */
     d.f = gpumb_alloc(g, bytes);
     gpumb_poison(g, d.f);
     GPUMB_LAUNCH(make_right_side, 4096, 256, 0, mixed_points(&d, d.solution),
@@ -179,6 +181,7 @@ static inline relaxation new_relaxation(gpumb *g, int64_t n, int by_colour, int 
     gpumb_fill(g, d.start, GPUMB_FILL_F64, seed + !converges);
     if (converges)
         GPUMB_LAUNCH(clear_inside, 4096, 256, 0, GPUMB_PTR(double, d.start), d.of);
+    keep_contents(g, d.start); /* parted below */
     d.u = gpumb_alloc(g, bytes);
     d.plain = gpumb_alloc(g, bytes);
     d.counts = gpumb_alloc(g, 16);

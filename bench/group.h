@@ -34,7 +34,7 @@ enum { SHARED, SHUFFLE, HARDWARE, PARTS_4, PARTS_8, LIBRARY, FORMS };
 
 /* So many lanes as a mask, in fewer instructions than for any number: 0 are never asked for. */
 #define LANES(count)                                                                               \
-    ((count) == GPUMBI_WARP ? GPUMBI_ALL_LANES : ((GPUMBI_ALL_LANES & 1) << (count)) - 1)
+    ((count) == GPUMB_WARP ? GPUMB_ALL_LANES : ((GPUMB_ALL_LANES & 1) << (count)) - 1)
 
 /* 16 bytes of fp32, 32 of fp64. */
 template <class T> struct alignas(16) four {
@@ -65,8 +65,8 @@ struct lane_of {
 
 static __device__ inline lane_of this_lane(unsigned threads)
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP, rest = threads - (threadIdx.x - lane);
-    return {lane, threads % GPUMBI_WARP && rest < GPUMBI_WARP ? rest : GPUMBI_WARP};
+    const unsigned lane = threadIdx.x % GPUMB_WARP, rest = threads - (threadIdx.x - lane);
+    return {lane, threads % GPUMB_WARP && rest < GPUMB_WARP ? rest : GPUMB_WARP};
 }
 
 #define FOR_VECTORS(name, macro)                                                                   \
@@ -81,10 +81,10 @@ static __device__ inline lane_of this_lane(unsigned threads)
         return {{macro(LANES(l.count), x.at[0], by), macro(LANES(l.count), x.at[1], by),           \
                  macro(LANES(l.count), x.at[2], by), macro(LANES(l.count), x.at[3], by)}};         \
     }
-FOR_VECTORS(from_lane, GPUMBI_SHUFFLE_FROM)
-FOR_VECTORS(from_before, GPUMBI_SHUFFLE_UP)
-FOR_VECTORS(from_after, GPUMBI_SHUFFLE_DOWN)
-FOR_VECTORS(from_across, GPUMBI_SHUFFLE_XOR)
+FOR_VECTORS(from_lane, GPUMB_SHUFFLE_FROM)
+FOR_VECTORS(from_before, GPUMB_SHUFFLE_UP)
+FOR_VECTORS(from_after, GPUMB_SHUFFLE_DOWN)
+FOR_VECTORS(from_across, GPUMB_SHUFFLE_XOR)
 #undef FOR_VECTORS
 
 /* The sum of so many lanes, for the first of them; for all, where the warp has all its lanes. By an
@@ -95,7 +95,7 @@ template <bool instruction, class T> static DEVICE T sum_for_first(lane_of l, T 
     if constexpr (instruction)
         return __reduce_add_sync(LANES(l.count), x);
 #endif
-    if (l.count == GPUMBI_WARP) {
+    if (l.count == GPUMB_WARP) {
         UNROLL
         for (unsigned by = lanes / 2; by; by /= 2)
             x = x + from_across(l, x, by);
@@ -112,8 +112,8 @@ template <bool instruction, class T> static DEVICE T sum_for_first(lane_of l, T 
 /* All lanes get the sum. */
 template <bool instruction, class T> static DEVICE T sum_of_lanes(lane_of l, T x)
 {
-    x = sum_for_first<instruction>(l, x, GPUMBI_WARP);
-    return l.count == GPUMBI_WARP ? x : from_lane(l, x, 0);
+    x = sum_for_first<instruction>(l, x, GPUMB_WARP);
+    return l.count == GPUMB_WARP ? x : from_lane(l, x, 0);
 }
 
 /* A vector's elements spread over so many lanes, which get the sum of element lane % 4 alone, and
@@ -149,7 +149,7 @@ static DEVICE void leave_sum(lane_of l, T x, unsigned lanes, T *left)
 template <bool instruction, class T>
 static DEVICE void leave_sum(lane_of l, four<T> x, unsigned lanes, four<T> *left)
 {
-    if (l.count == GPUMBI_WARP) {
+    if (l.count == GPUMB_WARP) {
         const T mine = spread_sum(l, x, lanes);
         if (l.lane % lanes < 4)
             left->at[l.lane % 4] = mine;
@@ -213,9 +213,9 @@ static DEVICE T scan_of_lanes(lane_of l, T x, bool exclusive, T *total)
 {
     const T own = x;
     UNROLL
-    for (unsigned by = 1; by < GPUMBI_WARP; by *= 2)
+    for (unsigned by = 1; by < GPUMB_WARP; by *= 2)
         x = add_if(l.lane >= by, x, from_before(l, x, by));
-    if (total && l.lane == GPUMBI_WARP - 1)
+    if (total && l.lane == GPUMB_WARP - 1)
         *total = x;
     return exclusive ? before_lane(l, x, own) : x;
 }
@@ -235,11 +235,11 @@ template <class T> static __device__ inline four<T> transposed(lane_of l, four<T
 template <int threads, class T>
 static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T> *total)
 {
-    if (l.count != GPUMBI_WARP || threads < MANY_FOR_SCAN) {
+    if (l.count != GPUMB_WARP || threads < MANY_FOR_SCAN) {
         UNROLL
-        for (unsigned by = 1; by < GPUMBI_WARP; by *= 2)
+        for (unsigned by = 1; by < GPUMB_WARP; by *= 2)
             x = add_if(l.lane >= by, x, from_before(l, x, by));
-        if (total && l.lane == GPUMBI_WARP - 1)
+        if (total && l.lane == GPUMB_WARP - 1)
             *total = x;
         return exclusive ? before_lane(l, x, x) : x;
     }
@@ -250,9 +250,9 @@ static DEVICE four<T> scan_of_lanes(lane_of l, four<T> x, bool exclusive, four<T
     sums.at[3] = sums.at[2] + x.at[3];
     T up_to = sums.at[3];
     UNROLL
-    for (unsigned by = 4; by < GPUMBI_WARP; by *= 2)
+    for (unsigned by = 4; by < GPUMB_WARP; by *= 2)
         up_to = add_if(l.lane >= by, up_to, from_before(l, up_to, by));
-    if (total && l.lane >= GPUMBI_WARP - 4)
+    if (total && l.lane >= GPUMB_WARP - 4)
         total->at[l.lane % 4] = up_to;
     T before = from_before(l, up_to, 4);
     before = l.lane >= 4 ? before : T();
@@ -311,7 +311,7 @@ template <int threads> struct the_warp {
     }
     static __device__ unsigned index()
     {
-        return threadIdx.x % GPUMBI_WARP;
+        return threadIdx.x % GPUMB_WARP;
     }
     static __device__ void sync()
     {
@@ -319,7 +319,7 @@ template <int threads> struct the_warp {
     }
     template <class T> static __device__ T *share(T *memory)
     {
-        return memory + threadIdx.x / GPUMBI_WARP * GPUMBI_WARP;
+        return memory + threadIdx.x / GPUMB_WARP * GPUMB_WARP;
     }
 };
 
@@ -435,10 +435,10 @@ template <class T> struct left_over<four<T>, 0> {
     {
         T mine = T();
         UNROLL
-        for (unsigned w = l.lane / 4; w < count; w += GPUMBI_WARP / 4)
+        for (unsigned w = l.lane / 4; w < count; w += GPUMB_WARP / 4)
             mine = mine + (w < limit ? left[w].at[l.lane % 4] : T());
         UNROLL
-        for (unsigned by = 4; by < GPUMBI_WARP; by *= 2)
+        for (unsigned by = 4; by < GPUMB_WARP; by *= 2)
             mine = mine + from_across(l, mine, by);
         return gathered(l, mine);
     }
@@ -464,14 +464,14 @@ template <class T, int threads, bool instruction> struct by_shuffles {
 
     static __device__ unsigned warps()
     {
-        return (Block::count() + GPUMBI_WARP - 1) / GPUMBI_WARP;
+        return (Block::count() + GPUMB_WARP - 1) / GPUMB_WARP;
     }
 
     /* In a warp that has not all its lanes, each of them takes all that there is. */
     template <int each>
     static __device__ T sum_left(lane_of l, const T *left, unsigned count, unsigned limit)
     {
-        if (l.count != GPUMBI_WARP) {
+        if (l.count != GPUMB_WARP) {
             T sum = T();
             for (unsigned w = 0; w < limit; w++)
                 sum = sum + left[w];
@@ -486,10 +486,10 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     {
         const lane_of l = this_lane(Block::count());
         T *const left = m.now;
-        leave_sum<instruction>(l, x, GPUMBI_WARP, &left[threadIdx.x / GPUMBI_WARP]);
+        leave_sum<instruction>(l, x, GPUMB_WARP, &left[threadIdx.x / GPUMB_WARP]);
         __syncthreads();
         take_turns(m);
-        if (!alone || threadIdx.x < GPUMBI_WARP)
+        if (!alone || threadIdx.x < GPUMB_WARP)
             x = sum_left<at_a_time(KNOWN, sizeof(T), alone)>(l, left, warps(), warps());
         return x;
     }
@@ -515,7 +515,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
             T *const left = m.now;
             x = sum_of_lanes<true>(l, x);
             if (l.lane == 0)
-                left[threadIdx.x / GPUMBI_WARP] = x;
+                left[threadIdx.x / GPUMB_WARP] = x;
             __syncthreads();
             take_turns(m);
             UNROLL
@@ -530,7 +530,7 @@ template <class T, int threads, bool instruction> struct by_shuffles {
     static __device__ T scan(T x, turns<T> &m, bool exclusive)
     {
         const lane_of l = this_lane(Block::count());
-        const unsigned warp = threadIdx.x / GPUMBI_WARP;
+        const unsigned warp = threadIdx.x / GPUMB_WARP;
         T *const left = m.now;
         if (warps() == 1)
             return scan_of_lanes<threads>(l, x, exclusive, (T *)0);
@@ -594,7 +594,7 @@ template <class Scope, class T, int threads, int most> struct by_parts {
         Scope::sync();
         take_turns(m);
         /* warps wait for each other, if there are more than a few, and else for a branch */
-        if (for_all || threads <= 128 || threadIdx.x < GPUMBI_WARP)
+        if (for_all || threads <= 128 || threadIdx.x < GPUMB_WARP)
             x = left_over<T, most>::sum(here(), left, PARTS, PARTS);
         return x;
     }
@@ -745,20 +745,20 @@ template <int threads> struct any_of<SHUFFLE, the_block<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &m)
     {
         const lane_of l = this_lane(the_block<threads>::count());
-        const unsigned warps = (the_block<threads>::count() + GPUMBI_WARP - 1) / GPUMBI_WARP;
+        const unsigned warps = (the_block<threads>::count() + GPUMB_WARP - 1) / GPUMB_WARP;
         unsigned *const left = m.now;
-        x = GPUMBI_IF_ANY(LANES(l.count), x);
+        x = GPUMB_ANY(LANES(l.count), x);
         if (l.lane == 0)
-            left[threadIdx.x / GPUMBI_WARP] = x;
+            left[threadIdx.x / GPUMB_WARP] = x;
         __syncthreads();
         take_turns(m);
-        if (l.count < GPUMBI_WARP) {
+        if (l.count < GPUMB_WARP) {
             unsigned any = 0;
             for (unsigned w = 0; w < warps; w++)
                 any |= left[w];
             return any;
         }
-        return GPUMBI_IF_ANY(LANES(l.count), l.lane < warps && left[l.lane]);
+        return GPUMB_ANY(LANES(l.count), l.lane < warps && left[l.lane]);
     }
 };
 
@@ -779,7 +779,7 @@ template <int threads> struct any_of<HARDWARE, the_block<threads>> {
 template <int threads> struct any_of<HARDWARE, the_warp<threads>> {
     static __device__ bool vote(bool x, turns<unsigned> &)
     {
-        return GPUMBI_IF_ANY(LANES(this_lane(the_block<threads>::count()).count), x);
+        return GPUMB_ANY(LANES(this_lane(the_block<threads>::count()).count), x);
     }
 };
 

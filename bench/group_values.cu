@@ -84,7 +84,7 @@ template <class T, int threads> struct warp_group<LIBRARY, T, threads> {
 
     static __device__ T reduce_to_one(T x, turns<T> &m)
     {
-        return Reduce(*(ReduceRoom *)(void *)&m.now[threadIdx.x / GPUMBI_WARP]).Sum(x);
+        return Reduce(*(ReduceRoom *)(void *)&m.now[threadIdx.x / GPUMB_WARP]).Sum(x);
     }
     static __device__ T reduce(T x, turns<T> &m)
     {
@@ -92,12 +92,12 @@ template <class T, int threads> struct warp_group<LIBRARY, T, threads> {
     }
     static __device__ T inclusive(T x, turns<T> &m)
     {
-        Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / GPUMBI_WARP]).InclusiveSum(x, x);
+        Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / GPUMB_WARP]).InclusiveSum(x, x);
         return x;
     }
     static __device__ T exclusive(T x, turns<T> &m)
     {
-        exclusive_sum(Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / GPUMBI_WARP]), x);
+        exclusive_sum(Scan(*(ScanRoom *)(void *)&m.now[threadIdx.x / GPUMB_WARP]), x);
         return x;
     }
 };

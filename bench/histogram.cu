@@ -6,8 +6,9 @@
 
 static const char bench_name[] = "histogram/data";
 
-static void describe(gpumb *g, const counting *j)
+static void describe(gpumb *g, counting *j)
 {
+    make_anew_if_strict(g, make_input, j);
     gpumb_set_bytes(g, (double)j->n);
     gpumb_set_elements(g, (double)j->n);
     gpumb_set_footprint(g, j->n);

@@ -107,6 +107,16 @@ typedef struct counting {
     int data;
 } counting;
 
+static inline void make_input(gpumb *g, void *user)
+{
+    const counting *j = (const counting *)user;
+    gpumb_fill(g, j->in, GPUMB_FILL_BITS, j->seed);
+    if (j->data == UNIFORM)
+        return;
+    GPUMB_LAUNCH(make_data, 1024, 256, 0, GPUMB_PTR(unsigned char, j->in), j->n, j->data);
+    keep_contents(g, j->in);
+}
+
 static inline counting new_counting(gpumb *g, uint64_t n, int data)
 {
     counting j = {gpumb_alloc(g, n ? n : 1),
@@ -116,9 +126,7 @@ static inline counting new_counting(gpumb *g, uint64_t n, int data)
                   n,
                   gpumb_get_settings(g)->seed,
                   data};
-    gpumb_fill(g, j.in, GPUMB_FILL_BITS, j.seed);
-    if (data != UNIFORM)
-        GPUMB_LAUNCH(make_data, 1024, 256, 0, GPUMB_PTR(unsigned char, j.in), n, data);
+    make_input(g, &j);
     gpumb_fill(g, j.sums, GPUMB_FILL_ZERO, 0);
     gpumb_fill(g, j.finished, GPUMB_FILL_ZERO, 0);
     return j;

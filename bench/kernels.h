@@ -25,8 +25,8 @@ template <class T> static __global__ void make_positive(T *x, uint64_t n)
 
 /* What the next or the previous lane of a warp has; the lane at the end gets its own. All lanes
  * take part. */
-#define NEXT_LANE(x) GPUMBI_SHUFFLE_DOWN(GPUMBI_ALL_LANES, x, 1)
-#define PREVIOUS_LANE(x) GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, x, 1)
+#define NEXT_LANE(x) GPUMB_SHUFFLE_DOWN(GPUMB_ALL_LANES, x, 1)
+#define PREVIOUS_LANE(x) GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, x, 1)
 
 /* Adds up what the threads of a block have; thread 0 gets the sum. A power of two of threads. */
 template <class Type> static __device__ inline Type sum_of_block(Type mine, Type *shared)

@@ -22,7 +22,7 @@ static double tflops(const gpumb_result *r)
 
 /* Intensities: of what memory has to move at least, of what blocks ask the L2 for, each what it
  * needs, and of what warps ask the L1 or shared memory for. */
-static void describe(gpumb *g, const product *p)
+static void describe(gpumb *g, product *p)
 {
     const double m = p->m, n = p->n, k = p->k, flop = 2 * m * n * k, each = is_bf16(p) ? 2 : 4;
     gpumb_set_flop(g, flop);
@@ -31,6 +31,7 @@ static void describe(gpumb *g, const product *p)
     gpumb_set_footprint(g, (uint64_t)(each * (m + n) * k + 4 * m * n));
     gpumb_set_value(g, "flop_per_memory_byte", flop / (each * (m + n) * k + 4 * m * n));
     gpumb_set_output(g, p->c);
+    make_anew_if_strict(g, make_inputs, p);
 }
 
 static void measure_product(gpumb *g, product *p)

@@ -782,26 +782,40 @@ static __global__ void spoil_gaps(Type *x, unsigned high, unsigned wide, unsigne
 }
 
 template <class Type>
-static gpumb_buffer *new_matrix(gpumb *g, const product *p, unsigned high, unsigned wide,
-                                uint64_t seed)
+static void make_matrix(gpumb *g, const product *p, gpumb_buffer *b, unsigned high, unsigned wide,
+                        uint64_t seed)
 {
     const unsigned width = width_of(p, wide);
     const uint64_t count = (uint64_t)high * width;
-    gpumb_buffer *b = gpumb_alloc(g, count * sizeof(Type));
     gpumb_fill(g, b, is_bf16(p) ? GPUMB_FILL_BITS : GPUMB_FILL_F32, seed);
     if (is_bf16(p))
         GPUMB_LAUNCH(make_bf16, 1024, 256, 0, GPUMB_PTR(bf16, b), count);
     GPUMB_LAUNCH(spoil_gaps<Type>, 1024, 256, 0, GPUMB_PTR(Type, b), high, wide, width);
-    return b;
+    keep_contents(g, b);
+}
+
+template <class Type> static void make_both(gpumb *g, const product *p)
+{
+    make_matrix<Type>(g, p, p->a, p->m, p->k, p->seed);
+    make_matrix<Type>(g, p, p->b, p->k, p->n, p->seed + 1);
+}
+
+static inline void make_inputs(gpumb *g, void *user)
+{
+    const product *p = (const product *)user;
+    if (is_bf16(p))
+        make_both<bf16>(g, p);
+    else
+        make_both<float>(g, p);
 }
 
 static inline product new_product(gpumb *g, int step, int plan, unsigned m, unsigned n, unsigned k)
 {
     product p = {step, plan, m, n, k, NULL, NULL, NULL, gpumb_get_settings(g)->seed};
-    p.a = is_bf16(&p) ? new_matrix<bf16>(g, &p, m, k, p.seed)
-                      : new_matrix<float>(g, &p, m, k, p.seed);
-    p.b = is_bf16(&p) ? new_matrix<bf16>(g, &p, k, n, p.seed + 1)
-                      : new_matrix<float>(g, &p, k, n, p.seed + 1);
+    const uint64_t each = is_bf16(&p) ? sizeof(bf16) : sizeof(float);
+    p.a = gpumb_alloc(g, (uint64_t)m * width_of(&p, k) * each);
+    p.b = gpumb_alloc(g, (uint64_t)k * width_of(&p, n) * each);
+    make_inputs(g, &p);
     p.c = gpumb_alloc(g, (uint64_t)m * n * sizeof(float));
     return p;
 }

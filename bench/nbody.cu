@@ -114,6 +114,8 @@ static gpumb_buffer *new_bodies(gpumb *g, uint64_t n, gpumb_buffer *velocities)
     gpumb_fill(g, positions, GPUMB_FILL_F32, gpumb_get_settings(g)->seed);
     GPUMB_LAUNCH(make_bodies, n / 256 + 1, 256, 0, GPUMB_PTR(float4, positions),
                  GPUMB_PTR(float4, velocities), n);
+    if (velocities)
+        keep_contents(g, positions);
     return positions;
 }
 

@@ -227,20 +227,13 @@ static const char *const places[] = {"read", "write", "both"};
 enum { READ, WRITE, BOTH };
 static const int64_t max_offset = 64; /* up to here without fewer elements */
 
-typedef struct shifted {
-    gpumb_stride_check check;
-    const char *from;
-    char *to;
-} shifted;
-
 /* Describes a copy with the input, the output or both moved by `offset` elements. */
-static void describe_shifted(gpumb *g, shifted *copy, gpumb_buffer *in, gpumb_buffer *out,
-                             int64_t elem, int64_t place, int64_t offset)
+static void describe_shifted(gpumb *g, gpumb_stride_check *check, gpumb_buffer *in,
+                             gpumb_buffer *out, int64_t elem, int64_t place, int64_t offset)
 {
     const int64_t all = (int64_t)gpumb_size(in) / elem;
     const int64_t room = offset < max_offset ? max_offset : offset;
-    gpumb_stride_check *check = &copy->check;
-    memset(copy, 0, sizeof *copy);
+    memset(check, 0, sizeof *check);
     check->in = in;
     check->out = out;
     check->elem = (int)elem;
@@ -248,33 +241,29 @@ static void describe_shifted(gpumb *g, shifted *copy, gpumb_buffer *in, gpumb_bu
     check->stride = 1;
     check->in_offset = place == WRITE ? 0 : (uint64_t)least(offset, all);
     check->out_offset = place == READ ? 0 : (uint64_t)least(offset, all);
-    copy->from = GPUMB_PTR(const char, in);
-    copy->to = GPUMB_PTR(char, out);
-    if (copy->from && copy->to) {
-        copy->from += check->in_offset * (uint64_t)elem;
-        copy->to += check->out_offset * (uint64_t)elem;
-    }
     if (!check->n && all)
         gpumb_skip(g, "offset %lld: there are %lld elements", (long long)offset, (long long)all);
     describe_access(g, check, out, 2 * check->n * (uint64_t)elem);
 }
 
-static int block_for(int64_t elem)
+static void copy_shifted(gpumb *g, const gpumb_stride_check *c)
 {
-    return elem == 16 ? 128 : 256;
+    const uint64_t elem = (uint64_t)c->elem;
+    gpumb_copy(g, GPUMB_FORM_NAIVE, c->elem, c->n, elem == 16 ? 128 : 256,
+               GPUMB_PTR(const char, c->in) + c->in_offset * elem,
+               GPUMB_PTR(char, c->out) + c->out_offset * elem);
 }
 
 static double aligned_rate(gpumb *g, gpumb_buffer *in, gpumb_buffer *out, int64_t elem)
 {
     static double known[MAX_ELEMENT + 1];
-    shifted copy;
+    gpumb_stride_check check;
     gpumb_result r;
     if (elem <= MAX_ELEMENT && known[elem] > 0)
         return known[elem];
-    describe_shifted(g, &copy, in, out, elem, BOTH, 0);
+    describe_shifted(g, &check, in, out, elem, BOTH, 0);
     GPUMB_TIME(&r)
-        gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, copy.check.n, block_for(elem), copy.from,
-                   copy.to);
+        copy_shifted(g, &check);
     if (r.status != GPUMB_STATUS_OK)
         return 0;
     if (elem <= MAX_ELEMENT)
@@ -354,13 +343,12 @@ static void offset_misaligned(gpumb *g)
         GPUMB_SWEEP_STRINGS(g, where, places, 3)
             GPUMB_SWEEP_ARRAY(g, offset, shifts.at, shifts.count) {
                 const double reference = has_model(g) ? aligned_rate(g, in, out, elem) : 0;
-                shifted copy;
-                describe_shifted(g, &copy, in, out, elem, where, offset);
+                gpumb_stride_check check;
+                describe_shifted(g, &check, in, out, elem, where, offset);
                 if (reference > 0)
-                    gpumb_set_expected(g, reference, model_shifted(g, &copy.check));
+                    gpumb_set_expected(g, reference, model_shifted(g, &check));
                 GPUMB_MEASURE(g, "copy")
-                    gpumb_copy(g, GPUMB_FORM_NAIVE, (int)elem, copy.check.n, block_for(elem),
-                               copy.from, copy.to);
+                    copy_shifted(g, &check);
             }
     note_shifted(g);
 }

@@ -93,12 +93,12 @@ static __device__ inline void value_of(uint64_t w, float *value)
 /* Each lane gets the sum of those up to it: Kogge & Stone's, for several numbers at a time. */
 template <class Type, int count> static __device__ inline void scan_lanes(Type (&x)[count])
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     UNROLL
-    for (unsigned distance = 1; distance < GPUMBI_WARP; distance *= 2) {
+    for (unsigned distance = 1; distance < GPUMB_WARP; distance *= 2) {
         UNROLL
         for (int k = 0; k < count; k++) {
-            const Type other = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, x[k], distance);
+            const Type other = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, x[k], distance);
             x[k] += lane >= distance ? other : 0;
         }
     }
@@ -107,8 +107,8 @@ template <class Type, int count> static __device__ inline void scan_lanes(Type (
 template <class Type> static __device__ inline Type sum_of_lanes(Type x)
 {
     UNROLL
-    for (unsigned distance = GPUMBI_WARP / 2; distance; distance /= 2)
-        x += GPUMBI_SHUFFLE_XOR(GPUMBI_ALL_LANES, x, distance);
+    for (unsigned distance = GPUMB_WARP / 2; distance; distance /= 2)
+        x += GPUMB_SHUFFLE_XOR(GPUMB_ALL_LANES, x, distance);
     return x;
 }
 
@@ -116,15 +116,15 @@ template <class Type> static __device__ inline Type sum_of_lanes(Type x)
 template <class Type>
 static __device__ inline Type look_back(const uint64_t *tiles, unsigned tile, unsigned before)
 {
-    const unsigned lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned lane = threadIdx.x % GPUMB_WARP;
     Type sum = 0;
-    for (unsigned behind = lane + 1;; behind += GPUMBI_WARP) {
+    for (unsigned behind = lane + 1;; behind += GPUMB_WARP) {
         uint64_t seen = state_word(before + (behind > tile ? OF_ALL : 0), (Type)0);
         do
             if (status_of(seen) == before)
                 seen = load_word(&tiles[tile - behind]);
-        while (!GPUMBI_IF_ALL(GPUMBI_ALL_LANES, status_of(seen) != before));
-        const auto of_all = GPUMBI_BALLOT(GPUMBI_ALL_LANES, status_of(seen) == before + OF_ALL);
+        while (!GPUMB_ALL(GPUMB_ALL_LANES, status_of(seen) != before));
+        const auto of_all = GPUMB_BALLOT(GPUMB_ALL_LANES, status_of(seen) == before + OF_ALL);
         Type value;
         value_of(seen, &value);
         if (!(of_all & (((uint64_t)1 << lane) - 1))) /* none is nearer */
@@ -144,8 +144,8 @@ static __device__ inline void join_warps(Type *of_warps, unsigned warps, uint64_
     const unsigned lane = threadIdx.x;
     Type sums[1] = {lane < warps ? of_warps[lane] : 0}, earlier = 0;
     scan_lanes(sums);
-    const Type of_tile = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, sums[0], warps - 1),
-               left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, sums[0], 1u);
+    const Type of_tile = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, sums[0], warps - 1),
+               left = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, sums[0], 1u);
     if (tile) {
         if (lane == 0)
             store_word(&tiles[tile], state_word(before + OF_TILE, of_tile));
@@ -183,11 +183,11 @@ static __global__ void __launch_bounds__(threads, room / threads)
     }
     uint64_t *tiles = state + TILES_AT;
     const unsigned before = status_of(load_word(&tiles[tile]));
-    const unsigned warp = threadIdx.x / GPUMBI_WARP, lane = threadIdx.x % GPUMBI_WARP;
+    const unsigned warp = threadIdx.x / GPUMB_WARP, lane = threadIdx.x % GPUMB_WARP;
     const uint64_t start = (uint64_t)tile * (threads * words * each);
-    const uint64_t first = start + (warp * words * GPUMBI_WARP + lane) * each; /* of the thread */
-    const uint64_t row = GPUMBI_WARP * each;                  /* to its next word */
-    const bool whole = start + threads * words * each <= n && /* and aligned */
+    const uint64_t first = start + (warp * words * GPUMB_WARP + lane) * each; /* of the thread */
+    const uint64_t row = GPUMB_WARP * each;                                   /* to its next word */
+    const bool whole = start + threads * words * each <= n &&                 /* and aligned */
                        ((uintptr_t)in | (uintptr_t)out) % 16 == 0;
 
     const uint64_t later = start + (uint64_t)ahead * (threads * words * each);
@@ -220,8 +220,8 @@ static __global__ void __launch_bounds__(threads, room / threads)
     scan_lanes(sums);
     UNROLL
     for (int k = 0; k < words; k++) {
-        const Type of_row = GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, sums[k], GPUMBI_WARP - 1),
-                   left = GPUMBI_SHUFFLE_UP(GPUMBI_ALL_LANES, sums[k], 1u);
+        const Type of_row = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, sums[k], GPUMB_WARP - 1),
+                   left = GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, sums[k], 1u);
         sums[k] = of_warp + (lane ? left : 0);
         of_warp += of_row;
     }
@@ -229,7 +229,7 @@ static __global__ void __launch_bounds__(threads, room / threads)
         of_warps[warp] = of_warp;
     __syncthreads();
     if (warp == 0)
-        join_warps(of_warps, threads / GPUMBI_WARP, tiles, tile, before);
+        join_warps(of_warps, threads / GPUMB_WARP, tiles, tile, before);
     __syncthreads();
 
     const Type of_others = of_warps[warp];

@@ -54,7 +54,7 @@ static inline void copy_ahead(void *shared, const void *from, unsigned bytes)
 
 template <class Type> static inline Type of_lane(Type x, unsigned lane)
 {
-    return __shfl_sync(GPUMBI_ALL_LANES, x, lane, 32);
+    return __shfl_sync(GPUMB_ALL_LANES, x, lane, 32);
 }
 
 template <bool transposed> static inline void load_matrices(unsigned (&to)[4], const void *row)

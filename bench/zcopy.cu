@@ -53,8 +53,6 @@ static void zcopy_best(gpumb *g)
     const uint64_t bytes = is_gpu(g) ? (full ? (uint64_t)4 << 30 : (uint64_t)1 << 30) : 1 << 27;
     const uint64_t resident = 8 * (uint64_t)gpumb_get_device(g)->multiprocessors;
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
-    const void *from = gpumb_data(in);
-    void *to = gpumb_data(out);
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_STRINGS(g, mode, modes, 3) {
         const gpumb_mode m = (gpumb_mode)mode;
@@ -63,21 +61,24 @@ static void zcopy_best(gpumb *g)
             if (m == GPUMB_READ_WRITE) {
                 describe_zcopy(g, &check, m, in, out, bytes);
                 GPUMB_MEASURE(g, "memcpy")
-                    gpumb_memcpy(g, to, from, bytes);
+                    gpumb_memcpy(g, gpumb_data(out), gpumb_data(in), bytes);
                 describe_zcopy(g, &check, m, in, out, bytes);
                 GPUMB_MEASURE(g, "copy fastest")
-                    gpumb_copy(g, GPUMB_FORM_FASTEST, 16, bytes / 16, 0, from, to);
+                    gpumb_copy(g, GPUMB_FORM_FASTEST, 16, bytes / 16, 0, gpumb_data(in),
+                               gpumb_data(out));
             }
             describe_zcopy(g, &check, m, in, out, bytes);
             GPUMB_MEASURE(g, "zcopy 8 blocks/SM")
-                gpumb_zcopy(g, GPUMB_FORM_NAIVE, m, 16, bytes / 16, resident, 256, from, to);
+                gpumb_zcopy(g, GPUMB_FORM_NAIVE, m, 16, bytes / 16, resident, 256, gpumb_data(in),
+                            gpumb_data(out));
             describe_zcopy(g, &check, m, in, out, bytes);
             GPUMB_MEASURE(g, "zcopy many blocks")
-                gpumb_zcopy(g, GPUMB_FORM_NAIVE, m, 16, bytes / 16, bytes / 16 / 256 + 1, 256, from,
-                            to);
+                gpumb_zcopy(g, GPUMB_FORM_NAIVE, m, 16, bytes / 16, bytes / 16 / 256 + 1, 256,
+                            gpumb_data(in), gpumb_data(out));
             describe_zcopy(g, &check, m, in, out, bytes);
             GPUMB_MEASURE(g, "zcopy fastest")
-                gpumb_zcopy(g, GPUMB_FORM_FASTEST, m, 16, bytes / 16, 0, 0, from, to);
+                gpumb_zcopy(g, GPUMB_FORM_FASTEST, m, 16, bytes / 16, 0, 0, gpumb_data(in),
+                            gpumb_data(out));
         }
     }
 }

@@ -58,17 +58,19 @@ int main(int argc, char **argv)
     gpumb *g = gpumb_open(argc, argv);
     gpumb_buffer *buffers[] = {gpumb_alloc(g, N * sizeof(unsigned)),
                                gpumb_alloc(g, BLOCKS * sizeof(unsigned))};
-    const unsigned *in = GPUMB_PTR(unsigned, buffers[0]);
-    unsigned *sums = GPUMB_PTR(unsigned, buffers[1]);
     gpumb_fill(g, buffers[0], GPUMB_FILL_BITS, 42);
 
     GPUMB_INTERLEAVE(g) {
         describe(g, buffers);
         GPUMB_MEASURE(g, "tree")
-            GPUMB_LAUNCH_BARRIER(sum_tree, BLOCKS, BLOCK, BLOCK * sizeof(unsigned), in, sums);
+            GPUMB_LAUNCH_BARRIER(sum_tree, BLOCKS, BLOCK, BLOCK * sizeof(unsigned),
+                                 GPUMB_PTR(const unsigned, buffers[0]),
+                                 GPUMB_PTR(unsigned, buffers[1]));
         describe(g, buffers);
         GPUMB_MEASURE(g, "atomic")
-            GPUMB_LAUNCH_BARRIER(sum_atomic, BLOCKS, BLOCK, 0, in, sums);
+            GPUMB_LAUNCH_BARRIER(sum_atomic, BLOCKS, BLOCK, 0,
+                                 GPUMB_PTR(const unsigned, buffers[0]),
+                                 GPUMB_PTR(unsigned, buffers[1]));
     }
     return gpumb_close(g);
 }

@@ -45,12 +45,13 @@ int main(int argc, char **argv)
     const uint64_t bytes = SIDE * SIDE * sizeof(float);
     GPUMB_SWEEP_NAMES(g, form, "naive", "tiled", "padded") {
         gpumb_buffer *buffers[] = {gpumb_alloc(g, bytes), gpumb_alloc(g, bytes)};
-        float *in = GPUMB_PTR(float, buffers[0]), *out = GPUMB_PTR(float, buffers[1]);
         gpumb_fill(g, buffers[0], GPUMB_FILL_F32, gpumb_get_settings(g)->seed);
         gpumb_set_bytes(g, 2.0 * (double)bytes);
         gpumb_set_output(g, buffers[1]);
         gpumb_set_verify(g, check, buffers);
         GPUMB_MEASURE(g, "transpose") {
+            const float *in = GPUMB_PTR(const float, buffers[0]);
+            float *out = GPUMB_PTR(float, buffers[1]);
             if (form == 0)
                 GPUMB_LAUNCH(naive, grid, block, 0, in, out);
             else if (form == 1)

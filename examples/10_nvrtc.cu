@@ -64,23 +64,23 @@ int main(int argc, char **argv)
     gpumb_buffer *in = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, bytes);
     gpumb_fill(g, in, GPUMB_FILL_BITS, 1);
     gpumb_copy_check copied = {in, out, bytes, GPUMB_READ_WRITE};
-    const void *from = gpumb_data(in);
-    void *to = gpumb_data(out);
     GPUMB_SWEEP_STRINGS(g, type, types, 3)
         GPUMB_SWEEP_ARRAY(g, each, elements, 4) {
             const char *name = "";
             nvrtcGetLoweredName(program, instance(type, each).c_str(), &name);
             const void *function = gpumb_function(g, module, name);
             const uint64_t grid[3] = {bytes / ((4u << type) * block[0] * (uint64_t)each), 1, 1};
-            void *parameters[] = {&from, &to};
             GPUMB_INTERLEAVE(g) {
                 describe(g, out, &copied);
                 GPUMB_MEASURE(g, "nvcc, float4, 4")
                     GPUMB_LAUNCH((copy<float4, 4>), bytes / 16384, 256, 0,
                                  GPUMB_PTR(const float4, in), GPUMB_PTR(float4, out));
                 describe(g, out, &copied);
-                GPUMB_MEASURE(g, "NVRTC")
+                GPUMB_MEASURE(g, "NVRTC") {
+                    void *from = gpumb_data(in), *to = gpumb_data(out);
+                    void *parameters[] = {&from, &to};
                     gpumb_launch(g, name, function, grid, block, 0, parameters);
+                }
             }
         }
     nvrtcDestroyProgram(&program);

@@ -9,6 +9,7 @@ code 2 where the input cannot be drawn, with one line on stderr that says why an
 """
 
 import argparse
+import functools
 import re
 import shutil
 import subprocess
@@ -42,6 +43,13 @@ def save(path, text, end):
         raise Problem(f"{path}: {CONVERTER} has failed")
 
 
+@functools.cache
+def committed(path):
+    """The day of a file's last commit; "" if there is none."""
+    log = ["git", "-C", path.parent, "log", "-1", "--format=%cs", "--", path.name]
+    return subprocess.run(log, capture_output=True, text=True).stdout.strip()
+
+
 def main():
     parser = argparse.ArgumentParser(
         description="Draws figures from the CSV and JSON files of programs that use gpumb."
@@ -50,7 +58,10 @@ def main():
     parser.add_argument(
         "--out", default="results/figures", type=Path, help="folder for the figures"
     )
-    parser.add_argument("--date", help="of rows that do not say it, instead of the files' own")
+    parser.add_argument(
+        "--date",
+        help="of rows that do not say it, instead of the files' own; commit: of a file's last one",
+    )
     parser.add_argument(
         "--partial", action="store_true", help="read interrupted files (*.csv.part) too"
     )
@@ -94,6 +105,10 @@ def main():
     rows = [r for r in rows if (args.bench or "") in r["bench"]]
     if not rows:
         raise Problem(f"--bench {args.bench}: no row is of such a benchmark")
+    if args.date == "commit":
+        args.date = None
+        for r in rows:
+            r["@date"] = r["@date"] if r["@dated"] else committed(r["@file"]) or r["@date"]
     args.out.mkdir(parents=True, exist_ok=True)
     report, machine = ["# Figures\n"], None
     without, drawn = [], 0

@@ -1,7 +1,8 @@
 #!/bin/sh
 # judge_gpu.sh [FOLDER] - judges honest kernels and attacks of all tasks of examples/judge on a GPU:
 # honest_... has to be accepted, attack_... not, of harmless_... either is right. Tables, JSON and
-# pages go to FOLDER, results/judge. JUDGE=--cpu tries the script itself.
+# pages go to FOLDER, results/judge. JUDGE=--cpu tries the script itself; HONEST=20 judges honest
+# ones alone, each so often.
 # shellcheck disable=SC2086  # words in $JUDGE split
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
@@ -140,6 +141,12 @@ submission matmul/attack_part_of_k "$of" "$(product '&= i % 64 ? -1 : 0')" "$k"
 
 for task in ${TASKS:-gelu sum transpose matmul}; do
     echo "== $task"
+    [ -z "${HONEST-}" ] || find "$tmp/$task" -name '*.cu' | while read -r file; do
+        case $file in */honest_*) ;; *) rm "$file" ;; esac
+        for i in $(seq 2 "$HONEST"); do
+            [ ! -f "$file" ] || cp "$file" "${file%.cu}_$i.cu"
+        done
+    done
     python3 examples/judge/judge.py ${JUDGE-} --run "${LIMIT:-30}" --json "$out/$task.json" \
         "examples/judge/tasks/$task.cu" "$tmp/$task" ${MORE-} >"$out/$task.txt" 2>&1
     cat "$out/$task.txt"

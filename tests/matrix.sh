@@ -97,6 +97,11 @@ static __global__ void scale(float *x, float a, uint64_t n, int m)
         shared[threadIdx.x] = x[i];
     GPUMB_GRID_STRIDE(k, m)
         x[k] += 1;
+    if (GPUMB_ANY(GPUMB_ALL_LANES, m < 0) && !GPUMB_ALL(GPUMB_ALL_LANES, m < 0) &&
+        !GPUMB_BALLOT(GPUMB_ALL_LANES, threadIdx.x % GPUMB_WARP == 1)) {
+        a = GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, a, 1) + GPUMB_SHUFFLE_XOR(GPUMB_ALL_LANES, a, 1);
+        a += GPUMB_SHUFFLE_UP(GPUMB_ALL_LANES, a, 1) + GPUMB_SHUFFLE_DOWN(GPUMB_ALL_LANES, a, 1);
+    }
     __syncthreads();
     x[blockIdx.x * blockDim.x + threadIdx.x] = shared[threadIdx.x] * a;
 }

@@ -44,6 +44,21 @@ bench() {
         check "$name: parse_back.py" python3 tests/parse_back.py --csv "$tmp/bench.csv" \
             --json "$tmp/bench.json" --md "$tmp/bench.md" --rows "$rows" --axes "$axes"
     fi
+    strictly "$name" "$@"
+}
+
+# strictly NAME ARGUMENT...: --strict accepts what is right, or says what it needs
+strictly() {
+    name=$1
+    shift
+    timeout 300 "$build/$name" "$@" --strict --precision 1e6 --budget 100 --warmup 0 --samples 1:1 \
+        --csv "$tmp/strict.csv" >"$tmp/strict.out" 2>&1 </dev/null
+    check "$name --strict: exit code $?" test $? -le 1
+    sed 1d "$tmp/strict.csv" >"$tmp/rows"
+    check "$name --strict: no rows" test -s "$tmp/rows"
+    check "$name --strict rejects what is right" \
+        not grep -vE ',(ok|skipped),|,failed,"?--strict: ' "$tmp/rows"
+    rm "$tmp/strict.csv"
 }
 
 # again NAME ARGUMENT...: what was measured last gives the same conclusions when it is replayed
@@ -161,6 +176,13 @@ check "mistakes: not nine factors and a pair" test "$(grep -c . "$tmp/bench.agai
 check "mistakes: a result that is unused is not told by its flag" \
     grep -q 'result unused: [0-9.e+-]* of the right rate; flagged unverified' "$tmp/bench.again"
 check "mistakes: another is not checked" test "$(grep -c unverified "$tmp/bench.again")" -eq 1
+for name in mistakes 02_sweep 03_own_kernel 04_c_host 06_template 07_trace; do
+    strictly $name
+done
+strictly 05_transfer --axis from=pinned --axis to=device
+strictly copy --filter copy/grid --axis elem=16 --axis blocks=16
+strictly zcopy --filter zcopy/best --axis mode=readwrite
+strictly zcopy --filter zcopy/working_set --axis footprint=16384
 # Too few rounds for an interval, as on a slow machine: none is made up.
 sed 's/,0\.999[0-9]*,1\.001[0-9]*,same,/,,,undecided,/' bench/results/h200-mistakes.csv \
     >"$tmp/few.csv"

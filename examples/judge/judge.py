@@ -396,12 +396,13 @@ class Judge:
                 file.truncate(found["plan"].most[role])
         deadline = time.monotonic() + task.limits["run"]
         lines = found["plan"].lines
+        cores = os.cpu_count() or 1 if self.options.cpu else 1  # all may work on a kernel
         referee = Program("referee", [self.referee, *shared, *task.mixtures], folder, lines, None)
         try:
             runner = Program(
                 "runner", [self.runner, *shared, self.image if timed else "-",
                            os.path.join(folder, "submission"), str(samples)], folder, lines,
-                limit(task.limits["run"] * 2, None, 0 if self.options.cpu else None))
+                limit(task.limits["run"] * 2 * cores, None, 0 if self.options.cpu else None))
             try:
                 session.run(runner, referee, deadline)
             finally:

@@ -23,12 +23,12 @@ typedef unsigned long long lab_lanes;
 
 static __device__ inline lab_lanes lab_vote(int yes)
 {
-    return GPUMBI_BALLOT(GPUMBI_ALL_LANES, yes);
+    return GPUMB_BALLOT(GPUMB_ALL_LANES, yes);
 }
 
 static __device__ inline unsigned lab_from(unsigned x, unsigned lane)
 {
-    return GPUMBI_SHUFFLE_FROM(GPUMBI_ALL_LANES, x, lane);
+    return GPUMB_SHUFFLE_FROM(GPUMB_ALL_LANES, x, lane);
 }
 
 static __device__ inline unsigned lab_first(lab_lanes lanes)

@@ -105,7 +105,7 @@ BROKEN = [
         "gfx90a",
         "fastest",
         REDUCTIONS,
-        [("} while (GPUMBI_IF_ANY(GPUMBI_FIRST(lanes), missing));", "} while (0);")],
+        [("} while (GPUMB_ANY(GPUMBI_FIRST(lanes), missing));", "} while (0);")],
     ),
     (
         "a loop waits for what it never reads again",
