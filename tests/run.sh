@@ -2,7 +2,7 @@
 # Runs tests from the top of the tree and adds up their closing lines.
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
 # As many at a time as there are cores: their clock is scripted, or they check no times. What needs
-# a GPU runs one at a time.
+# a GPU, as scripts do that know TEST_BUILD, runs one at a time.
 #     tests/run.sh --one DIRECTORY TEST     prints the test's counts, where its report is, seconds
 limit=1200 # seconds for a test: instructions are counted on a busy machine, too
 
@@ -75,7 +75,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     case $1,${TEST_BUILD:-build/cpu} in
     build/cuda/* | build/hip/*) list=2 ;;
     *.sh,build/cpu | build/*) list=1 ;;
-    *) list=2 ;;
+    *) list=1 && grep -q TEST_BUILD "$1" && list=2 ;;
     esac
     echo "$1" >>"$tmp/list$list"
     tests=$((tests + 1))
