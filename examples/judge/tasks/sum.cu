@@ -48,7 +48,7 @@ __global__ void exact_add(const float *in, double *sums, uint64_t n)
 
 /* An addend that d additions carry along is off by at most d u of its size, u = 2^-24. Allowed are
  * 512 one after the other: threads that add hundreds each, and a tree. Positive inputs show what is
- * left out, small n what is rounded. An atomic addition flushes both denormals (PTX ISA, "atom"). */
+ * left out, small n what is rounded. An atomic addition may take denormals for 0 (PTX, atom). */
 __global__ void check(const double *sums, const float *out, uint64_t n, judge_errors *errors)
 {
     const double additions = n - 1 < 512 ? n - 1.0 : 512;
