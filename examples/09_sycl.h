@@ -1,4 +1,5 @@
-/* The kernels of 09_sycl.cpp, each as gpumb's own of the same name does it; a queue's stream. */
+/* The kernels of 09_sycl.cpp, each as gpumb's own of the same name does it, but for n-body's root;
+ * a queue's stream. n is a multiple of 256. */
 #include <sycl/sycl.hpp>
 
 #include <stdint.h>
