@@ -224,7 +224,6 @@ replay tensor 22 'FLOP in a clock .* zeros: f16 2720 [(]66\.4 %[)] at 1799 MHz'
 replay transpose 16 'Rate of the transpose over .* 0\.918 at 8192 .* 0\.85 at 32768 '
 replay histogram 30 '4 GiB, .* skewed 0\.995 \(4633 GB/s\), one bin 0\.995'
 replay matmul 62 'TFLOP/s at n = 4096, .* ahead 43\.2 \(84\.5 %\)'
-replay scan 108 'inclusive scan of u64, time of a copy .* 0\.98 at 2.26, 0\.99 at 2.28' h100
 replay units 11 'Operations in a clock .* add i32 124 at .* sin f32 15\.9 [(]99\.4 %[)] at' h100
 replay in_flight 42 'bulk copies, .* 32 KiB 3371 [(]1283 ns[)], 64 KiB 6410' h100
 replay clusters 38 'Reading own shared memory .* 3954 GB/s [(]cluster of 2, distance 1[)]' h100

@@ -176,6 +176,7 @@ class Program:
             code = self.child.wait(5)
         except subprocess.TimeoutExpired:
             return f"the {self.name} has closed its pipe"
+        self.drains.join(1)  # what it has printed is there, unless others hold its pipe
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         shown = self.printed.decode(errors="replace").strip()
         return f"the {self.name} ended {how}{': ' + shown[-300:] if shown else ''}"
