@@ -3,7 +3,7 @@
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
 # As many at a time as there are cores: their clock is scripted, or they check no times. What needs
 # a GPU, as scripts do that know TEST_BUILD, runs one at a time.
-#     tests/run.sh --one DIRECTORY TEST     prints the test's counts, where its report is, seconds
+#     tests/run.sh --one DIRECTORY TEST     prints the test's counts, seconds, where its report is
 limit=1200 # seconds for a test: instructions are counted on a busy machine, too
 
 # ---- one test ----
@@ -48,7 +48,7 @@ EOF
         grep 'skipped: ' "$name.output" | sed 's/^/    /'
     fi >"$name.report"
     rm "$name.pid" "$name.output"
-    echo "$p $f $s $name.report $seconds $test"
+    echo "$p $f $s $seconds $test $name.report"
     exit 0
 fi
 
@@ -88,7 +88,7 @@ for list in 1 2; do
     [ -e "$tmp/list$list" ] || continue
     [ $list -lt 2 ] || cores=1
     xargs -P "$cores" -n 1 sh "$0" --one "$tmp" <"$tmp/list$list" |
-        while read -r p f s report seconds test; do
+        while read -r p f s seconds test report; do
             cat "$report"
             echo "$p $f $s $seconds $test" >>"$tmp/counts"
         done &
