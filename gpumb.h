@@ -2111,27 +2111,27 @@ gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
 
 /* A warp: how many lanes it has, and what they do together, by one name for all vendors. All lanes
  * of the mask take part; AMD's compilers want no mask. Launch what uses them by
- * GPUMB_LAUNCH_BARRIER(). */
+ * GPUMB_LAUNCH_BARRIER(). A lane may be of any integer type: no warning of a cast to its own. */
 #if defined(GPUMB_BACKEND_CPU) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMB_WARP ((unsigned)warpSize)
+#define GPUMB_WARP static_cast<unsigned>(warpSize)
 #define GPUMB_ALL_LANES (~0ull)
 #else
 #define GPUMB_WARP 32u
 #define GPUMB_ALL_LANES (~0u)
 #endif
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl(x, (int)(lane))
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl(x, static_cast<int>(0ll + (lane)))
 #define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up(x, distance)
 #define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down(x, distance)
-#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, (int)(bits))
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor(x, static_cast<int>(0ll + (bits)))
 #define GPUMB_ANY(mask, x) __any(x)
 #define GPUMB_ALL(mask, x) __all(x)
 #define GPUMB_BALLOT(mask, x) __ballot(x)
 #else
-#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, (int)(lane))
+#define GPUMB_SHUFFLE_FROM(mask, x, lane) __shfl_sync(mask, x, static_cast<int>(0ll + (lane)))
 #define GPUMB_SHUFFLE_UP(mask, x, distance) __shfl_up_sync(mask, x, distance)
 #define GPUMB_SHUFFLE_DOWN(mask, x, distance) __shfl_down_sync(mask, x, distance)
-#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, (int)(bits))
+#define GPUMB_SHUFFLE_XOR(mask, x, bits) __shfl_xor_sync(mask, x, static_cast<int>(0ll + (bits)))
 #define GPUMB_ANY(mask, x) __any_sync(mask, x)
 #define GPUMB_ALL(mask, x) __all_sync(mask, x)
 #define GPUMB_BALLOT(mask, x) __ballot_sync(mask, x)
