@@ -3818,10 +3818,10 @@ static inline double gpumbi_end_at(const double *sorted, uint64_t count, double 
  * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
  * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
  * range beyond the ends: else few samples would have intervals many times as wide as all that they
- * saw (tests/coverage.c). Sorts the values, behind which is room for twice as many: sorted once
- * with their places, they tell the quartiles of every phase. */
-static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, double level,
-                                           int stopped)
+ * saw (tests/coverage.c). Sorts the values: in `ranked`, which has room for twice as many, once
+ * with their places, so that they tell the quartiles of every phase. */
+static inline gpumb_stats gpumbi_summarize(double *values, double *ranked, uint64_t count,
+                                           double level, int stopped)
 {
     gpumb_stats s;
     memset(&s, 0, sizeof s);
@@ -3829,7 +3829,6 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
     s.effective = gpumbi_real(count);
     if (!count)
         return s;
-    double *const ranked = values + count;
     for (uint64_t i = 0; i < count; i++) {
         ranked[2 * i] = values[i];
         ranked[2 * i + 1] = gpumbi_real(i);
@@ -3888,19 +3887,13 @@ static inline gpumb_stats gpumbi_summarize(double *values, uint64_t count, doubl
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    double few[3 * GPUMBI_WINDOW]; /* the library's own have no more: they need no memory */
-    const int short_ones = count <= GPUMBI_WINDOW;
-    double *room = few;
-    if (!short_ones)
-        room = (double *)GPUMB_MALLOC(3 * (size_t)count * sizeof *room);
-    count = values && room ? count : 0;
-    for (uint64_t i = 0; i < count; i++)
-        room[i] = values[i];
-    const gpumb_stats s = gpumbi_summarize(room, count, 0.95, 0);
-    for (uint64_t i = 0; i < count; i++)
-        values[i] = room[i];
-    if (!short_ones)
-        GPUMB_FREE(room);
+    double few[2 * GPUMBI_WINDOW]; /* the library's own are no more: they need no memory */
+    double *ranked = few;
+    if (count > GPUMBI_WINDOW)
+        ranked = (double *)GPUMB_MALLOC(2 * (size_t)count * sizeof *ranked);
+    const gpumb_stats s = gpumbi_summarize(values, ranked, values && ranked ? count : 0, 0.95, 0);
+    if (ranked != few)
+        GPUMB_FREE(ranked);
     return s;
 }
 
@@ -4103,14 +4096,16 @@ static inline uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     return pairs;
 }
 
-/* From the ratios of all rounds, in order; sorts them. `stopped`: the next rounds depend on what
- * comes out, see gpumbi_summarize(). Several comparisons share the 5 % (Bonferroni): unlike Holm's
- * procedure, that gives intervals, and one may stop before the others. */
+/* From the ratios of all rounds, in order, and room for twice as many behind; sorts them.
+ * `stopped`: the next rounds depend on what comes out, see gpumbi_summarize(). Several comparisons
+ * share the 5 % (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop
+ * before the others. */
 static inline gpumb_comparison gpumbi_compare_ratios(double *ratios, uint64_t rounds, double delta,
                                                      int comparisons, int stopped)
 {
     const double level = 1 - 0.05 / (comparisons > 1 ? comparisons : 1);
-    gpumb_stats s = gpumbi_summarize(ratios, gpumbi_pair_ratios(ratios, rounds), level, stopped);
+    const uint64_t count = gpumbi_pair_ratios(ratios, rounds);
+    gpumb_stats s = gpumbi_summarize(ratios, ratios + count, count, level, stopped);
     gpumb_comparison c;
     if (s.ci_lo > 0)
         gpumbi_widen_few(ratios, &s, GPUMBI_FEW_RATIOS);
@@ -4176,8 +4171,8 @@ static inline int gpumbi_carries_over(const gpumbi_turns *t, uint64_t rounds, do
         for (int i = 0; i < 2; i++) {
             const uint64_t count = gpumbi_ratios_after(t, rounds, i, i ? j : t->lane[0], i,
                                                        i ? t->lane[0] : j, scratch);
-            const gpumb_stats s =
-                gpumbi_summarize(scratch, count, 1 - 0.01 / (t->lanes - 1), stopped);
+            const gpumb_stats s = gpumbi_summarize(scratch, scratch + count, count,
+                                                   1 - 0.01 / (t->lanes - 1), stopped);
             const int some = s.ci_lo > 0;
             at += some ? log(s.median) : 0;
             below = some ? hypot(below, log(s.median / s.ci_lo)) : HUGE_VAL;
@@ -10163,7 +10158,8 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
            (size_t)s->samples.count * sizeof *s->samples.values);
     const int stopped = /* or may be, at this look */
         s->result.stop <= GPUMB_STOP_PRECISION && !s->samples.fixed;
-    gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.count, 0.95, stopped);
+    gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.scratch + s->samples.count,
+                                       s->samples.count, 0.95, stopped);
     gpumbi_widen_few(s->samples.scratch, &now, GPUMBI_FEW_TIMES);
     const int drifts = s->use_events; /* on the host every sample wanders by more */
     const double share =
@@ -16178,7 +16174,8 @@ static inline int gpumbi_places_differ(const gpumb *g, gpumbi_sampler *s)
         opposite += (v[2 * i] < median) != (v[2 * i + 1] < median);
         s->samples.scratch[i] = (v[2 * i] + v[2 * i + 1]) / 2;
     }
-    const gpumb_stats mean = gpumbi_summarize(s->samples.scratch, pairs, 0.95, 1);
+    double *const scratch = s->samples.scratch;
+    const gpumb_stats mean = gpumbi_summarize(scratch, scratch + pairs, pairs, 0.95, 1);
     return pairs && opposite >= 0.9 * gpumbi_real(pairs) &&
            gpumbi_half_width(&mean) <= g->settings.precision;
 }

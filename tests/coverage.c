@@ -109,7 +109,7 @@ static int repetitions(int usual)
 static gpumb_stats stats_of(uint64_t count, int stopped)
 {
     memcpy(scratch, series, (size_t)count * sizeof *series);
-    gpumb_stats s = gpumbi_summarize(scratch, count, 0.95, stopped);
+    gpumb_stats s = gpumbi_summarize(scratch, scratch + count, count, 0.95, stopped);
     gpumbi_widen_few(scratch, &s, GPUMBI_FEW_TIMES);
     return s;
 }

@@ -177,7 +177,7 @@ static void test_interval(void)
             for (stopped = 0; stopped < 2; stopped++) {
                 naive_interval(values, n, stopped, &lo, &hi, &effective);
                 memcpy(copy, values, (size_t)n * sizeof *values);
-                s = stopped ? gpumbi_summarize(copy, (uint64_t)n, 0.95, 1)
+                s = stopped ? gpumbi_summarize(copy, copy + n, (uint64_t)n, 0.95, 1)
                             : gpumb_statistics(copy, (uint64_t)n);
                 CHECK_CASE(fabs(s.ci_lo - lo) < 1e-9 * hi && fabs(s.ci_hi - hi) < 1e-9 * hi &&
                                fabs(s.effective - effective) < 1e-6 * n,
@@ -640,7 +640,7 @@ static void test_comparisons(void)
     for (i = 0; i < 2; i++) {
         for (size_t k = 0; k < 10; k++)
             ratios[k] = other[k] / values[k];
-        s = gpumbi_summarize(ratios, 10, i ? 0.995 : 0.95, 0);
+        s = gpumbi_summarize(ratios, ratios + 10, 10, i ? 0.995 : 0.95, 0);
         CHECK_NEAR(s.ci_lo, i ? 1.01 : 1.02, 1e-12);
         CHECK_NEAR(s.ci_hi, i ? 1.10 : 1.09, 1e-12);
     }
