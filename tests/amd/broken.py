@@ -154,7 +154,7 @@ BROKEN = [
         "gfx1030",
         "naive",
         REDUCTIONS,
-        [("((unsigned)warpSize)", "64u")],
+        [("static_cast<unsigned>(warpSize)", "64u")],
     ),
     (
         "a sum that is no atomic",
