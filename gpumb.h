@@ -4192,20 +4192,21 @@ static inline gpumb_comparison gpumbi_compare_turns(const gpumbi_turns *t, uint6
                                                     double delta, int comparisons, int stopped,
                                                     double *scratch, int *carried)
 {
-    double above = 0;
+    double above = 0, apart = 0; /* equal ones, as of a coarse clock, are of neither sign */
     for (uint64_t k = 0; k < rounds; k++)
         scratch[k] = t->time[1][k] / t->time[0][k];
     gpumb_comparison all = gpumbi_compare_ratios(scratch, rounds, delta, comparisons, stopped);
     const uint64_t own = gpumbi_ratios_after(t, rounds, 0, t->lane[0], 1, t->lane[1], scratch);
-    const double n = gpumbi_real(own);
     *carried = 0;
     if (own < 4 || !(all.lo > 0))
         return all;
-    for (uint64_t k = 0; k < own; k++)
+    for (uint64_t k = 0; k < own; k++) {
         above += scratch[k] > all.ratio;
+        apart += scratch[k] < all.ratio || scratch[k] > all.ratio;
+    }
     gpumb_comparison self = gpumbi_compare_ratios(scratch, own, delta, comparisons, stopped);
     self.rounds = rounds;
-    const int differ = fabs(2 * above - n) > 1.8 * sqrt(n);
+    const int differ = fabs(2 * above - apart) > 1.8 * sqrt(apart);
     const int carries = gpumbi_carries_over(t, rounds, delta, fabs(log(self.ratio / all.ratio)) / 2,
                                             stopped, scratch);
     *carried = carries == 1;

@@ -125,6 +125,7 @@ MUTATIONS = [
     ("series_shape", "slope > 1.3 * error ", "slope > 1.1 * error "),
     ("series_shape", "least - 2.3 / 2 * error", "least - 3 / 2 * error"),
     ("series_shape", "least - 2.3 / 2 * error", "least - 1.8 / 2 * error"),
+    ("compare", "apart += scratch[k] < all.ratio || scratch[k] > all.ratio", "apart++"),
     ("sampling", "!settled && !g->interleave.open &&", "!settled &&"),
     ("sampling", "spent_s + GPUMBI_STILL_S < g->settings.warmup_s &&", ""),
     ("sampling", "s->samples.spent_s >= wanted->least_s)", "1)"),

@@ -99,6 +99,26 @@ static void test_verdict_cases()
 }
 
 // The quantiles by other means: z(0.975), z(0.9975), z(0.99975), z(1 - 2.5e-7); t of tables.
+// Two lanes with the same time in each round, as by a coarse clock or a scripted one, and too few
+// turns after themselves and each other to tell whether one disturbs the other: no ratio is above
+// the median, yet none is below it either.
+static void test_equal_turns()
+{
+    enum { ROUNDS = 12 };
+    double time[ROUNDS], scratch[3 * ROUNDS];
+    unsigned char first[ROUNDS], second[ROUNDS];
+    int carried;
+    for (int i = 0; i < ROUNDS; i++) {
+        time[i] = 30e-3;
+        first[i] = i >= 5;
+        second[i] = i < 5;
+    }
+    const gpumbi_turns t = {{time, time}, {first, second}, {0, 1}, 2};
+    const gpumb_comparison c = gpumbi_compare_turns(&t, ROUNDS, 0.01, 1, 0, scratch, &carried);
+    CHECK_INT(carried, 0);
+    CHECK_INT(c.verdict, GPUMB_VERDICT_SAME);
+}
+
 static void test_family()
 {
     CHECK_NEAR(gpumbi_family_quantile(0), 1.959964, 1e-3);
@@ -829,6 +849,7 @@ int main()
     fake_reset();
     test_room();
     test_verdict_cases();
+    test_equal_turns();
     test_family();
     test_many_devices();
     test_processes();
