@@ -55,7 +55,7 @@ static void copy_grid(gpumb *g)
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     GPUMB_SWEEP_ARRAY(g, elem, full ? elements_full : elements_quick,
                       full ? ELEMENTS_FULL : ELEMENTS_QUICK)
-        GPUMB_SWEEP_FACTOR(g, blocks, 1, most, full ? 2 : 4)
+        GPUMB_SWEEP_FACTOR(g, blocks, 1, most, 4)
             measure_naive(g, in, out, elem, blocks, 1024);
 }
 

@@ -126,7 +126,7 @@ static void counters_strided(gpumb *g)
 {
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
-    static const int64_t elems[] = {1, 2, 4, 8, 16}, few_elems[] = {4, 8};
+    static const int64_t elems[] = {1, 4, 8, 16}, few_elems[] = {4, 8};
     static const int64_t strides[] = {1, 2, 3, 4, 5, 7, 8, 16, 32, 64, 256},
                          few_strides[] = {1, 2, 8};
     const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
@@ -221,7 +221,7 @@ static void counters_subdomains(gpumb *g)
     gpumb_buffer *in = gpumb_alloc(g, buffer_bytes(g)), *out = gpumb_alloc(g, buffer_bytes(g));
     gpumb_fill(g, in, GPUMB_FILL_BITS, gpumb_get_settings(g)->seed);
     static const int64_t elems[] = {4, 16}, few_elems[] = {16};
-    static const int64_t widths[] = {1, 2, 3, 4, 6, 8, 16, 32}, few_widths[] = {1, 4, 8};
+    static const int64_t widths[] = {1, 2, 3, 4, 8, 32}, few_widths[] = {1, 4, 8};
     const values sizes = few_or_all(g, VALUES(elems), VALUES(few_elems));
     const values counts = few_or_all(g, VALUES(widths), VALUES(few_widths));
     GPUMB_SWEEP_ARRAY(g, elem, sizes.at, sizes.count)

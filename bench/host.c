@@ -123,14 +123,14 @@ static void on_threads(int64_t threads, uint64_t n, work of, const struct job *j
 #endif
 }
 
-/* 1, 2, 3, 4, 6, 8, 12 ... and all. */
+/* 1, 2, 4, 8 ... and all. */
 static values list_threads(gpumb *g)
 {
     static int64_t list[32];
     size_t count = 0;
     const int full = gpumb_get_settings(g)->full;
     find_cpus();
-    for (int64_t t = 1; t < cpus.count; t = t < 3 ? t + 1 : t % 3 ? t / 2 * 3 : t / 3 * 4)
+    for (int64_t t = 1; t < cpus.count; t *= 2)
         if (full || t == 1 || t == cpus.cores)
             list[count++] = t;
     list[count++] = cpus.count;

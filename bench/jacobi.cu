@@ -144,7 +144,7 @@ static void note_jacobi(gpumb *g, int type)
  * a fraction of a per cent. */
 static void stencil_jacobi(gpumb *g)
 {
-    static const int64_t full[] = {64, 1024, 4096, 5000, 16384};
+    static const int64_t full[] = {64, 1024, 5000, 16384};
     static const int64_t quick[] = {1024, 8192}, cpu[] = {256};
     const values sides = choose(g, VALUES(full), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_STRINGS(g, type, types, 2)

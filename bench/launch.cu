@@ -204,9 +204,9 @@ static void note_interval(gpumb *g)
 
 static void launch_interval(gpumb *g)
 {
-    static const int64_t bytes_full[] = {0, 32, 512, 1024, 4096}, bytes_cpu[] = {0, 4096};
+    static const int64_t bytes_full[] = {0, 512, 4096}, bytes_cpu[] = {0, 4096};
     static const int64_t bytes_quick[] = {0, 4096};
-    static const int64_t launches_full[] = {1, 4, 16, 64, 256, 1024, 2048};
+    static const int64_t launches_full[] = {1, 4, 16, 64, 256, 2048};
     static const int64_t launches_quick[] = {1, 16, 256}, launches_cpu[] = {1, 64};
     const values sizes = choose(g, VALUES(bytes_full), VALUES(bytes_quick), VALUES(bytes_cpu));
     const values counts =

@@ -134,7 +134,7 @@ static const char size_bench[] = "matmul/size";
 
 static void matmul_size(gpumb *g)
 {
-    static const int64_t full[] = {256, 512, 1000, 1024, 2048, 4095, 4096, 8192};
+    static const int64_t full[] = {256, 1000, 1024, 2048, 4095, 8192};
     static const int64_t quick[] = {1000, 4096}, cpu[] = {100};
     const values sizes =
         choose(g, values_of(full, is_gpu(g) ? COUNT(full) : 1), VALUES(quick), VALUES(cpu));

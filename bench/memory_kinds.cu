@@ -76,7 +76,7 @@ static void zero_copy(gpumb *g)
 {
     static const int64_t elem_full[] = {4, 16}, elem_quick[] = {4, 16}, elem_cpu[] = {4};
     static const int64_t block_full[] = {32, 256, 1024}, block_quick[] = {256}, block_cpu[] = {64};
-    static const int64_t blocks_full[] = {1, 2, 4, 8, 16, 33, 66, 132, 264, 1056};
+    static const int64_t blocks_full[] = {1, 8, 16, 66, 132, 1056};
     static const int64_t blocks_quick[] = {1, 8, 33, 132}, blocks_cpu[] = {1, 8};
     const values elems = choose(g, VALUES(elem_full), VALUES(elem_quick), VALUES(elem_cpu));
     const values sizes = choose(g, VALUES(block_full), VALUES(block_quick), VALUES(block_cpu));
@@ -196,7 +196,7 @@ static void note_managed(gpumb *g)
 
 static void managed_memory(gpumb *g)
 {
-    static const int64_t blocks_full[] = {1, 8, 132, 1056}, blocks_quick[] = {132};
+    static const int64_t blocks_full[] = {132, 1056}, blocks_quick[] = {132};
     static const int64_t blocks_cpu[] = {8};
     const values counts = choose(g, VALUES(blocks_full), VALUES(blocks_quick), VALUES(blocks_cpu));
     const uint64_t bytes = (uint64_t)(is_gpu(g) ? 128 : 8) << 20;
@@ -298,7 +298,7 @@ static void migration(gpumb *g)
     static const int64_t distances_full[] = {4096, 65536, 2097152},
                          distances_quick[] = {4096, 65536};
     static const int64_t distances_cpu[] = {4096};
-    static const int64_t touched_full[] = {1, 4, 16, 64, 256, 1024};
+    static const int64_t touched_full[] = {1, 64, 1024};
     static const int64_t touched_quick[] = {1, 64, 1024}, touched_cpu[] = {1, 64};
     const values gaps =
         choose(g, VALUES(distances_full), VALUES(distances_quick), VALUES(distances_cpu));

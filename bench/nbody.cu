@@ -260,14 +260,14 @@ static void note_size(gpumb *g, const char *const *names, size_t count)
 static void nbody_size(gpumb *g)
 {
     static const char *const names[] = {"1 x 1 library", "4 x 4 approximate", "pairs 8 x 2",
-                                        "8 x 4 approximate", "pairs 4 x 4"};
+                                        "8 x 4 approximate"};
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
     const int64_t most = !gpu ? 1 << 12 : full ? 1 << 19 : 1 << 17;
     const size_t count = full ? COUNT(names) : 3;
     GPUMB_SWEEP_STRINGS(g, form, names, count)
         GPUMB_SWEEP_RANGE(g, splits, 0, gpu, 1) /* 0: as many as fill the device */
             GPUMB_SWEEP_FACTOR(g, n, 1 << 11, splits == 1 && most > 1 << 16 ? 1 << 16 : most,
-                               full || !gpu ? 2 : 4) {
+                               gpu ? 4 : 2) {
                 gpumb_nbody how = *form_of(names[form]);
                 how.splits = (int)splits;
                 measure_accelerations(g, &how, (uint64_t)n);
@@ -617,7 +617,7 @@ static void nbody_steps(gpumb *g)
     static const char *const names[] = {"4 x 4 approximate", "pairs 8 x 2", "1 x 1 library"};
     const int full = gpumb_get_settings(g)->full, gpu = is_gpu(g);
     GPUMB_SWEEP_STRINGS(g, form, names, full ? COUNT(names) : 2)
-        GPUMB_SWEEP_FACTOR(g, n, 1 << 11, !gpu ? 1 << 11 : full ? 1 << 17 : 1 << 14, full ? 2 : 8)
+        GPUMB_SWEEP_FACTOR(g, n, 1 << 11, !gpu ? 1 << 11 : full ? 1 << 17 : 1 << 14, full ? 4 : 8)
             measure_steps(g, form_of(names[form]), (uint64_t)n);
     note_steps(g);
 }

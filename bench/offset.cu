@@ -129,7 +129,7 @@ static void subdomains_of(gpumb *g, const char *bench, int lanes)
 {
     static const int64_t subdomains_full[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
     static const int64_t subdomains_quick[] = {8, 32, 128}, subdomains_cpu[] = {32, 128};
-    static const int64_t iterations_full[] = {1, 2, 4, 8, 16, 32, 64};
+    static const int64_t iterations_full[] = {1, 2, 8, 64};
     static const int64_t iterations_quick[] = {1, 4, 16}, iterations_cpu[] = {1, 4};
     values groups =
         choose(g, VALUES(subdomains_full), VALUES(subdomains_quick), VALUES(subdomains_cpu));
@@ -200,7 +200,7 @@ static void offset_lanes(gpumb *g)
     static const int64_t elements_full[] = {16, 8, 4}, elements_quick[] = {16};
     static const int64_t lanes_full[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32};
     static const int64_t lanes_quick[] = {1, 2, 3, 4, 8}, lanes_cpu[] = {1, 8};
-    static const int64_t iterations_full[] = {1, 2, 4, 8, 16, 32};
+    static const int64_t iterations_full[] = {1, 2, 8};
     static const int64_t iterations_quick[] = {1, 4, 16}, iterations_cpu[] = {1, 4};
     const values sizes =
         choose(g, VALUES(elements_full), VALUES(elements_quick), VALUES(elements_quick));
@@ -329,9 +329,9 @@ static void note_shifted(gpumb *g)
 
 static void offset_misaligned(gpumb *g)
 {
-    static const int64_t elements_full[] = {1, 2, 4, 8, 16}, elements_quick[] = {4, 16};
+    static const int64_t elements_full[] = {1, 4, 8, 16}, elements_quick[] = {4, 16};
     static const int64_t elements_cpu[] = {4};
-    static const int64_t offsets_full[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
+    static const int64_t offsets_full[] = {0, 1, 2, 4, 7, 8, 16, 32, 64};
     static const int64_t offsets_quick[] = {0, 1, 4, 8, 32}, offsets_cpu[] = {0, 1, 16};
     const values sizes =
         choose(g, VALUES(elements_full), VALUES(elements_quick), VALUES(elements_cpu));

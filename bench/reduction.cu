@@ -215,7 +215,7 @@ static void reduction_geometry(gpumb *g)
 {
     static const int64_t block_full[] = {64, 128, 192, 256, 384, 512, 768, 1024};
     static const int64_t block_quick[] = {64, 256, 1024}, block_cpu[] = {64, 256};
-    static const int64_t per_sm_full[] = {1, 2, 4, 8, 16, 32};
+    static const int64_t per_sm_full[] = {1, 4, 8, 32};
     static const int64_t per_sm_quick[] = {1, 4, 32}, per_sm_cpu[] = {1, 32};
     const int full = gpumb_get_settings(g)->full;
     const uint64_t n = (uint64_t)1 << (!is_gpu(g) ? 22 : full ? 28 : 26);
@@ -315,15 +315,12 @@ static int note_ratio(gpumb *g, const char *kernel, const char *called, int64_t 
 
 static void reduction_size(gpumb *g)
 {
-    enum { MOST = 21 };
+    static const int64_t full[] = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 19,
+                                   1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
     static const int64_t quick[] = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
     static const int64_t cpu[] = {1 << 12, 1 << 16, 1 << 22};
-    int64_t all[MOST];
-    for (int i = 0; i < MOST; i++)
-        all[i] = (int64_t)1 << (10 + i);
-    /* The full profile of a GPU ends at 2^30 elements, that of a CPU at 2^26. */
     const values sizes =
-        choose(g, values_of(all, is_gpu(g) ? MOST : MOST - 4), VALUES(quick), VALUES(cpu));
+        choose(g, values_of(full, is_gpu(g) ? COUNT(full) : 12), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, type, size_names, 2)
             GPUMB_SWEEP_STRINGS(g, launch, launches, is_gpu(g) ? LAUNCHES : 1) {
@@ -331,6 +328,9 @@ static void reduction_size(gpumb *g)
                 static const gpumb_timing ways[LAUNCHES] = {GPUMB_TIMING_BATCH, GPUMB_TIMING_GRAPH,
                                                             GPUMB_TIMING_EVENT};
                 const gpumb_timing timing = is_gpu(g) ? ways[launch] : GPUMB_TIMING_AUTO;
+                /* what an event pair leaves in, one type shows */
+                if (launch == EVENT && size_types[type] != GPUMB_U32)
+                    continue;
                 const uint64_t count = (uint64_t)n;
                 gpumb_reduction how[2] = {naive_form(), gpumb_reduction_default()};
                 how[0].type = how[1].type = size_types[type];
@@ -430,9 +430,9 @@ static void note_shuffles(gpumb *g, int64_t combine, int64_t other)
  * `atomic` the one that sets the output before. */
 static void reduction_variants(gpumb *g)
 {
-    static const int64_t full[] = {1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 24, 1 << 28};
+    static const int64_t full[] = {1 << 16, 1 << 18, 1 << 20, 1 << 24, 1 << 28};
     static const int64_t quick[] = {1 << 16, 1 << 20}, cpu[] = {1 << 16};
-    const values sizes = choose(g, values_of(full, is_gpu(g) ? 7 : 6), VALUES(quick), VALUES(cpu));
+    const values sizes = choose(g, values_of(full, is_gpu(g) ? 5 : 4), VALUES(quick), VALUES(cpu));
     GPUMB_SWEEP_ARRAY(g, n, sizes.at, sizes.count)
         GPUMB_SWEEP_STRINGS(g, combine, combines, 4)
             GPUMB_SWEEP_STRINGS(g, finish, finishes, 3) {
@@ -554,8 +554,7 @@ static void reduction_blocks(gpumb *g)
     static const int64_t multiples_full[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const int64_t multiples_quick[] = {1, 4}, multiples_cpu[] = {1, 2, 4};
     const int64_t sms = gpumb_get_device(g)->multiprocessors;
-    /* Two to either side, unless they were those of the next multiple. */
-    const int64_t reach = sms > 4 ? gpumb_get_settings(g)->full ? 2 : 1 : 0;
+    const int64_t reach = sms > 4; /* to either side, unless that were beside the next multiple */
     const uint64_t n = (uint64_t)1 << (is_gpu(g) ? 22 : 20);
     const values all =
         choose(g, VALUES(multiples_full), VALUES(multiples_quick), VALUES(multiples_cpu));

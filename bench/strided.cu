@@ -9,8 +9,8 @@ static const int64_t elements[] = {1, 2, 4, 8, 16};
 static const int64_t elements_quick[] = {1, 4, 16}, elements_cpu[] = {4, 16};
 static const int64_t strides_quick[LIST_QUICK] = {1, 2, 4, 8, 16, 32, 64, 256};
 
-/* Every stride up to 32, then powers of two and what lies between them. Returns how many are not
- * above `most`. */
+/* Every stride up to 16, every fourth up to 32, then powers of two and what lies between them.
+ * Returns how many are not above `most`. */
 static size_t list_strides(gpumb *g, int64_t *strides, int64_t most)
 {
     size_t count = 0;
@@ -19,7 +19,7 @@ static size_t list_strides(gpumb *g, int64_t *strides, int64_t most)
             strides[count++] = strides_quick[i];
         return count;
     }
-    for (int64_t stride = 1; stride <= 32 && stride <= most; stride++)
+    for (int64_t stride = 1; stride <= 32 && stride <= most; stride += stride < 16 ? 1 : 4)
         strides[count++] = stride;
     for (int64_t power = 32; power <= 2048; power *= 2) {
         if (power / 2 * 3 <= most)

@@ -33,7 +33,9 @@ static void zcopy_geometry(gpumb *g)
     GPUMB_SWEEP_STRINGS(g, mode, modes, 3)
         GPUMB_SWEEP_ARRAY(g, elem, full ? elem_full : elem_quick, full ? 4 : 2)
             GPUMB_SWEEP_ARRAY(g, block, full ? block_full : block_quick, full ? 10 : 3)
-                GPUMB_SWEEP_FACTOR(g, blocks_per_sm, 1, 4096, full ? 2 : 16) {
+                GPUMB_SWEEP_FACTOR(g, blocks_per_sm, 1, 4096, full ? 4 : 16) {
+                    if (full && elem != 16 && block != 256)
+                        continue; /* all sizes of blocks for one size of elements */
                     const uint64_t blocks =
                         (uint64_t)blocks_per_sm * (uint64_t)gpumb_get_device(g)->multiprocessors;
                     gpumb_copy_check check;
