@@ -460,6 +460,8 @@ SAID = [
      2**18 / us("solutions/03_occupancy", "64 0") / 1e3),
     ("04", "the small ones gain most, [2.9] times",
      us("04_element_size", "uint8_t") / us("solutions/04_element_size", "uint8_t")),
+    ("04", "about as many elements are copied in a ns, [335] to [408]",
+     *(rows("04_element_size")[each]["elements_per_s"] / 1e9 for each in ("unsigned", "uint8_t"))),
     ("04", "one is issued in [16] % of the clocks", of("03_occupancy", "256 0", ISSUED)),
     ("04", "[88] % of the peak is the memory's rate",
      rows("04_element_size")["uint4"]["pct_peak"]),
