@@ -433,8 +433,8 @@ SAID = [
        for part in ("", "solutions/"))),
     ("02", "4096 elements take [1.6] in place of [0.5] us",
      us("solutions/02_short_kernels", "4096 span"), us("02_short_kernels", "4096 span")),
-    ("03", "Half of the [2642] GB/s are loads, and a warp waits [1055] clocks for its words, [0.53] "
-     "us",
+    ("03", "Half of the [2642] GB/s are loads, and a warp waits [1055] clocks for its words, "
+     "[0.53] us",
      gbps("03_occupancy", "256 0"), blocks("256 0", "warp_clocks"),
      blocks("256 0", "warp_clocks") / 1980),
     ("03", "[5.3] KB of loads are in flight on each multiprocessor, whose [2048] threads, with a "
@@ -451,8 +451,8 @@ SAID = [
      100 * blocks("1024 0", "warp_clocks") / blocks("256 0", "warp_clocks") - 100),
     ("03", "[65] % is achieved, of blocks of 256 [72] %",
      *(100 * of("03_occupancy", at, "achieved_occupancy") for at in ("1024 0", "256 0"))),
-    ("03", "2^20 blocks in [640] us, [1.64] a ns, are nearly what the device launches when they are "
-     "empty: [1.71] a ns", us("03_occupancy", "64 0"), 2**20 / us("03_occupancy", "64 0") / 1e3,
+    ("03", "2^20 blocks in [640] us, [1.64] a ns, are nearly what the device launches when they "
+     "are empty: [1.71] a ns", us("03_occupancy", "64 0"), 2**20 / us("03_occupancy", "64 0") / 1e3,
      1e-9 / device("03_occupancy")["block_launch_s"]),
     ("03", "half the occupancy leaves [84] % of [4141] GB/s",
      100 * gbps("solutions/03_occupancy", "256 48") / gbps("solutions/03_occupancy", "256 0"),
@@ -556,8 +556,8 @@ SAID = [
      fp32_peak() / 1e3, device("12_roofline")["peak_gbps"],
      fp32_peak() / device("12_roofline")["peak_gbps"],
      4 * fp32_peak() / device("12_roofline")["peak_gbps"]),
-    ("12", "it takes [65] to [69] us more than the peak for floats would, however large k is: about "
-     "half of the time for the bytes, [126] us",
+    ("12", "it takes [65] to [69] us more than the peak for floats would, however large k is: "
+     "about half of the time for the bytes, [126] us",
      *least_and_most([us("12_roofline", str(k)) - 1e-3 * 2 * k * 2**26 / fp32_peak()
                       for k in (128, 256, 1024)]), us("12_roofline", "1")),
     ("12", "of 64 and 1024 multiply-adds are `noisy`, of +-[10] and +-[1.5] %",
@@ -824,7 +824,7 @@ SAID = [
     ("20", "[262] thousand copies in place of [2.1] million",
      of("20_async_copies", "32 bulk", "smsp__inst_executed_op_tma_ld.sum") / 1e3,
      of("20_async_copies", "32 copies", "smsp__inst_executed_op_ldgsts.sum") / 1e6),
-    ("20", "wait at them for [26], [36], [50] and [39] ns of the [183], [133], [197] and [159] that",
+    ("20", "wait at them for [26], [36], [50] and [39] ns of the [183], [133], [197] and [159]",
      *(for_a_tile(f"{kib} bulk", reason) for reason in ("barrier", None)
        for kib in (16, 32, 64, 128))),
     ("20", "there warps wait longer for memory, [476] ns in place of [370]",
