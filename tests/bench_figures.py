@@ -344,8 +344,9 @@ def flight_phrases():
            *ends([float(row["pct_peak"]) for row in of_memory if row["kib"] == "32"]),
            max(float(row["pct_peak"]) for row in of_memory))
     first = takes_ns("memory", "loads", 4)
-    yield ("a byte takes [433] ns with 4 KiB of loads in flight. At that latency [10.7] KiB would "
-           "do for the peak, but it grows with the load: [1438] ns with 32 KiB.", first,
+    yield ("a byte takes [433] ns with 4 KiB of loads in flight, the instructions between two "
+           "loads among them. With that [10.7] KiB would do for the peak, but it grows with the "
+           "load: [1438] ns with 32 KiB.", first,
            float(of_memory[0]["peak_gbps"]) * first / MULTIPROCESSORS / 1024,
            takes_ns("memory", "loads", 32))
     yield "**The L2** takes [193] ns a byte with 4 KiB", takes_ns("l2", "loads", 4)

@@ -174,9 +174,9 @@ def on_way_ns(row):
     return 1024 * int(row.split()[0]) * 132 / gbps("20_async_copies", row)
 
 
-def clustered(cluster):
-    """Blocks that run at once in lab 23, two on each multiprocessor."""
-    return rows("23_clusters")[f"10000 {cluster}"]["values"]["blocks"]
+def clustered(row):
+    """Blocks that run at once in lab 23."""
+    return rows("23_clusters")[row]["values"]["blocks"]
 
 
 def linked(way):
@@ -218,6 +218,25 @@ def half_width(name, row):
 
 def of(name, row, counter):
     return rows("counters/" + name)[row]["values"][counter]
+
+
+def fp32_peak():
+    """GFLOP/s of the device of lab 12."""
+    return device("12_roofline")["peak_fp32_gflops"]
+
+
+def in_flight_kb(row_gbps):
+    """KB of loads for each multiprocessor, if a copy has such a rate and each load lab 3's time."""
+    return row_gbps / 2 * blocks("256 0", "warp_clocks") / 1980 / 132
+
+
+def for_a_tile(row, reason=None):
+    """ns that a tile of lab 20 takes, or in which its warps are stalled for a reason."""
+    turns = (2**26 - 5) / (132 * 256)
+    if not reason:
+        return 1e3 * us("counters/20_async_copies", row) / turns
+    return (of("20_async_copies", row, stall(reason)) * of("20_async_copies", row, "instructions")
+            / (132 * 8) / turns / 1.98)
 
 
 def blocks(row, value):
@@ -414,6 +433,14 @@ SAID = [
        for part in ("", "solutions/"))),
     ("02", "4096 elements take [1.6] in place of [0.5] us",
      us("solutions/02_short_kernels", "4096 span"), us("02_short_kernels", "4096 span")),
+    ("03", "Half of the [2642] GB/s are loads, and a warp waits [1055] clocks for its words, "
+     "[0.53] us",
+     gbps("03_occupancy", "256 0"), blocks("256 0", "warp_clocks"),
+     blocks("256 0", "warp_clocks") / 1980),
+    ("03", "[5.3] KB of loads are in flight on each multiprocessor, whose [2048] threads, with a "
+     "load of 4 bytes each, could have [8.2]", in_flight_kb(gbps("03_occupancy", "256 0")),
+     device("03_occupancy")["max_threads"], 4 * device("03_occupancy")["max_threads"] / 1e3),
+    ("03", "would take [8.6] KB", in_flight_kb(gbps("04_element_size", "uint4"))),
     ("03", "75 % of the occupancy leaves [78] % of the rate, 50 % leaves [55] %",
      *(100 * gbps("03_occupancy", at) / gbps("03_occupancy", "256 0")
        for at in ("256 32", "256 48"))),
@@ -424,8 +451,9 @@ SAID = [
      100 * blocks("1024 0", "warp_clocks") / blocks("256 0", "warp_clocks") - 100),
     ("03", "[65] % is achieved, of blocks of 256 [72] %",
      *(100 * of("03_occupancy", at, "achieved_occupancy") for at in ("1024 0", "256 0"))),
-    ("03", "2^20 blocks in [640] us, [1.64] a ns", us("03_occupancy", "64 0"),
-     2**20 / us("03_occupancy", "64 0") / 1e3),
+    ("03", "2^20 blocks in [640] us, [1.64] a ns, are nearly what the device launches when they "
+     "are empty: [1.71] a ns", us("03_occupancy", "64 0"), 2**20 / us("03_occupancy", "64 0") / 1e3,
+     1e-9 / device("03_occupancy")["block_launch_s"]),
     ("03", "half the occupancy leaves [84] % of [4141] GB/s",
      100 * gbps("solutions/03_occupancy", "256 48") / gbps("solutions/03_occupancy", "256 0"),
      gbps("solutions/03_occupancy", "256 0")),
@@ -433,6 +461,9 @@ SAID = [
      2**18 / us("solutions/03_occupancy", "64 0") / 1e3),
     ("04", "the small ones gain most, [2.9] times",
      us("04_element_size", "uint8_t") / us("solutions/04_element_size", "uint8_t")),
+    ("04", "about as many elements are copied in a ns, [335] to [408]",
+     *(rows("04_element_size")[each]["elements_per_s"] / 1e9 for each in ("unsigned", "uint8_t"))),
+    ("04", "one is issued in [16] % of the clocks", of("03_occupancy", "256 0", ISSUED)),
     ("04", "[88] % of the peak is the memory's rate",
      rows("04_element_size")["uint4"]["pct_peak"]),
     ("05", "moves [1.21] GB in [270] us, [4483] GB/s", moved("05_coalescing", "8") / 1e9,
@@ -482,6 +513,8 @@ SAID = [
     ("08", "over all banks: [1.04] by the counter. That is [86] % of the rate of a copy",
      of("08_transpose", "padded", WAVES) / of("08_transpose", "padded", LOADED),
      100 * gbps("08_transpose", "padded") / gbps("04_element_size", "uint4")),
+    ("09", "at [85] % of the link's rate from 4 MiB on, and at [87] % in the end",
+     *(rows("09_host_memory")[f"{size} pinned"]["pct_link"] for size in (2**22, 2**26))),
     ("09", "[9.7] times as long as a copy",
      us("solutions/09_host_memory", "10 times 67108864 in place")
      / us("solutions/09_host_memory", "10 times 67108864 pinned")),
@@ -507,7 +540,7 @@ SAID = [
     ("11", "[47] % fewer instructions",
      100 - 100 * of("solutions/11_nbody", "forces no 1", "instructions")
      / of("11_nbody", "no 1", "instructions")),
-    ("11", "takes [2.3] to [2.7] times less",
+    ("11", "it is [2.3] to [2.7] times as fast",
      *least_and_most([us("11_nbody", at) / us("solutions/11_nbody", "forces " + at)
                       for at in rows("11_nbody")])),
     ("11", "Two bodies a thread save [3] % of the instructions",
@@ -515,9 +548,20 @@ SAID = [
      / of("solutions/11_nbody", "forces no 1", "instructions")),
     ("12", "32 multiply-adds take [1.6] % more time than one",
      100 * us("12_roofline", "32") / us("12_roofline", "1") - 100),
-    ("12", "The flat roof is [88] % of the memory's peak", rows("12_roofline")["1"]["pct_peak"]),
-    ("12", "the other one [97] % of the peak for floats",
+    ("12", "The sloping roof is [88] % of the memory's peak",
+     rows("12_roofline")["1"]["pct_peak"]),
+    ("12", "the flat one [97] % of the peak for floats",
      rows("12_roofline")["1024"]["gflops"] / 669.0816),
+    ("12", "[66.9] TFLOP/s and [4814] GB/s, the ridge is at [13.9] FLOP a byte, or k = [56]",
+     fp32_peak() / 1e3, device("12_roofline")["peak_gbps"],
+     fp32_peak() / device("12_roofline")["peak_gbps"],
+     4 * fp32_peak() / device("12_roofline")["peak_gbps"]),
+    ("12", "it takes [65] to [69] us more than the peak for floats would, however large k is: "
+     "about half of the time for the bytes, [126] us",
+     *least_and_most([us("12_roofline", str(k)) - 1e-3 * 2 * k * 2**26 / fp32_peak()
+                      for k in (128, 256, 1024)]), us("12_roofline", "1")),
+    ("12", "of 64 and 1024 multiply-adds are `noisy`, of +-[10] and +-[1.5] %",
+     *(half_width("solutions/12_roofline", k) for k in ("64", "1024"))),
     ("12", "[67] % and [77] % at 16 FLOP a byte", rows("12_roofline")["64"]["pct_peak"],
      rows("12_roofline")["64"]["gflops"] / 669.0816),
     ("12", "half the arithmetic ([32.9] TFLOP/s",
@@ -750,7 +794,7 @@ SAID = [
     ("20", "The counters of these are of an H100, where this row takes as long, [438] us",
      us("counters/solutions/20_async_copies", "64 copies")),
     ("20", "where this row takes as long, [438] us", us("solutions/20_async_copies", "64 copies")),
-    ("20", "[19] clocks an instruction with 64 KiB, where it were [0.9] with 32, and have [2.4] "
+    ("20", "[19] clocks an instruction with 64 KiB, where it was [0.9] with 32, and have [2.4] "
      "million stores to local memory, and [2.5] loads",
      *(of("solutions/20_async_copies", at + " loads", stall("long_scoreboard"))
        for at in ("64", "32")),
@@ -765,7 +809,8 @@ SAID = [
     ("20", "that is [1.52] MB, or [11.2] KiB for each of [132] multiprocessors",
      reads_gbps() * latency_ns() / 1e6, reads_gbps() * latency_ns() / 132 / 1024,
      device("03_occupancy")["multiprocessors"]),
-    ("20", "with 4 KiB each takes [434] ns", on_way_ns("4 loads")),
+    ("20", "With 4 KiB the place of a load is taken for [434] ns, in [370] of which",
+     on_way_ns("4 loads"), for_a_tile("4 loads", "long_scoreboard")),
     ("20", "It takes 32 KiB to come within [8] % of the peak",
      math.ceil(100 - rows("20_async_copies")["32 copies"]["pct_peak"])),
     ("20", "half of 8 KiB makes [0.55] of its rate, half of 64 KiB makes [0.98]",
@@ -779,8 +824,16 @@ SAID = [
     ("20", "[262] thousand copies in place of [2.1] million",
      of("20_async_copies", "32 bulk", "smsp__inst_executed_op_tma_ld.sum") / 1e3,
      of("20_async_copies", "32 copies", "smsp__inst_executed_op_ldgsts.sum") / 1e6),
-    ("20", "it waits for memory [1.1] clocks an instruction, but [2.0] at barriers",
-     *(of("20_async_copies", "32 bulk", stall(what)) for what in ("long_scoreboard", "barrier"))),
+    ("20", "wait at them for [26], [36], [50] and [39] ns of the [183], [133], [197] and [159]",
+     *(for_a_tile(f"{kib} bulk", reason) for reason in ("barrier", None)
+       for kib in (16, 32, 64, 128))),
+    ("20", "there warps wait longer for memory, [476] ns in place of [370]",
+     *(for_a_tile("4 " + way, "long_scoreboard") for way in ("bulk", "loads"))),
+    *(("20", "(With 4 and 8 KiB [1.25] times the bytes come to the multiprocessors, with more "
+       "[1.00] times",
+       *(of("20_async_copies", f"{kib} bulk",
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum") / 2**30 for kib in both))
+      for both in ((4, 16), (8, 32), (8, 64), (8, 128))),
     *(("20", "and a turn takes [150] ns, with 32 KiB on their way or 128",
        1e3 * us("solutions/20_async_copies", f"{kib} bulk") / (2**26 / 64 / 132))
       for kib in (64, 128)),
@@ -806,8 +859,11 @@ SAID = [
     *(("23", "By the counter each sends [63] bytes",
        of("23_clusters", f"10000 {n}", "l1tex__m_l1tex2xbar_write_bytes_mem_dshared.sum")
        / ((1 - 1 / n) * 2**27)) for n in (2, 4, 8)),
-    ("23", "have [248] blocks at once, of 8 [240]: [8] and [12] have no work",
-     *(clustered(n) for n in (4, 8)), *(132 - clustered(n) / 2 for n in (4, 8))),
+    ("23", "Of 132 multiprocessors [12] have no work where each has room for one block: [120]",
+     132 - clustered("200000 4"), clustered("200000 4")),
+    ("23", "[120] blocks run at once", clustered("400000 8")),
+    ("23", "two, [264] in all, clusters of 4 have [248] blocks at once and of 8 [240]", 2 * 132,
+     *(clustered(f"10000 {n}") for n in (4, 8))),
     ("24", "one copy has [385.0] GB/s, and both ways [762.2] together",
      *(gbps("24_two_devices", f"copy 268435456 {way}") for way in ("one way", "both ways"))),
     ("24", "64 launches on one device in [311] us, and 128 on two in [617]: [4.8] us each",
@@ -872,9 +928,10 @@ BELIEVED = [
     ("looks [30.9] times as fast as it is", mistake("not waited for")),
     ("differs by [0.7] %", 100 * us("solutions/13_comparing", "old 16384")
      / us("solutions/13_comparing", "old again 16384") - 100),
-    ("Blocks of 64 threads have [100] %, and reach [839] GB/s; blocks of 256 that have half of it, "
-     "with 4 words a thread, reach [3462]", 100 * rows("03_occupancy")["64 0"]["occupancy"],
-     gbps("03_occupancy", "64 0"), gbps("solutions/03_occupancy", "256 48")),
+    ("Blocks of 256 threads with one word each have [100] %, and reach [2642] GB/s; with 4 words "
+     "each and half of the occupancy they reach [3462]",
+     100 * rows("03_occupancy")["256 0"]["occupancy"], gbps("03_occupancy", "256 0"),
+     gbps("solutions/03_occupancy", "256 48")),
     ("single bytes moves [815] GB/s, of words of 16 bytes [4257]",
      gbps("04_element_size", "uint8_t"), gbps("04_element_size", "uint4")),
     ("both fetch [32] sectors a warp; stride 32 is [2.19] times as slow",
@@ -897,7 +954,7 @@ BELIEVED = [
     ("takes [3] % longer than sequential. What helps, [2.6] times,",
      100 * us("10_reduction", "interleaved") / us("10_reduction", "sequential") - 100,
      us("10_reduction", "sequential") / us("10_reduction", "several")),
-    ("it takes [2.3] to [2.7] times less",
+    ("it is [2.3] to [2.7] times as fast",
      *least_and_most([us("11_nbody", at) / us("solutions/11_nbody", "forces " + at)
                       for at in rows("11_nbody")])),
     ("take [1.6] % more time than one",

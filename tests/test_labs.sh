@@ -319,6 +319,15 @@ check "lab 5, commented, does not compile" \
 "$tmp/lab" --replay examples/labs/h200/05_coalescing.json >"$tmp/out" 2>&1 </dev/null
 check "lab 5, commented, is said to be changed" not grep -q 'OF ANOTHER PROGRAM' "$tmp/out"
 
+# A solution that was compiled in its folder, as its page says, is the program of its rows.
+in_solutions() { (cd examples/labs/solutions && "$@"); }
+check "lab 5's solution, in its folder, does not compile" \
+    in_solutions compile 05_coalescing.cu "$tmp/changed"
+in_solutions "$tmp/changed" --replay ../h200/solutions/05_coalescing.json >"$tmp/out" 2>&1 \
+    </dev/null
+check "lab 5's solution, in its folder, is said to be changed" grep -qE \
+    '^  replayed: Source: 05_coalescing\.cu, checksum [0-9a-f]{8}\.$' "$tmp/out"
+
 # Lab 1, broken in the second way that it asks for.
 sed 's/    if (i < n)/    (void)n;/' examples/labs/01_first_launch.cu >"$tmp/broken.cu"
 check "lab 1, broken, does not compile" compile "$tmp/broken.cu" "$tmp/lab" -Iexamples/labs

@@ -219,6 +219,13 @@ static inline unsigned lab_checksum(const char *name)
     return sum;
 }
 
+/* Such a note from the file's name on: a solution compiled in its own folder has no path. */
+static inline const char *lab_named(const char *note)
+{
+    const char *slash = strrchr(note, '/'), *blank = strchr(note, ' ');
+    return slash ? slash + 1 : blank ? blank + 1 : note;
+}
+
 /* Notes which program the rows are of, and closes the context. Where they are replayed by another
  * one, changed since, it says so. `part`: a file beside `source` that it includes. */
 static inline int lab_close(gpumb *g, const char *source, const char *part = NULL)
@@ -240,7 +247,7 @@ static inline int lab_close(gpumb *g, const char *source, const char *part = NUL
                      strstr(path, "Source: "));
     if (kept)
         fclose(kept);
-    if (sum && (!rows || !strcmp(here, there)))
+    if (sum && (!rows || !strcmp(lab_named(here), lab_named(there))))
         gpumb_note(g, "%s", here);
     else if (rows && !sum)
         gpumb_note(g, "Run it where %s can be read, to learn whether these rows are its own.",
