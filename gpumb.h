@@ -3510,10 +3510,10 @@ static inline int gpumbi_read_scaled(const char *text, int exponent, double *val
     const int digits = (int)strcspn(text, "eE");
     if (!gpumbi_read_number(text, value))
         return 0;
-    if (!exponent)
+    const long power = text[digits] ? strtol(text + digits + 1, NULL, 10) : 0;
+    if (!exponent || power > 999) /* of 0 */
         return 1;
-    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text,
-                  (text[digits] ? strtol(text + digits + 1, NULL, 10) : 0) + exponent);
+    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text, power + exponent);
     return gpumbi_read_number(shifted, value);
 }
 
@@ -11827,7 +11827,7 @@ typedef struct gpumbi_head {
 static inline int gpumbi_transfers_per_clock(const gpumb_device *d)
 {
     const double once = d->memory_clock_hz * d->bus_width_bits / 8;
-    return once > 0 ? (int)(d->peak_bytes_per_s / once + 0.5) : 0;
+    return once > 0 ? (int)gpumbi_min(d->peak_bytes_per_s / once + 0.5, 999) : 0;
 }
 
 static const char *const gpumbi_no_name[] = {NULL};
@@ -12800,16 +12800,17 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
     const size_t samples_at = values_at + values_bytes;
     const size_t samples_bytes = /* of a row that is ok */
-        g->settings.raw ? (size_t)s->result.time.count * sizeof(double) : 0;
+        g->settings.raw && s->samples.count ? (size_t)s->result.time.count * sizeof(double) : 0;
     gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, samples_at + samples_bytes);
     if (!row)
         return;
     memcpy(&row->point, &s->point, point_bytes);
     row->values = (gpumbi_values *)(void *)((char *)row + values_at);
     memcpy(row->values, &s->about.values, values_bytes);
-    row->samples = g->settings.raw ? (double *)(void *)((char *)row + samples_at) : NULL;
-    if (samples_bytes)
+    if (samples_bytes) {
+        row->samples = (double *)(void *)((char *)row + samples_at);
         memcpy(row->samples, s->samples.values, samples_bytes);
+    }
     row->result = s->result;
     row->order = s->order;
     row->region = g->region.replayed;
@@ -14818,7 +14819,8 @@ typedef struct gpumbi_estimate {
 struct gpumbi_record {
     size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
     const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
-    const char *samples;                    /* the array of JSON, each number ended by a 0 */
+    const char *samples;                    /* the array of JSON, each number ended by a 0 ... */
+    uint64_t sampled;                       /* ... and how many there are */
     gpumbi_estimate time;
     int ok, cold, matched;
 };
@@ -14935,11 +14937,16 @@ static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
     const char *list = t->now.values;
     char name[GPUMBI_COLUMN_NAME];
+    int names = 0;
     r->axes = t->axis_count - r->first_axis;
     while ((list = gpumbi_split(list, ';', name, sizeof name)) != NULL) {
         size_t i = 0;
         while (i < r->axes && strcmp(cell[i].name, name))
             i++;
+        if (gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
+                GPUMBI_COLUMNS_FIXED ||
+            names++ == GPUMBI_OWN_VALUES)
+            gpumbi_wrong(t, "one too many, or the name of a column, is the value ", name);
         if (i == r->axes)
             continue;
         kept = cell[i];
@@ -14975,6 +14982,14 @@ static inline void gpumbi_record_end(gpumbi_records *t)
         gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
     else if (t->now.median_count && t->now.median_count != now->processes)
         gpumbi_wrong(t, "processes is not the number of process_medians_s", "");
+    else if (r->ok && t->there[GPUMBI_COLUMN_samples] && !now->time.count)
+        gpumbi_wrong(t, "ok, and samples is not above 0", "");
+    else if (r->samples && r->sampled != now->time.count)
+        gpumbi_wrong(t, "samples is not the number of samples_s", "");
+    else if (r->ok && now->comparison.hi > 0 &&
+             (now->comparison.ratio < now->comparison.lo || now->comparison.ratio <= 0 ||
+              now->comparison.ratio > now->comparison.hi))
+        gpumbi_wrong(t, "ratio is not within ratio_lo and ratio_hi", "");
     else
         t->count++;
     r->time = gpumbi_estimate_of(now);
@@ -15102,13 +15117,15 @@ enum {
     GPUMBI_AT_ROW,
     GPUMBI_AT_AXES,
     GPUMBI_AT_VALUES,
+    GPUMBI_AT_SAMPLES,
     GPUMBI_AT_OTHER
 };
 
 static inline void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
 {
     gpumbi_cell cell = {name, ""};
-    if (*t->at == '"') {
+    const int sample = at == GPUMBI_AT_SAMPLES;
+    if (*t->at == '"' && !sample) {
         cell.text = gpumbi_json_text(t);
     } else { /* moved one to the left, onto what was read, so that it can be ended */
         double number;
@@ -15117,12 +15134,17 @@ static inline void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const
         memmove(text, t->at, length);
         text[length] = 0;
         t->at += length;
-        if (!strcmp(text, "null"))
+        if (!strcmp(text, "null") && !sample)
             text[0] = 0;
-        else if (strcmp(text, "true") && strcmp(text, "false") &&
+        else if ((sample || (strcmp(text, "true") && strcmp(text, "false"))) &&
                  !gpumbi_read_number(text, &number))
-            gpumbi_wrong(t, *text || *t->at ? "not a JSON value: " : "the file ends too early",
+            gpumbi_wrong(t,
+                         !*text && !*t->at ? "the file ends too early"
+                         : sample          ? "not a number in samples_s: "
+                                           : "not a JSON value: ",
                          text);
+        else if (sample)
+            t->rows[t->count].sampled++;
         cell.text = text;
     }
     int slot = GPUMBI_READ_AXIS;
@@ -15152,7 +15174,7 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
 {
     gpumbi_json_space(t);
     const char open = *t->at, close = open == '{' ? '}' : ']';
-    if (open != '{' && open != '[') {
+    if ((open != '{' && open != '[') || at == GPUMBI_AT_SAMPLES) {
         gpumbi_json_scalar(g, t, at, name);
         return;
     }
@@ -15165,7 +15187,8 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
                  {GPUMBI_AT_TOP, GPUMBI_AT_ROWS, '[', "rows"},
                  {GPUMBI_AT_ROWS, GPUMBI_AT_ROW, '{', NULL},
                  {GPUMBI_AT_ROW, GPUMBI_AT_AXES, '{', "axes"},
-                 {GPUMBI_AT_ROW, GPUMBI_AT_VALUES, '{', "values"}};
+                 {GPUMBI_AT_ROW, GPUMBI_AT_VALUES, '{', "values"},
+                 {GPUMBI_AT_ROW, GPUMBI_AT_SAMPLES, '[', "samples_s"}};
     int inside = depth ? GPUMBI_AT_OTHER : GPUMBI_AT_TOP;
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
         if (at == place[i].at && open == place[i].open &&
@@ -15176,9 +15199,11 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
         gpumbi_wrong(t, "nested too deeply", "");
     else if (inside == GPUMBI_AT_ROW)
         gpumbi_record_begin(g, t);
-    else if (at == GPUMBI_AT_ROW && open == '[' && !strcmp(name, "samples_s"))
-        t->rows[t->count].samples = t->at;
     gpumbi_json_space(t);
+    if (inside == GPUMBI_AT_SAMPLES) {
+        t->rows[t->count].samples = t->at - 1; /* where the first one is moved to */
+        t->rows[t->count].sampled = 0;
+    }
     for (int more = *t->at != close; more && !t->wrong[0]; more = *t->at == ',' && t->at++) {
         const char *key = "";
         gpumbi_json_space(t);
@@ -15584,23 +15609,22 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
     now->flags |= g->settings.replay ? (unsigned)GPUMB_FLAG_REPLAYED : 0;
     s->result = *now;
     s->about.values.count = 0;
-    /* In older files values may be among the axes: what this run has no axis for. */
+    /* In older files values may be among the axes: what this run has no axis for, but for a column
+     * that is there twice. */
     for (size_t i = g->settings.replay ? 0 : r->axes; i < r->axes + r->values; i++) {
         int c = 0;
         while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], cell[i].name))
             c++;
         double value;
-        if (c == s->point.depth)
+        if (c == s->point.depth && gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED,
+                                                     cell[i].name, -1) == GPUMBI_COLUMNS_FIXED)
             gpumbi_put_value(g, &s->about.values, cell[i].name,
                              gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
-    if (sample)
-        gpumbi_sample_room(g, s, now->time.count);
-    for (uint64_t i = 0; sample && i < now->time.count && i < s->samples.capacity; i++) {
+    gpumbi_sample_room(g, s, r->sampled);
+    for (; s->samples.count < r->sampled && !g->done; sample += strlen(sample) + 1) {
         sample += strspn(sample, ", \t\r\n");
-        if (!gpumbi_read_number(sample, &s->samples.values[i]))
-            break;
-        sample += strlen(sample) + 1;
+        gpumbi_read_number(sample, &s->samples.values[s->samples.count++]);
     }
     gpumbi_ceiling_known(g, now->ceiling_gbps * 1e9);
     g->kept.used++;
@@ -15656,7 +15680,8 @@ static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, co
         return NULL;
     for (int c = GPUMBI_COLUMN_status; c <= GPUMBI_COLUMN_meaning; c++)
         if (c != GPUMBI_COLUMN_reason && c != GPUMBI_COLUMN_verified &&
-            (!g->kept.first->text[c] || strcmp(g->kept.first->text[c], kept->text[c])))
+            (!kept->text[c] || !g->kept.first->text[c] ||
+             strcmp(g->kept.first->text[c], kept->text[c])))
             return NULL;
     return "is in a GPUMB_INTERLEAVE, its row was not";
 }
@@ -15749,6 +15774,10 @@ static inline void gpumbi_replay_open(gpumb *g)
     if (!g->done && s->replay[length])
         context = gpumbi_open_records(g, "replay", s->replay + length + 1, "rows", 1);
     g->device = context ? context->head.device : t ? t->head.device : g->device;
+    if (context && !g->device.name[0])
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--replay %s: %s has no device; take what --json has written", s->replay,
+                   s->replay + length + 1);
     gpumbi_free_records(context);
     if (g->done)
         return;
@@ -15769,7 +15798,9 @@ static inline void gpumbi_replay_open(gpumb *g)
         d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
     d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
     d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
+    d->max_threads = d->max_threads < 1 << 15 ? d->max_threads : 1 << 15; /* a product is an int */
     d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
+    d->multiprocessors = d->multiprocessors < 1 << 15 ? d->multiprocessors : 1 << 15;
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -16557,7 +16588,7 @@ static inline void gpumbi_list_children(gpumb *g)
         o->fd = o->device = -1;
         if (!s->devices)
             continue;
-        o->device = all ? g->children.count - 1 : atoi(one);
+        o->device = all ? g->children.count - 1 : (int)gpumbi_min(strtod(one, NULL), INT_MAX);
         for (int i = 0; i + 1 < g->children.count; i++)
             if (at[i].device == o->device)
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,

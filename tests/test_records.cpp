@@ -330,6 +330,8 @@ static void random_line(gpumbi_line *l, double medians[GPUMBI_PROCESSES])
     r->time.count = r->status == GPUMB_STATUS_OK ? r->time.count % 40 + 1 : 0;
     r->time.ci_lo = r->time.median * random_uniform();
     r->time.ci_hi = r->time.median / random_uniform();
+    r->comparison.lo = r->comparison.ratio * random_uniform();
+    r->comparison.hi = r->comparison.ratio / random_uniform();
     r->processes = processes;
     r->process_hi_s = r->process_lo_s * 2;
     if (!processes) {
