@@ -17415,8 +17415,13 @@ static inline int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
     gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
     e->limit = strtod(limit, &rest);
+    if (*rest == '.' && rest > limit) { /* the locale has a comma there */
+        *rest = ',';
+        e->limit = strtod(limit, &rest);
+    }
     const size_t digits = (size_t)(rest - limit);
-    const int attached = digits && (!*rest || !strchr(" *", *rest)); /* a unit is to be */
+    const int attached = digits && limit[0] <= '9' &&      /* not "inf" of a kernel "info" */
+                         (!*rest || !strchr(" *", *rest)); /* a unit is to be */
     rest += strspn(rest, " ");
     while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
         e->unit++;
