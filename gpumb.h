@@ -12607,14 +12607,6 @@ static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, ch
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-/* Opens the ranges; the device is idle. */
-static inline void gpumbi_mark(const gpumb *g, gpumbi_sampler *s)
-{
-    char name[3][200];
-    s->marked = gpumbi_range_names(g, s, name);
-    gpumbi_dev_mark(name, s->marked);
-}
-
 /* Work on other streams is within the ranges, too. */
 static inline void gpumbi_unmark(gpumbi_sampler *s)
 {
@@ -12705,10 +12697,13 @@ static inline void gpumbi_instruments_begin(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_instruments_start(gpumb *g, gpumbi_sampler *s)
 {
     double ignored;
+    char name[3][200];
     if (s->profiled)
         gpumbi_dev_profiler_look(&ignored);
-    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s))
-        gpumbi_mark(g, s);
+    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s)) { /* the device is idle */
+        s->marked = gpumbi_range_names(g, s, name);
+        gpumbi_dev_mark(name, s->marked);
+    }
     if (s->counting)
         gpumbi_dev_counters_start();
 }
@@ -13035,22 +13030,16 @@ static inline int gpumbi_on_point(const gpumb *g)
             gpumbi_is_point(g, g->sweep.number, g->sweep.here.at, g->sweep.here.depth));
 }
 
-static inline uint64_t gpumbi_point_key(const gpumbi_coordinate *at, int depth)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < depth; i++) {
-        hash = (hash ^ (uint64_t)at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash ^ (hash >> 32)) + (uint64_t)at[i].column;
-    }
-    return hash;
-}
-
 /* Adds the point of the open axes to the list, unless it is there. */
 static inline void gpumbi_add_point(gpumb *g)
 {
     const gpumbi_point *here = &g->sweep.here;
     const size_t count = g->sweep.point_count, begin = g->sweep.cell_count;
-    const uint64_t key = gpumbi_point_key(here->at, here->depth);
+    uint64_t key = 0;
+    for (int i = 0; i < here->depth; i++) {
+        key = (key ^ (uint64_t)here->at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
+        key = (key ^ (key >> 32)) + (uint64_t)here->at[i].column;
+    }
     for (size_t i = SIZE_MAX; (i = gpumbi_index_find(&g->sweep.index, key, i)) != SIZE_MAX;)
         if (gpumbi_is_point(g, i, here->at, here->depth))
             return;
@@ -13779,22 +13768,10 @@ static inline void gpumbi_paint(const gpumb *g, const char *color)
         fprintf(g->table.file, "\033[%sm", color);
 }
 
-/* "  faster: 0.512 x other (0.511 ... 0.513)" */
-static inline void gpumbi_append_compared(char *text, size_t size, const gpumb_result *r)
-{
-    const gpumb_comparison *c = &r->comparison;
-    gpumbi_append(text, size, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
-                  gpumbi_write_short(c->ratio, 4).text, r->compared_with);
-    if (c->hi > 0) /* the lower end may be 0: too little is known for one */
-        gpumbi_append(text, size, "%s ... %s)", c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
-                      gpumbi_write_short(c->hi, 4).text);
-    else
-        gpumbi_append(text, size, "no interval)");
-}
-
 static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
+    const gpumb_comparison *c = &r->comparison;
     static const char bar[] = "####################";
     char flags[300], text[GPUMBI_SENTENCE] = "";
     gpumbi_values shown; /* behind the fixed columns: elements a second, as column -1, and values */
@@ -13835,8 +13812,15 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     else
         gpumbi_print(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
     gpumbi_append_expected(text, sizeof text, r, "  ", "");
-    if (r->compared_with[0])
-        gpumbi_append_compared(text, sizeof text, r);
+    if (r->compared_with[0]) /* "  faster: 0.512 x other (0.511 ... 0.513)" */
+        gpumbi_append(text, sizeof text, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
+                      gpumbi_write_short(c->ratio, 4).text, r->compared_with);
+    if (r->compared_with[0] && c->hi > 0) /* the lower end may be 0: too little is known for one */
+        gpumbi_append(text, sizeof text, "%s ... %s)",
+                      c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
+                      gpumbi_write_short(c->hi, 4).text);
+    else if (r->compared_with[0])
+        gpumbi_append(text, sizeof text, "no interval)");
     gpumbi_print(g->table.file, "%s", text);
     if (flags[0]) {
         fputs("  ", g->table.file);
@@ -14943,9 +14927,9 @@ static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
         size_t i = 0;
         while (i < r->axes && strcmp(cell[i].name, name))
             i++;
-        if (gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
-                GPUMBI_COLUMNS_FIXED ||
-            names++ == GPUMBI_OWN_VALUES)
+        if (names++ == GPUMBI_OWN_VALUES ||
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) !=
+                GPUMBI_COLUMNS_FIXED)
             gpumbi_wrong(t, "one too many, or the name of a column, is the value ", name);
         if (i == r->axes)
             continue;
@@ -14966,32 +14950,31 @@ static inline void gpumbi_record_end(gpumbi_records *t)
         return;
     const char *status = r->text[GPUMBI_COLUMN_status];
     const gpumb_stats *time = &now->time;
+    const gpumb_comparison *ratio = &now->comparison;
     r->ok = !strcmp(status, "ok");
     r->cold = !strcmp(now->cache, "cold");
     gpumbi_record_sort(t, r);
-    if (now->time.count < 6) /* they are not written, and all count */
-        now->time.effective = gpumbi_real(now->time.count);
+    const char *what = NULL;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
              (time->median <= 0 || time->median < time->ci_lo ||
               (t->there[GPUMBI_COLUMN_ci_lo_s] > 1 ? time->median > time->ci_hi : time->ci_hi > 0)))
-        gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
+        what = "median_s is not within ci_lo_s and ci_hi_s";
     else if (now->processes > 1 &&
              (now->process_lo_s <= 0 || now->process_hi_s < now->process_lo_s))
-        gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
+        what = "process_lo_s and process_hi_s are not in order";
     else if (t->now.median_count && t->now.median_count != now->processes)
-        gpumbi_wrong(t, "processes is not the number of process_medians_s", "");
-    else if (r->ok && t->there[GPUMBI_COLUMN_samples] && !now->time.count)
-        gpumbi_wrong(t, "ok, and samples is not above 0", "");
-    else if (r->samples && r->sampled != now->time.count)
-        gpumbi_wrong(t, "samples is not the number of samples_s", "");
-    else if (r->ok && now->comparison.hi > 0 &&
-             (now->comparison.ratio < now->comparison.lo || now->comparison.ratio <= 0 ||
-              now->comparison.ratio > now->comparison.hi))
-        gpumbi_wrong(t, "ratio is not within ratio_lo and ratio_hi", "");
-    else
-        t->count++;
+        what = "processes is not the number of process_medians_s";
+    else if (r->samples ? r->sampled != time->count
+                        : r->ok && t->there[GPUMBI_COLUMN_samples] && !time->count)
+        what = "samples is 0, or not the number of samples_s";
+    else if (ratio->hi > 0 &&
+             (ratio->ratio < ratio->lo || ratio->ratio > ratio->hi || ratio->ratio <= 0))
+        what = "ratio is not within ratio_lo and ratio_hi";
+    if (what)
+        gpumbi_wrong(t, what, "");
+    t->count += !t->wrong[0];
     r->time = gpumbi_estimate_of(now);
 }
 
@@ -15124,8 +15107,7 @@ enum {
 static inline void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const char *name)
 {
     gpumbi_cell cell = {name, ""};
-    const int sample = at == GPUMBI_AT_SAMPLES;
-    if (*t->at == '"' && !sample) {
+    if (*t->at == '"') {
         cell.text = gpumbi_json_text(t);
     } else { /* moved one to the left, onto what was read, so that it can be ended */
         double number;
@@ -15134,17 +15116,12 @@ static inline void gpumbi_json_scalar(gpumb *g, gpumbi_records *t, int at, const
         memmove(text, t->at, length);
         text[length] = 0;
         t->at += length;
-        if (!strcmp(text, "null") && !sample)
+        if (!strcmp(text, "null"))
             text[0] = 0;
-        else if ((sample || (strcmp(text, "true") && strcmp(text, "false"))) &&
+        else if (strcmp(text, "true") && strcmp(text, "false") &&
                  !gpumbi_read_number(text, &number))
-            gpumbi_wrong(t,
-                         !*text && !*t->at ? "the file ends too early"
-                         : sample          ? "not a number in samples_s: "
-                                           : "not a JSON value: ",
+            gpumbi_wrong(t, *text || *t->at ? "not a JSON value: " : "the file ends too early",
                          text);
-        else if (sample)
-            t->rows[t->count].sampled++;
         cell.text = text;
     }
     int slot = GPUMBI_READ_AXIS;
@@ -15174,7 +15151,7 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
 {
     gpumbi_json_space(t);
     const char open = *t->at, close = open == '{' ? '}' : ']';
-    if ((open != '{' && open != '[') || at == GPUMBI_AT_SAMPLES) {
+    if (open != '{' && open != '[') {
         gpumbi_json_scalar(g, t, at, name);
         return;
     }
@@ -15201,12 +15178,14 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
         gpumbi_record_begin(g, t);
     gpumbi_json_space(t);
     if (inside == GPUMBI_AT_SAMPLES) {
-        t->rows[t->count].samples = t->at - 1; /* where the first one is moved to */
+        t->rows[t->count].samples = t->at - 1;
         t->rows[t->count].sampled = 0;
     }
     for (int more = *t->at != close; more && !t->wrong[0]; more = *t->at == ',' && t->at++) {
-        const char *key = "";
+        double number;
+        const char *key = "", *moved;
         gpumbi_json_space(t);
+        moved = t->at - 1; /* where a number goes */
         if (open == '{') {
             key = *t->at == '"' ? gpumbi_json_text(t) : "";
             gpumbi_json_space(t);
@@ -15217,6 +15196,11 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
         }
         if (!t->wrong[0])
             gpumbi_read_json(g, t, inside, key, depth + 1);
+        if (inside == GPUMBI_AT_SAMPLES) {
+            t->rows[t->count].sampled++;
+            if (!gpumbi_read_number(moved, &number))
+                gpumbi_wrong(t, "not a number is in samples_s", "");
+        }
         gpumbi_json_space(t);
     }
     if (*t->at == close)
@@ -15387,21 +15371,17 @@ static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumb
     return key;
 }
 
-/* A program without benchmarks names its rows after itself, and may have had another name when it
- * wrote the base; NULL: the rows are of this program for sure. */
-static inline const char *gpumbi_bench(const gpumb *g, const char *bench)
-{
-    return !g || g->benchmarks.listed ? bench : "";
-}
-
-/* Makes the records ready to be found, those of one key in the order of the file. */
+/* Makes the records ready to be found, those of one key in the order of the file. A program without
+ * benchmarks names its rows after itself, and may have had another name when it wrote the base;
+ * `known` NULL: the rows are of this program for sure. */
 static inline void gpumbi_index_records(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
     const gpumb *axes = t->exact ? NULL : known;
+    const int named = !known || known->benchmarks.listed;
     for (size_t i = gpumbi_index_reserve(g, &t->index, t->count) ? t->count : 0; i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
         gpumbi_index_add(&t->index, i,
-                         gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                         gpumbi_key(axes, named ? r->text[GPUMBI_COLUMN_bench] : "",
                                     t->axes + r->first_axis, r->axes));
     }
 }
@@ -15454,7 +15434,7 @@ static inline uint64_t gpumbi_region_key(const gpumb *g, const char *bench, cons
         axes += cell[axes].text[0] != 0;
     }
     gpumbi_label(label, bench, kernel, cell, axes);
-    return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
+    return gpumbi_key(NULL, !known || known->benchmarks.listed ? bench : "", cell, axes);
 }
 
 static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
@@ -15776,8 +15756,8 @@ static inline void gpumbi_replay_open(gpumb *g)
     g->device = context ? context->head.device : t ? t->head.device : g->device;
     if (context && !g->device.name[0])
         gpumbi_end(g, GPUMB_EXIT_USAGE,
-                   "--replay %s: %s has no device; take what --json has written", s->replay,
-                   s->replay + length + 1);
+                   "--replay %s: the context has no device; take what --json has written",
+                   s->replay);
     gpumbi_free_records(context);
     if (g->done)
         return;
@@ -15797,10 +15777,10 @@ static inline void gpumbi_replay_open(gpumb *g)
     if (d->warp_size != 32 && d->warp_size != 64)
         d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
     d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
-    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
-    d->max_threads = d->max_threads < 1 << 15 ? d->max_threads : 1 << 15; /* a product is an int */
-    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
-    d->multiprocessors = d->multiprocessors < 1 << 15 ? d->multiprocessors : 1 << 15;
+    if (d->max_threads < d->max_block || d->max_threads > 1 << 15) /* a product is an int */
+        d->max_threads = 2 * d->max_block;
+    if (d->multiprocessors < 1 || d->multiprocessors > 1 << 15)
+        d->multiprocessors = 1;
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -17896,6 +17876,10 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
 static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char *value)
 {
     (void)value;
+    if (option == GPUMBI_OPTION_LIST) {
+        gpumbi_list_only(g);
+        return;
+    }
     if (option == GPUMBI_OPTION_VERSION) {
         puts("gpumb " GPUMB_VERSION);
     } else {
@@ -17903,12 +17887,6 @@ static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char
         fputs(gpumb_help_text(), stdout);
     }
     gpumbi_said(g);
-}
-
-static inline void gpumbi_list_option(gpumb *g, gpumbi_option option, const char *value)
-{
-    (void)option, (void)value;
-    gpumbi_list_only(g);
 }
 
 static inline void gpumbi_expect_option(gpumb *g, gpumbi_option option, const char *value)
@@ -18013,7 +17991,7 @@ static const struct {
     gpumbi_option option;
     void (*take)(gpumb *g, gpumbi_option option, const char *value);
 } gpumbi_own_options[] = {
-    {GPUMBI_OPTION_LIST, gpumbi_list_option},       {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
+    {GPUMBI_OPTION_LIST, gpumbi_help_option},       {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
     {GPUMBI_OPTION_AXIS, gpumbi_axis_option},       {GPUMBI_OPTION_QUICK, gpumbi_size_option},
     {GPUMBI_OPTION_FULL, gpumbi_size_option},       {GPUMBI_OPTION_SEED, gpumbi_whole_option},
     {GPUMBI_OPTION_DEVICE, gpumbi_device_option},   {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},
