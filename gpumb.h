@@ -14915,11 +14915,22 @@ static inline void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gp
         t->axes[t->axis_count++] = cell;
 }
 
-/* Puts the cells of a record that are values behind its axes, in the order of the list. */
-static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
+/* A record counts once it is complete, and makes sense. Those of its cells that are values are put
+ * behind its axes, in the order of their list. */
+static inline void gpumbi_record_end(gpumbi_records *t)
 {
+    gpumbi_record *r = &t->rows[t->count];
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
-    const char *list = t->now.values;
+    gpumb_result *now = &t->now.result;
+    gpumbi_record_needs(t, "there is no ");
+    if (t->wrong[0])
+        return;
+    const char *status = r->text[GPUMBI_COLUMN_status];
+    const gpumb_stats *time = &now->time;
+    const gpumb_comparison *ratio = &now->comparison;
+    r->ok = !strcmp(status, "ok");
+    r->cold = !strcmp(now->cache, "cold");
+    const char *list = t->now.values, *what = NULL;
     char name[GPUMBI_COLUMN_NAME];
     int names = 0;
     r->axes = t->axis_count - r->first_axis;
@@ -14938,23 +14949,6 @@ static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
         r->axes--;
         cell[r->axes + r->values++] = kept;
     }
-}
-
-/* A record counts once it is complete, and makes sense. */
-static inline void gpumbi_record_end(gpumbi_records *t)
-{
-    gpumbi_record *r = &t->rows[t->count];
-    gpumb_result *now = &t->now.result;
-    gpumbi_record_needs(t, "there is no ");
-    if (t->wrong[0])
-        return;
-    const char *status = r->text[GPUMBI_COLUMN_status];
-    const gpumb_stats *time = &now->time;
-    const gpumb_comparison *ratio = &now->comparison;
-    r->ok = !strcmp(status, "ok");
-    r->cold = !strcmp(now->cache, "cold");
-    gpumbi_record_sort(t, r);
-    const char *what = NULL;
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
@@ -15589,16 +15583,19 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
     now->flags |= g->settings.replay ? (unsigned)GPUMB_FLAG_REPLAYED : 0;
     s->result = *now;
     s->about.values.count = 0;
-    /* In older files values may be among the axes: what this run has no axis for, but for a column
-     * that is there twice. */
+    /* In older files values may be among the axes: what this run has no axis for, and what could be
+     * a column of its own. */
     for (size_t i = g->settings.replay ? 0 : r->axes; i < r->axes + r->values; i++) {
+        const char *name = cell[i].name;
+        const size_t length = strcspn(name, ";");
         int c = 0;
-        while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], cell[i].name))
+        while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], name))
             c++;
         double value;
-        if (c == s->point.depth && gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED,
-                                                     cell[i].name, -1) == GPUMBI_COLUMNS_FIXED)
-            gpumbi_put_value(g, &s->about.values, cell[i].name,
+        if (c == s->point.depth && length && length < GPUMBI_COLUMN_NAME && !name[length] &&
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) ==
+                GPUMBI_COLUMNS_FIXED)
+            gpumbi_put_value(g, &s->about.values, name,
                              gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
     gpumbi_sample_room(g, s, r->sampled);

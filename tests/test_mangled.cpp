@@ -259,8 +259,9 @@ static void test_found()
     for (char name = 'a'; name < 'r'; name++) // 17
         text.insert(text.find("\"own\":"), std::string("\"") + name + "\": 1, ");
     CHECK(!replays(text) && has(heard, ": one too many, or the name of a column, is the value "));
-    CHECK(replays("schema,bench,kernel,status,samples,median_s,ci_lo_s,ci_hi_s,n,form,median_s\n"
-                  "1,sweeps,kernel,ok,9,2e-6,1e-6,3e-6,1,plain,5\n"));
+    CHECK(
+        replays("schema,bench,kernel,status,samples,median_s,ci_lo_s,ci_hi_s,n,form,median_s,,a;b\n"
+                "1,sweeps,kernel,ok,9,2e-6,1e-6,3e-6,1,plain,5,6,7\n")); // nor are these values
 
     // a context has a device, of which it may say anything
     CHECK(refused({"--replay=in,in"}, "gpumb: --replay in,in: the context has no device; "));
