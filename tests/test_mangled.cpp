@@ -251,6 +251,9 @@ static void test_found()
         CHECK_CASE(!replays(with(raw, lie[0], lie[1]), {"--raw"}) && has(heard, lie[2]), "%s: %s",
                    lie[2], heard.c_str());
 
+    CHECK(!replays(with(json, "samples", "0")) && has(heard, "samples is 0, or not "));
+    CHECK(!replays(with(with(json, "ratio_lo", "0"), "ratio", "0")) && has(heard, ": ratio is "));
+
     // columns that are there twice
     std::string text = raw;
     CHECK(!replays(text.replace(text.find("\"own\":"), 5, "\"median_s\"")) &&
