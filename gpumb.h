@@ -3510,10 +3510,10 @@ static inline int gpumbi_read_scaled(const char *text, int exponent, double *val
     const int digits = (int)strcspn(text, "eE");
     if (!gpumbi_read_number(text, value))
         return 0;
-    if (!exponent)
+    const long power = text[digits] ? strtol(text + digits + 1, NULL, 10) : 0;
+    if (!exponent || power > 999) /* of 0 */
         return 1;
-    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text,
-                  (text[digits] ? strtol(text + digits + 1, NULL, 10) : 0) + exponent);
+    gpumbi_format(shifted, sizeof shifted, "%.*se%ld", digits, text, power + exponent);
     return gpumbi_read_number(shifted, value);
 }
 
@@ -11828,7 +11828,7 @@ typedef struct gpumbi_head {
 static inline int gpumbi_transfers_per_clock(const gpumb_device *d)
 {
     const double once = d->memory_clock_hz * d->bus_width_bits / 8;
-    return once > 0 ? (int)(d->peak_bytes_per_s / once + 0.5) : 0;
+    return once > 0 ? (int)gpumbi_min(d->peak_bytes_per_s / once + 0.5, 999) : 0;
 }
 
 static const char *const gpumbi_no_name[] = {NULL};
@@ -12608,14 +12608,6 @@ static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, ch
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-/* Opens the ranges; the device is idle. */
-static inline void gpumbi_mark(const gpumb *g, gpumbi_sampler *s)
-{
-    char name[3][200];
-    s->marked = gpumbi_range_names(g, s, name);
-    gpumbi_dev_mark(name, s->marked);
-}
-
 /* Work on other streams is within the ranges, too. */
 static inline void gpumbi_unmark(gpumbi_sampler *s)
 {
@@ -12706,10 +12698,13 @@ static inline void gpumbi_instruments_begin(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_instruments_start(gpumb *g, gpumbi_sampler *s)
 {
     double ignored;
+    char name[3][200];
     if (s->profiled)
         gpumbi_dev_profiler_look(&ignored);
-    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s))
-        gpumbi_mark(g, s);
+    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s)) { /* the device is idle */
+        s->marked = gpumbi_range_names(g, s, name);
+        gpumbi_dev_mark(name, s->marked);
+    }
     if (s->counting)
         gpumbi_dev_counters_start();
 }
@@ -12801,16 +12796,17 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
     const size_t values_at = offsetof(gpumbi_row, point) + point_bytes; /* multiples of 8 */
     const size_t samples_at = values_at + values_bytes;
     const size_t samples_bytes = /* of a row that is ok */
-        g->settings.raw ? (size_t)s->result.time.count * sizeof(double) : 0;
+        g->settings.raw && s->samples.count ? (size_t)s->result.time.count * sizeof(double) : 0;
     gpumbi_row *row = (gpumbi_row *)gpumbi_allocate(g, samples_at + samples_bytes);
     if (!row)
         return;
     memcpy(&row->point, &s->point, point_bytes);
     row->values = (gpumbi_values *)(void *)((char *)row + values_at);
     memcpy(row->values, &s->about.values, values_bytes);
-    row->samples = g->settings.raw ? (double *)(void *)((char *)row + samples_at) : NULL;
-    if (samples_bytes)
+    if (samples_bytes) {
+        row->samples = (double *)(void *)((char *)row + samples_at);
         memcpy(row->samples, s->samples.values, samples_bytes);
+    }
     row->result = s->result;
     row->order = s->order;
     row->region = g->region.replayed;
@@ -13035,22 +13031,16 @@ static inline int gpumbi_on_point(const gpumb *g)
             gpumbi_is_point(g, g->sweep.number, g->sweep.here.at, g->sweep.here.depth));
 }
 
-static inline uint64_t gpumbi_point_key(const gpumbi_coordinate *at, int depth)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < depth; i++) {
-        hash = (hash ^ (uint64_t)at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash ^ (hash >> 32)) + (uint64_t)at[i].column;
-    }
-    return hash;
-}
-
 /* Adds the point of the open axes to the list, unless it is there. */
 static inline void gpumbi_add_point(gpumb *g)
 {
     const gpumbi_point *here = &g->sweep.here;
     const size_t count = g->sweep.point_count, begin = g->sweep.cell_count;
-    const uint64_t key = gpumbi_point_key(here->at, here->depth);
+    uint64_t key = 0;
+    for (int i = 0; i < here->depth; i++) {
+        key = (key ^ (uint64_t)here->at[i].value) * UINT64_C(0x9e3779b97f4a7c15);
+        key = (key ^ (key >> 32)) + (uint64_t)here->at[i].column;
+    }
     for (size_t i = SIZE_MAX; (i = gpumbi_index_find(&g->sweep.index, key, i)) != SIZE_MAX;)
         if (gpumbi_is_point(g, i, here->at, here->depth))
             return;
@@ -13779,22 +13769,10 @@ static inline void gpumbi_paint(const gpumb *g, const char *color)
         fprintf(g->table.file, "\033[%sm", color);
 }
 
-/* "  faster: 0.512 x other (0.511 ... 0.513)" */
-static inline void gpumbi_append_compared(char *text, size_t size, const gpumb_result *r)
-{
-    const gpumb_comparison *c = &r->comparison;
-    gpumbi_append(text, size, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
-                  gpumbi_write_short(c->ratio, 4).text, r->compared_with);
-    if (c->hi > 0) /* the lower end may be 0: too little is known for one */
-        gpumbi_append(text, size, "%s ... %s)", c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
-                      gpumbi_write_short(c->hi, 4).text);
-    else
-        gpumbi_append(text, size, "no interval)");
-}
-
 static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
 {
     const gpumb_result *r = &row->result;
+    const gpumb_comparison *c = &r->comparison;
     static const char bar[] = "####################";
     char flags[300], text[GPUMBI_SENTENCE] = "";
     gpumbi_values shown; /* behind the fixed columns: elements a second, as column -1, and values */
@@ -13835,8 +13813,15 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     else
         gpumbi_print(g->table.file, "%s%.*s", length ? "  " : "", length, bar);
     gpumbi_append_expected(text, sizeof text, r, "  ", "");
-    if (r->compared_with[0])
-        gpumbi_append_compared(text, sizeof text, r);
+    if (r->compared_with[0]) /* "  faster: 0.512 x other (0.511 ... 0.513)" */
+        gpumbi_append(text, sizeof text, "  %s: %s x %s (", gpumbi_verdict_name[c->verdict],
+                      gpumbi_write_short(c->ratio, 4).text, r->compared_with);
+    if (r->compared_with[0] && c->hi > 0) /* the lower end may be 0: too little is known for one */
+        gpumbi_append(text, sizeof text, "%s ... %s)",
+                      c->lo > 0 ? gpumbi_write_short(c->lo, 4).text : "?",
+                      gpumbi_write_short(c->hi, 4).text);
+    else if (r->compared_with[0])
+        gpumbi_append(text, sizeof text, "no interval)");
     gpumbi_print(g->table.file, "%s", text);
     if (flags[0]) {
         fputs("  ", g->table.file);
@@ -14819,7 +14804,8 @@ typedef struct gpumbi_estimate {
 struct gpumbi_record {
     size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
     const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
-    const char *samples;                    /* the array of JSON, each number ended by a 0 */
+    const char *samples;                    /* the array of JSON, each number ended by a 0 ... */
+    uint64_t sampled;                       /* ... and how many there are */
     gpumbi_estimate time;
     int ok, cold, matched;
 };
@@ -14930,17 +14916,33 @@ static inline void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gp
         t->axes[t->axis_count++] = cell;
 }
 
-/* Puts the cells of a record that are values behind its axes, in the order of the list. */
-static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
+/* A record counts once it is complete, and makes sense. Those of its cells that are values are put
+ * behind its axes, in the order of their list. */
+static inline void gpumbi_record_end(gpumbi_records *t)
 {
+    gpumbi_record *r = &t->rows[t->count];
     gpumbi_cell *const cell = t->axes + r->first_axis, kept;
-    const char *list = t->now.values;
+    gpumb_result *now = &t->now.result;
+    gpumbi_record_needs(t, "there is no ");
+    if (t->wrong[0])
+        return;
+    const char *status = r->text[GPUMBI_COLUMN_status];
+    const gpumb_stats *time = &now->time;
+    const gpumb_comparison *ratio = &now->comparison;
+    r->ok = !strcmp(status, "ok");
+    r->cold = !strcmp(now->cache, "cold");
+    const char *list = t->now.values, *what = NULL;
     char name[GPUMBI_COLUMN_NAME];
+    int names = 0;
     r->axes = t->axis_count - r->first_axis;
     while ((list = gpumbi_split(list, ';', name, sizeof name)) != NULL) {
         size_t i = 0;
         while (i < r->axes && strcmp(cell[i].name, name))
             i++;
+        if (names++ == GPUMBI_OWN_VALUES ||
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) !=
+                GPUMBI_COLUMNS_FIXED)
+            gpumbi_wrong(t, "one too many, or the name of a column, is the value ", name);
         if (i == r->axes)
             continue;
         kept = cell[i];
@@ -14948,36 +14950,26 @@ static inline void gpumbi_record_sort(gpumbi_records *t, gpumbi_record *r)
         r->axes--;
         cell[r->axes + r->values++] = kept;
     }
-}
-
-/* A record counts once it is complete, and makes sense. */
-static inline void gpumbi_record_end(gpumbi_records *t)
-{
-    gpumbi_record *r = &t->rows[t->count];
-    gpumb_result *now = &t->now.result;
-    gpumbi_record_needs(t, "there is no ");
-    if (t->wrong[0])
-        return;
-    const char *status = r->text[GPUMBI_COLUMN_status];
-    const gpumb_stats *time = &now->time;
-    r->ok = !strcmp(status, "ok");
-    r->cold = !strcmp(now->cache, "cold");
-    gpumbi_record_sort(t, r);
-    if (now->time.count < 6) /* they are not written, and all count */
-        now->time.effective = gpumbi_real(now->time.count);
     if (!r->ok && strcmp(status, "skipped") && strcmp(status, "failed"))
         gpumbi_wrong(t, "neither ok, skipped nor failed is the status ", status);
     else if (r->ok &&
              (time->median <= 0 || time->median < time->ci_lo ||
               (t->there[GPUMBI_COLUMN_ci_lo_s] > 1 ? time->median > time->ci_hi : time->ci_hi > 0)))
-        gpumbi_wrong(t, "median_s is not within ci_lo_s and ci_hi_s", "");
+        what = "median_s is not within ci_lo_s and ci_hi_s";
     else if (now->processes > 1 &&
              (now->process_lo_s <= 0 || now->process_hi_s < now->process_lo_s))
-        gpumbi_wrong(t, "process_lo_s and process_hi_s are not in order", "");
+        what = "process_lo_s and process_hi_s are not in order";
     else if (t->now.median_count && t->now.median_count != now->processes)
-        gpumbi_wrong(t, "processes is not the number of process_medians_s", "");
-    else
-        t->count++;
+        what = "processes is not the number of process_medians_s";
+    else if (r->samples ? r->sampled != time->count
+                        : r->ok && t->there[GPUMBI_COLUMN_samples] && !time->count)
+        what = "samples is 0, or not the number of samples_s";
+    else if (ratio->hi > 0 &&
+             (ratio->ratio < ratio->lo || ratio->ratio > ratio->hi || ratio->ratio <= 0))
+        what = "ratio is not within ratio_lo and ratio_hi";
+    if (what)
+        gpumbi_wrong(t, what, "");
+    t->count += !t->wrong[0];
     r->time = gpumbi_estimate_of(now);
 }
 
@@ -15103,6 +15095,7 @@ enum {
     GPUMBI_AT_ROW,
     GPUMBI_AT_AXES,
     GPUMBI_AT_VALUES,
+    GPUMBI_AT_SAMPLES,
     GPUMBI_AT_OTHER
 };
 
@@ -15166,7 +15159,8 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
                  {GPUMBI_AT_TOP, GPUMBI_AT_ROWS, '[', "rows"},
                  {GPUMBI_AT_ROWS, GPUMBI_AT_ROW, '{', NULL},
                  {GPUMBI_AT_ROW, GPUMBI_AT_AXES, '{', "axes"},
-                 {GPUMBI_AT_ROW, GPUMBI_AT_VALUES, '{', "values"}};
+                 {GPUMBI_AT_ROW, GPUMBI_AT_VALUES, '{', "values"},
+                 {GPUMBI_AT_ROW, GPUMBI_AT_SAMPLES, '[', "samples_s"}};
     int inside = depth ? GPUMBI_AT_OTHER : GPUMBI_AT_TOP;
     for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
         if (at == place[i].at && open == place[i].open &&
@@ -15177,12 +15171,16 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
         gpumbi_wrong(t, "nested too deeply", "");
     else if (inside == GPUMBI_AT_ROW)
         gpumbi_record_begin(g, t);
-    else if (at == GPUMBI_AT_ROW && open == '[' && !strcmp(name, "samples_s"))
-        t->rows[t->count].samples = t->at;
     gpumbi_json_space(t);
+    if (inside == GPUMBI_AT_SAMPLES) {
+        t->rows[t->count].samples = t->at - 1;
+        t->rows[t->count].sampled = 0;
+    }
     for (int more = *t->at != close; more && !t->wrong[0]; more = *t->at == ',' && t->at++) {
-        const char *key = "";
+        double number;
+        const char *key = "", *moved;
         gpumbi_json_space(t);
+        moved = t->at - 1; /* where a number goes */
         if (open == '{') {
             key = *t->at == '"' ? gpumbi_json_text(t) : "";
             gpumbi_json_space(t);
@@ -15193,6 +15191,11 @@ static inline void gpumbi_read_json(gpumb *g, gpumbi_records *t, int at, const c
         }
         if (!t->wrong[0])
             gpumbi_read_json(g, t, inside, key, depth + 1);
+        if (inside == GPUMBI_AT_SAMPLES) {
+            t->rows[t->count].sampled++;
+            if (!gpumbi_read_number(moved, &number))
+                gpumbi_wrong(t, "not a number is in samples_s", "");
+        }
         gpumbi_json_space(t);
     }
     if (*t->at == close)
@@ -15363,21 +15366,17 @@ static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumb
     return key;
 }
 
-/* A program without benchmarks names its rows after itself, and may have had another name when it
- * wrote the base; NULL: the rows are of this program for sure. */
-static inline const char *gpumbi_bench(const gpumb *g, const char *bench)
-{
-    return !g || g->benchmarks.listed ? bench : "";
-}
-
-/* Makes the records ready to be found, those of one key in the order of the file. */
+/* Makes the records ready to be found, those of one key in the order of the file. A program without
+ * benchmarks names its rows after itself, and may have had another name when it wrote the base;
+ * `known` NULL: the rows are of this program for sure. */
 static inline void gpumbi_index_records(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
     const gpumb *axes = t->exact ? NULL : known;
+    const int named = !known || known->benchmarks.listed;
     for (size_t i = gpumbi_index_reserve(g, &t->index, t->count) ? t->count : 0; i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
         gpumbi_index_add(&t->index, i,
-                         gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                         gpumbi_key(axes, named ? r->text[GPUMBI_COLUMN_bench] : "",
                                     t->axes + r->first_axis, r->axes));
     }
 }
@@ -15430,7 +15429,7 @@ static inline uint64_t gpumbi_region_key(const gpumb *g, const char *bench, cons
         axes += cell[axes].text[0] != 0;
     }
     gpumbi_label(label, bench, kernel, cell, axes);
-    return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
+    return gpumbi_key(NULL, !known || known->benchmarks.listed ? bench : "", cell, axes);
 }
 
 static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
@@ -15585,23 +15584,25 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
     now->flags |= g->settings.replay ? (unsigned)GPUMB_FLAG_REPLAYED : 0;
     s->result = *now;
     s->about.values.count = 0;
-    /* In older files values may be among the axes: what this run has no axis for. */
+    /* In older files values may be among the axes: what this run has no axis for, and what could be
+     * a column of its own. */
     for (size_t i = g->settings.replay ? 0 : r->axes; i < r->axes + r->values; i++) {
+        const char *name = cell[i].name;
+        const size_t length = strcspn(name, ";");
         int c = 0;
-        while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], cell[i].name))
+        while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], name))
             c++;
         double value;
-        if (c == s->point.depth)
-            gpumbi_put_value(g, &s->about.values, cell[i].name,
+        if (c == s->point.depth && length && length < GPUMBI_COLUMN_NAME && !name[length] &&
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) ==
+                GPUMBI_COLUMNS_FIXED)
+            gpumbi_put_value(g, &s->about.values, name,
                              gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
-    if (sample)
-        gpumbi_sample_room(g, s, now->time.count);
-    for (uint64_t i = 0; sample && i < now->time.count && i < s->samples.capacity; i++) {
+    gpumbi_sample_room(g, s, r->sampled);
+    for (; s->samples.count < r->sampled && !g->done; sample += strlen(sample) + 1) {
         sample += strspn(sample, ", \t\r\n");
-        if (!gpumbi_read_number(sample, &s->samples.values[i]))
-            break;
-        sample += strlen(sample) + 1;
+        gpumbi_read_number(sample, &s->samples.values[s->samples.count++]);
     }
     gpumbi_ceiling_known(g, now->ceiling_gbps * 1e9);
     g->kept.used++;
@@ -15657,7 +15658,8 @@ static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, co
         return NULL;
     for (int c = GPUMBI_COLUMN_status; c <= GPUMBI_COLUMN_meaning; c++)
         if (c != GPUMBI_COLUMN_reason && c != GPUMBI_COLUMN_verified &&
-            (!g->kept.first->text[c] || strcmp(g->kept.first->text[c], kept->text[c])))
+            (!kept->text[c] || !g->kept.first->text[c] ||
+             strcmp(g->kept.first->text[c], kept->text[c])))
             return NULL;
     return "is in a GPUMB_INTERLEAVE, its row was not";
 }
@@ -15750,6 +15752,10 @@ static inline void gpumbi_replay_open(gpumb *g)
     if (!g->done && s->replay[length])
         context = gpumbi_open_records(g, "replay", s->replay + length + 1, "rows", 1);
     g->device = context ? context->head.device : t ? t->head.device : g->device;
+    if (context && !g->device.name[0])
+        gpumbi_end(g, GPUMB_EXIT_USAGE,
+                   "--replay %s: the context has no device; take what --json has written",
+                   s->replay);
     gpumbi_free_records(context);
     if (g->done)
         return;
@@ -15769,8 +15775,10 @@ static inline void gpumbi_replay_open(gpumb *g)
     if (d->warp_size != 32 && d->warp_size != 64)
         d->warp_size = strcmp(d->backend, "hip") ? 32 : 64;
     d->max_block = d->max_block > 0 && d->max_block <= 4096 ? d->max_block : 1024;
-    d->max_threads = d->max_threads >= d->max_block ? d->max_threads : 2 * d->max_block;
-    d->multiprocessors = d->multiprocessors > 0 ? d->multiprocessors : 1;
+    if (d->max_threads < d->max_block || d->max_threads > 1 << 15) /* a product is an int */
+        d->max_threads = 2 * d->max_block;
+    if (d->multiprocessors < 1 || d->multiprocessors > 1 << 15)
+        d->multiprocessors = 1;
     for (size_t i = 0; i < t->count && !g->done; i++) {
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
@@ -16558,7 +16566,7 @@ static inline void gpumbi_list_children(gpumb *g)
         o->fd = o->device = -1;
         if (!s->devices)
             continue;
-        o->device = all ? g->children.count - 1 : atoi(one);
+        o->device = all ? g->children.count - 1 : (int)gpumbi_min(strtod(one, NULL), INT_MAX);
         for (int i = 0; i + 1 < g->children.count; i++)
             if (at[i].device == o->device)
                 gpumbi_end(g, GPUMB_EXIT_USAGE, "--device %s: %d is in it twice", s->devices,
@@ -17385,8 +17393,13 @@ static inline int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
     e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
     gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
     e->limit = strtod(limit, &rest);
+    if (*rest == '.' && rest > limit) { /* the locale has a comma there */
+        *rest = ',';
+        e->limit = strtod(limit, &rest);
+    }
     const size_t digits = (size_t)(rest - limit);
-    const int attached = digits && (!*rest || !strchr(" *", *rest)); /* a unit is to be */
+    const int attached = digits && limit[0] <= '9' &&      /* not "inf" of a kernel "info" */
+                         (!*rest || !strchr(" *", *rest)); /* a unit is to be */
     rest += strspn(rest, " ");
     while (digits && e->unit < GPUMBI_UNITS && strcmp(rest, gpumbi_unit[e->unit].name))
         e->unit++;
@@ -17861,6 +17874,10 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
 static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char *value)
 {
     (void)value;
+    if (option == GPUMBI_OPTION_LIST) {
+        gpumbi_list_only(g);
+        return;
+    }
     if (option == GPUMBI_OPTION_VERSION) {
         puts("gpumb " GPUMB_VERSION);
     } else {
@@ -17868,12 +17885,6 @@ static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char
         fputs(gpumb_help_text(), stdout);
     }
     gpumbi_said(g);
-}
-
-static inline void gpumbi_list_option(gpumb *g, gpumbi_option option, const char *value)
-{
-    (void)option, (void)value;
-    gpumbi_list_only(g);
 }
 
 static inline void gpumbi_expect_option(gpumb *g, gpumbi_option option, const char *value)
@@ -17978,7 +17989,7 @@ static const struct {
     gpumbi_option option;
     void (*take)(gpumb *g, gpumbi_option option, const char *value);
 } gpumbi_own_options[] = {
-    {GPUMBI_OPTION_LIST, gpumbi_list_option},       {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
+    {GPUMBI_OPTION_LIST, gpumbi_help_option},       {GPUMBI_OPTION_FILTER, gpumbi_filter_option},
     {GPUMBI_OPTION_AXIS, gpumbi_axis_option},       {GPUMBI_OPTION_QUICK, gpumbi_size_option},
     {GPUMBI_OPTION_FULL, gpumbi_size_option},       {GPUMBI_OPTION_SEED, gpumbi_whole_option},
     {GPUMBI_OPTION_DEVICE, gpumbi_device_option},   {GPUMBI_OPTION_SAMPLES, gpumbi_samples_option},

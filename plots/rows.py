@@ -145,7 +145,8 @@ def read(path):
                 f"{path}:{at}: {len(line)} fields under {len(header)} columns: "
                 "run its benchmark again"
             )
-        fixed = fixed_columns() | {*row.get("values", "").split(";")}
+        row["values"] = ";".join(v for v in row.get("values", "").split(";") if v[:1] != "@")
+        fixed = fixed_columns() | {*row["values"].split(";")}
         row["@axes"] = sorted(c for c in row.keys() - fixed if c[:1] != "@" and row[c])
         rows.append(row)
     need(path, header, NEEDED)
@@ -217,7 +218,7 @@ def read_json(path):
             if not isinstance(line, dict):
                 raise Problem(f"{path}: row {at} is no object: run it again")
             axes, values = (part_of(path, line, key, dict) for key in ("axes", "values"))
-            own = {"values": ";".join(values), **axes, **values}
+            own = {"values": ";".join(v for v in values if v[:1] != "@"), **axes, **values}
             own.update((k, v) for k, v in line.items() if k not in ("axes", "values", "samples_s"))
             row = {k: "" if v is None else str(v) for k, v in own.items() if k[:1] != "@"}
             row.update(measured(row, str(c.get("date"))[:10]), **{"@file": path, "@line": at})

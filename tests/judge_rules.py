@@ -163,6 +163,7 @@ class Texts(unittest.TestCase):
             ("_ZN2me2nsEPym", ("ns", ["P", "m"])), ("_Z1kv", ("k", [])),
             ("_Z1k6float4S_", ("k", ["float4", "float4"])), ("_Z2ttILi4EEvPf", ("tt", None)),
             ("_Z1k" + "P" * 2000 + "f", ("k", None)),
+            ("_Z" + "9" * 5000, ("9" * 4991, [])),  # more digits than int() takes
             ("plain", ("plain", None)), ("_Z1kDv4_f", ("k", None)), ("_Z1kS9_", ("k", None)),
         ):
             self.assertEqual(files.signature(mangled), found)

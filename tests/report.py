@@ -351,7 +351,7 @@ def hostile(tmp):
     top = json.loads((RESULTS / "h200-mistakes.json").read_text())
     top["rows"] = top["rows"][:3]
     top["rows"][0]["axes"] = {"n": 4}
-    top["rows"][0]["values"] = {"found": 3, "what": "text"}
+    top["rows"][0]["values"] = {"found": 3, "what": "text", "@file": 1}
     path = tmp / "mistakes.json"
     path.write_text(json.dumps(top))
     (tmp / "rows.csv").unlink()

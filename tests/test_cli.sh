@@ -925,7 +925,7 @@ fi
 if localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" >/dev/null 2>&1 &&
     [ "$(LOCPATH=$tmp LC_ALL=de_DE.UTF-8 locale decimal_point 2>/dev/null)" = , ]; then
     LOCPATH=$tmp LC_ALL=de_DE.UTF-8 timeout 60 "$program" \
-        ${quick%--precision*} $one --peak 1.5 --precision 2.5 \
+        ${quick%--precision*} $one --peak 1.5 --precision 2.5 --expect 'copy<=99.5s' \
         --csv "$tmp/x.csv" --json "$tmp/x.json" --md "$tmp/x.md" >"$tmp/out" 2>"$tmp/err"
     code=$?
     check "a decimal comma: exit code $code: $(cat "$tmp/err")" test $code -eq 0

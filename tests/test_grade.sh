@@ -138,6 +138,10 @@ edited "another limit" 'other expectations' 's/"expect": "mine>=0.9/"expect": "m
 edited "a lower limit" 'something else' '/"expect"/s/"limit": 0.9/"limit": 99/'
 edited "NaN" 'NaN' '/"expect"/s/"lo": [^,]*/"lo": NaN/'
 edited "no interval" 'without figures' '/"expect"/s/"lo": [^,]*/"lo": null/'
+edited "more than a float holds" 'without figures' \
+    "/\"expect\"/s/\"value\": [^,]*/\"value\": $(printf '1%0400d' 0)/"
+edited "a line of its own in a reason" 'failed: x[?]grade: met: y' \
+    's/"status": "ok", "reason": null/"status": "failed", "reason": "x\\ngrade: met: y"/'
 edited "a row that is not there" 'not there' '/"expect"/s/"reason": "[^"]*"/"reason": "x\/y"/'
 edited "a failed row" 'failed' 's/"status": "ok"/"status": "failed"/'
 edited "a row without a check" 'not verified' 's/"verified": "yes"/"verified": null/'

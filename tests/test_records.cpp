@@ -330,6 +330,8 @@ static void random_line(gpumbi_line *l, double medians[GPUMBI_PROCESSES])
     r->time.count = r->status == GPUMB_STATUS_OK ? r->time.count % 40 + 1 : 0;
     r->time.ci_lo = r->time.median * random_uniform();
     r->time.ci_hi = r->time.median / random_uniform();
+    r->comparison.lo = r->comparison.ratio * random_uniform();
+    r->comparison.hi = r->comparison.ratio / random_uniform();
     r->processes = processes;
     r->process_hi_s = r->process_lo_s * 2;
     if (!processes) {
@@ -366,6 +368,14 @@ static gpumbi_records *read_back(FILE *file)
     gpumbi_records *t = gpumbi_read_records(reader, fileno(file), SIZE_MAX, 0, 0);
     fclose(file);
     return t;
+}
+
+// Of a few samples, whose number is not written: as a replay has it.
+static double effective_of(const gpumbi_records *t)
+{
+    static gpumbi_line line;
+    gpumbi_read_line(&t->rows[0], &line);
+    return line.result.time.effective;
 }
 
 // Named values of a row, known and unknown, behind an axis.
@@ -473,6 +483,7 @@ static void test_round_trip()
             gpumbi_records *t = through(&line, &values, as_json);
             CHECK_STR(t->wrong, "");
             CHECK(same_cells(t, &values));
+            t->now.result.time.effective = effective_of(t);
             CHECK_STR(t->rows[0].text[GPUMBI_COLUMN_gpumb], GPUMB_VERSION);
             CHECK(!strcmp(t->rows[0].text[GPUMBI_COLUMN_settings], reader->sinks.settings));
             gpumbi_copy_text(line.version, sizeof line.version, as_json ? "" : GPUMB_VERSION);
@@ -573,6 +584,7 @@ static void test_real_rows()
         gpumbi_records *t =
             read_text(text.substr(0, text.find('\n') + 1) + text.substr(at, end - at));
         CHECK_STR(t->wrong, "");
+        t->now.result.time.effective = effective_of(t);
         for (int f = 0; f < GPUMBI_COLUMNS_FIXED; f++)
             if (gpumbi_row_fields[f].at >= offsetof(gpumbi_line, result))
                 CHECK_STR(differences(&gpumbi_row_fields[f], 1, &line, &t->now).c_str(), "");

@@ -341,8 +341,8 @@ def signature(mangled):
     if not found:
         return mangled, None
     rest, path = mangled[found.end():], []
-    while rest[:1].isdigit() and (found[1] or not path):
-        digits = re.match(r"\d+", rest)[0]
+    while rest[:1].isdecimal() and (found[1] or not path):
+        digits = re.match(r"\d{1,9}", rest)[0]  # int() takes 4300 of them at most
         rest = rest[len(digits):]
         path.append(rest[:int(digits)])
         rest = rest[int(digits):]
@@ -371,8 +371,8 @@ def types(text, seen):
             number = int(text[at:end], 36) + 1 if end > at else 0
             at = end + 1
             return seen[number]
-        if c.isdigit():
-            digits = re.match(r"\d+", text[at - 1:])[0]
+        if c.isdecimal():
+            digits = re.match(r"\d{1,9}", text[at - 1:])[0]
             at += len(digits) - 1 + int(digits)
             seen.append(text[at - int(digits):at])
             return seen[-1]
