@@ -26,18 +26,23 @@ refuses() # COMMAND: stops at an #error of the header
 if [ $# -gt 0 ]; then
     out=$dir/case$1
     command=$(sed -n "$1p" $dir/cases)
+    began=$(date +%s)
+    mkdir "$out.tmp" # Debian's hipcc 5.2 leaves a folder there each time
+    export TMPDIR="$PWD/$out.tmp"
     if report=$(eval "$command" 2>&1); then
         echo "$1" >>$dir/passed
     else
         printf 'FAILED  %s\n%s\n' "$command" "$report" | sed '1!s/^/    /; 12q'
     fi
-    rm -f "$out"*
+    rm -rf "$out" "$out".*
+    echo "$(($(date +%s) - began)) $1 $command" >>$dir/seconds
     exit 0
 fi
 
 # ---- sources ----
 rm -rf $dir
-mkdir -p $dir
+mkdir -p $dir/tmp
+export TMPDIR="$PWD/$dir/tmp"
 
 printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >$dir/implementation.c
 
@@ -556,7 +561,13 @@ done
 cases=$(wc -l <$dir/cases)
 : >$dir/passed
 [ -z "${LIST:-}" ] || exit 0
-seq "$cases" | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
+# The last ones, of nvcc and hipcc, take longest.
+seq "$cases" -1 1 | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
+rm -rf "$TMPDIR"
 passed=$(wc -l <$dir/passed)
+echo "longest: $(sort -rn $dir/seconds | head -n 4 | awk '{
+    unit = ""
+    for (i = 3; i <= NF; i++) if ($i ~ /\.(c|cu|h)$/) unit = $i
+    printf "%s%s %s (case %d) %d s", (NR > 1 ? ", " : ""), $3, unit, $2, $1 }')"
 echo "$passed passed, $((cases - passed)) failed, $skipped skipped"
 [ "$passed" -eq "$cases" ]
