@@ -2,7 +2,8 @@
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
 # What is not here is skipped by name.
-# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared.
+# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
+# between the oldest and the newest the other order with the usual mode.
 # The oldest C and the newest C++ at -O0, -O2 and -O3, for what the optimiser warns of: as two
 # units, which run, as does the oldest C++; in one unit where that has other code. nvcc and hipcc,
 # the slowest: one standard with each mode, the others with all kernels and the usual ones, the
@@ -256,6 +257,10 @@ for compilers in 'gcc g++' 'clang clang++'; do
             for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING -DGPUMB_MODULES -DGPUMB_STRICT' \
                 '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
+                # Between the oldest and the newest, what order does to a mode it does to the usual.
+                case ${NIGHTLY:+all}$standard,$variant,$mode in
+                c1[17],*SYSTEM_FIRST,-D* | c++1[47],*SYSTEM_FIRST,-D*) continue ;;
+                esac
                 # The optimiser has seen the two units. There is more where all is static, and in
                 # kernels, which C has not; what clang warns of there, it knows without optimising.
                 case ${NIGHTLY:+all},$cc,$standard,$variant,$mode in
