@@ -35,6 +35,7 @@ DEVICE := $(DEVICE_$(BACKEND))
 # ---- compilers: ARCH and HIP_ARCH default to the device that is there ----
 ifeq ($(origin CXX),default)
 CXX := $(notdir $(call find,g++ clang++ c++))
+USUAL := yes
 endif
 ifeq ($(origin CC),default)
 CC := $(notdir $(call find,gcc clang cc))
@@ -45,15 +46,25 @@ HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
-HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
+# On the CPU kernels are emulated, and programs take longer to compile than to run; but not gpumb.o.
+HOST_CXX = $(CXX) -I. -std=c++17 -O1 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
 RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
+sanitizes = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
+              $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
+# With sanitizers clang compiles in two thirds of gcc's time; what it makes takes a third longer:
+# for what runs shortly. Kernels and what is linked with them are all one compiler's.
+ifneq ($(and $(USUAL),$(filter rest build/cpu-asan/%,$(MAKECMDGOALS))),)
+BY_CLANG := $(and $(call find,clang),$(call sanitizes,clang++ $(SANITIZE)))
+endif
+ASAN_CXX = $(HOST_CXX:$(CXX)%=$(if $(BY_CLANG),clang++,$(CXX))%) $(SANITIZE)
+ASAN_C = $(HOST_C:$(CC)%=$(if $(BY_CLANG),clang,$(CC))%) $(SANITIZE)
 # Most tests take longer to compile than to run. Those that take longest to run are optimised, and
 # where statistics are what takes long, so is the header's code that it leaves unoptimised.
 QUICKLY := -O0
 QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
 OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
-              calls emulation memory modules options profiler
+              emulation memory modules options profiler
 OF_STATISTICS := faults graphs interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
@@ -61,8 +72,11 @@ TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
-COMPILE_hip = $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -Wextra $(HIPCCFLAGS)
+# Debian's hipcc 5.2 leaves a folder in TMPDIR each time.
+COMPILE_hip = TMPDIR=$(B)/tmp $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) \
+              -Wall -Wextra $(HIPCCFLAGS)
 COMPILE_cpu = $(HOST_CXX)
+LIBRARY_cpu := -O3
 COMPILE = $(COMPILE_$(BACKEND))
 LANGUAGE_hip := -x hip
 ifeq ($(HIP_PLATFORM),nvidia)
@@ -165,13 +179,29 @@ nvrtc_flags: # for tests/test_nvrtc.sh; nothing where it can't be had
 	@echo '$(if $(HAS_NVRTC),$(NVRTC_FLAGS))'
 
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
+# Header and tracer once for all that ask for no kernels or settings of their own.
+TRACE_CXX = $(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT))
+ifneq ($(filter trace,$(MAKECMDGOALS)),)
+ASKS := $(shell grep -ls 'define GPUMB_' $$($(CXX) -I. -MM -x c++ '$(FILE)' 2>/dev/null | \
+            tr ' \\' '\n\n' | grep -v 'gpumb\.h$$\|:$$') /dev/null)
+TRACERS := $(if $(wildcard $(FILE)),build/trace/with/tracer.o \
+             $(if $(ASKS),,build/trace/with/gpumb.o))
+endif
+build/trace/with/flags: always
+	@mkdir -p $(@D); echo '$(TRACE_CXX)' | cmp -s - $@ || echo '$(TRACE_CXX)' >$@
+
+build/trace/with/gpumb.o: gpumb.h build/trace/with/flags
+	$(TRACE_CXX) $(IMPLEMENTATION) -x c++ -c $< -o $@
+
+build/trace/with/tracer.o: examples/trace/gpumb_trace.c gpumb.h build/trace/with/flags
+	$(CXX) -I. -O1 -x c -c $< -o $@
+
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
+trace: $(TRACERS)
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
 	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
-	@mkdir -p build/trace
-	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) $(IMPLEMENTATION) \
-	    -x c++ -c $(FILE) -o $(TRACED).o
-	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
+	$(TRACE_CXX) $(if $(ASKS),$(IMPLEMENTATION)) -x c++ -c $(FILE) -o $(TRACED).o
+	$(CXX) $(TRACED).o $(filter %.o,$^) -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
 check: ## runs all checks: test, rest, elsewhere, matrix and lint
@@ -217,7 +247,8 @@ endif
 
 # ---- programs; flags.* change when a command does, so that another ARCH builds anew ----
 $(B)/flags.kernels: always
-	@mkdir -p $(@D); echo '$(COMPILE) $(QUICKLY)' | cmp -s - $@ || echo '$(COMPILE) $(QUICKLY)' > $@
+	@rm -rf $(@D)/tmp; mkdir -p $(@D)/tmp
+	@echo '$(COMPILE) $(QUICKLY)' | cmp -s - $@ || echo '$(COMPILE) $(QUICKLY)' > $@
 
 build/cpu/flags.host: always
 	@mkdir -p $(@D); echo '$(HOST_FLAGS)' | cmp -s - $@ || echo '$(HOST_FLAGS)' > $@
@@ -231,7 +262,7 @@ HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 
 $(LINKED): $(B)/gpumb.o
 $(B)/gpumb.o: gpumb.h $(B)/flags.kernels
-	$(COMPILE) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
+	$(COMPILE) $(LIBRARY_$(BACKEND)) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
 
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
@@ -296,6 +327,7 @@ test = $(foreach t,$(1),build/cpu/tests/test_$(t) build/cpu-asan/tests/test_$(t)
 $(call test,$(OF_KERNELS)): private OPTIMISED := -O1
 build/cpu-asan/tests/test_emulation: private OPTIMISED := # it takes long to compile
 $(call test,$(OF_STATISTICS)): private OPTIMISED := -O1 -include tests/optimised.h
+$(patsubst %,build/cpu-asan/tests/test_%,clock $(OF_KERNELS) $(OF_STATISTICS)): private BY_CLANG :=
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
@@ -320,11 +352,11 @@ build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
 
 build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(OPTIMISED) $< -o $@
+	$(ASAN_CXX) $(OPTIMISED) $< -o $@
 
 build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_C) $(SANITIZE) $(OPTIMISED) $< -o $@ -lm
+	$(ASAN_C) $(OPTIMISED) $< -o $@ -lm
 
 build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -352,10 +384,8 @@ build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 
 # ---- test and rest: what this machine can't run is named and counted as skipped ----
 ifneq ($(filter test rest,$(MAKECMDGOALS)),)
-has_sanitizer = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
-                $(CXX) $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
-SANITIZER := $(call has_sanitizer,$(SANITIZE))
-RACE_DETECTOR := $(call has_sanitizer,$(RACES))
+SANITIZER := $(call sanitizes,$(CXX) $(SANITIZE))
+RACE_DETECTOR := $(call sanitizes,$(CXX) $(RACES))
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
