@@ -109,7 +109,8 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu %_
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := $(foreach t,include_cost amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
+THOROUGH := $(patsubst %,tests/test_%.sh,\
+              include_cost labs coverage amd sensors isa trace windows)
 SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
@@ -391,15 +392,18 @@ endif
 
 BEGAN := $(shell date +%s)
 # Those that take longest first.
+first = $(filter $(1),$(2)) $(filter-out $(1),$(2))
 test_RUN :=
 rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
-$(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
+$(call run_if,test,$(DEVICE),$(call first,%_bench.sh %_examples.sh %_judge.sh,$(SCRIPTS)) \
+    $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
-$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS) tests/test_pair_asan.sh,$\
+$(call run_if,rest,$(SANITIZER),\
+    $(call first,$(addprefix %_,clock $(OF_STATISTICS)),$(ASAN_TESTS)) tests/test_pair_asan.sh,$\
     $(CXX) has no sanitizer runtime)
 $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
-test_RUN += $(HOST_TESTS)
+test_RUN += $(call first,$(OF_STATISTICS:%=build/cpu/tests/test_%),$(HOST_TESTS))
 
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@BEGAN=$(BEGAN) sh tests/run.sh $(test_RUN) -- $(test_SKIP)
