@@ -482,7 +482,7 @@ static void test_round_trip()
                       "");
             for (int k = 0; k < line.result.processes; k++)
                 if (t->now.medians[k] < medians[k] || t->now.medians[k] > medians[k])
-                    CHECK(!"a median of a process");
+                    CHECK(false); // a median of a process
             CHECK((t->now.result.process_medians_s != NULL) == (line.result.processes > 0));
             if (as_json)
                 CHECK_STR(differences(gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &written, &t->head)
@@ -689,7 +689,7 @@ static void test_keys()
             const gpumbi_cell back[] = {{"m", text[1]}, {"n", text[0]}};
             keys.push_back(gpumbi_key(NULL, "b", there, 2));
             if (gpumbi_key(NULL, "b", back, 2) != keys.back())
-                CHECK(!"the order of axes");
+                CHECK(false); // the order of axes
         }
     std::sort(keys.begin(), keys.end());
     CHECK(std::unique(keys.begin(), keys.end()) == keys.end());
