@@ -328,7 +328,8 @@ test = $(foreach t,$(1),build/cpu/tests/test_$(t) build/cpu-asan/tests/test_$(t)
 $(call test,$(OF_KERNELS)): private OPTIMISED := -O1
 build/cpu-asan/tests/test_emulation: private OPTIMISED := # it takes long to compile
 $(call test,$(OF_STATISTICS)): private OPTIMISED := -O1 -include tests/optimised.h
-$(patsubst %,build/cpu-asan/tests/test_%,clock $(OF_KERNELS) $(OF_STATISTICS)): private BY_CLANG :=
+OF_GCC := clock records $(OF_KERNELS) $(OF_STATISTICS) # test_records tells padding by gcc alone
+$(OF_GCC:%=build/cpu-asan/tests/test_%): private BY_CLANG :=
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)

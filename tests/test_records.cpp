@@ -233,7 +233,7 @@ static void test_json()
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         CHECK_STR(show(wrong[i][0]).c_str(), wrong[i][1]);
     CHECK_STR(show("{\"a\": " + std::string(100000, '[')).c_str(), "line 1: nested too deeply");
-    for (size_t deep : {31, 32}) // inside of the first
+    for (size_t deep : {size_t(31), size_t(32)}) // inside of the first
         CHECK_STR(show("{\"a\": " + std::string(deep, '[') + std::string(deep, ']') + "}").c_str(),
                   deep < 32 ? "line 1: there are no rows" : "line 1: nested too deeply");
     CHECK_STR(show(json(row + axes + ",\n{\"bench\": \"b\"}")).c_str(),
