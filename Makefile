@@ -35,6 +35,7 @@ DEVICE := $(DEVICE_$(BACKEND))
 # ---- compilers: ARCH and HIP_ARCH default to the device that is there ----
 ifeq ($(origin CXX),default)
 CXX := $(notdir $(call find,g++ clang++ c++))
+USUAL := yes
 endif
 ifeq ($(origin CC),default)
 CC := $(notdir $(call find,gcc clang cc))
@@ -45,15 +46,27 @@ HIP_DEVICES = $(filter-out gfx000,$(shell rocm_agent_enumerator 2>/dev/null))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 HOST_C = $(CC) -I. -std=c99 -O2 -pthread $(WARNINGS) $(CFLAGS)
-HOST_CXX = $(CXX) -I. -std=c++17 -O3 -pthread $(WARNINGS) $(CXXFLAGS)
+# On the CPU kernels are emulated, and programs take longer to compile than to run; but not gpumb.o.
+HOST_CXX = $(CXX) -I. -std=c++17 -O1 -pthread $(WARNINGS) $(CXXFLAGS)
 SANITIZE := -g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all
 RACES := -g1 -O1 -fsanitize=thread -Wno-tsan
+sanitizes = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
+              $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
+# With sanitizers clang compiles in two thirds of gcc's time; what it makes takes a third longer:
+# for what runs shortly. Kernels and what is linked with them are all one compiler's.
+ifneq ($(and $(USUAL),$(filter rest build/cpu-asan/%,$(MAKECMDGOALS))),)
+BY_CLANG := $(and $(call find,clang),$(call sanitizes,clang++ $(SANITIZE)))
+endif
+# Tests hand over values that no enum has, as C may; gcc does not look for them.
+ASAN_CXX = $(HOST_CXX:$(CXX)%=$(if $(BY_CLANG),clang++,$(CXX))%) $(SANITIZE) \
+           $(if $(BY_CLANG),-fno-sanitize=enum)
+ASAN_C = $(HOST_C:$(CC)%=$(if $(BY_CLANG),clang,$(CC))%) $(SANITIZE)
 # Most tests take longer to compile than to run. Those that take longest to run are optimised, and
 # where statistics are what takes long, so is the header's code that it leaves unoptimised.
 QUICKLY := -O0
 QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
 OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
-              calls emulation memory modules options profiler
+              emulation memory modules options profiler
 OF_STATISTICS := faults graphs interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
@@ -61,8 +74,11 @@ TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang
 AARCH64_CXX := aarch64-linux-gnu-g++
 
 COMPILE_cuda = $(NVCC) -I. -std=c++17 -O3 -arch=$(ARCH) -Xcompiler -Wall,-Wextra $(NVCCFLAGS)
-COMPILE_hip = $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) -Wall -Wextra $(HIPCCFLAGS)
+# Debian's hipcc 5.2 leaves a folder in TMPDIR each time.
+COMPILE_hip = TMPDIR=$(B)/tmp $(HIPCC) -I. -std=c++17 -O3 $(HIP_ARCH:%=--offload-arch=%) \
+              -Wall -Wextra $(HIPCCFLAGS)
 COMPILE_cpu = $(HOST_CXX)
+LIBRARY_cpu := -O3
 COMPILE = $(COMPILE_$(BACKEND))
 LANGUAGE_hip := -x hip
 ifeq ($(HIP_PLATFORM),nvidia)
@@ -95,7 +111,8 @@ EXAMPLES := $(patsubst examples/%,$(B)/%,$(basename $(filter-out %_kernels.cu %_
 LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
-THOROUGH := $(foreach t,include_cost amd coverage isa labs sensors trace windows,tests/test_$(t).sh)
+THOROUGH := $(patsubst %,tests/test_%.sh,\
+              include_cost labs coverage amd sensors isa trace windows)
 SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))
@@ -165,13 +182,29 @@ nvrtc_flags: # for tests/test_nvrtc.sh; nothing where it can't be had
 	@echo '$(if $(HAS_NVRTC),$(NVRTC_FLAGS))'
 
 # The same kernels on the CPU, with hooks: see gpumb_trace.c.
+# Header and tracer once for all that ask for no kernels or settings of their own.
+TRACE_CXX = $(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT))
+ifneq ($(filter trace,$(MAKECMDGOALS)),)
+ASKS := $(shell grep -ls 'define GPUMB_' $$($(CXX) -I. -MM -x c++ '$(FILE)' 2>/dev/null | \
+            tr ' \\' '\n\n' | grep -v 'gpumb\.h$$\|:$$') /dev/null)
+TRACERS := $(if $(wildcard $(FILE)),build/trace/with/tracer.o \
+             $(if $(ASKS),,build/trace/with/gpumb.o))
+endif
+build/trace/with/flags: always
+	@mkdir -p $(@D); echo '$(TRACE_CXX)' | cmp -s - $@ || echo '$(TRACE_CXX)' >$@
+
+build/trace/with/gpumb.o: gpumb.h build/trace/with/flags
+	$(TRACE_CXX) $(IMPLEMENTATION) -x c++ -c $< -o $@
+
+build/trace/with/tracer.o: examples/trace/gpumb_trace.c gpumb.h build/trace/with/flags
+	$(CXX) -I. -O1 -x c -c $< -o $@
+
 trace: TRACED = build/trace/$(basename $(notdir $(FILE)))
+trace: $(TRACERS)
 trace: ## FILE=kernel.cu: how each access of its kernels uses memory, bank conflicts, races; no GPU
 	@test -f '$(FILE)' || { echo 'make trace FILE=kernel.cu: no such file: $(FILE)'; exit 2; }
-	@mkdir -p build/trace
-	$(CXX) -I. $(TRACE) $(call accepted,$(TRACE_EXACT)) $(IMPLEMENTATION) \
-	    -x c++ -c $(FILE) -o $(TRACED).o
-	$(CXX) $(TRACED).o -x c -O1 examples/trace/gpumb_trace.c -I. -o $(TRACED) -pthread
+	$(TRACE_CXX) $(if $(ASKS),$(IMPLEMENTATION)) -x c++ -c $(FILE) -o $(TRACED).o
+	$(CXX) $(TRACED).o $(filter %.o,$^) -o $(TRACED) -pthread
 	GPUMB_TRACE_SVG=$(TRACED).svg $(TRACED) $(ARGS)
 
 check: ## runs all checks: test, rest, elsewhere, matrix and lint
@@ -217,7 +250,8 @@ endif
 
 # ---- programs; flags.* change when a command does, so that another ARCH builds anew ----
 $(B)/flags.kernels: always
-	@mkdir -p $(@D); echo '$(COMPILE) $(QUICKLY)' | cmp -s - $@ || echo '$(COMPILE) $(QUICKLY)' > $@
+	@rm -rf $(@D)/tmp; mkdir -p $(@D)/tmp
+	@echo '$(COMPILE) $(QUICKLY)' | cmp -s - $@ || echo '$(COMPILE) $(QUICKLY)' > $@
 
 build/cpu/flags.host: always
 	@mkdir -p $(@D); echo '$(HOST_FLAGS)' | cmp -s - $@ || echo '$(HOST_FLAGS)' > $@
@@ -231,7 +265,7 @@ HOST_NEEDS := $(HEADERS) build/cpu/flags.host
 
 $(LINKED): $(B)/gpumb.o
 $(B)/gpumb.o: gpumb.h $(B)/flags.kernels
-	$(COMPILE) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
+	$(COMPILE) $(LIBRARY_$(BACKEND)) $(or $(LANGUAGE),-x cu) $(IMPLEMENTATION) -c $< -o $@
 
 $(B)/%: bench/%.cu $(KERNEL_NEEDS)
 	$(COMPILE) $(OBJECT) $(LANGUAGE) $< -o $@ $(LDFLAGS)
@@ -296,6 +330,8 @@ test = $(foreach t,$(1),build/cpu/tests/test_$(t) build/cpu-asan/tests/test_$(t)
 $(call test,$(OF_KERNELS)): private OPTIMISED := -O1
 build/cpu-asan/tests/test_emulation: private OPTIMISED := # it takes long to compile
 $(call test,$(OF_STATISTICS)): private OPTIMISED := -O1 -include tests/optimised.h
+OF_GCC := clock records $(OF_KERNELS) $(OF_STATISTICS) # test_records tells padding by gcc alone
+$(OF_GCC:%=build/cpu-asan/tests/test_%): private BY_CLANG :=
 
 $(B)/tests/%: tests/%.cu $(KERNEL_NEEDS)
 	@mkdir -p $(@D)
@@ -320,11 +356,11 @@ build/cpu-asan/tests/%: tests/%.cu $(HOST_NEEDS)
 
 build/cpu-asan/tests/%: tests/%.cpp $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_CXX) $(SANITIZE) $(OPTIMISED) $< -o $@
+	$(ASAN_CXX) $(OPTIMISED) $< -o $@
 
 build/cpu-asan/tests/%: tests/%.c $(HOST_NEEDS)
 	@mkdir -p $(@D)
-	$(HOST_C) $(SANITIZE) $(OPTIMISED) $< -o $@ -lm
+	$(ASAN_C) $(OPTIMISED) $< -o $@ -lm
 
 build/cpu-asan/%: bench/%.cu $(HOST_NEEDS)
 	@mkdir -p $(@D)
@@ -352,24 +388,25 @@ build/aarch64/tests/%: tests/%.cpp $(HEADERS)
 
 # ---- test and rest: what this machine can't run is named and counted as skipped ----
 ifneq ($(filter test rest,$(MAKECMDGOALS)),)
-has_sanitizer = $(shell mkdir -p build && echo 'int main(void) { return 0; }' | \
-                $(CXX) $(1) -x c++ - -o build/probe 2>/dev/null && build/probe && echo yes)
-SANITIZER := $(call has_sanitizer,$(SANITIZE))
-RACE_DETECTOR := $(call has_sanitizer,$(RACES))
+SANITIZER := $(call sanitizes,$(CXX) $(SANITIZE))
+RACE_DETECTOR := $(call sanitizes,$(CXX) $(RACES))
 EMULATOR := $(and $(call find,$(AARCH64_CXX)),$(call find,qemu-aarch64))
 endif
 
 BEGAN := $(shell date +%s)
 # Those that take longest first.
+first = $(filter $(1),$(2)) $(filter-out $(1),$(2))
 test_RUN :=
 rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
-$(call run_if,test,$(DEVICE),$(SCRIPTS) $(KERNEL_TESTS),no $(BACKEND) device)
+$(call run_if,test,$(DEVICE),$(call first,%_bench.sh %_examples.sh %_judge.sh,$(SCRIPTS)) \
+    $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
-$(call run_if,rest,$(SANITIZER),$(ASAN_TESTS) tests/test_pair_asan.sh,$\
+$(call run_if,rest,$(SANITIZER),\
+    $(call first,$(addprefix %_,clock $(OF_STATISTICS)),$(ASAN_TESTS)) tests/test_pair_asan.sh,$\
     $(CXX) has no sanitizer runtime)
 $(call run_if,rest,$(RACE_DETECTOR),$(TSAN_TESTS),$(CXX) has no ThreadSanitizer)
-test_RUN += $(HOST_TESTS)
+test_RUN += $(call first,$(OF_STATISTICS:%=build/cpu/tests/test_%),$(HOST_TESTS))
 
 test: $(PROGRAMS) $(FLEET) $(HELPERS) $(KERNEL_TESTS) $(test_RUN) ## builds all, runs the tests
 	@BEGAN=$(BEGAN) sh tests/run.sh $(test_RUN) -- $(test_SKIP)

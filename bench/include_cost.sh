@@ -3,6 +3,7 @@
 # and seconds, the median of five interleaved rounds; of the CUDA runtime's header alone, of a
 # program that only declares, and of the README's first program and its sweep. As CSV.
 # Usage: bench/include_cost.sh [--instructions | --seconds] [nvcc options]
+# With --instructions UNITS names some of these four.
 set -eu
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 [ -x "$(command -v "$nvcc")" ] ||
@@ -32,6 +33,7 @@ echo '#include "gpumb.h"' >"$work/declarations.cu"
 program 1 >"$work/one_off.cu"
 program 2 >"$work/sweep.cu"
 units="runtime declarations one_off sweep"
+[ "$wanted" != instructions ] || units=${UNITS:-$units}
 
 compile() # UNIT OPTIONS...: by nvcc, or by what $under names and nvcc
 {

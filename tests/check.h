@@ -25,10 +25,11 @@
 #define SKIP(reason) check_skip(__FILE__, __LINE__, (reason))
 #define CHECK_SUMMARY() check_summary()
 
-/* 1: with gcc's sanitizers, which are slow and see in some cases of a kind what they would in
- * all. */
+/* 1: with sanitizers, which are slow and see in some cases of a kind what they would in all. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define SANITIZED 0
 #endif

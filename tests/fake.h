@@ -746,8 +746,8 @@ static int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_by
 
 /* ---- code from elsewhere: an image is "name name ...", a function its name ---- */
 
-static int gpumbi_dev_load(void **module, const void *image, int max_registers, int optimization,
-                           char why[200])
+FAKE_UNUSED int gpumbi_dev_load(void **module, const void *image, int max_registers,
+                                int optimization, char why[200])
 {
     const int error = fake_enter(FAKE_LOAD);
     fake_module_options[0] = max_registers;
@@ -762,13 +762,13 @@ static int gpumbi_dev_load(void **module, const void *image, int max_registers, 
     return 0;
 }
 
-static void gpumbi_dev_unload(void *module)
+FAKE_UNUSED void gpumbi_dev_unload(void *module)
 {
     fake_modules--;
     free(module);
 }
 
-static int gpumbi_dev_find(const void **function, void *module, const char *name)
+FAKE_UNUSED int gpumbi_dev_find(const void **function, void *module, const char *name)
 {
     const int error = fake_enter(FAKE_FIND);
     const char *at = strstr((const char *)module, name);
@@ -801,15 +801,15 @@ static int gpumbi_dev_launch_how(const gpumbi_shape *shape, const gpumb_launch_c
     return gpumbi_dev_launch(shape, how, function, parameters, stream);
 }
 
-static int gpumbi_dev_launch_loaded(const gpumbi_shape *shape, const gpumb_launch_config *how,
-                                    const void *function, void **parameters, void *stream)
+FAKE_UNUSED int gpumbi_dev_launch_loaded(const gpumbi_shape *shape, const gpumb_launch_config *how,
+                                         const void *function, void **parameters, void *stream)
 {
     (void)shape, (void)parameters, (void)stream;
     return fake_launch((const char *)function, how);
 }
 
-static int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes, int *registers,
-                             double *occupancy)
+FAKE_UNUSED int gpumbi_dev_loaded(const void *function, int block, uint64_t shared_bytes,
+                                  int *registers, double *occupancy)
 {
     (void)function, (void)block, (void)shared_bytes;
     *registers = 24;

@@ -2,7 +2,8 @@
 # Compiles the header with every compiler, standard, include order, optimisation and mode, and links
 # and runs it as two units. The cases are generated, one command a line, into build/matrix/cases.
 # What is not here is skipped by name.
-# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared.
+# gcc and clang, in C and in C++: each standard with each mode and each order, for what is declared;
+# between the oldest and the newest the other order with the usual mode.
 # The oldest C and the newest C++ at -O0, -O2 and -O3, for what the optimiser warns of: as two
 # units, which run, as does the oldest C++; in one unit where that has other code. nvcc and hipcc,
 # the slowest: one standard with each mode, the others with all kernels and the usual ones, the
@@ -26,18 +27,23 @@ refuses() # COMMAND: stops at an #error of the header
 if [ $# -gt 0 ]; then
     out=$dir/case$1
     command=$(sed -n "$1p" $dir/cases)
+    began=$(date +%s)
+    mkdir "$out.tmp" # Debian's hipcc 5.2 leaves a folder there each time
+    export TMPDIR="$PWD/$out.tmp"
     if report=$(eval "$command" 2>&1); then
         echo "$1" >>$dir/passed
     else
         printf 'FAILED  %s\n%s\n' "$command" "$report" | sed '1!s/^/    /; 12q'
     fi
-    rm -f "$out"*
+    rm -rf "$out" "$out".*
+    echo "$(($(date +%s) - began)) $1 $command" >>$dir/seconds
     exit 0
 fi
 
 # ---- sources ----
 rm -rf $dir
-mkdir -p $dir
+mkdir -p $dir/tmp
+export TMPDIR="$PWD/$dir/tmp"
 
 printf '#define GPUMB_IMPLEMENTATION\n#include "gpumb.h"\n' >$dir/implementation.c
 
@@ -251,6 +257,10 @@ for compilers in 'gcc g++' 'clang clang++'; do
             for mode in '' '-DGPUMB_STATIC -DGPUMB_COALESCING -DGPUMB_MODULES -DGPUMB_STRICT' \
                 '-DGPUMB_NO_KERNELS' '-DALL_KERNELS'; do
                 case $variant,$mode in -O[03]*,-DGPUMB*) continue ;; esac # all at -O2
+                # Between the oldest and the newest, what order does to a mode it does to the usual.
+                case ${NIGHTLY:+all}$standard,$variant,$mode in
+                c1[17],*SYSTEM_FIRST,-D* | c++1[47],*SYSTEM_FIRST,-D*) continue ;;
+                esac
                 # The optimiser has seen the two units. There is more where all is static, and in
                 # kernels, which C has not; what clang warns of there, it knows without optimising.
                 case ${NIGHTLY:+all},$cc,$standard,$variant,$mode in
@@ -556,7 +566,13 @@ done
 cases=$(wc -l <$dir/cases)
 : >$dir/passed
 [ -z "${LIST:-}" ] || exit 0
-seq "$cases" | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
+# The last ones, of nvcc and hipcc, take longest.
+seq "$cases" -1 1 | xargs -P "$(nproc 2>/dev/null || echo 2)" -n 1 sh "$0"
+rm -rf "$TMPDIR"
 passed=$(wc -l <$dir/passed)
+echo "longest: $(sort -rn $dir/seconds | head -n 4 | awk '{
+    unit = ""
+    for (i = 3; i <= NF; i++) if ($i ~ /\.(c|cu|h)$/) unit = $i
+    printf "%s%s %s (case %d) %d s", (NR > 1 ? ", " : ""), $3, unit, $2, $1 }')"
 echo "$passed passed, $((cases - passed)) failed, $skipped skipped"
 [ "$passed" -eq "$cases" ]

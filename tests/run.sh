@@ -82,6 +82,13 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     shift
 done
 
+# python3 may be a script that looks for it, a tenth of a second each time, as pyenv's is.
+python3=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+case $python3 in
+"$(command -v python3)") ;;
+*/python3*) PATH=${python3%/*}:$PATH ;;
+esac
+
 # In the background, for a shell that waits hears signals at once.
 cores=$(($(nproc 2>/dev/null || echo 2) + 1)) # some of them wait, for a signal or a child
 for list in 1 2; do

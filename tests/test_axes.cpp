@@ -223,7 +223,7 @@ static void test_bad_values()
         s.quiet = 1;
         gpumb *g = gpumb_open_settings("axes", &s);
         GPUMB_SWEEP_REALS(g, beta, 1, bad)
-            CHECK(!"the body of a sweep over what is no number");
+            CHECK(false); // the body of a sweep over what is no number
         CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
         CHECK(has(heard, "sweep over beta: one of its values is NaN or infinite"));
     }
@@ -233,7 +233,7 @@ static void test_bad_values()
     gpumb *g = gpumb_open_settings("axes", &s);
     const double *none = NULL;
     GPUMB_SWEEP_REAL_ARRAY(g, beta, none, 2)
-        CHECK(!"the body of a sweep over NULL");
+        CHECK(false); // the body of a sweep over NULL
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_ERROR);
     CHECK(has(heard, "sweep over beta: its array is NULL"));
 }

@@ -1,7 +1,9 @@
 /* test_coalescing.c - the model of coalescing against sets of byte, sector and line numbers,
  * against what must not change it, and against textbook values. Needs no device. */
 #define GPUMB_BACKEND_CPU
+#define GPUMB_COALESCING
 #define GPUMB_IMPLEMENTATION
+#define GPUMB_STATIC /* compiles what is tested, not the rest */
 #include "gpumb.h"
 
 #include "check.h"

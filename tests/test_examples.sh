@@ -21,6 +21,7 @@ interval="\\+-( >100|$number) %|95 % in (\\?|$number ?$unit) \\.\\.\\. $number ?
 options() {
     if grep -qE "$has_options" "$1"; then
         echo --quick --budget 100 --warmup 0.01 --samples 6:6
+        ! grep -q gpumb_alloc_kind "$1" || echo --axis to=device # of 16 copies of 64 MiB four
     fi
 }
 

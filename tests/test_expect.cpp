@@ -249,8 +249,8 @@ static void test_several()
               GPUMB_EXIT_FAILED);
     const std::string json = read_file("x.json");
     const char *const wanted[] = {
-        "\"expectations\": [\n{\"expect\": \"copy>=1GB/s\", \"verdict\": \"met\", \"reason\": "
-        "\"demo/copy n=1024 form=naive\", \"limit\": 1, \"value\": ",
+        ("\"expectations\": [\n{\"expect\": \"copy>=1GB/s\", \"verdict\": \"met\", \"reason\": "
+         "\"demo/copy n=1024 form=naive\", \"limit\": 1, \"value\": "),
         "{\"expect\": \"copy>=700GB/s\", \"verdict\": \"not met\", \"reason\": \"demo/copy n=1024",
         "{\"expect\": \"mine>=0.9*copy\", \"verdict\": \"met\"",
         "}],\n\"notes\": [\"replayed: exp"};

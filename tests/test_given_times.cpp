@@ -127,7 +127,7 @@ static void test_flags()
         r = add(g, std::vector<double>(40, bad));
         CHECK_INT(r->status, GPUMB_STATUS_FAILED);
         CHECK_STR(r->reason, "no time of more than zero was given");
-        CHECK_INT(r->timing + r->meaning, 0);
+        CHECK_INT((int)r->timing + (int)r->meaning, 0);
     }
     r = add(g, {});
     CHECK_STR(r->reason, "no time of more than zero was given");

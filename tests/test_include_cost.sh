@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_include_cost.sh - what the header costs the compiler is, within 3 %, what
 # bench/results/include-cost.csv has, and at most the limits below; in instructions, with the nvcc
-# and the gcc of that file.
+# and the gcc of that file. The CUDA runtime's header alone is theirs, and not counted again.
 cd "$(dirname "$0")/.." || exit 1
 stored=bench/results/include-cost.csv
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
@@ -20,7 +20,7 @@ grep -qF ",$compilers," "$stored" || skip "$stored is of another nvcc or gcc tha
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 trap 'kill $!; exit 1' HUP INT TERM
-bench/include_cost.sh --instructions >"$out" 2>&1 &
+UNITS='declarations one_off sweep' bench/include_cost.sh --instructions >"$out" 2>&1 &
 wait $! || { cat "$out"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 awk -F, '
     BEGIN { limit["declarations"] = 3.75e9; limit["one_off"] = 7.4e9; limit["sweep"] = 9.6e9 }
@@ -36,7 +36,7 @@ awk -F, '
                 stored[$1], limit[$1]
     }
     END {
-        failed += passed + failed != 4
+        failed += passed + failed != 3
         printf "%d passed, %d failed, 0 skipped\n", passed, failed
         exit failed > 0
     }' "$stored" "$out"

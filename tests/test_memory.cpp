@@ -133,7 +133,7 @@ static void test_kinds()
             for (uint64_t i = 0; i < bytes / 8; i++) {
                 memcpy(&word, &filled[8 * i], 8);
                 if (word != gpumb_fill_word(fill, 5, i))
-                    CHECK(!"the words of the fill");
+                    CHECK(false); // the words of the fill
             }
             CHECK_INT(gpumb_compare(g, b, reference, bytes, &first), 0);
             CHECK_INT(first, 0);

@@ -233,7 +233,7 @@ static void test_json()
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         CHECK_STR(show(wrong[i][0]).c_str(), wrong[i][1]);
     CHECK_STR(show("{\"a\": " + std::string(100000, '[')).c_str(), "line 1: nested too deeply");
-    for (size_t deep : {31, 32}) // inside of the first
+    for (size_t deep : {size_t(31), size_t(32)}) // inside of the first
         CHECK_STR(show("{\"a\": " + std::string(deep, '[') + std::string(deep, ']') + "}").c_str(),
                   deep < 32 ? "line 1: there are no rows" : "line 1: nested too deeply");
     CHECK_STR(show(json(row + axes + ",\n{\"bench\": \"b\"}")).c_str(),
@@ -493,7 +493,7 @@ static void test_round_trip()
                       "");
             for (int k = 0; k < line.result.processes; k++)
                 if (t->now.medians[k] < medians[k] || t->now.medians[k] > medians[k])
-                    CHECK(!"a median of a process");
+                    CHECK(false); // a median of a process
             CHECK((t->now.result.process_medians_s != NULL) == (line.result.processes > 0));
             if (as_json)
                 CHECK_STR(differences(gpumbi_device_fields, GPUMBI_DEVICE_COUNT, &written, &t->head)
@@ -701,7 +701,7 @@ static void test_keys()
             const gpumbi_cell back[] = {{"m", text[1]}, {"n", text[0]}};
             keys.push_back(gpumbi_key(NULL, "b", there, 2));
             if (gpumbi_key(NULL, "b", back, 2) != keys.back())
-                CHECK(!"the order of axes");
+                CHECK(false); // the order of axes
         }
     std::sort(keys.begin(), keys.end());
     CHECK(std::unique(keys.begin(), keys.end()) == keys.end());

@@ -3,6 +3,7 @@
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
+#define GPUMB_STATIC /* compiles what is tested, not the rest */
 #include "gpumb.h"
 #include "fake.h"
 

@@ -1,6 +1,7 @@
 """Breaks gpumb.h in ways that matter on a GPU, one at a time: the executor has to notice each.
 
     tests/amd/broken.py HIPCC OBJDUMP EXECUTOR [TARGET] [NUMBER ...]
+    tests/amd/broken.py --table    only whether each still has its place in the header
 
 All of them, or these; each for its own target, or all for one.
 
@@ -224,9 +225,24 @@ def attempt(hipcc, objdump, executor, target, family, unit, header):
         return "passed"
 
 
+def break_header(header, edits):
+    """The header with these edits, and what does not stand there exactly once."""
+    lost = []
+    for old, new in edits:
+        if header.count(old) != 1:
+            lost.append(f"{' '.join(old.split())}: stands in gpumb.h {header.count(old)} times")
+        header = header.replace(old, new)
+    return header, lost
+
+
 def main():
-    hipcc, objdump, executor = sys.argv[1:4]
     header = (ROOT / "gpumb.h").read_text()
+    if sys.argv[1:] == ["--table"]:
+        lost = {text for *_, edits in BROKEN for text in break_header(header, edits)[1]}
+        for text in sorted(lost):
+            print(f"{text}, not once")
+        return len(lost) > 0
+    hipcc, objdump, executor = sys.argv[1:4]
     others = [a for a in sys.argv[4:] if a.startswith("gfx")]
     wanted = [int(a) for a in sys.argv[4:] if a not in others] or range(1, len(BROKEN) + 1)
     jobs = {}
@@ -236,11 +252,8 @@ def main():
             what, target, family, unit, edits = BROKEN[n - 1]
             target = others[0] if others else target
             what = f"{n}: {target}, {family}: {what}"
-            broken = header
-            for old, new in edits:
-                if broken.count(old) != 1:
-                    failures.append(f"{what}: '{old}' does not stand in gpumb.h once")
-                broken = broken.replace(old, new)
+            broken, lost = break_header(header, edits)
+            failures += [f"{what}: {text}, not once" for text in lost]
             job = pool.submit(attempt, hipcc, objdump, executor, target, family, unit, broken)
             jobs[job] = what
         for job in concurrent.futures.as_completed(jobs):
