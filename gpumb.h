@@ -10589,8 +10589,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double with_s[2], without_s[2];
-    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
+    gpumbi_order(g, s, 1);
     gpumbi_nodes nodes;
     const int asked = !s->look.count && !s->look.found && !s->look.maybe; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
@@ -10654,6 +10654,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
     const int looks = has_events && !s->strict.due && (checked || s->look.count < GPUMBI_LOOKS);
+#if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_CPU)
+    /* ROCm before 7 forgets an error with the next call that succeeds */
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+#endif
     if (looks && s->phase == GPUMBI_WARM_UP)
         gpumbi_note_wait(g, s);
     gpumbi_order(g, s, 1);
@@ -11034,8 +11038,8 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = gpumbi_second_graph(s);
-    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
+    gpumbi_order(g, s, 1);
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which], NULL);
     const int refused = launch_error || error || s->about.skip[0];
     if (launch_error)

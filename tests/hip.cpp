@@ -27,10 +27,10 @@ struct fake_node {
 static std::vector<fake_node> *capture; // NULL: nothing is captured
 static std::vector<fake_node> captured; // by the graph that is looked at
 
+// As HIP_RETURN() of ROCm 5 and 6 does it: what succeeds takes away what has failed before.
 static hipError_t answer(hipError_t error)
 {
-    if (error)
-        last_error = error;
+    last_error = error;
     return error;
 }
 
@@ -79,18 +79,18 @@ const char *hipGetErrorString(hipError_t error)
 hipError_t hipGetDeviceCount(int *count)
 {
     *count = 1;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGetDevice(int *ordinal)
 {
     *ordinal = 0;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipSetDevice(int)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 // A MI300X.
@@ -103,7 +103,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *p, int)
     p->warpSize = 64;
     p->maxThreadsPerBlock = 1024;
     p->totalGlobalMem = (size_t)192 << 30;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int)
@@ -114,19 +114,19 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
              : attribute == hipDeviceAttributeL2CacheSize                 ? 4 << 20
              : attribute == hipDeviceAttributeMaxThreadsPerMultiProcessor ? 2048
                                                                           : 0; // EccEnabled
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipDeviceGetPCIBusId(char *text, int size, int)
 {
     snprintf(text, (size_t)size, "0000:c1:00.0");
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipMemGetInfo(size_t *free_bytes, size_t *total)
 {
     *free_bytes = *total = (size_t)1 << 31; // too little for the copies that show the ceiling
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 static uint64_t largest; // buffer of the device
@@ -135,7 +135,7 @@ hipError_t hipMalloc(void **p, size_t bytes)
 {
     largest = bytes > largest ? bytes : largest;
     *p = calloc(1, bytes);
-    return *p ? hipSuccess : answer(hipErrorOutOfMemory);
+    return answer(*p ? hipSuccess : hipErrorOutOfMemory);
 }
 
 hipError_t hipMallocManaged(void **p, size_t bytes, unsigned)
@@ -151,7 +151,7 @@ hipError_t hipHostMalloc(void **p, size_t bytes, unsigned)
 hipError_t hipFree(void *p)
 {
     free(p);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipHostFree(void *p)
@@ -164,23 +164,23 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
     if (!capture)
         memmove(to, from, bytes);
     takes(1, 1e4);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipMemsetAsync(void *, int, size_t, hipStream_t)
 {
     takes(2, 1e4);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipMemAdvise(const void *, size_t, hipMemoryAdvise, int)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipMemPrefetchAsync(const void *, size_t, int, hipStream_t)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t *, const void *)
@@ -191,45 +191,45 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *, const void *)
 hipError_t hipStreamCreate(hipStream_t *stream)
 {
     *stream = (hipStream_t)malloc(1);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipStreamDestroy(hipStream_t stream)
 {
     free(stream);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipStreamQuery(hipStream_t)
 {
-    return hipErrorNotReady;
+    return answer(hipErrorNotReady);
 }
 
 hipError_t hipStreamSynchronize(hipStream_t)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipDeviceSynchronize(void)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipEventCreate(hipEvent_t *event)
 {
     *event = (hipEvent_t)calloc(1, sizeof(double));
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipEventDestroy(hipEvent_t event)
 {
     free(event);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t)
@@ -237,12 +237,12 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t)
     drawn = drawn * 1664525u + 1013904223u;
     now_ns += 1000 + 10 * (drawn >> 30); // of a clock of 100 MHz
     memcpy((void *)event, &now_ns, sizeof now_ns);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipEventSynchronize(hipEvent_t)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)
@@ -251,7 +251,7 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t start, hipEvent_t stop)
     memcpy(&at[0], (void *)start, sizeof at[0]);
     memcpy(&at[1], (void *)stop, sizeof at[1]);
     *ms = (float)((at[1] - at[0]) * 1e-6);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 // As ihipLaunchKernel_validate() has it for more than __launch_bounds__().
@@ -262,7 +262,7 @@ hipError_t hipLaunchKernel(const void *, dim3 grid, dim3 block, void **, size_t,
     if (block.x * block.y * block.z > bounds)
         return answer(hipErrorLaunchFailure);
     takes(0, launch_ns + (grid.x > 1 ? kernel_ns : 0), grid, block);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipLaunchCooperativeKernel(const void *, dim3, dim3, void **, unsigned, hipStream_t)
@@ -272,33 +272,33 @@ hipError_t hipLaunchCooperativeKernel(const void *, dim3, dim3, void **, unsigne
 
 hipError_t hipFuncSetAttribute(const void *, hipFuncAttribute, int)
 {
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *)
 {
     memset(attributes, 0, sizeof *attributes);
     attributes->numRegs = 40;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute, hipFunction_t)
 {
     *value = 24;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, size_t)
 {
     *blocks = 2;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t, int,
                                                               size_t)
 {
     *blocks = 2;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 const char *hipKernelNameRefByPtr(const void *function, hipStream_t)
@@ -310,7 +310,7 @@ const char *hipKernelNameRefByPtr(const void *function, hipStream_t)
 hipError_t hipStreamBeginCapture(hipStream_t, hipStreamCaptureMode)
 {
     capture = new std::vector<fake_node>;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t *graph)
@@ -318,13 +318,13 @@ hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t *graph)
     captured = *capture;
     *graph = (hipGraph_t)capture;
     capture = nullptr;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphDestroy(hipGraph_t graph)
 {
     delete (std::vector<fake_node> *)graph;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphGetNodes(hipGraph_t, hipGraphNode_t *nodes, size_t *count)
@@ -332,13 +332,13 @@ hipError_t hipGraphGetNodes(hipGraph_t, hipGraphNode_t *nodes, size_t *count)
     for (size_t i = 0; nodes && i < captured.size(); i++)
         nodes[i] = (hipGraphNode_t)(uintptr_t)(i + 1);
     *count = captured.size();
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphNodeGetType(hipGraphNode_t node, hipGraphNodeType *type)
 {
     *type = (hipGraphNodeType)(hipGraphNodeTypeKernel + captured[(uintptr_t)node - 1].type);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t *before, size_t *count)
@@ -346,7 +346,7 @@ hipError_t hipGraphNodeGetDependencies(hipGraphNode_t node, hipGraphNode_t *befo
     *count = (uintptr_t)node > 1;
     if (before && *count)
         *before = (hipGraphNode_t)((uintptr_t)node - 1);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams *p)
@@ -354,26 +354,26 @@ hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams 
     p->func = (void *)&captured;
     p->gridDim = captured[(uintptr_t)node - 1].grid;
     p->blockDim = captured[(uintptr_t)node - 1].block;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *ready, hipGraph_t, unsigned long long)
 {
     *ready = (hipGraphExec_t) new std::vector<fake_node>(captured);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphLaunch(hipGraphExec_t ready, hipStream_t)
 {
     for (const fake_node &node : *(std::vector<fake_node> *)ready)
         now_ns += 500 + (node.grid.x > 1 ? kernel_ns : 0);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipGraphExecDestroy(hipGraphExec_t ready)
 {
     delete (std::vector<fake_node> *)ready;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 // The image is read until the module is unloaded.
@@ -385,27 +385,27 @@ hipError_t hipModuleLoadData(hipModule_t *module, const void *image)
 {
     module_image = (const char *)image;
     *module = (hipModule_t)malloc(1);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipModuleUnload(hipModule_t module)
 {
     modules_damaged += memcmp(module_image, code, sizeof code) != 0;
     free(module);
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t, const char *)
 {
     *function = (hipFunction_t)(uintptr_t)code;
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned x, unsigned y, unsigned z, unsigned bx,
                                  unsigned by, unsigned bz, unsigned, hipStream_t, void **, void **)
 {
     takes(0, launch_ns + kernel_ns, dim3(x, y, z), dim3(bx, by, bz));
-    return hipSuccess;
+    return answer(hipSuccess);
 }
 
 // Libraries that are opened: the one named `there` has what this program has.
@@ -511,6 +511,23 @@ static void test_bounds()
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
 }
 
+// A launch that the library does not see, without a warm-up, which looks at once.
+static void test_unchecked()
+{
+    gpumb *g = open_context();
+    gpumb_result r;
+    bounds = 256;
+    for (int hosts = 0; hosts < 2; hosts++) {
+        gpumb_set_timing(g, hosts ? GPUMB_TIMING_HOST : GPUMB_TIMING_AUTO);
+        GPUMB_TIME_IN(g, &r)
+        hipLaunchKernel((const void *)twice, dim3(64), dim3(512), nullptr, 0,
+                        (hipStream_t)gpumb_stream(g));
+        CHECK_INT(r.status, GPUMB_STATUS_SKIPPED);
+        CHECK_STR(r.reason, "launch: unspecified launch failure");
+    }
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+}
+
 static void test_nodes()
 {
     gpumb *g = open_context();
@@ -590,6 +607,7 @@ int main()
 {
     test_device();
     test_bounds();
+    test_unchecked();
     test_nodes();
     test_module();
     test_caches();
