@@ -7335,6 +7335,15 @@ static inline int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_node
     GPUMBI_RT(GraphExec_t) ready = NULL;
     size_t count = 0;
     gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
+#if !defined(GPUMBI_NVIDIA)
+    /* AMD's leaves the stream useless after a capture that failed, or the capture open: a wait
+     * breaks that off, and another, empty one ends well (hip_graph.cpp of ROCm 5.2 ... 6.2). */
+    if (error) {
+        (void)hipStreamSynchronize((hipStream_t)stream);
+        (void)gpumbi_dev_capture_begin(stream);
+        (void)hipStreamEndCapture((hipStream_t)stream, &captured);
+    }
+#endif
     if (!error)
         error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &count);
     if (!error && count && graph)

@@ -26,6 +26,8 @@ struct fake_node {
 };
 static std::vector<fake_node> *capture; // NULL: nothing is captured
 static std::vector<fake_node> captured; // by the graph that is looked at
+static bool invalid, unjoined;          // the capture, of which ...
+static int damaged;                     // ... so many were
 
 // As HIP_RETURN() of ROCm 5 and 6 does it: what succeeds takes away what has failed before.
 static hipError_t answer(hipError_t error)
@@ -34,13 +36,17 @@ static hipError_t answer(hipError_t error)
     return error;
 }
 
-static void takes(int type, double ns, dim3 grid = dim3(), dim3 block = dim3())
+// An invalid capture lets nothing happen in its stream, its end included.
+static hipError_t takes(int type, double ns, dim3 grid = dim3(), dim3 block = dim3())
 {
+    if (invalid)
+        return answer(hipErrorStreamCaptureInvalidated);
     const fake_node node = {type, grid, block};
     if (capture)
         capture->push_back(node);
     else
         now_ns += ns;
+    return answer(hipSuccess);
 }
 
 extern "C" {
@@ -163,14 +169,12 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
 {
     if (!capture)
         memmove(to, from, bytes);
-    takes(1, 1e4);
-    return answer(hipSuccess);
+    return takes(1, 1e4);
 }
 
 hipError_t hipMemsetAsync(void *, int, size_t, hipStream_t)
 {
-    takes(2, 1e4);
-    return answer(hipSuccess);
+    return takes(2, 1e4);
 }
 
 hipError_t hipMemAdvise(const void *, size_t, hipMemoryAdvise, int)
@@ -205,9 +209,10 @@ hipError_t hipStreamQuery(hipStream_t)
     return answer(hipErrorNotReady);
 }
 
-hipError_t hipStreamSynchronize(hipStream_t)
+hipError_t hipStreamSynchronize(hipStream_t stream)
 {
-    return answer(hipSuccess);
+    invalid = invalid || (capture && stream);
+    return answer(invalid && stream ? hipErrorStreamCaptureUnsupported : hipSuccess);
 }
 
 hipError_t hipDeviceSynchronize(void)
@@ -234,6 +239,8 @@ hipError_t hipEventDestroy(hipEvent_t event)
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t)
 {
+    if (invalid)
+        return answer(hipErrorStreamCaptureInvalidated);
     drawn = drawn * 1664525u + 1013904223u;
     now_ns += 1000 + 10 * (drawn >> 30); // of a clock of 100 MHz
     memcpy((void *)event, &now_ns, sizeof now_ns);
@@ -261,8 +268,7 @@ hipError_t hipLaunchKernel(const void *, dim3 grid, dim3 block, void **, size_t,
 {
     if (block.x * block.y * block.z > bounds)
         return answer(hipErrorLaunchFailure);
-    takes(0, launch_ns + (grid.x > 1 ? kernel_ns : 0), grid, block);
-    return answer(hipSuccess);
+    return takes(0, launch_ns + (grid.x > 1 ? kernel_ns : 0), grid, block);
 }
 
 hipError_t hipLaunchCooperativeKernel(const void *, dim3, dim3, void **, unsigned, hipStream_t)
@@ -309,12 +315,23 @@ const char *hipKernelNameRefByPtr(const void *function, hipStream_t)
 // Nodes are numbers behind one: a NULL is none.
 hipError_t hipStreamBeginCapture(hipStream_t, hipStreamCaptureMode)
 {
+    if (capture && !invalid)
+        return answer(hipErrorIllegalState);
+    delete capture;
     capture = new std::vector<fake_node>;
+    invalid = unjoined = false;
     return answer(hipSuccess);
 }
 
+// As hipStreamEndCapture_common() does it.
 hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t *graph)
 {
+    *graph = nullptr;
+    damaged += invalid || unjoined;
+    if (invalid)
+        return answer(hipErrorStreamCaptureInvalidated); // and stays so
+    if (unjoined)
+        return answer(hipErrorStreamCaptureUnjoined); // and stays open
     captured = *capture;
     *graph = (hipGraph_t)capture;
     capture = nullptr;
@@ -404,8 +421,7 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t, const char
 hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned x, unsigned y, unsigned z, unsigned bx,
                                  unsigned by, unsigned bz, unsigned, hipStream_t, void **, void **)
 {
-    takes(0, launch_ns + kernel_ns, dim3(x, y, z), dim3(bx, by, bz));
-    return answer(hipSuccess);
+    return takes(0, launch_ns + kernel_ns, dim3(x, y, z), dim3(bx, by, bz));
 }
 
 // Libraries that are opened: the one named `there` has what this program has.
@@ -528,6 +544,33 @@ static void test_unchecked()
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
 }
 
+// A body that waits, or works on a stream that does not come back: its captures fail, it is timed
+// without, and what follows has its graphs.
+static void test_lost_captures()
+{
+    for (int joins = 0; joins < 2; joins++) {
+        gpumb *g = open_context();
+        gpumb_result r;
+        damaged = 0;
+        GPUMB_TIME_IN(g, &r)
+        {
+            GPUMB_LAUNCH(twice, 64, 256, 0, data);
+            unjoined = capture && !joins;
+            if (joins)
+                (void)hipStreamSynchronize((hipStream_t)gpumb_stream(g));
+        }
+        CHECK_INT(r.status, GPUMB_STATUS_OK);
+        CHECK_STR(r.reason, "");
+        CHECK(r.timing != GPUMB_TIMING_GRAPH);
+        CHECK_INT(damaged, 1);
+        CHECK(!capture && !invalid);
+        GPUMB_TIME_IN(g, &r) GPUMB_LAUNCH(twice, 64, 256, 0, data);
+        CHECK_INT(r.status, GPUMB_STATUS_OK);
+        CHECK_INT(r.timing, GPUMB_TIMING_GRAPH);
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+    }
+}
+
 static void test_nodes()
 {
     gpumb *g = open_context();
@@ -608,6 +651,7 @@ int main()
     test_device();
     test_bounds();
     test_unchecked();
+    test_lost_captures();
     test_nodes();
     test_module();
     test_caches();
