@@ -11203,17 +11203,16 @@ static inline int gpumbi_derive_cache(const gpumb *g, gpumbi_sampler *s, int tra
     const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || gpumbi_is_cpu(g);
     const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
-    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
     const int in_last = footprint <= gpumbi_real(gpumbi_last_cache(d));
     const int cold = s->about.cache == GPUMB_CACHE_COLD;
     const int known = !transfers && footprint > 0 && d->l2_bytes;
     if (known || cold)
         gpumbi_copy_text(r->cache, sizeof r->cache,
-                         cold      ? "cold"
-                         : in_l1   ? "L1"
-                         : in_l2   ? "L2"
-                         : in_last ? "L3"
-                                   : "memory");
+                         cold                                    ? "cold"
+                         : in_l1                                 ? "L1"
+                         : footprint <= gpumbi_real(d->l2_bytes) ? "L2"
+                         : in_last                               ? "L3"
+                                                                 : "memory");
     return known && !cold && (in_l1 || in_last);
 }
 
