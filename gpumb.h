@@ -5639,7 +5639,8 @@ static void gpumbi_dev_unmark(int names);
  * Transfers a pin per memory clock: CUDA reports a clock of which two make the rate. ROCm reports
  * the controller's: HBM2 2, HBM3 of gfx942 4 (1300 MHz x 4 x 8192 bit = 5.3 TB/s, data sheet of the
  * MI300X), GDDR6 16 (RX 6900 XT: 1000 MHz, 16 Gbit/s). Unknown are gfx8 (GDDR5 or HBM), gfx950 and
- * what shares the host's memory. */
+ * what shares the host's memory: of its clock and width Jetsons tell something else (AGX Orin, 205
+ * GB/s: 612 or 1300 MHz; Orin NX, 102 GB/s: 918 MHz x 64 bit or 612 MHz x 256 bit). */
 static inline void gpumbi_peaks(gpumb_device *d, int integrated)
 {
     static const struct {
@@ -5651,14 +5652,32 @@ static inline void gpumbi_peaks(gpumb_device *d, int integrated)
                  {"gfx10", 128, 16}, {"gfx11", 256, 16}, {"gfx12", 256, 16}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (!strncmp(d->arch, table[i].arch, strlen(table[i].arch))) {
-            const int amd = d->arch[0] == 'g';
             d->peak_flop_per_s = 2.0 * d->sm_clock_hz * d->multiprocessors * table[i].lanes;
             d->peak_bytes_per_s =
-                amd && integrated ? 0
-                                  : d->memory_clock_hz * table[i].transfers * d->bus_width_bits / 8;
+                integrated ? 0 : d->memory_clock_hz * table[i].transfers * d->bus_width_bits / 8;
             return;
         }
 }
+#endif
+
+/* What holds lines of the device's memory last: AMD's Infinity Cache, behind the L2, of which ROCm
+ * reports that of one die (rocm.docs.amd.com, "AMD GPU specifications"). */
+#if defined(GPUMB_BACKEND_HIP) || defined(GPUMB_BACKEND_FAKE)
+static inline uint64_t gpumbi_last_cache(const gpumb_device *d)
+{
+    static const struct {
+        const char *arch; /* begins with this */
+        unsigned mib;     /* at most */
+    } table[] = {{"gfx94", 256},  {"gfx95", 256},  {"gfx1030", 128}, {"gfx1031", 96},
+                 {"gfx1032", 32}, {"gfx1100", 96}, {"gfx1101", 64},  {"gfx1102", 32},
+                 {"gfx1151", 32}, {"gfx1200", 32}, {"gfx1201", 64}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (!strncmp(d->arch, table[i].arch, strlen(table[i].arch)))
+            return (uint64_t)table[i].mib << 20;
+    return d->l2_bytes;
+}
+#else
+#define gpumbi_last_cache(d) ((d)->l2_bytes)
 #endif
 
 #if defined(GPUMB_BACKEND_FAKE)
@@ -5778,7 +5797,7 @@ static inline int gpumbi_dev_idle(void *stream)
 
 static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
 {
-    static gpumbi_rt_properties properties; /* large */
+    gpumbi_rt_properties properties;
     gpumbi_rt_error error = GPUMBI_RT(SetDevice)(ordinal);
     if (!error)
         error = GPUMBI_RT(Free)(NULL); /* creates the context, or says why not */
@@ -5810,6 +5829,7 @@ static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
 #else
     gpumbi_copy_text(d->arch, sizeof d->arch, properties.gcnArchName);
     d->arch[strcspn(d->arch, ":")] = 0; /* "gfx90a:sramecc+:xnack-" */
+    d->ecc = d->ecc ? 1 : -1; /* ROCm says 0 of all (errorCorrectionSupport_ in rocdevice.cpp) */
 #endif
     gpumbi_peaks(d, properties.integrated);
     return 0;
@@ -6039,6 +6059,9 @@ static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
         e == GPUMBI_RT(ErrorInvalidDevice) || e == GPUMBI_RT(ErrorNotSupported) ||
 #if defined(GPUMB_BACKEND_CUDA) && CUDART_VERSION >= 11080
         e == cudaErrorInvalidClusterSize ||
+#elif !defined(GPUMBI_NVIDIA)
+        /* of a block larger than __launch_bounds__(); a kernel that faults ends the process */
+        e == hipErrorLaunchFailure ||
 #endif
         e == GPUMBI_RT(ErrorCooperativeLaunchTooLarge);
     *severity = e == GPUMBI_RT_NO_MEMORY ? GPUMBI_MEMORY : refused ? GPUMBI_REFUSED : GPUMBI_FATAL;
@@ -6883,7 +6906,10 @@ static inline int gpumbi_dev_counters_stop(gpumbi_counting *counting)
     X(push, (const char *name), "nvtxRangePushA")                                                  \
     X(pop, (void), "nvtxRangePop")
 #else
-#define GPUMBI_RANGE_LIBRARIES "librocprofiler-sdk-roctx.so.1", "libroctx64.so.4", "libroctx64.so"
+/* Of ROCm 7, of 6.2 ... 6.4, and what rocprofv3 does not hear. */
+#define GPUMBI_RANGE_LIBRARIES                                                                     \
+    "librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so.0", "libroctx64.so.4",           \
+        "libroctx64.so"
 #define GPUMBI_RANGE_FUNCTIONS(X)                                                                  \
     X(push, (const char *name), "roctxRangePushA")                                                 \
     X(pop, (void), "roctxRangePop")                                                                \
@@ -6932,7 +6958,8 @@ static inline void gpumbi_dev_unmark(int names)
 
 #if defined(GPUMBI_MODULES)
 
-/* A node of a graph. Its types have the same numbers in both drivers. */
+/* A node of a graph. Its types have the same numbers in both drivers, but for ROCm 5.2, where they
+ * begin with 1. */
 static const char *const gpumbi_node_type[] = {
     "kernel",       "memcpy", "memset",        "host",          "graph", "empty",
     "event's wait", "event",  "signal's send", "signal's wait", "alloc", "free"};
@@ -7009,8 +7036,8 @@ static inline struct gpumbi_driver *gpumbi_the_driver(void)
 #define GPUMBI_DRIVER_SYMBOL(member, types, symbol)                                                \
     {symbol, offsetof(struct gpumbi_driver, member)},
     static const gpumbi_symbol table[] = {GPUMBI_DRIVER_FUNCTIONS(GPUMBI_DRIVER_SYMBOL){NULL, 0}};
-    if (!gpumbi_driver.sought++)
-        gpumbi_load(&gpumbi_driver, library, table);
+    if (!gpumbi_driver.sought)
+        gpumbi_driver.sought = 1 + gpumbi_load(&gpumbi_driver, library, table);
     return &gpumbi_driver;
 }
 
@@ -7188,7 +7215,9 @@ static inline int gpumbi_graph_nodes(void *graph, void **node, size_t *count)
 static inline int gpumbi_graph_type(void *node)
 {
     hipGraphNodeType type;
-    return hipGraphNodeGetType((hipGraphNode_t)node, &type) ? -1 : (int)type;
+    return hipGraphNodeGetType((hipGraphNode_t)node, &type)
+               ? -1
+               : (int)type - (int)hipGraphNodeTypeKernel;
 }
 
 static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
@@ -7196,16 +7225,18 @@ static inline int gpumbi_graph_before(void *node, void **before, size_t *count)
     return !hipGraphNodeGetDependencies((hipGraphNode_t)node, (hipGraphNode_t *)before, count);
 }
 
-/* Names of kernels can't be asked for. */
+/* Names are known of kernels that were linked with the runtime. */
 static inline void gpumbi_graph_kernel(void *node, gpumbi_node *is, gpumbi_nodes *nodes)
 {
     /* on the heap: its constructor would be a symbol of ours */
     hipKernelNodeParams *p = (hipKernelNodeParams *)calloc(1, sizeof *p);
-    (void)nodes;
     if (p && !hipGraphKernelNodeGetParams((hipGraphNode_t)node, p)) {
+        const char *name = hipKernelNameRefByPtr(p->func, NULL);
         const unsigned grid[3] = {p->gridDim.x, p->gridDim.y, p->gridDim.z};
         const unsigned block[3] = {p->blockDim.x, p->blockDim.y, p->blockDim.z};
-        gpumbi_label_kernel(is, NULL, grid, block);
+        if (name && !nodes->name[0])
+            gpumbi_copy_line(nodes->name, sizeof nodes->name, name);
+        gpumbi_label_kernel(is, name, grid, block);
     }
     free(p);
 }
@@ -7304,6 +7335,15 @@ static inline int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_node
     GPUMBI_RT(GraphExec_t) ready = NULL;
     size_t count = 0;
     gpumbi_rt_error error = GPUMBI_RT(StreamEndCapture)((gpumbi_stream)stream, &captured);
+#if !defined(GPUMBI_NVIDIA)
+    /* AMD's leaves the stream useless after a capture that failed, or the capture open: a wait
+     * breaks that off, and another, empty one ends well (hip_graph.cpp of ROCm 5.2 ... 6.2). */
+    if (error) {
+        (void)hipStreamSynchronize((hipStream_t)stream);
+        (void)gpumbi_dev_capture_begin(stream);
+        (void)hipStreamEndCapture((hipStream_t)stream, &captured);
+    }
+#endif
     if (!error)
         error = GPUMBI_RT(GraphGetNodes)(captured, NULL, &count);
     if (!error && count && graph)
@@ -8714,6 +8754,7 @@ struct gpumb_module {
     struct gpumb_module *next;
     void *loaded; /* by the driver */
     gpumbi_function *functions;
+    char *image; /* as long as that: AMD's runtime goes on reading it (hsa.h, code object reader) */
     char *names; /* of its kernels: "scale, add"; "": unknown */
 };
 
@@ -8791,6 +8832,7 @@ static inline void gpumbi_code_free(gpumb *g)
             GPUMB_FREE(f);
         }
         gpumbi_dev_unload(m->loaded);
+        GPUMB_FREE(m->image);
         GPUMB_FREE(m->names);
         GPUMB_FREE(m);
     }
@@ -8879,12 +8921,11 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
         copy[bytes] = 0;
         names[0] = 0;
         gpumbi_list_kernels(text, bytes, names);
-        memset(m, 0, sizeof *m);
+        m->image = copy;
         m->names = names;
     }
     const int error =
         names ? gpumbi_dev_load(&m->loaded, copy, max_registers, optimization, why) : 0;
-    GPUMB_FREE(copy);
     if (names && !error) {
         m->next = g->code.modules;
         g->code.modules = m;
@@ -8895,6 +8936,7 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
         gpumb_skip(g, "gpumb_load: %s%s%.120s", gpumbi_dev_error(error, &severity),
                    why[0] ? ": " : "", why);
     (void)gpumbi_dev_last_error();
+    GPUMB_FREE(copy);
     GPUMB_FREE(names);
     GPUMB_FREE(m);
     return NULL;
@@ -10031,8 +10073,8 @@ static inline void gpumbi_empty_caches(gpumb *g, int prepares)
 {
     enum { rounds = 15 };
     double seconds[rounds];
-    const uint64_t least = (uint64_t)32 << 20;
-    const uint64_t bytes = (g->device.l2_bytes > least ? g->device.l2_bytes : least) / 512 * 1280;
+    const uint64_t least = (uint64_t)32 << 20, last = gpumbi_last_cache(&g->device);
+    const uint64_t bytes = (last > least ? last : least) / 512 * 1280;
     if (!prepares)
         gpumbi_evict(g);
     if (!prepares || g->clock.evictor)
@@ -10556,8 +10598,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double with_s[2], without_s[2];
-    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
+    gpumbi_order(g, s, 1);
     gpumbi_nodes nodes;
     const int asked = !s->look.count && !s->look.found && !s->look.maybe; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
@@ -10621,6 +10663,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
     const int looks = has_events && !s->strict.due && (checked || s->look.count < GPUMBI_LOOKS);
+#if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_CPU)
+    /* ROCm before 7 forgets an error with the next call that succeeds */
+    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+#endif
     if (looks && s->phase == GPUMBI_WARM_UP)
         gpumbi_note_wait(g, s);
     gpumbi_order(g, s, 1);
@@ -11001,8 +11047,8 @@ static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
     const int which = gpumbi_second_graph(s);
-    gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
+    gpumbi_order(g, s, 1);
     const int error = gpumbi_dev_capture_end(g->stream, &s->graphs.graph[which], NULL);
     const int refused = launch_error || error || s->about.skip[0];
     if (launch_error)
@@ -11157,16 +11203,17 @@ static inline int gpumbi_derive_cache(const gpumb *g, gpumbi_sampler *s, int tra
     const double footprint = r->footprint_bytes ? gpumbi_real(r->footprint_bytes) : r->bytes;
     const int again = r->bytes <= 0 || r->bytes >= 2 * footprint || gpumbi_is_cpu(g);
     const int in_l1 = again && footprint <= gpumbi_real(d->l1_bytes) * d->multiprocessors;
-    const int in_l2 = footprint <= gpumbi_real(d->l2_bytes);
+    const int in_last = footprint <= gpumbi_real(gpumbi_last_cache(d));
     const int cold = s->about.cache == GPUMB_CACHE_COLD;
     const int known = !transfers && footprint > 0 && d->l2_bytes;
     if (known || cold)
         gpumbi_copy_text(r->cache, sizeof r->cache,
-                         cold    ? "cold"
-                         : in_l1 ? "L1"
-                         : in_l2 ? "L2"
-                                 : "memory");
-    return known && !cold && (in_l1 || in_l2);
+                         cold                                    ? "cold"
+                         : in_l1                                 ? "L1"
+                         : footprint <= gpumbi_real(d->l2_bytes) ? "L2"
+                         : in_last                               ? "L3"
+                                                                 : "memory");
+    return known && !cold && (in_l1 || in_last);
 }
 
 /* Rates, and their shares of what the device can do. */

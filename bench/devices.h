@@ -296,12 +296,18 @@ template <int ordered> static __device__ inline word load_from_all(const word *p
 #endif
 }
 
-/* So many seconds in ticks of ticks_now(). NVIDIA's timer counts ns; AMD's 10 ns, as does that of
- * all its present devices. */
+/* So many seconds in ticks of ticks_now(). NVIDIA's timer counts ns, AMD's what the runtime says
+ * from ROCm 5.3 on; most often 10 ns. */
 static inline word ticks_of(double seconds)
 {
 #if defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
-    return (word)(seconds * 1e8);
+    int device = 0, khz = 0;
+#if HIP_VERSION >= 50300000
+    (void)hipGetDevice(&device);
+    (void)hipDeviceGetAttribute(&khz, hipDeviceAttributeWallClockRate, device);
+#endif
+    (void)device;
+    return (word)(seconds * (khz > 0 ? 1e3 * khz : 1e8));
 #else
     return (word)(seconds * 1e9);
 #endif
