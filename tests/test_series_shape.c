@@ -629,7 +629,7 @@ static void test_comparisons(void)
 {
     gpumb_comparison c;
     gpumb_stats s;
-    double ratios[3 * 10];
+    double ratios[3 * 10], width = 0;
     size_t i;
     /* ratios 1.01 ... 1.10 in an order without correlation: 95 % is ranks 2 and 9; 99.5 %: 1 and
      * 10 (2 (1 + 10) / 1024 = 2.1 % are outside of 2 and 9) */
@@ -671,6 +671,21 @@ static void test_comparisons(void)
     CHECK_INT(c.verdict, GPUMB_VERDICT_SAME);
     CHECK_NEAR(c.lo, 1, 0);
     CHECK(gpumbi_decided(&c, 0.01));
+
+    /* of ten comparisons each has the level of 99.5 % */
+    for (i = 0; i < 100; i++) {
+        values[i] = 2 + (double)i;
+        other[i] = values[i] * (1 + 0.001 * (double)(i * i * 37 % 101));
+    }
+    for (i = 1; i <= 10; i += 9) {
+        for (size_t k = 0; k < 100; k++)
+            copy[k] = other[k] / values[k];
+        s = gpumbi_summarize(copy, copy + 100, 100, i > 1 ? 0.995 : 0.95, 0);
+        c = gpumb_compare_rounds(values, other, 100, 0.01, (int)i);
+        CHECK_NEAR(c.lo, s.ci_lo, 1e-12);
+        CHECK_NEAR(c.hi, s.ci_hi, 1e-12);
+        CHECK(i > 1 ? c.hi - c.lo > width : (width = c.hi - c.lo) > 0);
+    }
 
     /* a load that triples whole rounds leaves the ratio alone */
     for (i = 0; i < 100; i++) {
