@@ -84,9 +84,9 @@ the median is as narrow as wanted; poison, run and check once more; write a row.
 
 Every time has a method (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
-    graph   for runs below half a millisecond: what one more run adds to a graph of many, less the
-            gap between two launches in a graph (`overhead_s`): the span of the work, its first
-            block's start to its last block's end. On request the gap stays in: the interval
+    graph   for runs below 1.5 ms: what one more run adds to a graph of many, less the gap between
+            two launches in a graph (`overhead_s`): the span of the work, its first block's start to
+            its last block's end. On request the gap stays in: the interval
     batch   where a region can't be captured into a graph: an event pair around many runs: the
             interval that one more run costs in a full queue
     given   times that were taken elsewhere (gpumb_add_times): what the caller says
@@ -3602,13 +3602,12 @@ static inline int gpumbi_compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value of 0-based rank `rank` of every `step`-th value, leaving the order alone: halves the
- * range between two of them until both are one: some log2 n times, at most 1100. */
-static inline double gpumbi_select_of(const double *values, uint64_t count, uint64_t step,
-                                      uint64_t rank)
+/* The value of 0-based rank `rank`, leaving the order alone: halves the range between two values
+ * until both are one: some log2 n times, at most 1100. */
+static inline double gpumbi_select(const double *values, uint64_t count, uint64_t rank)
 {
     double lo = values[0], hi = values[0];
-    for (uint64_t i = step; i < count; i += step) {
+    for (uint64_t i = 1; i < count; i++) {
         lo = values[i] < lo ? values[i] : lo;
         hi = values[i] > hi ? values[i] : hi;
     }
@@ -3617,7 +3616,7 @@ static inline double gpumbi_select_of(const double *values, uint64_t count, uint
         const double middle = halfway > lo && halfway < hi ? halfway : lo;
         double below = lo, above = hi;
         uint64_t up_to = 0;
-        for (uint64_t i = 0; i < count; i += step)
+        for (uint64_t i = 0; i < count; i++)
             if (values[i] > middle) {
                 above = values[i] < above ? values[i] : above;
             } else {
@@ -3629,8 +3628,6 @@ static inline double gpumbi_select_of(const double *values, uint64_t count, uint
     }
     return hi;
 }
-
-#define gpumbi_select(values, count, rank) gpumbi_select_of(values, count, 1, rank)
 
 /* The largest 1-based rank l so that [x(l), x(n + 1 - l)] covers the median with at least `level`;
  * 0 if there is none. The number of values below the median is binomial with p = 1/2: sums its
@@ -7355,15 +7352,25 @@ static char gpumbi_cpu_fault_text[256];
 #define gpumbi_dev_event_destroy(event) free(event)
 #define gpumbi_dev_record(event, stream) (*(double *)(event) = gpumbi_dev_clock(), 0)
 #define gpumbi_dev_capture_begin(stream) ((void)(stream), 1)
+#define gpumbi_dev_capture_end(stream, graph, nodes)                                               \
+    ((void)(stream), (void)(graph), (void)(nodes), (int)GPUMBI_CPU_FAULT)
 #define gpumbi_dev_graph_launch(graph, stream) ((void)(graph), (int)GPUMBI_CPU_FAULT)
 #define gpumbi_dev_graph_destroy(graph) ((void)(graph))
-
-static inline void gpumbi_dev_bus_id(int ordinal, char *text, int size)
-{
-    (void)ordinal;
-    (void)size;
-    text[0] = 0;
-}
+#define gpumbi_dev_elapsed(start, stop, seconds)                                                   \
+    (*(seconds) = *(double *)(stop) - *(double *)(start), 0)
+#define gpumbi_dev_bus_id(ordinal, text, size) ((void)(ordinal), (void)(size), (void)(*(text) = 0))
+#define gpumbi_dev_memory(kind, free_bytes) ((void)(kind), *(free_bytes) = gpumbi_host_memory(), 0)
+#define gpumbi_dev_alloc(p, bytes, kind)                                                           \
+    ((void)(kind), gpumbi_host_alloc(p, bytes) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
+#define gpumbi_dev_free(p, kind) ((void)(kind), free(p))
+#define gpumbi_dev_kind(p) ((void)(p), GPUMB_MEMORY_DEVICE) /* as far as there is one */
+#define gpumbi_dev_sensors_open(ordinal) ((void)(ordinal), (void *)NULL)
+#define gpumbi_dev_sensors_close(sensors) ((void)(sensors))
+#define gpumbi_dev_power(sensors) ((void)(sensors), 0.0)
+#define gpumbi_dev_link(sensors, device) ((void)(sensors), (void)(device))
+#define gpumbi_dev_state(sensors, state) ((void)(sensors), (void)(*(state) = gpumbi_state_unknown))
+#define gpumbi_dev_mark(name, names) ((void)(name), (void)(names))
+#define gpumbi_dev_unmark(names) ((void)(names))
 
 static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
 {
@@ -7385,31 +7392,6 @@ static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
     d->max_threads = 1024;
     d->ecc = -1;
     return 0;
-}
-
-static inline int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
-{
-    (void)kind;
-    *free_bytes = gpumbi_host_memory();
-    return 0;
-}
-
-static inline int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
-{
-    (void)kind;
-    return gpumbi_host_alloc(p, bytes) ? 0 : GPUMBI_CPU_NO_MEMORY;
-}
-
-static inline void gpumbi_dev_free(void *p, gpumb_memory kind)
-{
-    (void)kind;
-    free(p);
-}
-
-static inline gpumb_memory gpumbi_dev_kind(const void *p)
-{
-    (void)p;
-    return GPUMB_MEMORY_DEVICE; /* as far as there is one */
 }
 
 /* Copies or sets memory on all workers, a stretch of whole cache lines each. */
@@ -7442,24 +7424,12 @@ static inline int gpumbi_move(char *to, const char *from, int byte, uint64_t byt
     return gpumbi_cpu_launch(&shape, gpumbi_move_stretch, &stretch) ? GPUMBI_CPU_FAULT : 0;
 }
 
-static inline int gpumbi_dev_elapsed(void *start, void *stop, double *seconds)
-{
-    *seconds = *(double *)stop - *(double *)start;
-    return 0;
-}
-
 static inline int gpumbi_dev_last_error(void)
 {
     const char *fault = gpumbi_cpu_take_fault();
     if (fault)
         gpumbi_copy_text(gpumbi_cpu_fault_text, sizeof gpumbi_cpu_fault_text, fault);
     return fault ? GPUMBI_CPU_FAULT : 0;
-}
-
-static inline int gpumbi_dev_capture_end(void *stream, void **graph, gpumbi_nodes *nodes)
-{
-    (void)stream, (void)graph, (void)nodes;
-    return GPUMBI_CPU_FAULT;
 }
 
 static inline int gpumbi_dev_kernel(const void *function, int block, uint64_t shared_bytes,
@@ -7497,44 +7467,6 @@ static inline int gpumbi_dev_find(const void **function, void *module, const cha
 }
 #endif
 
-static inline void *gpumbi_dev_sensors_open(int ordinal)
-{
-    (void)ordinal;
-    return NULL;
-}
-
-static inline void gpumbi_dev_sensors_close(void *sensors)
-{
-    (void)sensors;
-}
-
-static inline double gpumbi_dev_power(void *sensors)
-{
-    (void)sensors;
-    return 0;
-}
-
-static inline void gpumbi_dev_link(void *sensors, gpumb_device *device)
-{
-    (void)sensors, (void)device;
-}
-
-static inline void gpumbi_dev_state(void *sensors, gpumbi_state *state)
-{
-    (void)sensors;
-    *state = gpumbi_state_unknown;
-}
-
-static inline void gpumbi_dev_mark(char (*name)[200], int names)
-{
-    (void)name, (void)names;
-}
-
-static inline void gpumbi_dev_unmark(int names)
-{
-    (void)names;
-}
-
 static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 {
     *severity = error == GPUMBI_CPU_NO_MEMORY ? GPUMBI_MEMORY : GPUMBI_REFUSED;
@@ -7545,41 +7477,17 @@ static inline const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
 #endif
 
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_FAKE)
-static inline int gpumbi_dev_counters_open(gpumbi_counting *c, int ordinal)
-{
-    (void)ordinal;
-    gpumbi_copy_text(c->why, sizeof c->why, "no hardware counters: only NVIDIA's are supported");
-    return 0;
-}
-
-static inline void gpumbi_dev_counters_start(void)
-{
-}
-
-static inline int gpumbi_dev_counters_stop(gpumbi_counting *c)
-{
-    (void)c;
-    return 0;
-}
-
-static inline void gpumbi_dev_counters_close(void)
-{
-}
-
-static inline int gpumbi_dev_profiler_attach(void)
-{
-    return 1;
-}
-
-static inline void gpumbi_dev_profiler_detach(void)
-{
-}
-
-static inline uint64_t gpumbi_dev_profiler_look(double *seconds)
-{
-    *seconds = 0;
-    return 0;
-}
+#define gpumbi_dev_counters_open(c, ordinal)                                                       \
+    ((void)(ordinal),                                                                              \
+     gpumbi_copy_text((c)->why, sizeof(c)->why,                                                    \
+                      "no hardware counters: only NVIDIA's are supported"),                        \
+     0)
+#define gpumbi_dev_counters_start() (void)0
+#define gpumbi_dev_counters_stop(c) ((void)(c), 0)
+#define gpumbi_dev_counters_close() (void)0
+#define gpumbi_dev_profiler_attach() 1
+#define gpumbi_dev_profiler_detach() (void)0
+#define gpumbi_dev_profiler_look(seconds) (*(seconds) = 0, (uint64_t)0)
 #endif
 
 #if !defined(GPUMB_BACKEND_FAKE)
@@ -7763,10 +7671,10 @@ typedef struct gpumbi_sampler {
     } run;
 
     struct {              /* at the device: see gpumbi_look() */
-        int count, found; /* in this round; rounds that told of others */
-        int maybe;        /* rounds of captures that may have */
+        int count;        /* in this round */
+        int told;         /* rounds so far: 1 maybe of work of others, 2 of such work */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
-        double wait_s[GPUMBI_LOOKS][2]; /* for the device, and for an idle one */
+        double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
     } look;
 
     struct { /* --strict: the keys of the first run, of the last one and of that under way */
@@ -7874,11 +7782,11 @@ struct gpumb {
     const struct gpumbi_instruments *instruments;
     gpumb_settings settings;
     char program[64], bench[64];
-    int done;      /* nothing more happens: after an error, an interrupt, --help */
+    int done;      /* nothing more happens: after an error, an interrupt, --help or --explain */
     int closed;    /* while loops still look at it */
     int exit_code; /* then */
     int catches_signals;
-    int runs_benchmark; /* of gpumb_main() */
+    int runs_benchmark; /* of gpumb_main(), which closes the context, not what it runs */
     int process;        /* that opened it: in a fork it is dead */
     gpumb_device device;
     void *sensors, *stream, *own_stream;
@@ -7906,8 +7814,7 @@ struct gpumb {
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair behind that */
-        void (*empty_caches)(gpumb *g, int prepares); /* of gpumbi_clock_use(); else NULL */
-        void (*measure_ceiling)(gpumb *g);            /* likewise */
+        void (*empty_caches)(gpumb *g, int prepares); /* of gpumbi_caches_use(); else NULL */
     } clock;
 
     struct {                      /* INSTRUMENTS */
@@ -7918,10 +7825,11 @@ struct gpumb {
         char counters_said[200];
     } instrument;
 
-    struct {         /* RESULT */
-        int warmed;  /* a region has been timed */
-        int skipped; /* one of GPUMB_TIME was not ... */
-        int failed;  /* ... or failed */
+    struct {                              /* RESULT */
+        int warmed;                       /* a region has been timed */
+        int skipped;                      /* one of GPUMB_TIME was not ... */
+        int failed;                       /* ... or failed */
+        const struct gpumbi_rates *rates; /* of gpumbi_rates_use(); else NULL */
     } outcome;
 
     struct { /* REGIONS */
@@ -7929,7 +7837,6 @@ struct gpumb {
         gpumbi_sampler single, *active;
         int body_due, in_body;
         uint64_t reached; /* regions, whatever becomes of them */
-        size_t replayed;  /* regions that were, from other processes */
         int (*poll)(gpumb *g, void *user);
         void *poll_user;
         double poll_s; /* not before this */
@@ -7959,8 +7866,8 @@ struct gpumb {
         gpumbi_index index; /* of the texts */
     } columns;
 
-    struct {                           /* SWEEPS */
-        int enumerating, dry, listing; /* dry: gpumb_main() walks through all benchmarks */
+    struct {                  /* SWEEPS */
+        int enumerating, dry; /* dry: gpumb_main() walks through all benchmarks */
         gpumb_axis axis[GPUMBI_DEPTH];
         int siblings[GPUMBI_DEPTH + 1]; /* sweeps so far in the body at each depth */
         gpumbi_point here;              /* the open axes */
@@ -8040,6 +7947,7 @@ struct gpumb {
     struct { /* PROCESSES: for each device of --device 0,2, or each further one of --processes */
         struct gpumbi_child *at;
         int count, column;
+        size_t regions;       /* reached so far, each with a row of every device */
         gpumbi_records *rows; /* a list of those of --processes */
     } children;
 
@@ -8048,6 +7956,7 @@ struct gpumb {
         char **argv;
         const char *filter[GPUMBI_OPTIONS], *axis[GPUMBI_OPTIONS];
         int filters, axes;
+        int lists;            /* --list: regions are shown, and none runs */
         char arguments[1000]; /* all of these, and the program's own */
     } options;
 
@@ -8218,7 +8127,7 @@ static inline int gpumbi_is_cpu(const gpumb *g)
 /* A sweep enumerates: regions and axes are only registered. */
 static inline int gpumbi_dry(const gpumb *g)
 {
-    return g->sweep.enumerating || g->sweep.listing;
+    return g->sweep.enumerating || g->options.lists;
 }
 
 /* Bodies, fills and checks do not run: while a sweep enumerates, and where rows come from
@@ -8247,12 +8156,6 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     gpumbi_say("%s", text);
     g->done = 1;
     g->exit_code = exit_code;
-}
-
-/* All that was asked for has been said: --help and its like. */
-static inline void gpumbi_said(gpumb *g)
-{
-    g->done = 1;
 }
 
 static inline int gpumbi_working(gpumb *g)
@@ -8469,22 +8372,14 @@ static inline gpumb *gpumbi_new(const char *program)
  * and it is only named. */
 static inline int gpumbi_is_known(const gpumb *g)
 {
-    for (const gpumb *at = gpumbi_newest; at; at = at->previous)
-        if (at == g)
-            return 1;
-    for (const gpumb *at = gpumbi_closed; at; at = at->previous)
-        if (at == g)
-            return 1;
+    for (int closed = 0; closed < 2; closed++)
+        for (const gpumb *at = closed ? gpumbi_closed : gpumbi_newest; at; at = at->previous)
+            if (at == g)
+                return 1;
     if (g != &gpumbi_no_memory && g != gpumbi_lost)
         gpumbi_say("a context is used after gpumb_close(), or by a thread that has not opened it");
     gpumbi_lost = g;
     return g == &gpumbi_no_memory;
-}
-
-/* While one runs, it is not for gpumb_close() to end the context. */
-static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
-{
-    g->runs_benchmark = runs;
 }
 
 static inline void gpumbi_leave_body(gpumb *g)
@@ -8495,23 +8390,13 @@ static inline void gpumbi_leave_body(gpumb *g)
 
 static inline void gpumbi_close_device(gpumb *g)
 {
-    if (g->clock.start)
-        gpumbi_dev_event_destroy(g->clock.start);
-    if (g->clock.stop)
-        gpumbi_dev_event_destroy(g->clock.stop);
-    if (g->clock.fork)
-        gpumbi_dev_event_destroy(g->clock.fork);
-    if (g->clock.join)
-        gpumbi_dev_event_destroy(g->clock.join);
+    void *const event[] = {g->clock.start, g->clock.stop, g->clock.fork, g->clock.join};
+    for (int i = 0; i < 4; i++)
+        if (event[i])
+            gpumbi_dev_event_destroy(event[i]);
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
-}
-
-/* What is known of a device that is not opened here. */
-static inline void gpumbi_device_known(gpumb *g, const gpumb_device *device)
-{
-    g->device = *device;
 }
 
 GPUMB_API int gpumb_close(gpumb *g)
@@ -8564,7 +8449,7 @@ static inline void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_newest->process == getpid()) {
         const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
-        gpumbi_benchmark_runs(gpumbi_newest, 0); /* one of them has called exit() */
+        gpumbi_newest->runs_benchmark = 0; /* one of them has called exit() */
         const int exit_code = gpumb_close(gpumbi_newest);
         if (exit_code)
             gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
@@ -9625,40 +9510,6 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
     return bytes ? gpumbi_transfer(g, b, offset, bytes, NULL, host) : b ? 0 : -1;
 }
 
-/* What memory a pointer is of; buffers know better than the CPU. */
-static inline gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
-{
-    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
-        if ((const char *)p >= (const char *)b->data &&
-            (const char *)p < (const char *)b->data + b->bytes)
-            return b->kind;
-    return gpumbi_dev_kind(p);
-}
-
-GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
-{
-    g = gpumbi_context(g);
-    if (!gpumbi_working(g) || gpumbi_runs_nothing(g) || !bytes)
-        return;
-    if (!to || !from) {
-        gpumbi_null(g, "gpumb_memcpy");
-        return;
-    }
-    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
-    if (s && s->phase == GPUMBI_FIRST) {
-        const gpumb_memory into = gpumbi_kind(g, to), out_of = gpumbi_kind(g, from);
-        const int device = (into == GPUMB_MEMORY_DEVICE) + (out_of == GPUMB_MEMORY_DEVICE);
-        const int managed = into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED;
-        double *copied = &s->copied.to_host;
-        if (!device || managed) /* where managed pages are is not known */
-            copied = &s->copied.elsewhere;
-        else if (into == GPUMB_MEMORY_DEVICE)
-            copied = &s->copied.to_device;
-        *copied += device == 2 ? 0 : gpumbi_real(bytes);
-    }
-    gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), "memcpy");
-}
-
 /* 1 if a managed buffer is there to be moved or advised on. */
 static inline int gpumbi_is_managed(gpumb *g, const gpumb_buffer *b, const char *function)
 {
@@ -10089,11 +9940,10 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
         g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
 }
 
-/* For the rates of rows, and for cold regions: a context of GPUMB_TIME alone reaches neither. */
-static inline void gpumbi_clock_use(gpumb *g)
+/* For cold regions, which few one-offs have. */
+static inline void gpumbi_caches_use(gpumb *g)
 {
     g->clock.empty_caches = gpumbi_empty_caches;
-    g->clock.measure_ceiling = gpumbi_measure_ceiling;
 }
 
 /* It is not measured where a row has it: one for all rows. */
@@ -10322,8 +10172,7 @@ static inline int gpumbi_one_run(const gpumbi_sampler *s)
  * on NVIDIA). */
 static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
-    const gpumb_timing wanted =
-        s->about.timing == GPUMB_TIMING_GRAPH ? GPUMB_TIMING_AUTO : s->about.timing;
+    const gpumb_timing wanted = s->about.timing;
     const double cost_s =
         g->device.empty_kernel_s > 0 ? g->device.empty_kernel_s : 20 * g->device.quantum_s;
     const double target_s = gpumbi_min(cost_s / g->settings.precision, 1e-3);
@@ -10461,8 +10310,8 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
- * was idle. */
-static inline double gpumbi_look(gpumb *g, double wait_s[2])
+ * was idle; 0 after an error. */
+static inline double gpumbi_look(gpumb *g, double *first_s, double *idle_s)
 {
     double at[3];
     if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))
@@ -10472,8 +10321,8 @@ static inline double gpumbi_look(gpumb *g, double wait_s[2])
             return 0;
         at[i] = gpumbi_dev_clock();
     }
-    wait_s[0] = at[1] - at[0];
-    wait_s[1] = at[2] - at[1];
+    *first_s = at[1] - at[0];
+    *idle_s = at[2] - at[1];
     return at[1];
 }
 
@@ -10481,22 +10330,23 @@ static inline double gpumbi_look(gpumb *g, double wait_s[2])
  * of the second, for an idle device, and `more_s`: an interrupted host makes single ones long. */
 static inline int gpumbi_waits(const gpumbi_sampler *s, int all, double times, double more_s)
 {
-    const int looks = GPUMBI_LOOKS, count = s->look.count < looks ? s->look.count : looks;
-    const uint64_t middle = (uint64_t)(count - 1) / 2;
-    const double *const wait_s = s->look.wait_s[0];
-    const double first_s = gpumbi_select_of(wait_s, 2 * (uint64_t)count, 2, all ? 0 : middle);
-    return first_s > times * gpumbi_select_of(wait_s + 1, 2 * (uint64_t)count, 2, middle) + more_s;
+    const int looks = GPUMBI_LOOKS;
+    const uint64_t count = (uint64_t)(s->look.count < looks ? s->look.count : looks);
+    const uint64_t middle = (count - 1) / 2;
+    return gpumbi_select(s->look.wait_s[0], count, all ? 0 : middle) >
+           times * gpumbi_select(s->look.wait_s[1], count, middle) + more_s;
 }
 
 /* They have told so, in a whole round. Once may be chance: another round follows. */
 static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
 {
-    s->look.count = 0;
-    if (++s->look.found == 2)
+    if (s->look.told == 2)
         gpumbi_fail(
             s, GPUMB_STATUS_FAILED,
             "it works on another stream than gpumb_stream(): launch there, or name yours by "
             "gpumb_set_stream() or gpumb_set_streams()");
+    s->look.count = 0;
+    s->look.told = 2;
 }
 
 /* Behind runs that an event pair has timed: whether others went on. What they have done before, or
@@ -10517,7 +10367,7 @@ static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more
  * the streams have been named. */
 static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
-    const int least = s->look.found ? 1 : 3;
+    const int least = s->look.told == 2 ? 1 : 3;
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
     if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 0, 2.5, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
@@ -10525,7 +10375,7 @@ static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
     if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
         !gpumbi_left_over(s, 1, run_s / 10))
         return;
-    s->look.found = 1;
+    s->look.told = 2;
     gpumbi_works_elsewhere(s);
 }
 
@@ -10554,11 +10404,11 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
  */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
-    double with_s[2], without_s[2];
+    double ignored;
     gpumbi_order(g, s, 1);
     const int launch_error = gpumbi_dev_last_error();
     gpumbi_nodes nodes;
-    const int asked = !s->look.count && !s->look.found && !s->look.maybe; /* it takes time */
+    const int asked = !s->look.count && !s->look.told; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
@@ -10566,7 +10416,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     }
     if (asked)
         gpumbi_note_nodes(s, &nodes);
-    if (gpumbi_look(g, with_s) <= 0)
+    if (gpumbi_look(g, &s->look.wait_s[0][s->look.count], &ignored) <= 0)
         return; /* the region is skipped */
     error = gpumbi_dev_capture_begin(g->stream);
     if (!error) {
@@ -10577,22 +10427,20 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_give_up_graphs(g, s, error, "");
         return;
     }
-    if (gpumbi_look(g, without_s) <= 0)
-        return;
-    s->look.wait_s[s->look.count][0] = with_s[0];
-    s->look.wait_s[s->look.count++][1] = without_s[0];
-    if (s->look.count < GPUMBI_LOOKS)
+    if (gpumbi_look(g, &s->look.wait_s[1][s->look.count], &ignored) <= 0 ||
+        ++s->look.count < GPUMBI_LOOKS)
         return;
     const int foreign = s->about.capturable || s->about.reset;
     if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, foreign ? 10e-6 : 0)) {
-        s->look.maybe = 1;
         gpumbi_works_elsewhere(s);
         return;
     }
     if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0)) {
         s->look.count = 0;
-        if (s->look.maybe++ == 0)
+        if (!s->look.told) {
+            s->look.told = 1;
             return;
+        }
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
     }
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
@@ -10635,8 +10483,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                   gpumbi_try_launch(g, has_events ? gpumbi_dev_wait(NULL) : gpumbi_dev_wait_all(),
                                     "kernel"));
     }
-    if (!failed && looks)
-        ended_s = gpumbi_look(g, s->look.wait_s[s->look.count++ % GPUMBI_LOOKS]);
+    if (!failed && looks) {
+        const int at = s->look.count++ % GPUMBI_LOOKS;
+        ended_s = gpumbi_look(g, &s->look.wait_s[0][at], &s->look.wait_s[1][at]);
+    }
     if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0, seconds / 10))
         gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
@@ -10833,7 +10683,7 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
     if (s->capturable) {
-        s->look.count = s->look.found = 0;
+        s->look.count = s->look.told = 0;
         s->phase = GPUMBI_WITNESS;
     }
     gpumbi_samples_begin(g, s);
@@ -11126,6 +10976,39 @@ static inline int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sample
            gpumbi_max(least, 20 * gpumbi_max((0.25 + large + hidden) * gap_s, launch_s));
 }
 
+/* ---- rates -----------------------------------------------------------------------------------
+ *
+ * Hang into results where a region states what it moves or computes, or copies by gpumb_memcpy().
+ */
+
+struct gpumbi_rates {
+    void (*judge)(gpumbi_sampler *s);           /* what is stated */
+    int (*derive)(gpumb *g, gpumbi_sampler *s); /* the figures; 1: a cache holds what it moves */
+};
+
+/* Fails a region that was described by something impossible, and forgets it. No result needs more
+ * than 1e30, and rates stay finite. */
+static inline void gpumbi_judge_description(gpumbi_sampler *s)
+{
+    static const char *const name[] = {"bytes(): bytes",       "flop(): FLOP",
+                                       "elements(): elements", "expected(): a reference",
+                                       "expected(): a share",  "transfer(): bytes",
+                                       "transfer(): bytes"};
+    double *const said[] = {&s->about.bytes,     &s->about.flop,     &s->about.elements,
+                            &s->about.reference, &s->about.expected, &s->about.to_device,
+                            &s->about.to_host};
+    char reason[sizeof s->result.reason];
+    for (int i = 0; i < 7; i++) {
+        if (*said[i] >= 0 && *said[i] <= 1e30)
+            continue;
+        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
+                      gpumbi_write_number(*said[i], 4, 0).text);
+        *said[i] = 0;
+        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
+            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
+    }
+}
+
 /* Whether the region moves data between host and device, as stated or else as gpumb_memcpy() has
  * seen it; then the row has no peak but the link's. */
 static inline int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
@@ -11168,8 +11051,8 @@ static inline int gpumbi_derive_cache(const gpumb *g, gpumbi_sampler *s, int tra
     return known && !cold && (in_l1 || in_l2);
 }
 
-/* Rates, and their shares of what the device can do. */
-static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfers)
+/* Rates of a region that has a time, and their shares of what the device can do. */
+static inline void gpumbi_derive_shares(gpumb *g, gpumbi_sampler *s, int transfers)
 {
     gpumb_result *r = &s->result;
     const gpumb_device *d = &g->device;
@@ -11181,8 +11064,8 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
         if (r->link_gbps > 0)
             r->pct_link = 100 * gpumbi_max(r->to_device, r->to_host) / median / 1e9 / r->link_gbps;
     } else if (r->bytes > 0) {
-        if (g->clock.measure_ceiling && (g->table.file || !s->copy_to))
-            g->clock.measure_ceiling(g);
+        if (g->table.file || !s->copy_to)
+            gpumbi_measure_ceiling(g);
         r->ceiling_gbps = d->ceiling_bytes_per_s / 1e9;
         r->pct_peak = r->peak_gbps > 0 ? 100 * r->gbps / r->peak_gbps : 0;
         r->pct_ceiling = r->ceiling_gbps > 0 ? 100 * r->gbps / r->ceiling_gbps : 0;
@@ -11195,6 +11078,32 @@ static inline void gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s, int transfer
     if (r->reference > 0)
         r->measured_pct = 100 * (r->bytes > 0 ? r->gbps : r->gflops) / r->reference;
 }
+
+static inline int gpumbi_derive_rates(gpumb *g, gpumbi_sampler *s)
+{
+    gpumb_result *r = &s->result;
+    r->bytes = s->about.bytes;
+    r->flop = s->about.flop;
+    r->elements = s->about.elements;
+    r->footprint_bytes = s->about.footprint;
+    if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
+        r->reference = s->about.reference;
+        r->expected_pct = 100 * s->about.expected;
+    }
+    const int transfers = gpumbi_transfers(&g->device, s);
+    r->peak_gbps = transfers ? 0 : r->peak_gbps;
+    if (r->time.median > 0)
+        gpumbi_derive_shares(g, s, transfers);
+    return gpumbi_derive_cache(g, s, transfers);
+}
+
+static inline void gpumbi_rates_use(gpumb *g)
+{
+    static const struct gpumbi_rates table = {gpumbi_judge_description, gpumbi_derive_rates};
+    g->outcome.rates = &table;
+}
+
+/* ---- the rest of a result -------------------------------------------------------------------- */
 
 static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int cached)
 {
@@ -11237,42 +11146,33 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
 static inline void gpumbi_derive(gpumb *g, gpumbi_sampler *s)
 {
     gpumb_result *r = &s->result;
-    const gpumb_device *d = &g->device;
-    r->bytes = s->about.bytes;
-    r->flop = s->about.flop;
-    r->elements = s->about.elements;
-    const int transfers = gpumbi_transfers(d, s);
-    r->footprint_bytes = s->about.footprint;
+    const int ok = r->status == GPUMB_STATUS_OK;
     gpumbi_copy_text(r->fill, sizeof r->fill, g->memory.fill);
     r->seed = g->memory.seed;
-    r->peak_gbps = transfers ? 0 : d->peak_bytes_per_s / 1e9;
-    if (s->about.reference > 0 && s->about.expected > 0) { /* one is nothing without the other */
-        r->reference = s->about.reference;
-        r->expected_pct = 100 * s->about.expected;
-    }
+    r->peak_gbps = g->device.peak_bytes_per_s / 1e9;
 #if defined(GPUMBI_MODULES)
     if (s->kernel.loaded)
         gpumbi_dev_loaded(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
                           &r->registers, &r->occupancy);
     if (s->kernel.depth > 1)
-        r->between_s = (s->kernel.depth - 1) * d->graph_interval_s;
+        r->between_s = (s->kernel.depth - 1) * g->device.graph_interval_s;
 #endif
     if (s->kernel.function && !s->kernel.loaded)
         gpumbi_dev_kernel(s->kernel.function, s->kernel.block, s->kernel.shared_bytes,
                           &r->registers, &r->occupancy);
-    const int cached = gpumbi_derive_cache(g, s, transfers);
-    if (r->status != GPUMB_STATUS_OK) { /* how it was not timed is nothing to go by */
+    if (ok) {
+        r->meaning = gpumbi_meaning(r);
+        r->time = gpumbi_statistics_now(s);
+        r->sampled_s = floor(1e6 * s->samples.spent_s + 0.5) / 1e6;
+    } else { /* how it was not timed is nothing to go by */
         r->timing = GPUMB_TIMING_AUTO;
         r->meaning = GPUMB_MEANING_NONE;
         r->batch = 0;
         r->overhead_s = 0;
-        return;
     }
-    r->meaning = gpumbi_meaning(r);
-    r->time = gpumbi_statistics_now(s);
-    r->sampled_s = floor(1e6 * s->samples.spent_s + 0.5) / 1e6;
-    gpumbi_derive_rates(g, s, transfers);
-    gpumbi_derive_flags(g, s, cached);
+    const int cached = g->outcome.rates && g->outcome.rates->derive(g, s);
+    if (ok)
+        gpumbi_derive_flags(g, s, cached);
 }
 
 #define GPUMBI_PROFILED "profiled, not timed" /* why a row has no time, --profile */
@@ -11413,52 +11313,60 @@ static inline gpumbi_description *gpumbi_about(gpumb *g)
     return g ? &g->region.next : &nothing;
 }
 
+/* The same for what rates are derived from. */
+static inline gpumbi_description *gpumbi_about_rates(gpumb *g)
+{
+    gpumbi_description *about = gpumbi_about(g);
+    gpumbi_rates_use(gpumbi_context(g));
+    return about;
+}
+
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes)
 {
-    gpumbi_about(g)->bytes = bytes;
+    gpumbi_about_rates(g)->bytes = bytes;
 }
 
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop)
 {
-    gpumbi_about(g)->flop = flop;
+    gpumbi_about_rates(g)->flop = flop;
 }
 
 GPUMB_API void gpumb_set_peak_flop(gpumb *g, double flop_per_s)
 {
-    gpumbi_about(g)->peak_flop = flop_per_s;
+    gpumbi_about_rates(g)->peak_flop = flop_per_s;
 }
 
 GPUMB_API void gpumb_set_elements(gpumb *g, double elements)
 {
-    gpumbi_about(g)->elements = elements;
+    gpumbi_about_rates(g)->elements = elements;
 }
 
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes)
 {
-    gpumbi_about(g)->footprint = bytes;
+    gpumbi_about_rates(g)->footprint = bytes;
 }
 
 GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host)
 {
-    gpumbi_description *about = gpumbi_about(g);
+    gpumbi_description *about = gpumbi_about_rates(g);
     about->to_device = to_device;
     about->to_host = to_host;
 }
 
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share)
 {
-    gpumbi_description *about = gpumbi_about(g);
+    gpumbi_description *about = gpumbi_about_rates(g);
     about->reference = reference;
     about->expected = share;
 }
 
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache)
 {
-    gpumbi_description *about = gpumbi_about(g);
+    gpumbi_description *about = gpumbi_about_rates(g); /* which name the level of memory */
     if (gpumbi_unknown(g, "gpumb_set_cache", (int)cache, GPUMB_CACHE_COLD + 1))
         return;
     about->cache = cache;
-    gpumbi_clock_use(gpumbi_context(g));
+    gpumbi_caches_use(gpumbi_context(g));
 }
 
 GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable)
@@ -11508,6 +11416,41 @@ GPUMB_API void gpumb_set_reset(gpumb *g, gpumb_hook reset, void *user)
     about->reset_user = user;
 }
 
+/* What memory a pointer is of; buffers know better than the CPU. */
+static inline gpumb_memory gpumbi_kind(const gpumb *g, const void *p)
+{
+    for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next)
+        if ((const char *)p >= (const char *)b->data &&
+            (const char *)p < (const char *)b->data + b->bytes)
+            return b->kind;
+    return gpumbi_dev_kind(p);
+}
+
+GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes)
+{
+    g = gpumbi_context(g);
+    if (!gpumbi_working(g) || gpumbi_runs_nothing(g) || !bytes)
+        return;
+    if (!to || !from) {
+        gpumbi_null(g, "gpumb_memcpy");
+        return;
+    }
+    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
+    if (s && s->phase == GPUMBI_FIRST) {
+        const gpumb_memory into = gpumbi_kind(g, to), out_of = gpumbi_kind(g, from);
+        const int device = (into == GPUMB_MEMORY_DEVICE) + (out_of == GPUMB_MEMORY_DEVICE);
+        const int managed = into == GPUMB_MEMORY_MANAGED || out_of == GPUMB_MEMORY_MANAGED;
+        double *copied = &s->copied.to_host;
+        if (!device || managed) /* where managed pages are is not known */
+            copied = &s->copied.elsewhere;
+        else if (into == GPUMB_MEMORY_DEVICE)
+            copied = &s->copied.to_device;
+        *copied += device == 2 ? 0 : gpumbi_real(bytes);
+        gpumbi_rates_use(g);
+    }
+    gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), "memcpy");
+}
+
 /* The next region is not run: its times are given, so many. */
 static inline void gpumbi_describe_given(gpumb *g, uint64_t count, gpumb_meaning meaning)
 {
@@ -11519,35 +11462,6 @@ static inline void gpumbi_describe_given(gpumb *g, uint64_t count, gpumb_meaning
 static inline void gpumbi_region_over(gpumb *g)
 {
     g->region.active = NULL;
-}
-
-/* It is replayed from other processes; their rows of one region have its number. */
-static inline void gpumbi_region_replays(gpumb *g)
-{
-    g->region.replayed++;
-}
-
-/* Fails a region that was described by something impossible, and forgets it. No result needs more
- * than 1e30, and rates stay finite. */
-static inline void gpumbi_judge_description(gpumbi_sampler *s)
-{
-    static const char *const name[] = {"bytes(): bytes",       "flop(): FLOP",
-                                       "elements(): elements", "expected(): a reference",
-                                       "expected(): a share",  "transfer(): bytes",
-                                       "transfer(): bytes"};
-    double *const said[] = {&s->about.bytes,     &s->about.flop,     &s->about.elements,
-                            &s->about.reference, &s->about.expected, &s->about.to_device,
-                            &s->about.to_host};
-    char reason[sizeof s->result.reason];
-    for (int i = 0; i < 7; i++) {
-        if (*said[i] >= 0 && *said[i] <= 1e30)
-            continue;
-        gpumbi_format(reason, sizeof reason, "gpumb_set_%s can't be %s", name[i],
-                      gpumbi_write_number(*said[i], 4, 0).text);
-        *said[i] = 0;
-        if (s->phase != GPUMBI_FINISHED) /* by a skip that came before */
-            gpumbi_fail(s, GPUMB_STATUS_FAILED, reason);
-    }
 }
 
 /* Prepares a sampler for the region that comes next, whatever becomes of it. */
@@ -11576,7 +11490,8 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     (void)gpumbi_dev_last_error(); /* of what the program did before the region */
     gpumbi_calibrate(g);
     gpumbi_sampler_start(g, s);
-    gpumbi_judge_description(s);
+    if (g->outcome.rates)
+        g->outcome.rates->judge(s);
 }
 
 /* A body that has not come back to its macro was left by `return` or `goto`. */
@@ -11980,31 +11895,26 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn", NULL};
 enum { GPUMBI_ROW_FIELDS(GPUMBI_COLUMN) GPUMBI_COLUMNS_FIXED };
 #undef GPUMBI_COLUMN
 
-/* Each pastes its own arguments: handed on, they would be replaced where a program has such a
- * macro. */
-#define GPUMBI_LINE_FIELD(name, kind, known, member, names)                                        \
+/* One of the struct that GPUMBI_BASE names. */
+#define GPUMBI_FIELD(name, kind, known, member, names)                                             \
     {#name,                                                                                        \
      gpumbi_##names##_name,                                                                        \
-     offsetof(gpumbi_line, member),                                                                \
-     sizeof(((gpumbi_line *)0)->member),                                                           \
+     offsetof(GPUMBI_BASE, member),                                                                \
+     sizeof(((GPUMBI_BASE *)0)->member),                                                           \
      GPUMBI_IS_##kind,                                                                             \
      GPUMBI_IF_##known},
-#define GPUMBI_HEAD_FIELD(name, kind, known, member, names)                                        \
-    {#name,                                                                                        \
-     gpumbi_##names##_name,                                                                        \
-     offsetof(gpumbi_head, member),                                                                \
-     sizeof(((gpumbi_head *)0)->member),                                                           \
-     GPUMBI_IS_##kind,                                                                             \
-     GPUMBI_IF_##known},
-static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_LINE_FIELD)};
-static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_HEAD_FIELD)};
-static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_HEAD_FIELD)};
+#define GPUMBI_BASE gpumbi_line
+static const gpumbi_field gpumbi_row_fields[] = {GPUMBI_ROW_FIELDS(GPUMBI_FIELD)};
+#undef GPUMBI_BASE
+#define GPUMBI_BASE gpumbi_head
+static const gpumbi_field gpumbi_device_fields[] = {GPUMBI_DEVICE_FIELDS(GPUMBI_FIELD)};
+static const gpumbi_field gpumbi_settings_fields[] = {GPUMBI_SETTINGS_FIELDS(GPUMBI_FIELD)};
+#undef GPUMBI_BASE
+#undef GPUMBI_FIELD
 enum {
     GPUMBI_DEVICE_COUNT = sizeof gpumbi_device_fields / sizeof(gpumbi_field),
     GPUMBI_SETTINGS_COUNT = sizeof gpumbi_settings_fields / sizeof(gpumbi_field)
 };
-#undef GPUMBI_LINE_FIELD
-#undef GPUMBI_HEAD_FIELD
 
 /* Returns `count` for no such field. Fields come in their order: the one behind `last` is tried
  * first. */
@@ -12353,7 +12263,7 @@ static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
             gpumbi_launch_empty(1, 32);
             if (gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait"))
                 return;
-            gpumbi_dev_profiler_look(&seconds[i]);
+            (void)gpumbi_dev_profiler_look(&seconds[i]);
         }
         g->instrument.profiled_launch_s = gpumb_statistics(seconds, rounds).median;
     }
@@ -12553,7 +12463,7 @@ static inline void gpumbi_strict_open(gpumb *g)
         gpumbi_draw_key(g);
 }
 
-static inline void gpumbi_strict_close(const gpumb *g)
+static inline void gpumbi_strict_close(gpumb *g)
 {
     if (g->settings.strict)
         memset(&gpumbi_secret, 0, sizeof gpumbi_secret);
@@ -12576,7 +12486,7 @@ static inline void gpumbi_strict_open(gpumb *g)
 #define gpumbi_keep_outputs NULL
 #define gpumbi_judge_strict(g, s) (void)0
 #define gpumbi_check_strictly(g, s) 0
-#define gpumbi_strict_close(g) (void)(g)
+#define gpumbi_strict_close NULL
 #endif
 
 static inline int gpumbi_check_run(gpumb *g, gpumbi_sampler *s)
@@ -12606,14 +12516,6 @@ static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, ch
 }
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
-
-/* Opens the ranges; the device is idle. */
-static inline void gpumbi_mark(const gpumb *g, gpumbi_sampler *s)
-{
-    char name[3][200];
-    s->marked = gpumbi_range_names(g, s, name);
-    gpumbi_dev_mark(name, s->marked);
-}
 
 /* Work on other streams is within the ranges, too. */
 static inline void gpumbi_unmark(gpumbi_sampler *s)
@@ -12705,10 +12607,13 @@ static inline void gpumbi_instruments_begin(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_instruments_start(gpumb *g, gpumbi_sampler *s)
 {
     double ignored;
+    char name[3][200];
     if (s->profiled)
-        gpumbi_dev_profiler_look(&ignored);
-    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s))
-        gpumbi_mark(g, s);
+        (void)gpumbi_dev_profiler_look(&ignored);
+    if (s->phase == GPUMBI_PROFILE && !gpumbi_in_trouble(g, s)) { /* the device is idle */
+        s->marked = gpumbi_range_names(g, s, name);
+        gpumbi_dev_mark(name, s->marked);
+    }
     if (s->counting)
         gpumbi_dev_counters_start();
 }
@@ -12739,11 +12644,6 @@ static inline void gpumbi_instruments_prepare(gpumb *g, gpumbi_sampler *s)
         gpumbi_list_counters(g, s);
 }
 
-static inline void gpumbi_instruments_free(gpumb *g)
-{
-    gpumbi_strict_close(g);
-}
-
 static inline void gpumbi_instruments_use(gpumb *g)
 {
     static const struct gpumbi_instruments table = {
@@ -12757,7 +12657,7 @@ static inline void gpumbi_instruments_use(gpumb *g)
                                      NULL,
                                      {NULL, gpumbi_instruments_prepare, NULL},
                                      GPUMBI_NO_ROWS,
-                                     {NULL, gpumbi_instruments_free}};
+                                     {NULL, gpumbi_strict_close}};
     g->instruments = &table;
     gpumbi_use(g, &tool);
 }
@@ -12812,7 +12712,7 @@ static inline void gpumbi_add_row(gpumb *g, const gpumbi_sampler *s, int ok)
         memcpy(row->samples, s->samples.values, samples_bytes);
     row->result = s->result;
     row->order = s->order;
-    row->region = g->region.replayed;
+    row->region = g->children.regions;
     g->rows.at[g->rows.count++] = row;
     row->number = g->rows.count;
     g->rows.last_finished = g->rows.count - 1;
@@ -12956,7 +12856,7 @@ GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
     g = gpumbi_context(g);
     gpumbi_use(g, &gpumbi_rows_tool);
-    gpumbi_clock_use(g);
+    gpumbi_rates_use(g);
     return gpumbi_region_begin(g, name, NULL);
 }
 
@@ -13081,9 +12981,9 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
                       gpumbi_count(g->region.reached, "region").text, g->bench);
         gpumbi_show_progress(text);
     }
-    if (!g->sweep.listing)
+    if (!g->options.lists)
         gpumbi_add_point(g);
-    if (!g->sweep.listing || !gpumbi_matches(g, kernel))
+    if (!g->options.lists || !gpumbi_matches(g, kernel))
         return;
     gpumbi_list_benchmark(g);
     const int number = g->selection.listed + 1;
@@ -13485,7 +13385,7 @@ static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
         gpumbi_free_scope(g, 2);
         gpumbi_next_region(g);
         g->sweep.point_index++;
-    } else if ((g->sweep.listing || !g->sweep.dry) && !any) {
+    } else if ((g->options.lists || !g->sweep.dry) && !any) {
         /* A sweep that has nothing to measure is a mistake, in its values or its body. */
         gpumbi_say("%s: sweep over %s %s", g->bench, g->columns.name[a->column],
                    a->count ? "reached no region: none of its configurations came to one "
@@ -13494,7 +13394,7 @@ static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
                             : "has no values: nothing is measured");
         gpumbi_mark_failed(g);
     }
-    if (g->sweep.enumerating && !g->sweep.listing && !g->sweep.dry)
+    if (g->sweep.enumerating && !g->options.lists && !g->sweep.dry)
         gpumbi_passes_begin(g);
     const size_t next = g->sweep.point_index;
     if (g->sweep.enumerating || g->done || next >= g->sweep.point_count)
@@ -13597,18 +13497,13 @@ static inline int gpumbi_benchmark_chosen(gpumb *g, const gpumbi_walked *before)
     if (g->selection.seen == before->seen) /* has no rows of its own, and counts by its name */
         gpumbi_selected(g, NULL);
     const int chosen = g->selection.matched > before->matched;
-    if (g->sweep.listing && chosen)
+    if (g->options.lists && chosen)
         gpumbi_list_benchmark(g);
     if (!chosen) {
         gpumbi_columns_shorten(g, before->columns);
         memcpy(g->sweep.axis_used, before->axis_used, sizeof before->axis_used);
     }
     return chosen;
-}
-
-static inline void gpumbi_list_only(gpumb *g)
-{
-    g->sweep.listing = 1;
 }
 
 /* ================================================================================================
@@ -14737,8 +14632,7 @@ static inline void gpumbi_sink_close(gpumb *g, int kind)
     sink->fd = -1;
 }
 
-/* Before the first file is opened. */
-/* A closed standard stream would give its number to the next file that is opened. */
+/* Before the first file is opened: a closed standard stream would give its number to the next file that is opened. */
 static inline void gpumbi_files_begin(gpumb *g)
 {
     gpumbi_file_state about;
@@ -15696,12 +15590,6 @@ static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_
     gpumbi_finish(g, s);
 }
 
-/* Nothing is measured here: all rows come from elsewhere. */
-static inline void gpumbi_kept_replaces(gpumb *g)
-{
-    g->kept.replaces = 1;
-}
-
 /* The rows that a region is looked for in; NULL: none. */
 static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
 {
@@ -15734,9 +15622,9 @@ static inline void gpumbi_replay_open(gpumb *g)
     gpumb_settings *s = &g->settings;
     char path[GPUMBI_PATH];
     gpumbi_records *t = NULL, *context = NULL;
+    g->kept.replaces = s->replay || s->devices;
     if (!s->replay)
         return;
-    g->kept.replaces = 1;
     if (s->resume || s->strict || s->processes > 1)
         gpumbi_end(g, GPUMB_EXIT_USAGE, "--replay %s: measures nothing: leave out --%s", s->replay,
                    s->resume   ? "resume"
@@ -16424,7 +16312,7 @@ static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result
     (void)result; /* has been refused */
     if (!g->kept.replaces)
         return 0;
-    gpumbi_region_replays(g);
+    g->children.regions++;
     for (int d = 0; d < g->children.count && !g->done; d++) {
         const gpumbi_coordinate on = {g->children.column, 0, 0, d, g->children.at[d].name};
         gpumbi_kept_from(g, g->children.at[d].rows);
@@ -16623,8 +16511,6 @@ static inline void gpumbi_run_children(gpumb *g)
         gpumbi_list_children(g);
     if (s->devices && !g->done)
         g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
-    if (s->devices)
-        gpumbi_kept_replaces(g);
     const int count = g->children.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
         gpumbi_child *const begin = &g->children.at[first], *const end = begin + step;
@@ -16663,7 +16549,7 @@ static inline void gpumbi_run_children(gpumb *g)
                 t->exact = 1;
                 o->rows = t;
                 if (o == g->children.at)
-                    gpumbi_device_known(g, &t->head.device);
+                    g->device = t->head.device;
             } else {
                 t->next = g->children.rows;
                 g->children.rows = t;
@@ -17267,7 +17153,7 @@ static inline void gpumbi_compare_closing(gpumb *g)
 {
     if (g->children.count && gpumbi_working(g))
         gpumbi_compare_devices(g);
-    if (g->comparison.base && gpumbi_working(g) && !g->sweep.listing)
+    if (g->comparison.base && gpumbi_working(g) && !g->options.lists)
         gpumbi_compare_rows(g);
 }
 
@@ -17594,7 +17480,7 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
 /* A line for each. */
 static inline void gpumbi_expect_closing(gpumb *g)
 {
-    if (g->sweep.listing || gpumbi_parent) /* whose rows are judged where they go */
+    if (g->options.lists || gpumbi_parent) /* whose rows are judged where they go */
         return;
     for (int k = 0; k < g->expected.count && gpumbi_working(g); k++) {
         gpumbi_expectation *e = &g->expected.at[k];
@@ -17849,10 +17735,9 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
             found = 1;
         }
     }
-    if (found)
-        gpumbi_said(g);
-    else
+    if (!found)
         gpumbi_bad_value(g, option, name, names);
+    g->done = 1;
 }
 
 /* What options do that take more than to fill a member. */
@@ -17866,13 +17751,13 @@ static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char
         gpumbi_print(stdout, "usage: %s [options]\n", g->program);
         fputs(gpumb_help_text(), stdout);
     }
-    gpumbi_said(g);
+    g->done = 1;
 }
 
 static inline void gpumbi_list_option(gpumb *g, gpumbi_option option, const char *value)
 {
     (void)option, (void)value;
-    gpumbi_list_only(g);
+    g->options.lists = 1;
 }
 
 static inline void gpumbi_expect_option(gpumb *g, gpumbi_option option, const char *value)
@@ -18111,7 +17996,7 @@ static inline void gpumbi_filters_missed(gpumb *g, const char *example)
 
 static inline void gpumbi_program_closing(gpumb *g)
 {
-    const int measures = gpumbi_working(g) && !g->sweep.listing;
+    const int measures = gpumbi_working(g) && !g->options.lists;
     if (measures) {
         gpumbi_axis_options_known(g);
         if (g->selection.seen && !g->selection.matched && !g->rows.count)
@@ -18153,17 +18038,18 @@ static inline void gpumbi_start(gpumb *g)
 {
     const gpumb_settings *s = &g->settings;
     gpumbi_use_all(g);
-    gpumbi_clock_use(g);
+    gpumbi_rates_use(g);
+    gpumbi_caches_use(g);
     gpumbi_files_begin(g);
     gpumbi_report_to_parent(g);
     gpumbi_register(g);
-    if (!g->sweep.listing)
+    if (!g->options.lists)
         gpumbi_replay_open(g);
     gpumbi_complete_settings(&g->settings);
     gpumbi_strict_open(g);
     const gpumbi_record *replayed = g->kept.rows && !g->done ? g->kept.rows->rows : NULL;
     gpumbi_files_settings(g, replayed ? replayed->text[GPUMBI_COLUMN_settings] : NULL);
-    const int measures = !g->sweep.listing;
+    const int measures = !g->options.lists;
     if (measures) {
         gpumbi_judge_profile(g);
         gpumbi_compare_open(g);
@@ -18241,9 +18127,9 @@ static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchma
     gpumbi_forget_fill(g);
     gpumbi_rows_benchmark(g);
     gpumbi_next_region(g);
-    gpumbi_benchmark_runs(g, 1);
+    g->runs_benchmark = 1;
     benchmark->run(g);
-    gpumbi_benchmark_runs(g, 0);
+    g->runs_benchmark = 0;
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);
@@ -18271,7 +18157,7 @@ GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
     gpumbi_walk(g, 0);
     if (gpumbi_working(g) && gpumbi_axis_options_known(g) && !g->selection.matched)
         gpumbi_filters_missed(g, count ? list[0].name : "NAME");
-    for (size_t i = 0; i < count && gpumbi_working(g) && !g->sweep.listing; i++)
+    for (size_t i = 0; i < count && gpumbi_working(g) && !g->options.lists; i++)
         if (chosen[i])
             gpumbi_run_benchmark(g, &list[i]);
     GPUMB_FREE(chosen);
