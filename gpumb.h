@@ -2323,9 +2323,7 @@ static inline char *gpumbi_realpath(const char *folder)
 
 static inline int64_t gpumbi_readlink(const char *path, char *to, size_t size)
 {
-    (void)path;
-    (void)to;
-    (void)size;
+    (void)path, (void)to, (void)size;
     return -1;
 }
 
@@ -2372,8 +2370,7 @@ static inline int gpumbi_rename(const char *from, const char *to)
 
 static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
 {
-    (void)fd;
-    (void)of;
+    (void)fd, (void)of;
 }
 
 /* Locks keep others from reading what is locked, so that this lies behind any end of a file. */
@@ -3171,23 +3168,26 @@ extern "C" {
  * locales that use a comma.
  */
 
+/* In a function of variable arguments: writes them. */
+#define GPUMBI_FORMAT(to, size, format)                                                            \
+    do {                                                                                           \
+        va_list gpumbi_arguments;                                                                  \
+        va_start(gpumbi_arguments, format);                                                        \
+        vsnprintf(to, size, format, gpumbi_arguments);                                             \
+        va_end(gpumbi_arguments);                                                                  \
+    } while (0)
+
 GPUMBI_PRINTF(3, 4)
 static inline void gpumbi_format(char *to, size_t size, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(to, size, format, arguments);
-    va_end(arguments);
+    GPUMBI_FORMAT(to, size, format);
 }
 
 GPUMBI_PRINTF(3, 4)
 static inline void gpumbi_append(char *to, size_t size, const char *format, ...)
 {
     const size_t length = strlen(to);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(to + length, size - length, format, arguments);
-    va_end(arguments);
+    GPUMBI_FORMAT(to + length, size - length, format);
 }
 
 /* Adds a name to a list that semicolons separate. */
@@ -3406,11 +3406,8 @@ GPUMBI_PRINTF(1, 2)
 static inline void gpumbi_say(const char *format, ...)
 {
     char text[GPUMBI_LINE] = "gpumb: ";
-    va_list arguments;
     gpumbi_progress_clear();
-    va_start(arguments, format);
-    vsnprintf(text + 7, sizeof text - 7, format, arguments);
-    va_end(arguments);
+    GPUMBI_FORMAT(text + 7, sizeof text - 7, format);
     gpumbi_plain(text);
 #if !defined(GPUMB_STATIC)
     if (gpumbi_log.write) {
@@ -4352,13 +4349,10 @@ static GPUMBI_PER_THREAD struct gpumbi_worker *gpumbi_here; /* while this thread
 
 GPUMBI_PRINTF(1, 2) static inline int gpumbi_cpu_fault(const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
     pthread_mutex_lock(&gpumbi_fault_lock);
     if (!gpumbi_fault_text[0])
-        vsnprintf(gpumbi_fault_text, sizeof gpumbi_fault_text, format, arguments);
+        GPUMBI_FORMAT(gpumbi_fault_text, sizeof gpumbi_fault_text, format);
     pthread_mutex_unlock(&gpumbi_fault_lock);
-    va_end(arguments);
     if (gpumbi_here) /* or else a launch was refused, maybe while another one runs */
         __atomic_store_n(&gpumbi_launch_failed, 1, __ATOMIC_RELAXED);
     return -1;
@@ -4693,10 +4687,7 @@ GPUMBI_NOINLINE GPUMBI_PRINTF(2, 3) static void gpumbi_block_fault(gpumbi_worker
                                                                    const char *format, ...)
 {
     char text[384];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    GPUMBI_FORMAT(text, sizeof text, format);
     w->abandoned = 1;
     gpumbi_cpu_fault("kernel %s, block (%u,%u,%u): %s", gpumbi_job.launch->name, w->block.x,
                      w->block.y, w->block.z, text);
@@ -5550,8 +5541,9 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
 static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
-/* Advice is a number of both vendors' enums; it and a prefetch are of managed memory, to or for a
- * device, or -1: the host. */
+/* For the device's memory alone there are also gpumbi_dev_room(), _malloc() and _mfree(), so that a
+ * program which needs no other does not compile it. Advice is a number of both vendors' enums; it
+ * and a prefetch are of managed memory, to or for a device, or -1: the host. */
 static int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes);
 static int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind);
 static void gpumbi_dev_free(void *p, gpumb_memory kind);
@@ -5622,6 +5614,12 @@ static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 #else
 #define gpumbi_dev_clock gpumbi_now
+#endif
+
+#if defined(GPUMB_BACKEND_CPU)
+#define gpumbi_dev_room(free_bytes) gpumbi_dev_memory(GPUMB_MEMORY_DEVICE, free_bytes)
+#define gpumbi_dev_malloc(p, bytes) gpumbi_dev_alloc(p, bytes, GPUMB_MEMORY_DEVICE)
+#define gpumbi_dev_mfree(p) gpumbi_dev_free(p, GPUMB_MEMORY_DEVICE)
 #endif
 
 #if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
@@ -5738,6 +5736,7 @@ typedef hipDeviceProp_t gpumbi_rt_properties;
 #else
 #define gpumbi_dev_stream_device(stream, ordinal) ((void)(stream), (void)(ordinal))
 #endif
+#define gpumbi_dev_mfree(p) ((void)GPUMBI_RT(Free)(p))
 #define gpumbi_dev_wait(stream) ((int)GPUMBI_RT(StreamSynchronize)(GPUMBI_RT_STREAM(stream)))
 #define gpumbi_dev_wait_all() ((int)GPUMBI_RT(DeviceSynchronize)())
 #define gpumbi_dev_await(stream, event)                                                            \
@@ -5811,14 +5810,27 @@ static inline int gpumbi_dev_open(int ordinal, gpumb_device *d)
     return 0;
 }
 
-static inline int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
+static inline int gpumbi_dev_room(uint64_t *free_bytes)
 {
     size_t free_now = 0, total = 0;
-    gpumbi_rt_error error = (gpumbi_rt_error)0;
-    if (kind == GPUMB_MEMORY_PINNED || kind == GPUMB_MEMORY_HOST)
-        *free_bytes = gpumbi_host_memory();
-    else if ((error = GPUMBI_RT(MemGetInfo)(&free_now, &total)) == (gpumbi_rt_error)0)
-        *free_bytes = free_now;
+    const gpumbi_rt_error error = GPUMBI_RT(MemGetInfo)(&free_now, &total);
+    *free_bytes = free_now;
+    return (int)error;
+}
+
+static inline int gpumbi_dev_memory(gpumb_memory kind, uint64_t *free_bytes)
+{
+    if (kind == GPUMB_MEMORY_DEVICE || kind == GPUMB_MEMORY_MANAGED)
+        return gpumbi_dev_room(free_bytes);
+    *free_bytes = gpumbi_host_memory();
+    return 0;
+}
+
+static inline int gpumbi_dev_malloc(void **p, uint64_t bytes)
+{
+    const gpumbi_rt_error error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
+    if (error)
+        (void)GPUMBI_RT(GetLastError)();
     return (int)error;
 }
 
@@ -5827,8 +5839,8 @@ static inline int gpumbi_dev_alloc(void **p, uint64_t bytes, gpumb_memory kind)
 {
     gpumbi_rt_error error = (gpumbi_rt_error)0;
     if (kind == GPUMB_MEMORY_DEVICE)
-        error = GPUMBI_RT(Malloc)(p, (size_t)bytes);
-    else if (kind == GPUMB_MEMORY_MANAGED)
+        return gpumbi_dev_malloc(p, bytes);
+    if (kind == GPUMB_MEMORY_MANAGED)
         error = GPUMBI_RT(MallocManaged)(p, (size_t)bytes, GPUMBI_RT(MemAttachGlobal));
     else if (kind == GPUMB_MEMORY_PINNED)
         error = GPUMBI_RT_PIN(p, (size_t)bytes, 0);
@@ -7569,8 +7581,9 @@ struct gpumb_buffer {
     uint64_t bytes;
     int scope, wrapped; /* memory that is somebody else's */
     gpumb_memory kind;
-    gpumb_buffer *twin;   /* --strict: other memory for it; else NULL */
-    uint64_t shift;       /* --strict: where it begins in its memory, else 0 */
+    const struct gpumbi_other_memory *other; /* if that is not the device's; else NULL */
+    gpumb_buffer *twin;                      /* --strict: other memory for it; else NULL */
+    uint64_t shift;                          /* --strict: where it begins in its memory, else 0 */
     gpumb_fill_kind fill; /* what it holds, and may hold anew; GPUMB_FILL_ZERO: something else */
     uint64_t seed;
 };
@@ -8147,12 +8160,9 @@ GPUMBI_PRINTF(3, 4)
 static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 {
     char text[GPUMBI_LINE];
-    va_list arguments;
     if (g->done)
         return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    GPUMBI_FORMAT(text, sizeof text, format);
     gpumbi_say("%s", text);
     g->done = 1;
     g->exit_code = exit_code;
@@ -8508,10 +8518,10 @@ static inline gpumb *gpumbi_enter(gpumb *g)
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(gpumbi_trouble(g), sizeof g->trouble, format ? format : "no reason given", arguments);
-    va_end(arguments);
+    if (format)
+        GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
+    else
+        gpumbi_copy_text(gpumbi_trouble(g), sizeof g->trouble, "no reason given");
 }
 
 /* For a value that an enumeration of so many kinds does not have: skips the next region. */
@@ -8537,10 +8547,10 @@ static inline int gpumbi_null(gpumb *g, const char *function)
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(g->why, sizeof g->why, format ? format : "no reason given", arguments);
-    va_end(arguments);
+    if (format)
+        GPUMBI_FORMAT(g->why, sizeof g->why, format);
+    else
+        gpumbi_copy_text(g->why, sizeof g->why, "no reason given");
 }
 
 GPUMB_API int gpumb_ok(const gpumb *g)
@@ -9255,17 +9265,27 @@ GPUMBI_UNOPTIMIZED
  * kernel that writes past the end is caught when its result is checked.
  */
 
+/* Hangs into buffers whose memory is not plainly the device's. */
+struct gpumbi_other_memory {
+    void (*count)(gpumb_memory kind, uint64_t bytes); /* all that there are, before they are made */
+    int (*room)(gpumb_memory kind, uint64_t *free_bytes);
+    int (*alloc)(void **p, uint64_t bytes, gpumb_memory kind);
+    void (*free)(void *p, gpumb_memory kind);
+    /* Of pageable memory, which kernels may not reach: fills it with a word; with what it was
+     * filled before; and makes a buffer that they do reach, with its first bytes. */
+    int (*fill)(gpumb *g, void *to, uint64_t bytes, uint64_t word, const char *what);
+    void (*fill_again)(gpumb *g, gpumb_buffer *b);
+    gpumb_buffer *(*reach)(gpumb *g, const gpumb_buffer *b, uint64_t bytes);
+};
+
 /* Sets a stretch of a buffer, in the order of the stream. */
 static inline int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, int byte,
                              uint64_t bytes, const char *what)
 {
     char *const at = (char *)b->data + offset;
-    if (b->kind != GPUMB_MEMORY_HOST)
-        return gpumbi_try(g, gpumbi_dev_set(at, byte, bytes, g->stream), what);
-    if (gpumbi_try(g, gpumbi_dev_wait(g->stream), what)) /* the device may not reach it */
-        return 1;
-    memset(at, byte, (size_t)bytes);
-    return 0;
+    if (b->kind == GPUMB_MEMORY_HOST)
+        return b->other->fill(g, at, bytes, (uint64_t)byte * UINT64_C(0x0101010101010101), what);
+    return gpumbi_try(g, gpumbi_dev_set(at, byte, bytes, g->stream), what);
 }
 
 #define gpumbi_set_guard(g, b)                                                                     \
@@ -9274,12 +9294,13 @@ static inline int gpumbi_set(gpumb *g, const gpumb_buffer *b, uint64_t offset, i
 /* Whether there is room. More managed memory than the device has free moves to and fro between it
  * and the host, which has brought down drivers: a quarter keeps well away from that, also when the
  * device's memory fills up later. */
-static inline int gpumbi_fits(gpumb *g, gpumb_memory kind, uint64_t bytes)
+static inline int gpumbi_fits(gpumb *g, const struct gpumbi_other_memory *other, gpumb_memory kind,
+                              uint64_t bytes)
 {
     const int on_device = kind == GPUMB_MEMORY_DEVICE || kind == GPUMB_MEMORY_MANAGED;
     const uint64_t managed = gpumbi_fetch_add64(&gpumbi_managed_bytes, 0);
     uint64_t room = 0;
-    if (gpumbi_try(g, gpumbi_dev_memory(kind, &room), "free memory"))
+    if (gpumbi_try(g, other ? other->room(kind, &room) : gpumbi_dev_room(&room), "free memory"))
         return 0;
     const uint64_t left = kind == GPUMB_MEMORY_DEVICE ? room - bytes : room;
     if (bytes > room)
@@ -9302,12 +9323,6 @@ enum { GPUMBI_PLACES = 2048, GPUMBI_PLACE_BYTES = 512 };
 static inline uint64_t gpumbi_beside(const gpumb *g)
 {
     return GPUMBI_GUARD + (g->settings.strict ? GPUMBI_PLACES * GPUMBI_PLACE_BYTES : 0);
-}
-
-static inline void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
-{
-    if (kind == GPUMB_MEMORY_MANAGED)
-        (void)gpumbi_fetch_add64(&gpumbi_managed_bytes, bytes);
 }
 
 static inline void gpumbi_forget_output(gpumbi_description *about, const gpumb_buffer *b)
@@ -9336,9 +9351,11 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
     for (int i = 0; owner->interleave.lane && i < GPUMBI_INTERLEAVED; i++)
         gpumbi_forget_output(&owner->interleave.lane[i].about, b);
     *link = b->next;
-    if (!b->wrapped) {
-        gpumbi_dev_free((char *)b->data - b->shift, b->kind);
-        gpumbi_count_managed(b->kind, ~(b->bytes + gpumbi_beside(owner)) + 1);
+    if (!b->wrapped && b->other) {
+        b->other->free((char *)b->data - b->shift, b->kind);
+        b->other->count(b->kind, ~(b->bytes + gpumbi_beside(owner)) + 1);
+    } else if (!b->wrapped) {
+        gpumbi_dev_mfree((char *)b->data - b->shift);
     }
     gpumb_free(owner, b->twin); /* unless it is gone already */
     GPUMB_FREE(b);
@@ -9379,29 +9396,26 @@ static inline void gpumbi_buffers_free(gpumb *g)
 static const gpumbi_tool gpumbi_buffers_tool = {
     GPUMBI_TOOL_BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_buffers_free}};
 
-GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
+static inline gpumb_buffer *gpumbi_add_buffer(gpumb *g, const struct gpumbi_other_memory *other,
+                                              gpumb_memory kind, void *memory, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
-        return NULL;
-    gpumbi_use(g, &gpumbi_buffers_tool);
-    if (!memory)
-        gpumbi_null(g, "gpumb_wrap");
-    gpumb_buffer *b = memory ? (gpumb_buffer *)gpumbi_allocate(g, sizeof *b) : NULL;
+    gpumb_buffer *b = (gpumb_buffer *)gpumbi_allocate(g, sizeof *b);
     if (!b)
         return NULL;
+    gpumbi_use(g, &gpumbi_buffers_tool);
     b->data = memory;
-    b->shift = 0;
     b->bytes = bytes;
-    b->kind = gpumbi_dev_kind(memory);
+    b->kind = kind;
+    b->other = other;
     b->fill = GPUMB_FILL_ZERO;
     b->scope = g->memory.scope;
-    b->wrapped = 1;
     b->next = g->memory.buffers;
     g->memory.buffers = b;
     return b;
 }
 
-static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64_t bytes)
+static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, const struct gpumbi_other_memory *other,
+                                             gpumb_memory kind, uint64_t bytes)
 {
     char what[40];
     const uint64_t padded = bytes + gpumbi_beside(g);
@@ -9411,30 +9425,32 @@ static inline gpumb_buffer *gpumbi_try_alloc(gpumb *g, gpumb_memory kind, uint64
     }
     void *data = NULL;
     gpumbi_format(what, sizeof what, "allocation of %s memory", gpumbi_memory_name[kind]);
-    gpumbi_count_managed(kind, padded);
+    if (other)
+        other->count(kind, padded);
     const int fits =
-        gpumbi_fits(g, kind, padded) && !gpumbi_try(g, gpumbi_dev_alloc(&data, padded, kind), what);
-    gpumb_buffer *b = fits ? gpumb_wrap(g, data, bytes) : NULL;
-    if (!b) {
-        gpumbi_count_managed(kind, ~padded + 1);
+        gpumbi_fits(g, other, kind, padded) &&
+        !gpumbi_try(g, other ? other->alloc(&data, padded, kind) : gpumbi_dev_malloc(&data, padded),
+                    what);
+    gpumb_buffer *b = fits ? gpumbi_add_buffer(g, other, kind, data, bytes) : NULL;
+    if (b) {
+        gpumbi_set_guard(g, b);
+    } else if (other) {
+        other->count(kind, ~padded + 1);
         if (data)
-            gpumbi_dev_free(data, kind);
-        return NULL;
+            other->free(data, kind);
+    } else if (data) {
+        gpumbi_dev_mfree(data);
     }
-    b->kind = kind;
-    b->wrapped = 0;
-    gpumbi_set_guard(g, b);
     return b;
 }
 
-GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
+static inline gpumb_buffer *gpumbi_alloc(gpumb *g, const struct gpumbi_other_memory *other,
+                                         gpumb_memory kind, uint64_t bytes)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
         return NULL;
-    if (gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
-        return NULL;
-    gpumb_buffer *b = gpumbi_try_alloc(g, kind, bytes);
-    if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, kind, bytes))) {
+    gpumb_buffer *b = gpumbi_try_alloc(g, other, kind, bytes);
+    if (b && g->settings.strict && !(b->twin = gpumbi_try_alloc(g, other, kind, bytes))) {
         gpumb_free(g, b);
         b = NULL;
     }
@@ -9448,7 +9464,7 @@ GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t b
 /* One that lives as long as the context. */
 static inline gpumb_buffer *gpumbi_alloc_for_context(gpumb *g, uint64_t bytes)
 {
-    gpumb_buffer *b = gpumbi_try_alloc(g, GPUMB_MEMORY_DEVICE, bytes);
+    gpumb_buffer *b = gpumbi_try_alloc(g, NULL, GPUMB_MEMORY_DEVICE, bytes);
     if (b)
         b->scope = 0;
     return b;
@@ -9456,7 +9472,7 @@ static inline gpumb_buffer *gpumbi_alloc_for_context(gpumb *g, uint64_t bytes)
 
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes)
 {
-    return gpumb_alloc_kind(g, GPUMB_MEMORY_DEVICE, bytes);
+    return gpumbi_alloc(g, NULL, GPUMB_MEMORY_DEVICE, bytes);
 }
 
 GPUMB_API void *gpumb_data(const gpumb_buffer *b)
@@ -9580,26 +9596,6 @@ static inline int gpumbi_guards_intact(gpumb *g)
     return 1;
 }
 
-#ifdef __cplusplus
-/* A buffer that kernels can read, or write to, instead of this one: itself, or one on the device,
- * with the first bytes of it. gpumbi_done() frees that. */
-static inline gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
-{
-    gpumb_buffer *reachable = (gpumb_buffer *)b;
-    if (b && b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g)) {
-        reachable = gpumb_alloc(g, b->bytes);
-        gpumb_write(g, reachable, 0, b->data, bytes);
-    }
-    return reachable;
-}
-
-static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *reachable)
-{
-    if (reachable != b)
-        gpumb_free(g, reachable);
-}
-#endif
-
 /* The same words as those of a kernel. */
 static inline void gpumbi_fill_host(void *to, uint64_t bytes, int kind, uint64_t seed)
 {
@@ -9616,11 +9612,10 @@ static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
     if (b->fill == GPUMB_FILL_ZERO)
         return;
 #ifdef __cplusplus
-    gpumb_buffer *filled = gpumbi_reachable(g, b, 0);
-    gpumbi_launch_fill(g, gpumb_data(filled), b->bytes, (int)b->fill, b->seed);
-    if (filled && filled != b)
-        gpumb_read(g, filled, 0, b->data, b->bytes);
-    gpumbi_done(g, b, filled);
+    if (b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g))
+        b->other->fill_again(g, b);
+    else
+        gpumbi_launch_fill(g, b->data, b->bytes, (int)b->fill, b->seed);
 #else
     gpumbi_fill_host(b->data, b->bytes, (int)b->fill, b->seed);
     (void)g;
@@ -9633,14 +9628,16 @@ static inline void gpumbi_poison(gpumb *g, gpumb_buffer *b, uint64_t behind)
     const uint64_t poison =
         (uintptr_t)b->data % 2 ? UINT64_C(0xfd7ffd7ffd7ffd7f) : UINT64_C(0x7ffd7ffd7ffd7ffd);
     b->fill = GPUMB_FILL_ZERO;
-#ifdef __cplusplus
-    if (b->kind != GPUMB_MEMORY_HOST) {
-        gpumbi_launch_bytes(g, b->data, NULL, b->bytes + behind, GPUMBI_SAME, poison, NULL);
+    if (b->kind == GPUMB_MEMORY_HOST) {
+        b->other->fill(g, b->data, b->bytes + behind, poison, "poison");
         return;
     }
-#endif
-    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison")) /* the device may not reach it */
+#ifdef __cplusplus
+    gpumbi_launch_bytes(g, b->data, NULL, b->bytes + behind, GPUMBI_SAME, poison, NULL);
+#else
+    if (!gpumbi_try(g, gpumbi_dev_wait(g->stream), "poison"))
         gpumbi_fill_host(b->data, b->bytes + behind, GPUMBI_SAME, poison);
+#endif
 }
 
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b)
@@ -9673,6 +9670,20 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
 }
 
 #ifdef __cplusplus
+/* A buffer that kernels can read instead of this one: itself, or one on the device, with the first
+ * bytes of it. gpumbi_done() frees that. */
+static inline gpumb_buffer *gpumbi_reachable(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
+{
+    return b && b->kind == GPUMB_MEMORY_HOST && !gpumbi_is_cpu(g) ? b->other->reach(g, b, bytes)
+                                                                  : (gpumb_buffer *)b;
+}
+
+static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *reachable)
+{
+    if (reachable != b)
+        gpumb_free(g, reachable);
+}
+
 /* Room on the device for what a comparison finds. NULL: the launch that follows does nothing. */
 static inline gpumb_buffer *gpumbi_difference_begin(gpumb *g)
 {
@@ -9733,6 +9744,92 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
     if (first)
         *first = found.count ? found.first : 0;
     return differing;
+}
+
+/* ---- memory that is not the device's --------------------------------------------------------- */
+
+static inline void gpumbi_count_managed(gpumb_memory kind, uint64_t bytes)
+{
+    if (kind == GPUMB_MEMORY_MANAGED)
+        (void)gpumbi_fetch_add64(&gpumbi_managed_bytes, bytes);
+}
+
+/* The verbs may be macros. */
+static inline int gpumbi_other_room(gpumb_memory kind, uint64_t *free_bytes)
+{
+    return gpumbi_dev_memory(kind, free_bytes);
+}
+
+static inline int gpumbi_other_alloc(void **p, uint64_t bytes, gpumb_memory kind)
+{
+    return gpumbi_dev_alloc(p, bytes, kind);
+}
+
+static inline void gpumbi_other_free(void *p, gpumb_memory kind)
+{
+    gpumbi_dev_free(p, kind);
+}
+
+/* When the device, which may not reach it, is through with what comes before. */
+static inline int gpumbi_pageable_fill(gpumb *g, void *to, uint64_t bytes, uint64_t word,
+                                       const char *what)
+{
+    if (gpumbi_try(g, gpumbi_dev_wait(g->stream), what))
+        return 1;
+    gpumbi_fill_host(to, bytes, GPUMBI_SAME, word);
+    return 0;
+}
+
+static inline gpumb_buffer *gpumbi_pageable_reach(gpumb *g, const gpumb_buffer *b, uint64_t bytes)
+{
+    gpumb_buffer *reachable = gpumb_alloc(g, b->bytes);
+    gpumb_write(g, reachable, 0, b->data, bytes);
+    return reachable;
+}
+
+static inline void gpumbi_pageable_fill_again(gpumb *g, gpumb_buffer *b)
+{
+#ifdef __cplusplus
+    gpumb_buffer *filled = gpumb_alloc(g, b->bytes);
+    gpumbi_launch_fill(g, gpumb_data(filled), b->bytes, (int)b->fill, b->seed);
+    if (filled)
+        gpumb_read(g, filled, 0, b->data, b->bytes);
+    gpumb_free(g, filled);
+#else
+    (void)g, (void)b;                                              /* there is no kernel */
+#endif
+}
+
+/* NULL: it is the device's. */
+static inline const struct gpumbi_other_memory *gpumbi_other(gpumb_memory kind)
+{
+    static const struct gpumbi_other_memory table = {
+        gpumbi_count_managed, gpumbi_other_room,          gpumbi_other_alloc,   gpumbi_other_free,
+        gpumbi_pageable_fill, gpumbi_pageable_fill_again, gpumbi_pageable_reach};
+    return kind == GPUMB_MEMORY_DEVICE ? NULL : &table;
+}
+
+GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
+{
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) ||
+        gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
+        return NULL;
+    return gpumbi_alloc(g, gpumbi_other(kind), kind, bytes);
+}
+
+GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
+{
+    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g))
+        return NULL;
+    if (!memory) {
+        gpumbi_null(g, "gpumb_wrap");
+        return NULL;
+    }
+    const gpumb_memory kind = gpumbi_dev_kind(memory);
+    gpumb_buffer *b = gpumbi_add_buffer(g, gpumbi_other(kind), kind, memory, bytes);
+    if (b)
+        b->wrapped = 1;
+    return b;
 }
 
 /* ================================================================================================
@@ -9917,10 +10014,9 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
     if (g->clock.ceiling_tried)
         return;
     g->clock.ceiling_tried = 1;
-    if (gpumbi_dev_memory(GPUMB_MEMORY_DEVICE, &free_bytes) || free_bytes / 4 < bytes)
+    if (gpumbi_dev_room(&free_bytes) || free_bytes / 4 < bytes)
         return;
-    if (!gpumbi_dev_alloc(&from, bytes, GPUMB_MEMORY_DEVICE) &&
-        !gpumbi_dev_alloc(&to, bytes, GPUMB_MEMORY_DEVICE) &&
+    if (!gpumbi_dev_malloc(&from, bytes) && !gpumbi_dev_malloc(&to, bytes) &&
         !gpumbi_dev_set(from, 0x5a, bytes, g->stream) &&
         !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
         for (; tries < rounds; tries++) {
@@ -9932,9 +10028,9 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
                 break;
         }
     if (from)
-        gpumbi_dev_free(from, GPUMB_MEMORY_DEVICE);
+        gpumbi_dev_mfree(from);
     if (to)
-        gpumbi_dev_free(to, GPUMB_MEMORY_DEVICE);
+        gpumbi_dev_mfree(to);
     const double median = tries == rounds ? gpumb_statistics(seconds, rounds).median : 0;
     if (median > 0)
         g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
@@ -10606,8 +10702,10 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
-#define GPUMBI_STILL_S 70e-3  /* for so long they have to hold still */
-#define GPUMBI_FIRST_S 450e-3 /* of the first region on a device: its clocks may rise for so long */
+/* For so long they have to hold still; the first region on a device, whose clocks may still rise,
+ * warms up for so long. tests/coverage.c, part w, shows what that finds of which ramps. */
+#define GPUMBI_STILL_S 70e-3
+#define GPUMBI_FIRST_S 450e-3
 
 static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
@@ -10657,7 +10755,9 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
 
 /* Chooses between single runs, batches and graphs. With these, a sample is the time of a long graph
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
- * difference is 2 ... 400 runs, for about a millisecond. */
+ * difference is 2 ... 400 runs, for about a millisecond, and the short graph has a quarter as many.
+ * These are choices, which tests/test_graphs.cpp tries, not the best of a search: a longer
+ * difference makes samples fewer, a shorter one lets count for more what launching varies by. */
 static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     s->capturable = gpumbi_may_capture(g, s);
@@ -10819,8 +10919,9 @@ static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 }
 
 /* Both graphs are there. Where they take less than half of what the stream took, launches aside,
- * part of the work went elsewhere and was not captured. Where they take longer, graphs do the work
- * differently (a Memcpy of 1 GiB on an H200: 0.79 ms in place of 0.50). */
+ * part of the work went elsewhere and was not captured. Where they take longer, by a tenth for the
+ * noise of two short looks, graphs do the work differently (a Memcpy of 1 GiB on an H200: 0.79 ms
+ * in place of 0.50). */
 static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 {
     const uint64_t runs = s->graphs.runs[1] - s->graphs.runs[0];
@@ -14632,7 +14733,7 @@ static inline void gpumbi_sink_close(gpumb *g, int kind)
     sink->fd = -1;
 }
 
-/* Before the first file is opened: a closed standard stream would give its number to the next file that is opened. */
+/* Before the first file is opened: to it, a closed standard stream would give its number. */
 static inline void gpumbi_files_begin(gpumb *g)
 {
     gpumbi_file_state about;
@@ -19760,17 +19861,14 @@ static inline int gpumbi_no_copy(gpumb *g)
     return -1;
 }
 
-GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int block, const void *in,
-                         void *out)
+GPUMB_API int gpumb_copy(gpumb *g, gpumb_form, int, uint64_t, int, const void *, void *)
 {
-    (void)form, (void)elem, (void)n, (void)block, (void)in, (void)out;
     return gpumbi_no_copy(g);
 }
 
-GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, uint64_t n,
-                          uint64_t blocks, int block, const void *in, void *out)
+GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form, gpumb_mode, int, uint64_t, uint64_t, int,
+                          const void *, void *)
 {
-    (void)form, (void)mode, (void)elem, (void)n, (void)blocks, (void)block, (void)in, (void)out;
     return gpumbi_no_copy(g);
 }
 
@@ -19879,23 +19977,18 @@ static inline int gpumbi_no_strided(gpumb *g)
     return -1;
 }
 
-GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
-                            const void *in, void *out)
+GPUMB_API int gpumb_strided(gpumb *g, int, uint64_t, uint64_t, int, const void *, void *)
 {
-    (void)elem, (void)n, (void)stride, (void)block, (void)in, (void)out;
     return gpumbi_no_strided(g);
 }
 
-GPUMB_API int gpumb_subdomains(gpumb *g, int elem, int lanes, int iterations, uint64_t blocks,
-                               int block, const void *in, void *out)
+GPUMB_API int gpumb_subdomains(gpumb *g, int, int, int, uint64_t, int, const void *, void *)
 {
-    (void)elem, (void)lanes, (void)iterations, (void)blocks, (void)block, (void)in, (void)out;
     return gpumbi_no_strided(g);
 }
 
-GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
+GPUMB_API int gpumb_check_strided(gpumb *g, void *)
 {
-    (void)stride_check;
     return gpumbi_no_strided(g) == 0;
 }
 #endif
@@ -20167,30 +20260,26 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 static const char gpumbi_no_reduction[] =
     "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
 
-GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how, uint64_t n)
+GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *, const gpumb_reduction *how, uint64_t)
 {
-    (void)g, (void)n;
     return how ? *how : gpumb_reduction_default();
 }
 
-GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *how, uint64_t n)
+GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *, uint64_t)
 {
-    (void)how, (void)n;
     gpumb_skip(g, "%s", gpumbi_no_reduction);
     return NULL;
 }
 
-GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
-                           void *out, gpumb_buffer *workspace)
+GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *, uint64_t, const void *, void *,
+                           gpumb_buffer *)
 {
-    (void)how, (void)n, (void)in, (void)out, (void)workspace;
     gpumb_skip(g, "%s", gpumbi_no_reduction);
     return -1;
 }
 
-GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
+GPUMB_API int gpumb_check_reduction(gpumb *g, void *)
 {
-    (void)reduction_check;
     gpumb_reason(g, "%s", gpumbi_no_reduction);
     return 0;
 }
@@ -20426,39 +20515,32 @@ GPUMB_API gpumb_nbody gpumb_nbody_default(void)
     return how;
 }
 
-GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room)
+GPUMB_API int gpumb_nbody_forms(gpumb_nbody *, int)
 {
-    (void)forms, (void)room;
     return 0;
 }
 
-GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *how, uint64_t n)
+GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *, uint64_t)
 {
-    (void)how, (void)n;
     gpumb_skip(g, "%s", gpumbi_no_nbody);
     return NULL;
 }
 
-GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *how, uint64_t n,
-                                        const void *positions, void *accelerations,
-                                        gpumb_buffer *workspace)
+GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *, uint64_t, const void *,
+                                        void *, gpumb_buffer *)
 {
-    (void)how, (void)n, (void)positions, (void)accelerations, (void)workspace;
     gpumb_skip(g, "%s", gpumbi_no_nbody);
     return -1;
 }
 
-GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *how, uint64_t n, int steps, float dt,
-                                void *positions, void *velocities, void *accelerations,
-                                gpumb_buffer *workspace)
+GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *, uint64_t, int, float, void *, void *,
+                                void *, gpumb_buffer *)
 {
-    (void)steps, (void)dt, (void)velocities;
-    return gpumb_nbody_accelerations(g, how, n, positions, accelerations, workspace);
+    return gpumb_nbody_accelerations(g, NULL, 0, NULL, NULL, NULL);
 }
 
-GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
+GPUMB_API int gpumb_check_nbody(gpumb *g, void *)
 {
-    (void)nbody_check;
     gpumb_reason(g, "%s", gpumbi_no_nbody);
     return 0;
 }
