@@ -4324,8 +4324,8 @@ static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
 /* ================================================================================================
  * CPU EMULATION
  *
- * Owns what happens in a launch on the CPU: faults, contexts, fibers and the pool of workers. Knows
- * nothing of gpumb contexts.
+ * Owns what happens in a launch on the CPU: faults, contexts, fibers, crashes and the pool of
+ * workers. Knows nothing of gpumb contexts.
  */
 
 /* The sinks keep it: what the report of a crash says of the files. */
@@ -8067,9 +8067,10 @@ typedef struct gpumbi_tool {
     }
 
 #define GPUMBI_EACH_TOOL(g, event, arguments)                                                      \
-    for (int gpumbi_at = 0; gpumbi_at < GPUMBI_TOOLS; gpumbi_at++)                                 \
-        if ((g)->tool[gpumbi_at] && (g)->tool[gpumbi_at]->event)                                   \
-    (g)->tool[gpumbi_at]->event arguments
+    for (const gpumbi_tool *const *gpumbi_at = (g)->tool; gpumbi_at < (g)->tool + GPUMBI_TOOLS;    \
+         gpumbi_at++)                                                                              \
+        if (*gpumbi_at && (*gpumbi_at)->event)                                                     \
+    (*gpumbi_at)->event arguments
 
 static inline void gpumbi_use(gpumb *g, const gpumbi_tool *tool)
 {
@@ -11769,14 +11770,9 @@ GPUMB_API int gpumbi_region_body(gpumb *g)
  * FIELDS
  *
  * Keeps no state: the tables from which rows, devices and settings are written to files and read.
- */
-
-/* ---- fields ------------------------------------------------------------------------------------
- *
- * What a row, a device and the settings are in files stands in tables, from which they are written
- * and read. Numbers have as many digits as bring back the same value, 15 to 17; in units other than
- * the struct's the point is shifted in the text, which loses nothing. A text that names nothing
- * known is read as unknown: a later version may have written it.
+ * Numbers have as many digits as bring back the same value, 15 to 17; in units other than the
+ * struct's the point is shifted in the text, which loses nothing. A text that names nothing known
+ * is read as unknown: a later version may have written it.
  */
 
 enum { GPUMBI_SCHEMA = 4, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
@@ -12616,8 +12612,6 @@ static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, ch
     return 2 + (name[2][0] != 0);
 }
 
-/* ---- hardware counters ----------------------------------------------------------------------- */
-
 /* Work on other streams is within the ranges, too. */
 static inline void gpumbi_unmark(gpumbi_sampler *s)
 {
@@ -12640,6 +12634,8 @@ static inline int gpumbi_profiler_runs(void)
         found |= getenv(sign[i]) != NULL;
     return found;
 }
+
+/* ---- hardware counters ----------------------------------------------------------------------- */
 
 /* Gives each of the region's counters its column, and makes them those that are to be counted. */
 static inline void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
@@ -14733,7 +14729,7 @@ static inline void gpumbi_sink_close(gpumb *g, int kind)
     sink->fd = -1;
 }
 
-/* Before the first file is opened: to it, a closed standard stream would give its number. */
+/* Before the first file is opened, which would get the number of a closed standard stream. */
 static inline void gpumbi_files_begin(gpumb *g)
 {
     gpumbi_file_state about;
@@ -17273,9 +17269,6 @@ static const gpumbi_tool gpumbi_compare_tool = {GPUMBI_TOOL_COMPARE,
  * EXPECT
  *
  * Owns g->expected: what --expect says of rows.
- */
-
-/* ---- expectations ------------------------------------------------------------------------------
  *
  * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
  * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: one row, or
@@ -17759,11 +17752,7 @@ static const struct {
 
 GPUMB_API const char *gpumb_help_text(void)
 {
-    /* 32: a line's blanks, where the option is shorter than its column, and its end */
-#define GPUMBI_OPTION_ROOM(id, name, example, kind, member, help)                                  \
-    +sizeof name + sizeof example + sizeof help + 32
-    static char text[1000 GPUMBI_OPTION_LIST(GPUMBI_OPTION_ROOM)];
-#undef GPUMBI_OPTION_ROOM
+    static char text[6000]; /* more than it takes, as tests/test_golden.cpp would show */
     text[0] = 0;
     for (int i = 0, group = 0; i < GPUMBI_OPTION_COUNT; i++) {
         char option[40];
