@@ -162,6 +162,8 @@ MUTATIONS = [
      "!s->about.streams && gpumbi_waits(s, 0, 25, 0)"),
     ("regions", "return gpumbi_waits(s, all, 6, more_s);",
      "return gpumbi_waits(s, all, 2, more_s);"),
+    ("regions", "    gpumbi_rates_use(gpumbi_context(g));\n", ""),
+    ("regions", "        gpumbi_rates_use(g);\n    }\n", "    }\n"),
     ("clock", "if (s->look.told == 2)\n        gpumbi_fail(", "if (1)\n        gpumbi_fail("),
     ("regions", "!= NULL && gpumbi_is_of_device(g, stream))", "!= NULL)"),
     ("regions", "i < count && gpumbi_is_of_device(g, streams[i]);", "i < count;"),
