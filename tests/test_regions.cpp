@@ -842,6 +842,17 @@ static void test_contexts()
     CHECK(gpumb_get_device(NULL) != NULL);
     CHECK_INT(gpumb_close(NULL), 0);
     CHECK(fake_clean());
+
+    // another one: rates come along with a copy, as they did with what is stated
+    b = gpumb_alloc(NULL, 100);
+    gpumb_buffer *pinned = gpumb_alloc_kind(NULL, GPUMB_MEMORY_PINNED, 100);
+    GPUMB_TIME(&r) {
+        gpumb_memcpy(NULL, gpumb_data(b), gpumb_data(pinned), 100);
+        fake_run(1e-3);
+    }
+    CHECK_NEAR(r.to_device, 100, 0);
+    CHECK_INT(gpumb_close(NULL), 0);
+    CHECK(fake_clean());
     CHECK_STR(heard.c_str(), "");
 
     // NULL stands for the one that was opened last
