@@ -436,7 +436,7 @@ typedef enum gpumb_fill_kind {
     GPUMB_FILL_ZERO
 } gpumb_fill_kind;
 
-/* Device memory, aligned to 256 bytes, with a guard zone behind it that verification checks.
+/* Device memory, aligned to 256 bytes, with a guard zone after it that verification checks.
  * Returns NULL while a sweep enumerates, or when it does not fit; all regions are then skipped,
  * with the reason, until the end of the sweep's pass, the benchmark or the context in which that
  * happened. Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes
@@ -569,8 +569,9 @@ GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
 /* The next region also launches on these streams, up to 8 of the context's device, which remain the
- * caller's: in each run they wait for gpumb_stream() before the body, and it for them behind, in a
- * capture as well, so that the time holds the work of all. Cost: an event, two waits a stream. */
+ * caller's: in each run they wait for gpumb_stream() before the body, and it waits for them after
+ * the body, in a capture as well, so that the time holds the work of all. Cost: an event, two waits
+ * a stream. */
 GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count);
 
 /* 1: the body of the next region may be captured into a graph, and is timed by one as if
@@ -1079,7 +1080,7 @@ GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *va
 GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
                                     size_t count, gpumb_value_body body, void *user);
 
-/* Ends the region, the interleave and the sweeps under way, for a program that goes on behind an
+/* Ends the region, the interleave and the sweeps under way, for a program that goes on after an
  * exception: their finished rows stay, the others are dropped, and the run counts as failed. Does
  * nothing where nothing is under way. */
 GPUMB_API void gpumb_abandon(gpumb *g);
@@ -1093,7 +1094,7 @@ GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
  * Returns its whole length; -1, and an empty text, if there is no such row or column. */
 GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
 
-/* The columns of CSV files so far, from 0; NULL behind the last. Axes and values come last, and may
+/* The columns of CSV files so far, from 0; NULL after the last. Axes and values come last, and may
  * become more with each row. */
 GPUMB_API const char *gpumb_column_name(gpumb *g, size_t column);
 
@@ -2173,7 +2174,7 @@ typedef struct gpumbi_cipher_key {
  * 7 and later, where the CPU backend takes threads from mingw-w64's pthread.h. No other section
  * asks which of them it is, but the switch between stacks.
  */
-#include <math.h> /* first: behind float.h, zig 0.17's headers of macOS lack NAN in C++20 */
+#include <math.h> /* first: after float.h, zig 0.17's headers of macOS lack NAN in C++20 */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -2373,7 +2374,7 @@ static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
     (void)fd, (void)of;
 }
 
-/* Locks keep others from reading what is locked, so that this lies behind any end of a file. */
+/* Locks keep others from reading what is locked, so that this lies beyond the end of any file. */
 static inline int gpumbi_lock(int fd)
 {
     OVERLAPPED behind;
@@ -3683,7 +3684,7 @@ static inline void gpumbi_make_blocks(gpumbi_block_sums *b, const double *values
  * exceeds that of independent values, judging by lags that are multiples of `step`. Sums pairs of
  * lags while they are positive (Geyer, Practical Markov Chain Monte Carlo, Stat. Sci. 7, 1992:
  * initial positive sequence). Also the correlation at the first lag; and, where wanted, by how much
- * correlations rise again behind their lowest. */
+ * correlations rise again after their lowest. */
 static inline double gpumbi_correlation(const double *y, int count, int step, double *first,
                                         double *rise)
 {
@@ -4090,7 +4091,7 @@ static inline uint64_t gpumbi_pair_ratios(double *ratios, uint64_t rounds)
     return pairs;
 }
 
-/* From the ratios of all rounds, in order, and room for twice as many behind; sorts them.
+/* From the ratios of all rounds, in order, and room for twice as many after; sorts them.
  * `stopped`: the next rounds depend on what comes out, see gpumbi_summarize(). Several comparisons
  * share the 5 % (Bonferroni): unlike Holm's procedure, that gives intervals, and one may stop
  * before the others. */
@@ -5205,7 +5206,7 @@ static inline void gpumbi_wake(void)
 static unsigned char gpumbi_untouched[GPUMBI_RED_ZONE]; /* what is in one */
 
 /* Shared memory starts out as 0xCD: as undefined as on a GPU, and more conspicuous than zeros. A
- * red zone is behind it; AddressSanitizer has its own. */
+ * red zone is after it; AddressSanitizer has its own. */
 static inline int gpumbi_shared_make(gpumbi_worker *w)
 {
     size_t size = (size_t)gpumbi_job.launch->shared_bytes;
@@ -6380,7 +6381,7 @@ static inline double gpumbi_dev_power(void *sensors)
 
 /* rsmi_frequencies_t is {uint32_t levels, current; uint64_t hz[32]} in ROCm 5; ROCm 6 puts a bool
  * in front (1: there is a level of deep sleep) and has one level more. What is in front says which:
- * a bool is 0, or 1 with at least one level behind it, and a table of one level is at level 0.
+ * a bool is 0, or 1 with at least one level after it, and a table of one level is at level 0.
  * Returns where the first of `levels` is; 0: it makes no sense. */
 static inline size_t gpumbi_rsmi_table(const uint64_t table[64], uint32_t *levels,
                                        uint32_t *current)
@@ -6404,7 +6405,7 @@ static inline double gpumbi_rsmi_clock(const gpumbi_sensors *s, int domain)
     return first ? (double)table[first + current] : 0;
 }
 
-/* rsmi_pcie_bandwidth_t: such a table of transfers a second, and behind it the lanes of each. */
+/* rsmi_pcie_bandwidth_t: such a table of transfers a second, and after it the lanes of each. */
 static inline void gpumbi_dev_link(void *sensors, gpumb_device *d)
 {
     const gpumbi_sensors *s = (const gpumbi_sensors *)sensors;
@@ -7277,7 +7278,7 @@ static inline void gpumbi_graph_levels(void *const *handle, gpumbi_node *node, s
     }
 }
 
-/* In the order in which they can run; equal ones behind each other once, with their number. */
+/* In the order in which they can run; equal ones that follow each other once, with their number. */
 static inline void gpumbi_graph_text(const gpumbi_node *node, size_t count, gpumbi_nodes *nodes)
 {
     const gpumbi_node *last = NULL;
@@ -7560,7 +7561,7 @@ static inline void gpumbi_dev_date(char text[32])
  * the tools that hang into it: see gpumbi_tool. Opens a device on first use, and closes.
  */
 
-enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 behind it */
+enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 after it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum { GPUMBI_STREAMS = 8, GPUMBI_LOOKS = 9 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
@@ -7570,7 +7571,7 @@ enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
  * they were added from the last to the first. */
 typedef struct gpumbi_index {
     size_t *slot; /* number + 1 of the first item in it; 0: none */
-    size_t *next; /* the same of the one behind an item */
+    size_t *next; /* the same of the one after an item */
     uint64_t *key;
     size_t slots, count; /* slots: a power of 2, at least as many as items */
 } gpumbi_index;
@@ -7596,7 +7597,7 @@ typedef struct gpumbi_point {
     gpumbi_coordinate at[GPUMBI_DEPTH];
 } gpumbi_point;
 
-/* The columns behind the fixed ones: axes, and values of the program's own. */
+/* The columns after the fixed ones: axes, and values of the program's own. */
 typedef enum gpumbi_column_kind { GPUMBI_AXIS, GPUMBI_OWN } gpumbi_column_kind;
 
 /* Named values of a row, in columns of their own. NaN: an empty cell. */
@@ -7783,8 +7784,8 @@ typedef struct gpumbi_row {
     gpumb_result result;
     size_t order, number;  /* rows are written by the first, then the second */
     size_t region;         /* on several devices: those of one are compared */
-    gpumbi_values *values; /* behind the point ... */
-    double *samples;       /* ... and behind those its times as they were taken, --raw; else NULL */
+    gpumbi_values *values; /* after the point ... */
+    double *samples;       /* ... and after those its times as they were taken, --raw; else NULL */
     gpumbi_point point;    /* has memory as far as its depth reaches */
 } gpumbi_row;
 
@@ -7796,7 +7797,7 @@ typedef struct gpumbi_sink {
     int stale;    /* the part is that of the run to resume, until all of its rows are here */
     int replaces; /* a file, whose mode and owner these are */
     gpumbi_file_state replaced;
-    int columns;   /* behind the fixed ones, in the header already written */
+    int columns;   /* after the fixed ones, in the header already written */
     int entries;   /* rows that are not left out */
     uint64_t rows; /* all of them whole, up to ... */
     int64_t end;
@@ -7867,7 +7868,7 @@ struct gpumb {
         void *fork, *join;  /* of gpumb_set_streams(); NULL: not used so far */
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
-        double evicted_launch_s; /* an empty kernel in an event pair behind that */
+        double evicted_launch_s; /* an empty kernel in an event pair after that */
         void (*empty_caches)(gpumb *g, int prepares); /* of gpumbi_caches_use(); else NULL */
     } clock;
 
@@ -7905,13 +7906,13 @@ struct gpumb {
         int last;                           /* lane that ran */
         unsigned char *before;              /* lane that ran before each sample, of all lanes */
         size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
-        uint64_t draws; /* ... from the numbers behind this one, by which rows there are before */
+        uint64_t draws; /* ... from the numbers after this one, by which rows there are before */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
         uint64_t next_look;       /* at the ratios */
         gpumbi_sampler *lane;
     } interleave;
 
-    struct { /* COLUMNS: those behind the fixed ones */
+    struct { /* COLUMNS: those after the fixed ones */
         char name[GPUMBI_COLUMNS][GPUMBI_COLUMN_NAME];
         gpumbi_column_kind kind[GPUMBI_COLUMNS];
         int count;
@@ -7925,7 +7926,7 @@ struct gpumb {
         gpumb_axis axis[GPUMBI_DEPTH];
         int siblings[GPUMBI_DEPTH + 1]; /* sweeps so far in the body at each depth */
         gpumbi_point here;              /* the open axes */
-        gpumbi_coordinate *cell;        /* of all points, one behind the other */
+        gpumbi_coordinate *cell;        /* of all points, one after the other */
         size_t cell_count, cell_capacity;
         size_t *point; /* where its cells begin; they end where those of the next one do */
         size_t point_count, point_capacity, point_index;
@@ -7965,7 +7966,7 @@ struct gpumb {
     struct { /* TABLE */
         FILE *file;
         int color, header_printed;
-        uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and behind */
+        uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and after */
         const char *share;    /* of which it speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
         gpumbi_text *notes, *last_note;
@@ -8090,7 +8091,7 @@ typedef struct gpumbi_tool {
         void (*make)(gpumb *g, gpumbi_sampler *s); /* a region is to become one */
         void (*made)(gpumb *g, gpumbi_row *row);   /* it has become one */
         void (*write)(gpumb *g);                   /* they are there to be shown and written */
-        void (*foot)(gpumb *g, FILE *json);        /* what stands behind those of a JSON file */
+        void (*foot)(gpumb *g, FILE *json);        /* what stands after those of a JSON file */
     } rows;
     struct {
         void (*say)(gpumb *g);  /* the context ends: what is still to be said */
@@ -8332,7 +8333,7 @@ static inline void gpumbi_index_add(gpumbi_index *x, size_t item, uint64_t key)
     x->count = item < x->count ? x->count : item + 1;
 }
 
-/* The first item of a key behind another one, or from the start (SIZE_MAX); SIZE_MAX: there is
+/* The first item of a key after another one, or from the start (SIZE_MAX); SIZE_MAX: there is
  * none. */
 static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size_t behind)
 {
@@ -8751,7 +8752,7 @@ static inline void gpumbi_list_name(char *names, size_t *room, const char *name,
     *room += length + 2;
 }
 
-/* The kernels that an image names, as far as it is not compressed: in PTX behind ".entry", in
+/* The kernels that an image names, as far as it is not compressed: in PTX after ".entry", in
  * NVIDIA's machine code by a section ".text.NAME", in AMD's by a symbol "NAME.kd". Returns the room
  * that the list takes. */
 static inline size_t gpumbi_list_kernels(const char *image, uint64_t bytes, char *names)
@@ -9078,7 +9079,7 @@ GPUMBI_SHARED_CODE static inline void gpumbi_quarter_round(uint32_t *a, uint32_t
 }
 
 /* A block of ChaCha with 8 rounds (Bernstein, "ChaCha, a variant of Salsa20", 2008), the number of
- * the block behind the key, then the nonce, here the seed of a fill. Whoever knows words of it, but
+ * the block after the key, then the nonce, here the seed of a fill. Whoever knows words of it, but
  * not the key, can compute no others: the best attacks known reach 7 rounds, and those are far out
  * of reach (Aumasson, "Too much crypto", IACR ePrint 2019/1492). */
 GPUMBI_SHARED_CODE static inline void gpumbi_cipher(const gpumbi_cipher_key *key, uint64_t seed,
@@ -9147,7 +9148,7 @@ GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t
     return gpumbi_word((int)kind, seed, i);
 }
 
-/* Draws an order of the numbers below `count` from the words of a seed, `first` and those behind it
+/* Draws an order of the numbers below `count` from the words of a seed, `first` and those after it
  * (Fisher & Yates, as by Durstenfeld, Comm. ACM 7, 1964). */
 static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed, uint64_t first)
 {
@@ -9666,7 +9667,7 @@ static inline void gpumbi_fill_again(gpumb *g, gpumb_buffer *b)
 #endif
 }
 
-/* A buffer, and so much behind it. */
+/* A buffer, and so much after it. */
 static inline void gpumbi_poison(gpumb *g, gpumb_buffer *b, uint64_t behind)
 {
     const uint64_t poison =
@@ -9988,7 +9989,7 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
     return &g->device;
 }
 
-/* What other streams are to do comes behind what the context's has so far, or (`joins`) before what
+/* What other streams are to do comes after what the context's has so far, or (`joins`) before what
  * it will. 1: it can't be. */
 static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count, int joins)
 {
@@ -10016,7 +10017,7 @@ static inline void gpumbi_evict(gpumb *g)
 }
 
 /* Empties the caches by reading a buffer of 2.5 times their size; or `prepares`, once: makes it,
- * and times an empty kernel behind that. Meanwhile, what regions wrote is written back; and since
+ * and times an empty kernel after that. Meanwhile, what regions wrote is written back; and since
  * the device is busy, what follows is queued and starts without launch gaps. */
 static inline void gpumbi_empty_caches(gpumb *g, int prepares)
 {
@@ -10108,8 +10109,8 @@ struct gpumbi_instruments {
     void (*begin)(gpumb *g, gpumbi_sampler *s);      /* of the region */
     int (*renew)(gpumb *g, gpumbi_sampler *s);       /* before a run; 1: its buffers were renewed */
     void (*start)(gpumb *g, gpumbi_sampler *s);      /* right before the body */
-    void (*stop)(gpumbi_sampler *s);                 /* behind it */
-    void (*keep)(gpumb *g, const gpumbi_sampler *s); /* in the stream behind it, if strict.due */
+    void (*stop)(gpumbi_sampler *s);                 /* after it */
+    void (*keep)(gpumb *g, const gpumbi_sampler *s); /* in the stream after it, if strict.due */
     double (*seconds)(const gpumbi_sampler *s);      /* that it took, if profiled; 0: unknown */
     int (*check)(gpumb *g, gpumbi_sampler *s);       /* 1: its result is right */
     void (*choose)(gpumb *g, gpumbi_sampler *s);     /* the way of timing, if profiled */
@@ -10435,15 +10436,15 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 
 /* ---- work that a time leaves out ---------------------------------------------------------------
  *
- * A wait for the whole device, behind one for the region's streams, tells whether others had work.
+ * A wait for the whole device, after one for the region's streams, tells whether others had work.
  * On an H200 (driver 580) it takes 0.41 ... 0.48 us if they had none since the last such wait, 1.56
  * us and more if they had some, even if that has long ended, and as long as what is left of it.
- * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also behind a
+ * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also after a
  * backward pass, which is honest. */
 
 /* From so many times an idle device's on, a wait is taken for work of others. The middle one of
- * nine was 3.4 ... 24 times behind that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended
- * (H100), and 2.0 ... 2.6 behind honest bodies in 4 rounds of 3567 (H100), in none of which the
+ * nine was 3.4 ... 24 times after that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended
+ * (H100), and 2.0 ... 2.6 after honest bodies in 4 rounds of 3567 (H100), in none of which the
  * other rounds of the row were so, too: between the two, a row is flagged if two rounds are. */
 #define GPUMBI_TOUCHED 2.8
 #define GPUMBI_MAYBE_TOUCHED 2
@@ -10538,8 +10539,8 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
 
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
  * with captures of an empty kernel, which take turns with those of the body. Not with empty ones:
- * in one region of twenty (H100, driver 580) the wait behind a capture of any kernel took 2.05 us,
- * as behind foreign work, and 0.9 behind an empty one. Code of others may touch other streams
+ * in one region of twenty (H100, driver 580) the wait after a capture of any kernel took 2.05 us,
+ * as after foreign work, and 0.9 after an empty one. Code of others may touch other streams
  * without working there (a backward pass of PyTorch), and so may hooks: what has ended is flagged.
  */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
@@ -10586,7 +10587,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
-/* Right behind a body, before anything else is in its streams: whether these are idle already. A
+/* Right after a body, before anything else is in its streams: whether these are idle already. A
  * body that waits, reads back or only works on the host leaves them so. */
 static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
 {
@@ -11866,7 +11867,7 @@ typedef struct gpumbi_field {
 typedef struct gpumbi_line {
     int schema;
     char version[16], backend[8], device[128];
-    char values[GPUMBI_CELL];   /* names of those of its columns behind the fixed ones that are none
+    char values[GPUMBI_CELL];   /* names of those of its columns after the fixed ones that are none
                                * of its axes; in JSON they have an object */
     char settings[GPUMBI_CELL]; /* those that are not the usual ones; in JSON all are in the head */
     double gb_per_j;
@@ -11883,7 +11884,7 @@ typedef struct gpumbi_head {
     int emulated, peak_source;
 } gpumbi_head;
 
-/* Transfers a pin per memory clock behind the theoretical bandwidth; 0: unknown. */
+/* Transfers a pin per memory clock in the theoretical bandwidth; 0: unknown. */
 static inline int gpumbi_transfers_per_clock(const gpumb_device *d)
 {
     const double once = d->memory_clock_hz * d->bus_width_bits / 8;
@@ -12061,7 +12062,7 @@ enum {
     GPUMBI_SETTINGS_COUNT = sizeof gpumbi_settings_fields / sizeof(gpumbi_field)
 };
 
-/* Returns `count` for no such field. Fields come in their order: the one behind `last` is tried
+/* Returns `count` for no such field. Fields come in their order: the one after `last` is tried
  * first. */
 static inline int gpumbi_find_field(const gpumbi_field *fields, int count, const char *name,
                                     int last)
@@ -12214,7 +12215,7 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
 /* ================================================================================================
  * COLUMNS
  *
- * Owns g->columns: those behind the fixed ones, of axes and of own values, and the texts of values.
+ * Owns g->columns: those after the fixed ones, of axes and of own values, and the texts of values.
  */
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
@@ -12263,7 +12264,7 @@ static inline void gpumbi_columns_shorten(gpumb *g, int count)
 static const gpumbi_tool gpumbi_columns_tool = {
     GPUMBI_TOOL_COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_columns_free}};
 
-/* The column of this name behind the fixed ones, a new one if need be. Ends the context, and
+/* The column of this name after the fixed ones, a new one if need be. Ends the context, and
  * returns -1, if it can't have one. */
 static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind)
 {
@@ -12357,7 +12358,7 @@ static inline void gpumbi_append_axes(char *text, size_t size, const gpumb *g,
     }
 }
 
-/* The text of any column behind the fixed ones, values in so many digits; 0: in all of them. */
+/* The text of any column after the fixed ones, values in so many digits; 0: in all of them. */
 static inline const char *gpumbi_column_text(const gpumbi_row *row, int column, int digits,
                                              gpumbi_number *number)
 {
@@ -12548,7 +12549,7 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
 
 /* Whether new inputs take far longer, each time, than those of the run before, with which the
  * warm-up goes on: times are honest then, and the kernel is not. On a busy machine most may; and
- * behind inputs that the host brings, the device was idle: all 61 runs of a kernel of 1 x 1 took 12
+ * after inputs that the host brings, the device was idle: all 61 runs of a kernel of 1 x 1 took 12
  * us instead of 4 (H100), which is as if it were launched twice more. */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
@@ -12588,7 +12589,7 @@ static inline void gpumbi_judge_strict(const gpumb *g, gpumbi_sampler *s)
 static inline int gpumbi_check_strictly(gpumb *g, gpumbi_sampler *s)
 {
     if (s->strict.due && gpumbi_outputs_differ(g, s)) {
-        gpumb_reason(g, "writes its outputs behind the end of its time: it works on another stream "
+        gpumb_reason(g, "writes its outputs after the end of its time: it works on another stream "
                         "than gpumb_stream(), or later");
         return 0;
     }
@@ -13259,7 +13260,7 @@ static inline void gpumbi_close_sweeps(gpumb *g)
 {
     if (g->sweep.here.depth && gpumbi_working(g)) {
         gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
-                   "continue%s; regions behind it count as its own%s",
+                   "continue%s; regions after it count as its own%s",
                    g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
                    gpumbi_null_hint(g), g->sweep.enumerating ? ", and were not measured" : "");
         gpumbi_mark_failed(g);
@@ -13819,7 +13820,7 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
     const gpumb_comparison *c = &r->comparison;
     static const char bar[] = "####################";
     char flags[300], text[GPUMBI_SENTENCE] = "";
-    gpumbi_values shown; /* behind the fixed columns: elements a second, as column -1, and values */
+    gpumbi_values shown; /* after the fixed columns: elements a second, as column -1, and values */
     shown.count = r->elements > 0;
     shown.at[0].column = -1;
     shown.at[0].value = r->elements_per_s;
@@ -14194,7 +14195,7 @@ static inline void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
           file);
 }
 
-/* A column behind the fixed ones, the `place`-th member of its object. */
+/* A column after the fixed ones, the `place`-th member of its object. */
 static inline void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int column,
                                       int place, int named)
 {
@@ -14311,7 +14312,7 @@ static inline void gpumbi_markdown_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
-/* The columns behind the fixed ones, of axes or of values: their names, or what a row has there. */
+/* The columns after the fixed ones, of axes or of values: their names, or what a row has there. */
 static inline void gpumbi_markdown_columns(gpumb *g, FILE *file, const gpumbi_row *row, int axes)
 {
     gpumbi_number number;
@@ -14639,7 +14640,7 @@ static inline int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
     if (row)
         format[kind].row(g, file, row);
     int right = !gpumbi_memory_close(file, &text, &length);
-    if (sink->fd == 1) /* behind what the program itself has printed */
+    if (sink->fd == 1) /* after what the program itself has printed */
         fflush(stdout);
     while (right && done < length) {
         const int64_t wrote = gpumbi_write(sink->fd, text + done, length - done);
@@ -14845,7 +14846,7 @@ typedef struct gpumbi_estimate {
 } gpumbi_estimate;
 
 struct gpumbi_record {
-    size_t first_axis, axes, values;        /* cells: its axes, and behind them its values */
+    size_t first_axis, axes, values;        /* cells: its axes, and after them its values */
     const char *text[GPUMBI_COLUMNS_FIXED]; /* NULL: not there */
     const char *samples;                    /* the array of JSON, each number ended by a 0 ... */
     uint64_t sampled;                       /* ... and how many there are */
@@ -14960,7 +14961,7 @@ static inline void gpumbi_record_field(gpumb *g, gpumbi_records *t, int slot, gp
 }
 
 /* A record counts once it is complete, and makes sense. Those of its cells that are values are put
- * behind its axes, in the order of their list. */
+ * after its axes, in the order of their list. */
 static inline void gpumbi_record_end(gpumbi_records *t)
 {
     gpumbi_record *r = &t->rows[t->count];
@@ -15016,7 +15017,7 @@ static inline void gpumbi_record_end(gpumbi_records *t)
     r->time = gpumbi_estimate_of(now);
 }
 
-/* The next field of a CSV file, and whether the line ends behind it. */
+/* The next field of a CSV file, and whether the line ends after it. */
 static inline const char *gpumbi_csv_next(gpumbi_records *t, int *last)
 {
     char *from = t->at, *to = from, *text = from;
@@ -15028,7 +15029,7 @@ static inline const char *gpumbi_csv_next(gpumbi_records *t, int *last)
         if (!*from++)
             gpumbi_wrong(t, "a quote is not closed", "");
         else if (*from && !strchr(",\r\n", *from))
-            gpumbi_wrong(t, "text behind a closing quote", "");
+            gpumbi_wrong(t, "text after a closing quote", "");
     } else {
         to = from += strcspn(from, ",\r\n");
     }
@@ -15326,8 +15327,8 @@ static inline gpumbi_records *gpumbi_read_records(gpumb *g, int fd, size_t limit
         gpumbi_read_json(g, t, GPUMBI_AT_OTHER, "", 0);
         gpumbi_json_space(t);
         if (*t->at)
-            gpumbi_wrong(t, "text behind the last bracket", "");
-        else if (part) /* torn in a row, or behind one */
+            gpumbi_wrong(t, "text after the last bracket", "");
+        else if (part) /* torn in a row, or after one */
             t->wrong[0] = 0;
         gpumbi_settings_text(&t->head, t->settings, sizeof t->settings);
         for (size_t i = 0; i < t->count; i++) {
@@ -15956,7 +15957,7 @@ static inline void gpumbi_interleave_left(gpumb *g)
     if (!g->interleave.open)
         return;
     gpumbi_say("GPUMB_INTERLEAVE was left by break, return, goto or an exception: its rows, and "
-               "those of regions behind it, are dropped");
+               "those of regions after it, are dropped");
     gpumbi_interleave_free(g);
     gpumbi_mark_failed(g);
 }
@@ -16618,7 +16619,7 @@ static inline void gpumbi_list_children(gpumb *g)
 }
 
 /* Waits for these processes and takes up what they write. With --together each stops before a
- * region until all that still run have got there. One may hang behind its rows, or leave its pipe
+ * region until all that still run have got there. One may hang after its rows, or leave its pipe
  * to what it has started itself. */
 static inline void gpumbi_wait_for_children(gpumb *g, gpumbi_child *first, int count)
 {

@@ -1,5 +1,5 @@
 // tries: to hand the work to a thread, and to return at once
-// strict: caught: writes nothing when timed | behind the end of its time | bits are right |
+// strict: caught: writes nothing when timed | after the end of its time | bits are right |
 // wrote past the end
 #include "../honest.h"
 #include <chrono>
