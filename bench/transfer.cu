@@ -121,7 +121,7 @@ static void note_transfers(gpumb *g)
 static void transfer_size(gpumb *g)
 {
     static const int64_t full[] = {4,       64,      1 << 10, 1 << 12, 1 << 14, 1 << 16,
-                                   1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 28, 1 << 30};
+                                   1 << 18, 1 << 20, 1 << 22, 1 << 26, 1 << 28, 1 << 30};
     static const int64_t quick[] = {4, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28};
     static const int64_t cpu[] = {4, 1 << 12, 1 << 16, 1 << 20, 1 << 24};
     const values sizes = choose(g, VALUES(full), VALUES(quick), VALUES(cpu));
