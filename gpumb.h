@@ -15644,7 +15644,7 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
                              gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
     gpumbi_sample_room(g, s, r->sampled);
-    for (; s->samples.count < r->sampled && !g->done; sample += strlen(sample) + 1) {
+    for (; r->sampled > s->samples.count && !g->done; sample += strlen(sample) + 1) {
         sample += strspn(sample, ", \t\r\n");
         gpumbi_read_number(sample, &s->samples.values[s->samples.count++]);
     }
