@@ -9840,8 +9840,8 @@ static inline void gpumbi_pageable_fill_again(gpumb *g, gpumb_buffer *b)
     if (filled)
         gpumb_read(g, filled, 0, b->data, b->bytes);
     gpumb_free(g, filled);
-#else
-    (void)g, (void)b;                                              /* there is no kernel */
+#else /* there is no kernel */
+    (void)g, (void)b;
 #endif
 }
 
