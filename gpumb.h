@@ -7840,7 +7840,6 @@ struct gpumb {
     int done;      /* nothing more happens: after an error, an interrupt, --help or --explain */
     int closed;    /* while loops still look at it */
     int exit_code; /* then */
-    int catches_signals;
     int runs_benchmark; /* of gpumb_main(), which closes the context, not what it runs */
     int process;        /* that opened it: in a fork it is dead */
     gpumb_device device;
@@ -8016,7 +8015,8 @@ struct gpumb {
     } options;
 
     struct {        /* PROGRAM */
-        int listed; /* by gpumb_main() */
+        int listed; /* benchmarks, by gpumb_main() */
+        int catches_signals;
     } benchmarks;
 };
 
@@ -8211,6 +8211,12 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     g->exit_code = exit_code;
 }
 
+/* All that was asked for has been said: --help and its like. */
+static inline void gpumbi_said(gpumb *g)
+{
+    g->done = 1;
+}
+
 static inline int gpumbi_working(gpumb *g)
 {
     if (gpumbi_parent &&
@@ -8251,6 +8257,13 @@ static inline void gpumbi_launch_fails(gpumb *g)
         g->region.active->result.flags |= GPUMB_FLAG_LAUNCH_FAILED;
     else
         g->launch_fails = 1;
+}
+
+/* Of the next region nothing is known that is wrong but this, if not "". */
+static inline void gpumbi_trouble_is(gpumb *g, const char *still)
+{
+    gpumbi_copy_text(g->trouble, sizeof g->trouble, still);
+    g->launch_fails = 0;
 }
 
 /* The same for a launch, or for the end of what was launched. */
@@ -8435,6 +8448,12 @@ static inline int gpumbi_is_known(const gpumb *g)
     return g == &gpumbi_no_memory;
 }
 
+/* While one runs, it is not for gpumb_close() to end the context. */
+static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
+{
+    g->runs_benchmark = runs;
+}
+
 static inline void gpumbi_leave_body(gpumb *g)
 {
     if (g->region.in_body)
@@ -8450,6 +8469,12 @@ static inline void gpumbi_close_device(gpumb *g)
     if (g->own_stream)
         gpumbi_dev_stream_destroy(g->own_stream);
     gpumbi_dev_sensors_close(g->sensors);
+}
+
+/* What is known of a device that is not opened here. */
+static inline void gpumbi_device_known(gpumb *g, const gpumb_device *device)
+{
+    g->device = *device;
 }
 
 GPUMB_API int gpumb_close(gpumb *g)
@@ -8502,7 +8527,7 @@ static inline void gpumbi_close_all(void)
 {
     while (gpumbi_newest && gpumbi_newest->process == getpid()) {
         const int rows = gpumbi_newest != gpumbi_fallback && gpumbi_newest->rows.count;
-        gpumbi_newest->runs_benchmark = 0; /* one of them has called exit() */
+        gpumbi_benchmark_runs(gpumbi_newest, 0); /* one of them has called exit() */
         const int exit_code = gpumb_close(gpumbi_newest);
         if (exit_code)
             gpumbi_say("the program ends without gpumb_close(), which returns exit code %d here: "
@@ -11451,8 +11476,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
 static inline void gpumbi_next_region(gpumb *g)
 {
     memset(&g->region.next, 0, sizeof g->region.next);
-    gpumbi_copy_text(g->trouble, sizeof g->trouble, g->memory.missing);
-    g->launch_fails = 0;
+    gpumbi_trouble_is(g, g->memory.missing);
 }
 
 /* The description that gpumb_set_...() fill: of the next region, or a dummy where nothing is to be
@@ -15789,7 +15813,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         t = g->kept.rows = gpumbi_open_records(g, "replay", path, "rows", 0);
     if (!g->done && s->replay[length])
         context = gpumbi_open_records(g, "replay", s->replay + length + 1, "rows", 1);
-    g->device = context ? context->head.device : t ? t->head.device : g->device;
+    if (context || t)
+        gpumbi_device_known(g, context ? &context->head.device : &t->head.device);
     if (context && !g->device.name[0])
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: the context has no device; take what --json has written",
@@ -16708,7 +16733,7 @@ static inline void gpumbi_run_children(gpumb *g)
                 t->exact = 1;
                 o->rows = t;
                 if (o == g->children.at)
-                    g->device = t->head.device;
+                    gpumbi_device_known(g, &t->head.device);
             } else {
                 t->next = g->children.rows;
                 g->children.rows = t;
@@ -17894,7 +17919,7 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
     }
     if (!found)
         gpumbi_bad_value(g, option, name, names);
-    g->done = 1;
+    gpumbi_said(g);
 }
 
 /* What options do that take more than to fill a member. */
@@ -17912,7 +17937,7 @@ static inline void gpumbi_help_option(gpumb *g, gpumbi_option option, const char
         gpumbi_print(stdout, "usage: %s [options]\n", g->program);
         fputs(gpumb_help_text(), stdout);
     }
-    g->done = 1;
+    gpumbi_said(g);
 }
 
 static inline void gpumbi_expect_option(gpumb *g, gpumbi_option option, const char *value)
@@ -18166,7 +18191,7 @@ static inline void gpumbi_program_closing(gpumb *g)
 
 static inline void gpumbi_program_free(gpumb *g)
 {
-    if (g->catches_signals)
+    if (g->benchmarks.catches_signals)
         gpumbi_uncatch_signals();
 }
 
@@ -18211,8 +18236,8 @@ static inline void gpumbi_start(gpumb *g)
     }
     const int to_stdout = !g->done && measures && gpumbi_sinks_open(g);
     gpumbi_table_open(g, s->quiet ? NULL : to_stdout ? stderr : stdout);
-    g->catches_signals = !g->done && measures && !s->quiet && !s->no_signals;
-    if (g->catches_signals)
+    g->benchmarks.catches_signals = !g->done && measures && !s->quiet && !s->no_signals;
+    if (g->benchmarks.catches_signals)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
         gpumbi_run_children(g);
@@ -18282,9 +18307,9 @@ static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchma
     gpumbi_forget_fill(g);
     gpumbi_rows_benchmark(g);
     gpumbi_next_region(g);
-    g->runs_benchmark = 1;
+    gpumbi_benchmark_runs(g, 1);
     benchmark->run(g);
-    g->runs_benchmark = 0;
+    gpumbi_benchmark_runs(g, 0);
     gpumbi_leave_body(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);

@@ -64,8 +64,11 @@ def owners_of(text):
     """member of struct gpumb -> the section that owns it, or that it names first"""
     body = text[text.index("\nstruct gpumb {"):]
     body = body[:body.index("\n};")]
-    return {member: section for section, member in re.findall(
+    owners = {member: section for section, member in re.findall(
         r"^    struct +\{ +/\* ([A-Z][A-Z ]+[A-Z]).*?^    \} (\w+);", body, re.M | re.S)}
+    before = body[:body.index("\n    struct {")]  # what the context itself is in
+    owners.update({member: "CONTEXT" for member in re.findall(r"^    int (\w+);", before, re.M)})
+    return owners
 
 
 def main():

@@ -302,13 +302,13 @@ MUTATIONS = [
     ("resume", "all &= kept[i] != NULL;", "all = kept[i] != NULL;"),
     (
         "resume",
-        "g->device = context ? context->head.device",
-        "g->device = 0 ? context->head.device",
+        "gpumbi_device_known(g, context ? &context->head.device : &t->head.device);",
+        "gpumbi_device_known(g, t ? &t->head.device : &context->head.device);",
     ),
     (
         "resume",
-        "g->device = context ? context->head.device : t ?",
-        "g->device = context ? context->head.device : 0 ?",
+        "    if (context || t)\n",
+        "    if (context)\n",
     ),
     ("resume", 'strstr(settings, "profile=full")', "0"),
     ("resume", "full ? 1 : -1;\n    if (!csv)", "full ? 1 : -1;\n    if (0)"),
