@@ -15434,17 +15434,21 @@ static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumb
     return key;
 }
 
-/* Makes the records ready to be found, those of one key in the order of the file. A program without
- * benchmarks names its rows after itself, and may have had another name when it wrote the base;
- * `known` NULL: the rows are of this program for sure. */
+/* A program without benchmarks names its rows after itself, and may have had another name when it
+ * wrote the base; `known` NULL: the rows are of this program for sure. */
+static inline const char *gpumbi_bench(const gpumb *known, const char *bench)
+{
+    return !known || known->benchmarks.listed ? bench : "";
+}
+
+/* Makes the records ready to be found, those of one key in the order of the file. */
 static inline void gpumbi_index_records(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
     const gpumb *axes = t->exact ? NULL : known;
-    const int named = !known || known->benchmarks.listed;
     for (size_t i = gpumbi_index_reserve(g, &t->index, t->count) ? t->count : 0; i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
         gpumbi_index_add(&t->index, i,
-                         gpumbi_key(axes, named ? r->text[GPUMBI_COLUMN_bench] : "",
+                         gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
                                     t->axes + r->first_axis, r->axes));
     }
 }
@@ -15497,7 +15501,7 @@ static inline uint64_t gpumbi_region_key(const gpumb *g, const char *bench, cons
         axes += cell[axes].text[0] != 0;
     }
     gpumbi_label(label, bench, kernel, cell, axes);
-    return gpumbi_key(NULL, !known || known->benchmarks.listed ? bench : "", cell, axes);
+    return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
 }
 
 static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
