@@ -701,7 +701,7 @@ typedef enum gpumb_status {
 
 typedef enum gpumb_stop {
     GPUMB_STOP_NONE, /* there are no samples; or, in a GPUMB_INTERLEAVE, more would not decide */
-    GPUMB_STOP_PRECISION, /* the interval is narrow enough */
+    GPUMB_STOP_PRECISION, /* the interval is narrow enough, or as narrow as samples make it */
     GPUMB_STOP_SAMPLES,   /* the largest number of samples is reached */
     GPUMB_STOP_BUDGET     /* the time is used up */
 } gpumb_stop;
@@ -713,9 +713,10 @@ typedef enum gpumb_stop {
       "Set one with gpumb_set_verify(), and name what the kernel writes with gpumb_set_output(): " \
       "it is poisoned before the first and the last run, so that a kernel that does nothing is "   \
       "caught. A kernel that is wrong is often fast.")                                             \
-    X(NOISY, "noisy", "sampling ended before the interval was narrow enough",                      \
+    X(NOISY, "noisy", "half the interval is more than --precision",                                \
       "The figure is as good as its interval says, not better. Let nothing else use the device, "  \
-      "give more time with --budget or --samples, or ask for less with --precision.")              \
+      "give more time with --budget or --samples, or ask for less with --precision. Where the "    \
+      "row's `stop` is `precision`, it is as narrow as samples make it: more time does not help.") \
     X(FEW_SAMPLES, "few-samples", "fewer than 6 samples have no 95 % interval",                    \
       "Give the row more time with --budget, or more samples with --samples: without an interval " \
       "nothing says how far off the median may be.")                                               \
@@ -10168,6 +10169,17 @@ static inline void gpumbi_widen(double at, double by, double *lo, double *hi)
     *hi = at + hypot(*hi - at, by);
 }
 
+/* By how much samples with this median may be off without showing it. */
+static inline double gpumbi_hidden(const gpumbi_sampler *s, double median)
+{
+    const int drifts = s->use_events; /* on the host every sample wanders by more */
+    const double share =
+        s->result.timing == GPUMB_TIMING_EVENT ? GPUMBI_REPRODUCIBLE_EVENT : GPUMBI_REPRODUCIBLE;
+    const double slow =
+        hypot(drifts * share * median, drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
+    return hypot(slow, GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch));
+}
+
 static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
 {
     memcpy(s->samples.scratch, s->samples.values,
@@ -10177,15 +10189,18 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     gpumb_stats now = gpumbi_summarize(s->samples.scratch, s->samples.scratch + s->samples.count,
                                        s->samples.count, 0.95, stopped);
     gpumbi_widen_few(s->samples.scratch, &now, GPUMBI_FEW_TIMES);
-    const int drifts = s->use_events; /* on the host every sample wanders by more */
-    const double share =
-        s->result.timing == GPUMB_TIMING_EVENT ? GPUMBI_REPRODUCIBLE_EVENT : GPUMBI_REPRODUCIBLE;
-    const double slow =
-        hypot(drifts * share * now.median, drifts * GPUMBI_REPRODUCIBLE_GAP * s->result.overhead_s);
-    const double coarse = GPUMBI_QUANTA * s->quantum_s / gpumbi_real(s->result.batch);
     if (now.count >= 6)
-        gpumbi_widen(now.median, hypot(slow, coarse), &now.ci_lo, &now.ci_hi);
+        gpumbi_widen(now.median, gpumbi_hidden(s, now.median), &now.ci_lo, &now.ci_hi);
     return now;
+}
+
+/* Whether more samples are of no use: the interval is narrow enough; or what they can't show keeps
+ * it from that, and makes nearly all of it, so that they could narrow it by a tenth at most. */
+static inline int gpumbi_suffices(gpumbi_sampler *s, double precision)
+{
+    const gpumb_stats now = gpumbi_statistics_now(s);
+    const double hidden = gpumbi_hidden(s, now.median) / now.median;
+    return gpumbi_half_width(&now) <= (hidden > precision ? 1.1 * hidden : precision);
 }
 
 /* ---- the device's state ---------------------------------------------------------------------- */
@@ -10952,9 +10967,8 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
             moves == GPUMBI_MAY_MOVE ||
             (early && s->warm_up.goes_on && now_s - s->samples.began_s < GPUMBI_STILL_S);
         if (!may_move || s->samples.count >= wanted->max_samples) {
-            const gpumb_stats now = gpumbi_statistics_now(s);
-            const int precise = gpumbi_half_width(&now) <= wanted->precision;
-            r->stop = precise ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
+            const int suffices = gpumbi_suffices(s, wanted->precision);
+            r->stop = suffices ? GPUMB_STOP_PRECISION : GPUMB_STOP_NONE;
         }
         while (s->samples.next_look <= s->samples.count)
             s->samples.next_look = gpumbi_next_look(s->samples.next_look);
@@ -16275,11 +16289,9 @@ static inline int gpumbi_rounds_end(gpumb *g, int sampling)
     if (rounds >= g->settings.max_samples && !sampling)
         limit = GPUMB_STOP_SAMPLES;
     for (gpumbi_sampler *s = lane; s < end && limit != GPUMB_STOP_NONE; s++)
-        if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION) {
-            const gpumb_stats now = gpumbi_statistics_now(s);
-            if (gpumbi_half_width(&now) > g->settings.precision)
-                s->result.stop = limit;
-        }
+        if (s->phase == GPUMBI_SAMPLE && s->result.stop == GPUMB_STOP_PRECISION &&
+            !gpumbi_suffices(s, g->settings.precision))
+            s->result.stop = limit;
     g->interleave.limited = g->interleave.rounds_suffice = limit != GPUMB_STOP_NONE;
     if (!g->interleave.rounds_suffice && rounds >= g->interleave.next_look) {
         int enough = 1;

@@ -157,6 +157,17 @@ typedef struct arithmetic {
     unsigned adds;
 } arithmetic;
 
+static void make_input(gpumb *g, void *user)
+{
+    const arithmetic *d = (const arithmetic *)user;
+    static const gpumb_fill_kind kinds[] = {GPUMB_FILL_F64, GPUMB_FILL_F32, GPUMB_FILL_BITS};
+    gpumb_fill(g, d->in, kinds[d->type], gpumb_get_settings(g)->seed);
+    if (d->type == F16) {
+        GPUMB_LAUNCH(make_halves, 1024, 256, 0, GPUMB_PTR(unsigned short, d->in), d->words * 8);
+        keep_contents(g, d->in);
+    }
+}
+
 /* All of them on the device, a stretch at either end on the host. */
 static int check_arithmetic(gpumb *g, void *user)
 {
@@ -257,13 +268,9 @@ static void sweep_intensity(gpumb *g)
             d.in = gpumb_alloc(g, words * 16);
             d.out = gpumb_alloc(g, words * 16);
             d.wrong = gpumb_alloc(g, 16);
-            gpumb_fill(g, d.in,
-                       type == F64   ? GPUMB_FILL_F64
-                       : type == F32 ? GPUMB_FILL_F32
-                                     : GPUMB_FILL_BITS,
-                       gpumb_get_settings(g)->seed);
+            make_input(g, &d);
             if (type == F16)
-                GPUMB_LAUNCH(make_halves, 1024, 256, 0, GPUMB_PTR(unsigned short, d.in), words * 8);
+                make_anew_if_strict(g, make_input, &d);
             describe(g, 32.0 * (double)words, (double)(each * d.adds) * (double)words, d.type);
             gpumb_set_output(g, d.out);
             gpumb_set_verify(g, check_arithmetic, &d);

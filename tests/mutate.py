@@ -132,6 +132,8 @@ MUTATIONS = [
     ("sampling", "GPUMBI_FIRST_S 450e-3", "GPUMBI_FIRST_S 350e-3"),
     ("sampling", "gpumbi_warmed_device != g->device.ordinal + 1;", "1;"),
     ("sampling", "GPUMBI_REPRODUCIBLE_EVENT 0.004", "GPUMBI_REPRODUCIBLE_EVENT 0.003"),
+    ("clock", "hidden > precision ? 1.1 * hidden : precision", "precision"),
+    ("sampling", "hidden > precision ? 1.1 * hidden : precision", "1.1 * hidden"),
     ("clock", "GPUMBI_REPRODUCIBLE_BOUND 0.08", "GPUMBI_REPRODUCIBLE_BOUND 0.06"),
     ("clock", "3 * known_s + launches_s)", "3 * known_s)"),
     ("clock", "now.min + s->result.overhead_s < 3 * known_s",

@@ -487,6 +487,24 @@ static void test_launch_bound_interval()
     }
 }
 
+// What samples can't show keeps the interval from the precision: there is no end to wait for.
+static void test_no_narrower()
+{
+    for (double t : {0.2e-6, 20e-6})
+        for (double sd : {0.0, 0.005, 0.02}) {
+            random_state = 7;
+            gpumb *g = open(settings());
+            gpumb_result r;
+            GPUMB_TIME(&r) {
+                known_run(t * (1 + sd * random_normal()));
+            }
+            close(g, 0);
+            CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
+            CHECK(r.sampled_s < 0.5);
+            CHECK_INT((r.flags & GPUMB_FLAG_NOISY) != 0, t < 10e-6);
+        }
+}
+
 static void test_launch_bound()
 {
     // a single block: the gap is known to 0.1 us, so that 4 gaps are 5 % and more
@@ -1172,6 +1190,7 @@ int main()
     test_ways_in_turn();
     test_launch_bound();
     test_launch_bound_interval();
+    test_no_narrower();
     test_streams();
     test_capturable();
     test_slow_launches();

@@ -563,7 +563,7 @@ static void test_stop()
                 fake_run(5e-3);
             }
             CHECK_NEAR(precision_of(r.time), way.left, 1e-6);
-            CHECK_INT(r.stop, fine && !host ? GPUMB_STOP_SAMPLES : GPUMB_STOP_PRECISION);
+            CHECK_INT(r.stop, GPUMB_STOP_PRECISION);
             CHECK_INT((r.flags & GPUMB_FLAG_NOISY) != 0, fine && !host);
             close(g, 0);
         }
