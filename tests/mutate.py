@@ -134,6 +134,13 @@ MUTATIONS = [
     ("sampling", "GPUMBI_REPRODUCIBLE_EVENT 0.004", "GPUMBI_REPRODUCIBLE_EVENT 0.003"),
     ("clock", "hidden > precision ? 1.1 * hidden : precision", "precision"),
     ("sampling", "hidden > precision ? 1.1 * hidden : precision", "1.1 * hidden"),
+    ("clock", "why && looks < 3;", "why && looks < 1;"),
+    ("clock", "s->samples.bad > GPUMBI_FEW + s->samples.count &&", "0 &&"),
+    (
+        "clock",
+        "return s->about.timing == GPUMB_TIMING_AUTO && r->timing == GPUMB_TIMING_GRAPH;",
+        "return 0;",
+    ),
     ("clock", "GPUMBI_REPRODUCIBLE_BOUND 0.08", "GPUMBI_REPRODUCIBLE_BOUND 0.06"),
     ("clock", "3 * known_s + launches_s)", "3 * known_s)"),
     ("clock", "now.min + s->result.overhead_s < 3 * known_s",

@@ -505,6 +505,15 @@ static void test_no_narrower()
         }
 }
 
+// The graph launch that is so many from now on takes so many times as long, once.
+static int interrupted;
+static double interrupted_times;
+
+static double interrupted_once()
+{
+    return interrupted && --interrupted == 0 ? interrupted_times : 1;
+}
+
 static void test_launch_bound()
 {
     // a single block: the gap is known to 0.1 us, so that 4 gaps are 5 % and more
@@ -569,6 +578,40 @@ static void test_launch_bound()
         }
         close(g, 0);
         CHECK_STR(column("timing", 0).c_str(), "batch");
+    }
+    // but one look of an interrupted host says little, in the longer graph or in the shorter one
+    for (int which = 3; which <= 4; which++)
+        for (double times : {2.0, 20.0}) {
+            reset();
+            interrupted = which;
+            interrupted_times = times;
+            fake_pace = interrupted_once;
+            gpumb *g = open_after_reset(settings());
+            GPUMB_MEASURE(g, "interrupted") {
+                known_run(50e-6);
+            }
+            close(g, 0);
+            fake_pace = nullptr;
+            CHECK_INT(interrupted, 0);
+            CHECK_STR(column("timing", 0).c_str(), "graph");
+        }
+    // what takes no longer than an empty kernel has an interval; or, cold, that of the event pair
+    for (int cold = 0; cold < 2; cold++) {
+        reset();
+        gpumb *g = open_after_reset(settings());
+        for (int row = 0; row < 2; row++) {
+            gpumb_set_cache(g, cold ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
+            GPUMB_MEASURE(g, "as an empty one") {
+                known_run(0);
+            }
+            device(g)->graph_interval_s = gap + 10e-9;
+            g->clock.evicted_launch_s += 100e-9;
+        }
+        close(g, 0);
+        CHECK_STR(column("timing", 1).c_str(), cold ? "event" : "graph");
+        CHECK_STR(column("meaning", 1).c_str(), cold ? "span" : "interval");
+        CHECK_INT(flagged(cold ? "resolution" : "launch-bound", 1), 1);
+        CHECK_NEAR(number("median_s", 1), cold ? fake_floor : gap, 40e-9);
     }
     // what includes the gap is no better: 2.5 us in a full queue
     CHECK(launch_bound(40e-6, 1, 32, 1e-9, GPUMB_TIMING_BATCH));
