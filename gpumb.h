@@ -148,7 +148,7 @@ A context belongs to one thread.
 #define GPUMB_BACKEND_CUDA
 #elif defined(CUDART_VERSION) || defined(HIP_VERSION) /* a host compiler, the GPU's runtime */
 #if defined(GPUMB_IMPLEMENTATION)
-#error "gpumb: it has kernels: compile it with nvcc or hipcc, or leave the GPU's header out"
+#error "gpumb: GPUMB_IMPLEMENTATION has kernels: use nvcc, hipcc, or no header of the GPU's"
 #elif defined(CUDART_VERSION)
 #define GPUMB_BACKEND_CUDA
 #else
@@ -1583,7 +1583,7 @@ template <class Last> static unsigned char *gpumbi_last_red_zone()
 #define blockIdx (gpumbi_self.block_idx)
 #define blockDim (gpumbi_self.block_dim)
 #define gridDim (gpumbi_self.grid_dim)
-#define warpSize (+gpumbi_warp_size)
+#define warpSize (+gpumbi_warp_size) /* hip_runtime.h comes first, or define GPUMB_BACKEND_HIP */
 
 #define GPUMB_SHARED(type, name) type *name = static_cast<type *>(gpumbi_self.shared)
 
@@ -1634,7 +1634,7 @@ struct dim3 {
         return name{x, y, z, w};                                                                   \
     }
 
-GPUMBI_VECTOR2(int2, int, 8)
+GPUMBI_VECTOR2(int2, int, 8) /* twice? cuda_runtime.h comes first, or define GPUMB_BACKEND_CUDA */
 GPUMBI_VECTOR2(uint2, unsigned, 8)
 GPUMBI_VECTOR2(float2, float, 8)
 GPUMBI_VECTOR2(double2, double, 16)

@@ -14,6 +14,7 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples" / "python"))
@@ -727,6 +728,23 @@ class Library(unittest.TestCase):
             out = self.said(GPUMB_BACKEND="hip", PATH="/nonexistent")[0]
             self.assertIn("no compiler for hip: looked for hipcc", out)
             self.assertIn("GPUMB_BACKEND=cpu measures on the CPU", out)
+
+    def test_where_a_gpu_is(self):
+        """Never the CPU, whatever it is that shows the GPU."""
+        with unittest.mock.patch.dict(os.environ), unittest.mock.patch.object(
+            gpumb, "_find", lambda *_: "it"
+        ):
+            os.environ.pop("GPUMB_BACKEND", None)
+            for there, language in (
+                ("/dev/nvidiactl", "cu"),
+                ("/usr/lib/wsl/lib/libcuda.so.1", "cu"),
+                ("/dev/nvhost-gpu", "cu"),
+                ("/dev/kfd", "hip"),
+            ):
+                with unittest.mock.patch("os.path.exists", lambda path, at=there: path == at):
+                    self.assertEqual(gpumb._compiler()[-1], language)
+            with unittest.mock.patch("os.path.exists", lambda path: False):
+                self.assertEqual(gpumb._compiler()[-1], "c++")
 
     def test_no_cache(self):
         (self.path / "file").touch()

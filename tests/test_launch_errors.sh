@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_launch_errors.sh - the first error that a compiler has for a wrong launch says what to write
-# instead, and stands on top of what it prints; right launches that look alike compile.
+# instead, and stands on top of what it prints; right launches that look alike compile. What a
+# GPU's header does that comes too late, or beside the implementation, names what to define.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
@@ -93,5 +94,36 @@ program 'void (*at)(float *, int) = one, (*both[])(float *, int) = {one, two<flo
     n ? GPUMB_LAUNCH(bytes, 1, 32, 0, x, n) : GPUMB_LAUNCH_EX((two<T, 3>), how, x, n);
     GPUMB_LAUNCH_EX(bytes, how, &b, n);' >"$tmp/right.cu"
 each compiles 0
+
+# first MACRO OPTION...: what a host compiler says of the first error, notes with it, names MACRO
+first() {
+    macro=$1
+    shift
+    for compiler in g++ clang++; do
+        command -v "$compiler" >/dev/null || continue
+        "$compiler" -std=c++17 -fsyntax-only -I. "$@" >"$tmp/errors" 2>&1
+        awk '/error:/ && found++ { exit } found' "$tmp/errors" >"$tmp/first"
+        check "$compiler $*: its first error does not say \"$macro\"" has "$macro" "$tmp/first"
+    done
+}
+cuda=$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}" || echo /usr/local/cuda/bin/nvcc)")")
+late='-x c++ -include gpumb.h -include'
+if [ -f "$cuda/include/cuda_runtime.h" ]; then
+    # shellcheck disable=SC2086 # words
+    first GPUMB_BACKEND_CUDA -isystem "$cuda/include" $late cuda_runtime.h /dev/null
+    first GPUMB_IMPLEMENTATION -isystem "$cuda/include" -x c++ -DGPUMB_IMPLEMENTATION \
+        -include cuda_runtime.h -include gpumb.h /dev/null
+    # shellcheck disable=SC2086 # words
+    check "with GPUMB_BACKEND_CUDA it may come later" g++ -std=c++17 -fsyntax-only -I. \
+        -isystem "$cuda/include" -DGPUMB_BACKEND_CUDA $late cuda_runtime.h /dev/null
+else
+    skip "no cuda_runtime.h"
+fi
+if [ -f /usr/include/hip/hip_runtime.h ]; then
+    # shellcheck disable=SC2086 # words
+    first GPUMB_BACKEND_HIP -D__HIP_PLATFORM_AMD__=1 $late hip/hip_runtime.h /dev/null
+else
+    skip "no hip_runtime.h"
+fi
 
 finish

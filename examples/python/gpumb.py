@@ -69,6 +69,10 @@ def _find(names: Sequence[str], *elsewhere: str) -> Optional[str]:
     return next((path for path in found if path), None)
 
 
+# What is there where a GPU of NVIDIA's is: on a computer, in WSL, on a Jetson.
+_NVIDIA = ("/dev/nvidiactl", "/dev/nvidia0", "/usr/lib/wsl/lib/libcuda.so.1", "/dev/nvhost-gpu")
+
+
 def _compiler() -> List[str]:
     """The command that compiles the header, but for its files; GPUMB_BACKEND chooses."""
     wheels = [os.path.join(folder, "nvidia/*/bin/nvcc") for folder in sys.path if folder]
@@ -92,7 +96,7 @@ def _compiler() -> List[str]:
     }
     wanted = os.environ.get("GPUMB_BACKEND")
     if not wanted:
-        nvidia = os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/nvidia0")
+        nvidia = any(map(os.path.exists, _NVIDIA))
         wanted = "cuda" if nvidia else "hip" if os.path.exists("/dev/kfd") else "cpu"
     if wanted not in known:
         raise Error(f"GPUMB_BACKEND={wanted}: must be cuda, hip or cpu")
@@ -246,7 +250,7 @@ def _library() -> ctypes.CDLL:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-class Row(Mapping):
+class Row(Mapping[str, Any]):
     """A row as CSV files have it, by the names of their columns; None where a cell is empty.
     It stays when its context is closed."""
 
@@ -272,7 +276,7 @@ class Row(Mapping):
         return self["median_s"] if self["median_s"] is not None else float("nan")
 
     @property
-    def interval(self) -> tuple:
+    def interval(self) -> Tuple[Optional[float], Optional[float]]:
         """That of the median, 95 %; None for an end that is unknown."""
         return self["ci_lo_s"] or None, self["ci_hi_s"] or None
 
@@ -473,7 +477,7 @@ class Context:
         c_settings = _Settings()
         self._lib.gpumb_settings_init(ctypes.byref(c_settings), ctypes.sizeof(c_settings))
         c_settings.quiet = c_settings.no_signals = c_settings.raw = 1
-        known = {name: kind for name, kind in _Settings._fields_ if name != "size"}
+        known = {field[0]: field[1] for field in _Settings._fields_[1:]}  # not the size
         for name, value in settings.items():
             if name not in known:
                 raise TypeError(f"{name}: is no setting; there are {', '.join(known)}")
@@ -698,7 +702,7 @@ class Context:
             self._lib.gpumb_set_poll(self._g, _Call(), None)
             signal.signal(signal.SIGINT, handler)
 
-    def measure(self, name: str, fn: Callable[[], Any], **about: Any) -> Optional[Row]:
+    def measure(self, name: str, fn: Callable[..., Any], **about: Any) -> Optional[Row]:
         """Times fn(), and returns its row; None while a sweep enumerates its configurations.
         A fn(stream) launches there; what PyTorch, Triton and CuPy launch goes there by itself.
         bytes, flop, elements: of one run. values: own columns, by name. check: after the first run
@@ -734,6 +738,7 @@ class Context:
         g, lib, values = self._idle(), self._lib, list(values)
         with contextlib.suppress(TypeError):
             values = [operator.index(v) for v in values]
+        array: ctypes.Array[Any]
         if all(isinstance(v, str) for v in values):
             array = (c_char_p * len(values))(*(v.encode() for v in values))
             begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_axis_value(a)]
@@ -793,11 +798,11 @@ def open(argv: Optional[Sequence[str]] = None, **settings: Any) -> Context:
 
 def _settings_of(about: Dict[str, Any]) -> Dict[str, Any]:
     """Takes the settings out of keywords that are mixed with what describes a region."""
-    known = {name for name, _ in _Settings._fields_} - {"cold"}
+    known = {field[0] for field in _Settings._fields_} - {"cold"}
     return {name: about.pop(name) for name in list(about) if name in known}
 
 
-def time(fn: Callable[[], Any], name: str = "", **about: Any) -> Row:
+def time(fn: Callable[..., Any], name: str = "", **about: Any) -> Row:
     """Times fn(): its row has median, interval, flags and samples. Keywords as of Context.measure()
     and, as settings, of gpumb_settings: precision=0.002, budget_s=5."""
     with Context(**_settings_of(about)) as g:
@@ -815,7 +820,7 @@ def compare(functions: Mapping[str, Any], **about: Any) -> Rows:
 
 
 def do_bench(
-    fn: Callable[[], Any],
+    fn: Callable[..., Any],
     warmup: float = 25,
     rep: float = 100,
     grad_to_none: Optional[Sequence[Any]] = None,
@@ -858,6 +863,8 @@ def do_bench(
         return found[0] if len(found) == 1 else found
     if return_mode == "all":
         return [1e3 * s for s in row.samples]
-    return {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}[
-        return_mode
-    ](samples)
+    if return_mode == "mean":
+        return statistics.fmean(samples)
+    if return_mode == "median":
+        return statistics.median(samples)
+    return samples[0] if return_mode == "min" else samples[-1]
