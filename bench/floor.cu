@@ -109,12 +109,12 @@ static void floor_span(gpumb *g)
     static const gpumb_timing way[WAYS] = {GPUMB_TIMING_EVENT, GPUMB_TIMING_BATCH,
                                            GPUMB_TIMING_GRAPH, GPUMB_TIMING_PROFILER,
                                            GPUMB_TIMING_AUTO,  GPUMB_TIMING_AUTO};
-    static const int64_t us_full[] = {1, 2, 5, 20, 200, 1000};
+    static const int64_t us_full[] = {1, 2, 20, 200, 1000};
     static const int64_t us_quick[] = {2, 20, 200}, us_cpu[] = {100, 1000};
     const gpumb_device *d = gpumb_get_device(g);
     const int64_t sms = d->multiprocessors;
     const int64_t wave = blocks_of(g);
-    const int64_t grids_gpu[] = {1, sms, wave, 2 * wave, 3 * wave, 8 * wave, 16 * wave};
+    const int64_t grids_gpu[] = {1, sms, wave, 2 * wave, 8 * wave, 16 * wave};
     const int64_t grids_cpu[] = {1, sms};
     const int64_t blocks_full[] = {256, 1024}, blocks_quick[] = {256}, blocks_cpu[] = {1};
     const values grids = is_gpu(g) ? VALUES(grids_gpu) : VALUES(grids_cpu);
@@ -242,7 +242,7 @@ static void do_arithmetic(gpumb *g, double share, gpumb_buffer *out)
 
 static void floor_coverage(gpumb *g)
 {
-    enum { KERNELS = 3, RESULTS = 80 };
+    enum { KERNELS = 3, RESULTS = 40 };
     static const char *const name[KERNELS] = {"arithmetic", "copy in L2", "copy in memory"};
     const int results = is_gpu(g) ? (gpumb_get_settings(g)->full ? RESULTS : 20) : 6;
     const uint64_t bytes[KERNELS] = {0, (uint64_t)4 << 20, (uint64_t)256 << 20};
@@ -291,7 +291,7 @@ static double load_now(int loaded)
 static void floor_compare(gpumb *g)
 {
     static const char *const question[] = {"same code", "2 % more work", "same, under load"};
-    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 25 : 5) : 2;
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 15 : 5) : 2;
     gpumb_buffer *out = arithmetic_output(g);
     for (int kind = 0; kind < 3; kind++) {
         const double share = kind == 1 ? 1.02 : 1;
@@ -348,7 +348,7 @@ static void floor_equal(gpumb *g)
                 {"arithmetic, long", 0.016, 0},
                 {"copy of 4 MiB", 0, 4},
                 {"copy of 32 MiB", 0, 32}};
-    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 20 : 5) : 2;
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 12 : 5) : 2;
     const uint64_t most = (uint64_t)32 << 20;
     gpumb_buffer *out = arithmetic_output(g), *from = gpumb_alloc(g, most),
                  *to = gpumb_alloc(g, most);
