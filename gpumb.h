@@ -7965,7 +7965,7 @@ struct gpumb {
 
     struct { /* TABLE */
         FILE *file;
-        int color, header_printed;
+        int color, header_printed, nodes; /* `nodes`: are shown, too */
         uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and after */
         const char *share;    /* of which it speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
@@ -11031,7 +11031,7 @@ static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
         if (s->phase == GPUMBI_FINISHED)
             return;
         why = !s->warm_up.runs /* without a window: no estimate */ ? NULL
-              : run_s < work_s / 2                                  ? "one has only a part of it"
+              : run_s < work_s / 2                                 ? "one has only a part of it"
               : s->about.timing == GPUMB_TIMING_AUTO && run_s > 1.1 * s->warm_up.estimate_s
                   ? "in one it takes longer"
                   : NULL;
@@ -13927,6 +13927,14 @@ static inline void gpumbi_table_row(gpumb *g, const gpumbi_row *row)
         gpumbi_paint(g, "0");
     }
     fputc('\n', g->table.file);
+    if (g->table.nodes)
+        gpumbi_print(g->table.file, "  nodes: %s\n",
+                     r->nodes[0] ? r->nodes : "unknown, for none of it was captured");
+}
+
+static inline void gpumbi_table_shows_nodes(gpumb *g)
+{
+    g->table.nodes = 1;
 }
 
 /* Shows the finished rows that are not shown yet. */
@@ -17843,7 +17851,8 @@ enum {
     X(SPREAD, "spread", "2", PERCENT, spread,                                                      \
       "standard deviation between processes, per cent, where fewer than 5 ran")                    \
     X(HELP, "help", "", OWN, full, "this text")                                                    \
-    X(EXPLAIN, "explain", "noisy", OWN, full, "what a flag means and what to do; all: every one")  \
+    X(EXPLAIN, "explain", "noisy", OWN, full,                                                      \
+      "what a flag means, what to do; all: of each; nodes: what rows launch")                      \
     X(VERSION, "version", "", OWN, full, "version of gpumb")
 
 #define GPUMBI_OPTION_ENUM(id, name, example, kind, member, help) GPUMBI_OPTION_##id,
@@ -17940,6 +17949,10 @@ static inline void gpumbi_explain(gpumb *g, gpumbi_option option, const char *na
     };
     char names[300] = "is no flag; there are";
     int found = 0;
+    if (!strcmp(name, "nodes")) {
+        gpumbi_table_shows_nodes(g);
+        return;
+    }
     for (int i = 0; i < GPUMBI_FLAG_COUNT; i++) {
         gpumbi_append(names, sizeof names, " %s", flag[i][0]);
         if (!strcmp(name, flag[i][0]) || !strcmp(name, "all")) {

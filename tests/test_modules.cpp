@@ -8,6 +8,7 @@
 #include "fake.h"
 
 #include "check.h"
+#include "printed.h"
 #include <string>
 
 static const uint64_t grid[3] = {64, 2, 1}, block[3] = {128, 1, 1};
@@ -292,6 +293,32 @@ static void test_nodes()
     close_context(g, GPUMB_EXIT_OK);
 }
 
+// Below their rows, with --explain nodes.
+static void test_nodes_shown()
+{
+    const char *options[] = {"modules", "--explain", "nodes"};
+    for (int asked = 0; asked < 2; asked++) {
+        const std::string text = printed([&] {
+            fake_reset();
+            snprintf(fake_nodes.text, sizeof fake_nodes.text, "add_kernel<<<4, 32>>> x2; sum");
+            gpumb *g = with_graphs(gpumb_open(asked ? 3 : 1, (char **)options));
+            gpumb_set_capturable(g, 1);
+            GPUMB_MEASURE(g, "captured")
+                foreign();
+            GPUMB_MEASURE(g, "not")
+                foreign();
+            close_context(g, GPUMB_EXIT_OK);
+        });
+        const size_t captured = text.find("\ncaptured "), not_captured = text.find("\nnot ");
+        const size_t nodes = text.find("\n  nodes: add_kernel<<<4, 32>>> x2; sum\nnot ");
+        CHECK_INT(nodes != std::string::npos, asked);
+        CHECK(!asked || (captured < nodes && nodes < not_captured));
+        CHECK_INT(text.find("\n  nodes: unknown, for none of it", not_captured) !=
+                      std::string::npos,
+                  asked);
+    }
+}
+
 int main()
 {
     test_module();
@@ -301,5 +328,6 @@ int main()
     test_attributes();
     test_nvidia();
     test_nodes();
+    test_nodes_shown();
     return CHECK_SUMMARY();
 }
