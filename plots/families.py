@@ -37,7 +37,8 @@ lines, bars, heat, clusters = "lines", "bars", "heat", "clusters"
 REFERENCES = {  # name, how its line differs
     "peak_gbps": ("theoretical peak", ""),
     "ceiling_gbps": ("measured copy", ' stroke-dasharray="6 4"'),
-    "link": ("link\u2019s peak", ' stroke-dasharray="1.5 3"'),
+    "link": ("link\u2019s peak, one way", ' stroke-dasharray="1.5 3"'),
+    "links": ("link\u2019s peak, both ways", ' stroke-dasharray="8 3 1.5 3"'),
     "mix_gflops": ("issue of a plain form\u2019s mix, measured:", ' stroke-dasharray="6 4"'),
 }
 # The ends and nine values between of the scale viridis, as matplotlib 3.6 prints them.
