@@ -62,6 +62,10 @@ judge() {
         --build "$tmp/build" "$@" >"$tmp/page" 2>&1
 }
 
+# ---- a product without what is small beside the rest: its inputs leave nothing so small ----
+judge examples/judge/tasks/matmul.cu tests/attacks/device/matmul_skips_what_is_small.cu
+test $? -eq 1 && has 'not accepted: .*wrong result' "$tmp/page" || fail "half a product" "$tmp/page"
+
 # ---- one folder: honest ones, and such that are not ----
 submission some/honest "$k" 'if (i < n) out[i] = 2 * in[i];'
 # right only if its scratch memory is poisoned and its code loaded anew; in one block, in order
