@@ -736,6 +736,8 @@ def peaks(tmp):
         program = name.split("-zero")[0].split("-issue")[0].split("-rate")[0].replace("-", "_")
         labelled, _, _ = drawn(name, RESULTS / f"h200-{program}.csv")
         check(label in [t.words for t in labelled.texts], f"{name}: what its y is")
+    labelled, _, _ = drawn("units-chain", RESULTS / "h100-units.csv")
+    check("Operations, 10\u2079 a second" in [t.words for t in labelled.texts], "integers: FLOP")
     figure, _, _ = drawn("copy-block", RESULTS / "h200-copy.csv")
     check(not [w for w in figure.legend() if "link" in w], "a link's peak in a copy")
 
