@@ -24,7 +24,8 @@ import tempfile
 import threading
 import time
 
-from compiler import Compiler, HERE, MOST_PRINTED, MOST_SHOWN, Missing, end, limit
+from compiler import (Compiler, HERE, MOST_MEMORY, MOST_PRINTED, MOST_SHOWN, Missing, end,
+                      limit)
 from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, evaluate, expect
 
 BASELINE, SUBMISSION, CHECK = 0, 1, 2
@@ -409,7 +410,8 @@ class Judge:
             runner = Program(
                 "runner", [self.runner, *shared, self.image if timed else "-",
                            os.path.join(folder, "submission"), str(samples)], folder, lines,
-                limit(task.limits["run"] * 2 * cores, None, 0 if self.options.cpu else None))
+                limit(task.limits["run"] * 2 * cores, *(
+                    (MOST_MEMORY, 0) if self.options.cpu else (None, None))))
             try:
                 session.run(runner, referee, deadline)
             finally:
