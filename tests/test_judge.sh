@@ -62,10 +62,6 @@ judge() {
         --build "$tmp/build" "$@" >"$tmp/page" 2>&1
 }
 
-# ---- a product without what is small beside the rest: its inputs leave nothing so small ----
-judge examples/judge/tasks/matmul.cu tests/attacks/device/matmul_skips_what_is_small.cu
-test $? -eq 1 && has 'not accepted: .*wrong result' "$tmp/page" || fail "half a product" "$tmp/page"
-
 # ---- one folder: honest ones, and such that are not ----
 submission some/honest "$k" 'if (i < n) out[i] = 2 * in[i];'
 # right only if its scratch memory is poisoned and its code loaded anew; in one block, in order
@@ -168,6 +164,11 @@ code 2 "an option that there is not" "$tmp/task.cu" "$tmp/one.cu" --none
 sed 's/out\[i\] = 2/out[i] = 3/' "$tmp/task.cu" >"$tmp/odd.cu"
 code 2 "a baseline that is wrong" "$tmp/odd.cu" "$tmp/some/honest.cu"
 check "and why: $(cat "$tmp/page")" has 'not judged: the baseline is wrong' "$tmp/page"
+
+# ---- a product without what is small beside the rest: its inputs leave nothing so small ----
+code 1 "half a product" examples/judge/tasks/matmul.cu \
+    tests/attacks/device/matmul_skips_what_is_small.cu
+check "and why: $(cat "$tmp/page")" has 'not accepted: .*wrong result' "$tmp/page"
 
 # ---- what has to be ended; the last is judged all the same ----
 submission denial/a_crashes "$k" 'if (i < n) *(volatile float *)8 = in[i];'
