@@ -3470,7 +3470,7 @@ static inline gpumbi_number gpumbi_write_time(double seconds)
     return n;
 }
 
-/* 1.5 GiB */
+/* A size in the largest unit that fits: 1.5 GiB */
 static inline gpumbi_number gpumbi_write_size(uint64_t bytes)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -4331,7 +4331,7 @@ static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
  * workers. Knows nothing of gpumb contexts.
  */
 
-/* The sinks keep it: what the report of a crash says of the files. */
+/* What the report of a crash says of the files; the sinks write it. */
 static char gpumbi_crash_files[1200];
 
 #if defined(GPUMB_BACKEND_CPU)
@@ -5784,7 +5784,7 @@ static inline int gpumbi_rt_value(gpumbi_rt_attribute attribute, int ordinal)
     return value;
 }
 
-/* That a stream is not idle is an error to the runtime. */
+/* The runtime reports a busy stream as an error, which is forgotten here. */
 static inline int gpumbi_dev_idle(void *stream)
 {
     const int idle = !GPUMBI_RT(StreamQuery)((gpumbi_stream)stream);
@@ -8021,7 +8021,7 @@ struct gpumb {
     } benchmarks;
 };
 
-/* Of each thread: */
+/* Each thread has its own. */
 static GPUMBI_PER_THREAD gpumb *gpumbi_newest;   /* opened last */
 static GPUMBI_PER_THREAD gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
 static GPUMBI_PER_THREAD gpumb *gpumbi_fallback; /* the default context */
@@ -8349,11 +8349,11 @@ static inline void gpumbi_index_add(gpumbi_index *x, size_t item, uint64_t key)
 
 /* The first item of a key after another one, or from the start (SIZE_MAX); SIZE_MAX: there is
  * none. */
-static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size_t behind)
+static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size_t after)
 {
     size_t item = 0;
     if (x->slots)
-        item = behind == SIZE_MAX ? x->slot[key & (x->slots - 1)] : x->next[behind];
+        item = after == SIZE_MAX ? x->slot[key & (x->slots - 1)] : x->next[after];
     while (item && x->key[item - 1] != key)
         item = x->next[item - 1];
     return item - 1;
@@ -9240,8 +9240,8 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
     }
 }
 
-/* One for both: what nvcc adds to the host code for a kernel takes the host compiler as long as 20
- * functions here. */
+/* One kernel fills and compares: what nvcc adds to the host code for a kernel takes the host
+ * compiler as long as 20 functions here. */
 enum { GPUMBI_COMPARE = -2 }; /* in place of a gpumb_fill_kind */
 
 static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
@@ -10107,7 +10107,7 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
         g->device.ceiling_bytes_per_s = 2 * gpumbi_real(bytes) * copies / median;
 }
 
-/* For cold regions, which few one-offs have. */
+/* Hooks emptying the caches in: few one-offs have cold regions. */
 static inline void gpumbi_caches_use(gpumb *g)
 {
     g->clock.empty_caches = gpumbi_empty_caches;
@@ -10136,7 +10136,7 @@ struct gpumbi_instruments {
     int (*renew)(gpumb *g, gpumbi_sampler *s);       /* before a run; 1: its buffers were renewed */
     void (*start)(gpumb *g, gpumbi_sampler *s);      /* right before the body */
     void (*stop)(gpumbi_sampler *s);                 /* after it */
-    void (*keep)(gpumb *g, const gpumbi_sampler *s); /* in the stream after it, if strict.due */
+    void (*copy_outputs)(gpumb *g, const gpumbi_sampler *s); /* after it, if strict.due */
     double (*seconds)(const gpumbi_sampler *s);      /* that it took, if profiled; 0: unknown */
     int (*check)(gpumb *g, gpumbi_sampler *s);       /* 1: its result is right */
     void (*choose)(gpumb *g, gpumbi_sampler *s);     /* the way of timing, if profiled */
@@ -10659,7 +10659,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     if (has_events && !checked) {
         failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
         if (s->strict.due)
-            g->instruments->keep(g, s);
+            g->instruments->copy_outputs(g, s);
         failed |= gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
                                     "kernel");
     } else {
@@ -10680,7 +10680,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
         seconds = (has_events ? ended_s : gpumbi_dev_clock()) - s->run.began_s;
     }
     if (!has_events && s->strict.due)
-        g->instruments->keep(g, s);
+        g->instruments->copy_outputs(g, s);
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch"); /* of an unchecked kernel<<<>>> */
     return seconds;
 }
@@ -11424,7 +11424,7 @@ static const struct {
                     {"% of peak", offsetof(gpumb_result, pct_peak)},
                     {"% of link", offsetof(gpumb_result, pct_link)}};
 
-/* Its text; "" for none. */
+/* The text of a rate; "" if the row has none. */
 static inline gpumbi_number gpumbi_write_rate(const gpumb_result *r, int rate)
 {
     gpumbi_number none;
@@ -11654,7 +11654,7 @@ GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes
     gpumbi_try(g, gpumbi_dev_copy(to, from, bytes, g->stream), "memcpy");
 }
 
-/* The next region is not run: its times are given, so many. */
+/* The next region is not run: `count` times are given for it. */
 static inline void gpumbi_describe_given(gpumb *g, uint64_t count, gpumb_meaning meaning)
 {
     g->region.next.timing = GPUMB_TIMING_AUTO;
@@ -14255,7 +14255,8 @@ static inline void gpumbi_json_frame(gpumb *g, FILE *file, int begins)
           file);
 }
 
-/* A column after the fixed ones, the `place`-th member of its object. */
+/* Writes a column after the fixed ones, a value or an axis, as the `place`-th member of its JSON
+ * object. */
 static inline void gpumbi_json_column(gpumb *g, FILE *file, const gpumbi_row *row, int column,
                                       int place, int named)
 {
@@ -14615,8 +14616,8 @@ static inline int gpumbi_sink_has(const gpumbi_sink *sink, const gpumbi_sink *ot
            (!rest[0] || (!strncmp(rest, ".part", 5) && (!rest[5] || rest[5] == '.')));
 }
 
-/* Opens the files, all or none: the second pass makes them. Returns whether one is standard
- * output. */
+/* Opens the files, all or none: looks at all names first, then makes them. Returns whether one is
+ * standard output. */
 static inline int gpumbi_sinks_open(gpumb *g)
 {
     static const char *const option[] = {"--csv", "--json", "--md", "--gbench"};
@@ -16129,7 +16130,7 @@ static inline unsigned char *gpumbi_lane_before(gpumb *g, const gpumbi_sampler *
                : g->interleave.before + (size_t)(s - g->interleave.lane) * g->settings.max_samples;
 }
 
-/* Its times still change, or did so when it had to begin. */
+/* Whether the times of a lane still change, or did so when it had to begin. */
 static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
 {
     return s->result.flags & GPUMB_FLAG_UNSETTLED || gpumbi_pace_moves(g, s) == GPUMBI_MOVES;
@@ -16816,7 +16817,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     }
 }
 
-/* Those that measure at the same time go in step. */
+/* Processes that measure at the same time wait for each other before each region. */
 static inline void gpumbi_processes_wait(gpumb *g, gpumbi_sampler *s)
 {
     (void)g, (void)s;
@@ -17625,7 +17626,7 @@ static inline int gpumbi_expect_one(const gpumbi_expectation *e, const double va
                                                                     : GPUMBI_NOT_MET;
 }
 
-/* How many rows, or counterparts of `left`, have a figure. */
+/* How many rows of a side of an expectation, or counterparts of `left`, have a figure. */
 static inline double gpumbi_expect_count(const gpumb *g, const gpumbi_expectation *e, int side,
                                          const gpumbi_row *left)
 {

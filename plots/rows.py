@@ -463,15 +463,17 @@ def references(family, points):
         gbps, share, link = (number(r, c) for c in ("gbps", "pct_link", "link_gbps"))
         if share > 0 and gbps > 0 and link > 0:
             at = 100 * gbps / share
-            links.setdefault("both ways" if at > 1.5 * link else "one way", at)
-    for way, at in sorted(links.items(), key=lambda own: own[1]):
-        found.append(("link", f"{REFERENCES['link'][0]}, {way}", at))
+            links.setdefault("links" if at > 1.5 * link else "link", at)
+    for column, at in sorted(links.items()):
+        found.append((column, REFERENCES[column][0], at))
     for column, (name, _) in REFERENCES.items():
-        if family.y not in ("gbps", "copied_gbps", "gflops") or (
-            (family.y == "gflops") != (column == "mix_gflops")
+        if (
+            column in ("link", "links")
+            or family.y not in ("gbps", "copied_gbps", "gflops")
+            or (family.y == "gflops") != (column == "mix_gflops")
         ):
             continue
-        known = [v for v in (number(r, column) for r in rows if column != "link") if v > 0]
+        known = [v for v in (number(r, column) for r in rows) if v > 0]
         at = statistics.median(known) if known else math.inf
         if family.log_y and known or at < 10 * max(p.y for p in points):
             found.append((column, name, at))

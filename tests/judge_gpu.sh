@@ -38,6 +38,10 @@ gelu honest_prints "if (i < n) out[i] = $right; if (!i) printf(\"done %llu\\n\",
 submission gelu/honest_stride "$of" "for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x +
     threadIdx.x; i < n; i += gridDim.x * (uint64_t)blockDim.x) out[i] = $right;" \
     'launch: k<<<1056, 512>>>(in, out, n)'
+submission gelu/honest_cluster "$of" "$i if (i < n) out[i] = $right;" \
+    'launch: k<<<2 * ceil_div(n, 512), 256>>>(in, out, n)'
+sed -i 's/^__global__ void k/#ifdef __NVCC__\n__cluster_dims__(2, 1, 1)\n#endif\n&/' \
+    "$tmp/gelu/honest_cluster.cu"
 submission gelu/honest_two_launches "float *in, float *out, uint64_t n, int last" "$i
     if (i < n) out[i] = last ? in[i] : $right;" 'scratch: between 4 * n' \
     'launch: k<<<ceil_div(n, 256), 256>>>(in, between, n, int(0))' \

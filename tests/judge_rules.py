@@ -334,6 +334,11 @@ class Sessions(unittest.TestCase):
         session = self.play(HONEST.replace('row("submission")', 'row("submission", "2 0 0")'))
         self.assertEqual(judge.ratio(session), (0.5, 0, math.inf))
 
+    def test_faster_is_more_than_a_slowed_baseline(self):
+        self.assertEqual([judge.verdict(*ends) for ends in (
+            (1.021, 1.03), (1.015, 1.02), (0.995, 1.005), (0.98, 1.005), (0.9, 0.98))],
+            ["faster", "undecided", "same", "undecided", "slower"])
+
     def test_said_when_it_is_not_to_be_said(self):
         for text in ('say("check")', 'run(); say("taken")', 'say("want 1 1")',
                      'say("want 0 2")',

@@ -726,6 +726,8 @@ def peaks(tmp):
     links = [w for w in figure.legend() if "link" in w]
     wanted = [f"link\u2019s peak, {way} GB/s" for way in ("one way 63.0", "both ways 126")]
     check(links == wanted, f"peaks of the link: {figure.legend()}")
+    known = ("peak_gbps", "ceiling_gbps", "link", "links")  # all in one figure
+    check(len({families.REFERENCES[c][1] for c in known}) == 4, "two lines with the same dashes")
     check(any("measured copy" in w for w in figure.legend()), f"{figure.legend()}")
     # What crosses a link is counted once there, and not read + written.
     for name, label in (("transfer-rate", "Rate in GB/s, on the device read + written"),
@@ -734,6 +736,8 @@ def peaks(tmp):
         program = name.split("-zero")[0].split("-issue")[0].split("-rate")[0].replace("-", "_")
         labelled, _, _ = drawn(name, RESULTS / f"h200-{program}.csv")
         check(label in [t.words for t in labelled.texts], f"{name}: what its y is")
+    labelled, _, _ = drawn("units-chain", RESULTS / "h100-units.csv")
+    check("Operations, 10\u2079 a second" in [t.words for t in labelled.texts], "integers: FLOP")
     figure, _, _ = drawn("copy-block", RESULTS / "h200-copy.csv")
     check(not [w for w in figure.legend() if "link" in w], "a link's peak in a copy")
 

@@ -165,11 +165,21 @@ sed 's/out\[i\] = 2/out[i] = 3/' "$tmp/task.cu" >"$tmp/odd.cu"
 code 2 "a baseline that is wrong" "$tmp/odd.cu" "$tmp/some/honest.cu"
 check "and why: $(cat "$tmp/page")" has 'not judged: the baseline is wrong' "$tmp/page"
 
+# ---- a product without what is small beside the rest: its inputs leave nothing so small ----
+code 1 "half a product" examples/judge/tasks/matmul.cu \
+    tests/attacks/device/matmul_skips_what_is_small.cu
+check "and why: $(cat "$tmp/page")" has 'not accepted: .*wrong result' "$tmp/page"
+
 # ---- what has to be ended; the last is judged all the same ----
 submission denial/a_crashes "$k" 'if (i < n) *(volatile float *)8 = in[i];'
 submission endless "$k" 'for (volatile int on = 1; on;);'
 submission denial/c_prints "$k" 'for (;;) printf("%0999d", 1);'
 submission denial/d_honest "$k" 'if (i < n) out[i] = 2 * in[i];'
+submission memory "$k" 'if (!i && mmap(0, 20ul << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+        MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED) __builtin_trap();
+    if (i < n) out[i] = 2 * in[i];'
+sed -i '1a #include <sys/mman.h>' "$tmp/memory.cu"
+code 0 "memory without a limit" "$tmp/task.cu" "$tmp/memory.cu"
 submission denial/e_scratch "$k" ''
 sed -i '1s/^/\/\/ scratch: much 1 << 40\n/' "$tmp/denial/e_scratch.cu"
 judge "$tmp/task.cu" "$tmp/denial"

@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 MOST_PRINTED = 32 << 20  # bytes that a child may print, of which so many are shown
 MOST_SHOWN = 1500
+MOST_MEMORY = 16 << 30  # bytes of addresses that a child may have
 
 
 class Missing(Exception):
@@ -173,7 +174,7 @@ class Compiler:
                     command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT, start_new_session=True,
                     env={"PATH": path, "HOME": away, "TMPDIR": away, "LC_ALL": "C"},
-                    preexec_fn=limit(seconds, 16 << 30, 256 << 20)) as child:
+                    preexec_fn=limit(seconds, MOST_MEMORY, 256 << 20)) as child:
                 said, why = read_some(child, time.monotonic() + seconds)
             out = os.path.join(folder, "out")
             if why or child.returncode or not os.path.isfile(out) or os.path.islink(out):

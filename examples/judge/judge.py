@@ -24,7 +24,8 @@ import tempfile
 import threading
 import time
 
-from compiler import Compiler, HERE, MOST_PRINTED, MOST_SHOWN, Missing, end, limit
+from compiler import (Compiler, HERE, MOST_MEMORY, MOST_PRINTED, MOST_SHOWN, Missing, end,
+                      limit)
 from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, evaluate, expect
 
 BASELINE, SUBMISSION, CHECK = 0, 1, 2
@@ -312,6 +313,12 @@ def ratio(session):
     return (by(1, row["ratio"]), by(1, row["ratio_hi"] or math.inf), by(1, row["ratio_lo"]))
 
 
+def verdict(lo, hi):
+    """Of a ratio's interval. Faster by less than SLOWED may be a baseline that was slowed down."""
+    return ("faster" if lo > SLOWED else "slower" if hi < 0.99 else
+            "same" if lo > 0.99 and hi < 1.01 else "undecided")
+
+
 def host_excess(session):
     """(seconds that the host saw beyond the submission's time, more than beyond the baseline's,
     what it can't tell). How much the submission's times vary is its author's choice: that widens
@@ -403,7 +410,8 @@ class Judge:
             runner = Program(
                 "runner", [self.runner, *shared, self.image if timed else "-",
                            os.path.join(folder, "submission"), str(samples)], folder, lines,
-                limit(task.limits["run"] * 2 * cores, None, 0 if self.options.cpu else None))
+                limit(task.limits["run"] * 2 * cores, *(
+                    (MOST_MEMORY, 0) if self.options.cpu else (None, None))))
             try:
                 session.run(runner, referee, deadline)
             finally:
@@ -455,8 +463,7 @@ class Judge:
             if "ratio" not in found or now < (found["ratio"], found["lo"], found["hi"]):
                 found.update(zip(("ratio", "lo", "hi"), now))
                 found["baseline_s"], found["median_s"] = (r["median"] for r in session.rows[1:])
-        found["verdict"] = ("faster" if found["lo"] > 1.01 else "slower" if found["hi"] < 0.99 else
-                            "same" if found["lo"] > 0.99 and found["hi"] < 1.01 else "undecided")
+        found["verdict"] = verdict(found["lo"], found["hi"])
         found.update(points=self.task.points_for(found["lo"]), accepted=True)
 
 
@@ -532,8 +539,8 @@ def without_bounds(x):
 
 
 def judge_all(judge, paths):
-    """Compiles on all cores what is next, while one after the other runs."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+    """Compiles what is next, while one after the other runs, which two cores are left for."""
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 2)) as pool:
         for compiled in [pool.submit(judge.compile, path) for path in paths]:
             yield judge.run(compiled.result())
 

@@ -2,8 +2,8 @@
 // size: m = 2048, n = 2048, k = 2048
 // also: m = 1, 33, 200, n = 1, 65, 129, k = 1, 31, 300
 // cpu: m = 65, n = 63, k = 67
-// input: a float[m * k] normal(0, 1) or wide(1e-3, 1e3)
-// input: b float[k * n] normal(0, 1), wide(1e-20, 1e-10)
+// input: a float[m * k] normal(0, 1) or wide(0.1, 10)
+// input: b float[k * n] normal(0, 1) or wide(1e-12, 1e-10)
 // output: c float[m * n]
 // bytes: 4 * (m * k + k * n + m * n)
 // flop: 2 * m * n * k
@@ -28,7 +28,8 @@ __global__ void multiply(const float *a, const float *b, float *c, uint64_t m, u
 /* Of k products, s is the root of the sum of their squares, and about what a partial sum is. A sum
  * in fp32 rounds it k times by up to u = 2^-24, at random: sqrt(k) u s / 2 or less is the spread,
  * and 6 times that the largest of 4 million. Allowed is 8 sqrt(k) u s, at k = 2048 two hundredths
- * of a thousandth of s; TF32 rounds each product to 2^-11, and is off by ten times as much. */
+ * of a thousandth of s; TF32 rounds each product to 2^-11, and is off by ten times as much. In one
+ * run all elements are about as large: what is small beside others could be left out. */
 __global__ void check(const float *a, const float *b, const float *c, uint64_t m, uint64_t n,
                       uint64_t k, judge_errors *errors)
 {
