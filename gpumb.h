@@ -10132,17 +10132,17 @@ static inline void gpumbi_ceiling_known(gpumb *g, double bytes_per_s)
 
 /* What hangs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
 struct gpumbi_instruments {
-    void (*begin)(gpumb *g, gpumbi_sampler *s);      /* of the region */
-    int (*renew)(gpumb *g, gpumbi_sampler *s);       /* before a run; 1: its buffers were renewed */
-    void (*start)(gpumb *g, gpumbi_sampler *s);      /* right before the body */
-    void (*stop)(gpumbi_sampler *s);                 /* after it */
+    void (*begin)(gpumb *g, gpumbi_sampler *s); /* of the region */
+    int (*renew)(gpumb *g, gpumbi_sampler *s);  /* before a run; 1: its buffers were renewed */
+    void (*start)(gpumb *g, gpumbi_sampler *s); /* right before the body */
+    void (*stop)(gpumbi_sampler *s);            /* after it */
     void (*copy_outputs)(gpumb *g, const gpumbi_sampler *s); /* after it, if strict.due */
-    double (*seconds)(const gpumbi_sampler *s);      /* that it took, if profiled; 0: unknown */
-    int (*check)(gpumb *g, gpumbi_sampler *s);       /* 1: its result is right */
-    void (*choose)(gpumb *g, gpumbi_sampler *s);     /* the way of timing, if profiled */
-    void (*count)(gpumb *g, gpumbi_sampler *s);      /* the region has been timed */
-    void (*counted)(gpumb *g, gpumbi_sampler *s);    /* it has run in the phase for that */
-    void (*release)(gpumbi_sampler *s);              /* what it holds of the device */
+    double (*seconds)(const gpumbi_sampler *s);   /* that it took, if profiled; 0: unknown */
+    int (*check)(gpumb *g, gpumbi_sampler *s);    /* 1: its result is right */
+    void (*choose)(gpumb *g, gpumbi_sampler *s);  /* the way of timing, if profiled */
+    void (*count)(gpumb *g, gpumbi_sampler *s);   /* the region has been timed */
+    void (*counted)(gpumb *g, gpumbi_sampler *s); /* it has run in the phase for that */
+    void (*release)(gpumbi_sampler *s);           /* what it holds of the device */
 };
 
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
