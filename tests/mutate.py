@@ -135,6 +135,11 @@ MUTATIONS = [
     ("clock", "hidden > precision ? 1.1 * hidden : precision", "precision"),
     ("sampling", "hidden > precision ? 1.1 * hidden : precision", "1.1 * hidden"),
     ("clock", "why && looks < 3;", "why && looks < 1;"),
+    (
+        "clock",
+        "s->warm_up.fastest_s - g->device.empty_kernel_s",
+        "s->warm_up.estimate_s - g->device.empty_kernel_s",
+    ),
     ("clock", "s->samples.bad > GPUMBI_FEW + s->samples.count &&", "0 &&"),
     (
         "clock",
