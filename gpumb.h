@@ -1955,20 +1955,15 @@ template <class Type> struct gpumbi_argument {
 };
 template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
 
-#if defined(_MSC_VER) /* has no block that is an expression */
-#define GPUMBI_WHOLE(name) (void)0
-#else
 constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
 {
     return *name == '(' || *name == '[' || *name == '?' ||
            (*name ? gpumbi_is_whole(name + 1, open + (*name == '<') - (*name == '>')) : open <= 0);
 }
-#define GPUMBI_WHOLE(name)                                                                         \
-    __extension__({                                                                                \
-        static_assert(gpumbi_is_whole(name, 0),                                                    \
-                      "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");  \
-    })
-#endif
+template <bool Is> struct gpumbi_whole { /* in templates g++ 13 leaves bare assertions for later */
+    static_assert(Is, "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");
+};
+#define GPUMBI_WHOLE(name) static_cast<void>(sizeof(gpumbi_whole<gpumbi_is_whole(name, 0)>))
 
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
  * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
