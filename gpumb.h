@@ -12114,7 +12114,7 @@ static inline int gpumbi_field_known(const gpumbi_field *f, double value, const 
     case GPUMBI_IF_FILLED:
         return r->fill[0] != 0;
     case GPUMBI_IF_ENCLOSED:
-        return r->time.ci_hi > 0;
+        return r->time.count ? r->time.count >= GPUMBI_IF_BOUNDED : r->time.ci_hi > 0;
     default: /* a file may have times, and not of how many samples */
         return r->time.count ? r->time.count >= (uint64_t)f->known : value > 0;
     }
