@@ -206,7 +206,7 @@ MUTATIONS = [
     ("counters", "option ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR", "GPUMB_EXIT_ERROR"),
     ("mangled", "            gpumbi_kept_refuse(g, name, why);", "            ;"),
     ("resume", "g->kept.rows->version ? GPUMBI_JSON : GPUMBI_CSV", "GPUMBI_CSV"),
-    ("mangled", "? r->time.count >= (uint64_t)f->known : value > 0", "&& r->time.count >= (uint64_t)f->known"),
+    ("mangled", "(uint64_t)f->known : value > 0", "(uint64_t)f->known : 0"),
     ("mangled", ">= GPUMBI_IF_BOUNDED : r->time.ci_hi > 0", ">= GPUMBI_IF_BOUNDED : 0"),
     ("profile_option", "*c = *c == '/' ? '.' : '_';", "*c = '_';"),
     ("profile_option", "2 + (name[2][0] != 0)", "3"),
