@@ -1956,20 +1956,15 @@ template <class Type> struct gpumbi_argument {
 };
 template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
 
-#if defined(_MSC_VER) /* has no block that is an expression */
-#define GPUMBI_WHOLE(name) (void)0
-#else
 constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
 {
     return *name == '(' || *name == '[' || *name == '?' ||
            (*name ? gpumbi_is_whole(name + 1, open + (*name == '<') - (*name == '>')) : open <= 0);
 }
-#define GPUMBI_WHOLE(name)                                                                         \
-    __extension__({                                                                                \
-        static_assert(gpumbi_is_whole(name, 0),                                                    \
-                      "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");  \
-    })
-#endif
+template <bool Is> struct gpumbi_whole { /* in templates g++ 13 leaves bare assertions for later */
+    static_assert(Is, "gpumb: put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)");
+};
+#define GPUMBI_WHOLE(name) static_cast<void>(sizeof(gpumbi_whole<gpumbi_is_whole(name, 0)>))
 
 /* A kernel with Parameters, ready to be called like a function: arguments convert as in a call.
  * On the CPU the kernel travels as a lambda that returns its address: the address is then part of a
@@ -11908,7 +11903,8 @@ enum {
     GPUMBI_IF_RAN = -3,      /* the row is ok */
     GPUMBI_IF_COMPARED = -4, /* in an interleave */
     GPUMBI_IF_INTERVAL = -5, /* that has an interval */
-    GPUMBI_IF_FILLED = -6    /* with random data */
+    GPUMBI_IF_FILLED = -6,   /* with random data */
+    GPUMBI_IF_ENCLOSED = -7  /* there is an interval of times, which may begin at 0 */
 };
 
 typedef struct gpumbi_field {
@@ -11973,11 +11969,11 @@ static const char *const gpumbi_order_name[] = {"natural", "drawn", NULL};
     X(verified, NAME, NOT_NEGATIVE, result.verified, yes)                                          \
     X(timing, NAME, RAN, result.timing, timing)                                                    \
     X(meaning, NAME, RAN, result.meaning, means)                                                   \
-    X(samples, COUNT, RAN, result.time.count, no)                                                  \
+    X(samples, COUNT, TIMED, result.time.count, no)                                                \
     X(batch, COUNT, RAN, result.batch, no)                                                         \
     X(stop, NAME, ALWAYS, result.stop, stop)                                                       \
     X(median_s, NUMBER, TIMED, result.time.median, no)                                             \
-    X(ci_lo_s, NUMBER, BOUNDED, result.time.ci_lo, no)                                             \
+    X(ci_lo_s, NUMBER, ENCLOSED, result.time.ci_lo, no)                                            \
     X(ci_hi_s, NUMBER, BOUNDED, result.time.ci_hi, no)                                             \
     X(min_s, NUMBER, TIMED, result.time.min, no)                                                   \
     X(q1_s, NUMBER, TIMED, result.time.q1, no)                                                     \
@@ -12149,8 +12145,10 @@ static inline int gpumbi_field_known(const gpumbi_field *f, double value, const 
         return r->compared_with[0] && r->comparison.hi > 0;
     case GPUMBI_IF_FILLED:
         return r->fill[0] != 0;
-    default:
-        return r->time.count >= (uint64_t)f->known;
+    case GPUMBI_IF_ENCLOSED:
+        return r->time.count ? r->time.count >= GPUMBI_IF_BOUNDED : r->time.ci_hi > 0;
+    default: /* a file may have times, and not of how many samples */
+        return r->time.count ? r->time.count >= (uint64_t)f->known : value > 0;
     }
 }
 
@@ -12320,13 +12318,17 @@ static inline void gpumbi_columns_shorten(gpumb *g, int count)
 static const gpumbi_tool gpumbi_columns_tool = {
     GPUMBI_TOOL_COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_columns_free}};
 
-/* The column of this name after the fixed ones, a new one if need be. Ends the context, and
- * returns -1, if it can't have one. */
-static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind)
+enum { GPUMBI_WHY = 200 };
+
+/* The column of this name after the fixed ones, a new one if need be. Returns -1 if it can't have
+ * one, and says why: in `why`, or (NULL) at the end of the context, and what a program can do. */
+static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind, char *why)
 {
     static const char *const what[] = {"axis", "value"};
     static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
+    char own[GPUMBI_WHY], *const wrong = why ? why : own;
     int taken = 0, of_kind = 0;
+    wrong[0] = 0;
     name = name ? name : "";
     for (int i = 0; i < g->columns.count; i++) {
         const int same = !strcmp(g->columns.name[i], name);
@@ -12337,28 +12339,30 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
     }
     if (taken ||
         gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) < GPUMBI_COLUMNS_FIXED)
-        gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "%s %s: that is the name of a column; take another, my_%s for example",
-                   what[kind], name, name);
+        gpumbi_format(wrong, GPUMBI_WHY,
+                      "that is the name of a column; take another, my_%s for example", name);
     else if (!name[0] || strlen(name) >= sizeof g->columns.name[0] || strchr(name, ';'))
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: a name has 1 to %d characters, and no semicolon",
-                   what[kind], name, (int)sizeof g->columns.name[0] - 1);
+        gpumbi_format(wrong, GPUMBI_WHY, "a name has 1 to %d characters, and no semicolon",
+                      (int)sizeof g->columns.name[0] - 1);
     else if (of_kind == most[kind] || g->columns.count == GPUMBI_COLUMNS)
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: there are %d of them already", what[kind], name,
-                   of_kind);
-    if (g->done)
+        gpumbi_format(wrong, GPUMBI_WHY, "there are %d of them already", of_kind);
+    if (why)
+        why[strcspn(why, ";")] = 0;
+    else if (wrong[0])
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: %s", what[kind], name, wrong);
+    if (wrong[0] || g->done)
         return -1;
     gpumbi_copy_text(g->columns.name[g->columns.count], sizeof g->columns.name[0], name);
     g->columns.kind[g->columns.count] = kind;
     return g->columns.count++;
 }
 
-/* Sets a row's value in the column `name`, which is made if there is none yet. Returns the column's
- * own copy of the name. */
+/* Sets a row's value in the column `name`, which is made if there is none yet; `why` as above.
+ * Returns the column's own copy of the name. */
 static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                           double value)
+                                           double value, char *why)
 {
-    const int column = gpumbi_find_column(g, name, GPUMBI_OWN);
+    const int column = gpumbi_find_column(g, name, GPUMBI_OWN, why);
     int i = 0;
     while (i < values->count && values->at[i].column != column)
         i++;
@@ -12383,7 +12387,7 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
     if ((g = gpumbi_enter(g)) != NULL)
         gpumbi_put_value(
             g, g->region.active ? &g->region.active->about.values : &gpumbi_about(g)->values, name,
-            value);
+            value, NULL);
 }
 
 /* The value of an axis as text, made in `number` if it is none; "" where the row has no such
@@ -12745,12 +12749,18 @@ static inline int gpumbi_profiler_runs(void)
 /* Gives each of the region's counters its column, and makes them those that are to be counted. */
 static inline void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
 {
-    char name[GPUMBI_COLUMN_NAME + 1];
+    char name[GPUMBI_COLUMN_NAME + 1], why[GPUMBI_WHY];
     gpumbi_counting *c = &g->instrument.counting;
+    const int option = s->about.counters == g->settings.counters;
     c->names = 0;
     for (const char *text = s->about.counters; text && !g->done;) {
         gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
-        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN);
+        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN, why);
+        if (why[0])
+            gpumbi_end(g, option ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR,
+                       "%s %s: '%s' is no counter: %s; for example dram_read_bytes,l2_hit_rate",
+                       option ? "--counters" : "gpumb_set_counters()", s->about.counters, name,
+                       why);
         if (c->names < GPUMBI_OWN_VALUES)
             c->name[c->names++] = column;
         text = strchr(text, ',');
@@ -12791,7 +12801,7 @@ static inline void gpumbi_count_end(gpumb *g, gpumbi_sampler *s)
     if (gpumbi_dev_counters_stop(c)) /* wants another pass */
         return;
     for (int i = 0; i < c->names; i++)
-        gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i]);
+        gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i], NULL);
     gpumbi_say_counting(g);
     s->phase = GPUMBI_FINISHED;
 }
@@ -13235,20 +13245,20 @@ static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const
     a->values[a->count++] = fresh;
 }
 
-/* The values lo, lo + step ... or lo, lo * factor ... up to hi. */
-static inline void gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
-                                     int64_t factor)
+/* The values lo, lo + step ... or lo, lo * factor ... up to hi. Returns 0 if there would be more
+ * than a million. */
+static inline int gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+                                    int64_t factor)
 {
+    if (step && hi >= lo && a->count + ((uint64_t)hi - (uint64_t)lo) / (uint64_t)step >= 1000000)
+        return 0;
     for (int64_t value = lo; value <= hi && !g->done;) {
         gpumbi_axis_add(g, a, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
-        if (a->count > 1000000)
-            gpumbi_end(g, GPUMB_EXIT_USAGE,
-                       "--axis %s: more than a million values; for example --axis %s=64:1024:*2",
-                       g->columns.name[a->column], g->columns.name[a->column]);
     }
+    return 1;
 }
 
 /* For messages about bodies that were left: most were, because a buffer is NULL there. */
@@ -13290,7 +13300,7 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         }
     if (!gpumbi_working(g))
         return &none;
-    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS);
+    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS, NULL);
     if (g->sweep.here.depth == GPUMBI_DEPTH)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
     if (g->done)
@@ -13397,8 +13407,9 @@ static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option
             number[i] = a->is_real ? number[i] : (double)whole[i];
         }
         const double lo = number[0], hi = number[1], by = number[2];
-        int fits = right && hi >= lo && (!range || by > product) && (!product || lo > 0) &&
-                   (a->is_real || whole[0] >= least);
+        const double steps = product ? (log(hi) - log(lo)) / log(by) : hi / by - lo / by;
+        int few = 1, fits = right && hi >= lo && (!range || by > product) && (!product || lo > 0) &&
+                            (a->is_real ? steps < 1000001 : whole[0] >= least);
         value = lo;
         for (int i = 0; fits && a->is_real && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
@@ -13409,8 +13420,8 @@ static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option
             fits = i < 1000000;
         }
         if (fits && !a->is_real)
-            gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
-                              product ? whole[2] : 0);
+            fits = few = gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
+                                           product ? whole[2] : 0);
         gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
         if (!fits && a->is_real)
             gpumbi_end(g, GPUMB_EXIT_USAGE,
@@ -13427,6 +13438,7 @@ static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option
                                             "allowed), lo:hi:+step or lo:hi:*factor"
                        : whole[0] < least ? part
                        : hi < lo          ? "is an empty range"
+                       : !few             ? "makes more than a million values"
                        : product          ? "needs a start of 1 or more, and a factor of 2 or more"
                                           : "needs a step of 1 or more",
                        name, name, name);
@@ -13484,13 +13496,13 @@ GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo,
     if (!a->wants_values)
         return a;
     g = a->owner;
-    if (step < 1 && (factor < 2 || lo < 1)) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR,
-                   "sweep over %s: the step must be 1 or more; a factor 2 or more, from 1 or more",
-                   name);
+    const int right = step > 0 || (factor > 1 && lo > 0);
+    if (!right || !gpumbi_axis_range(g, a, lo, hi, step, factor)) {
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
+                   right ? "more than a million values"
+                         : "the step must be 1 or more; a factor 2 or more, from 1 or more");
         return a;
     }
-    gpumbi_axis_range(g, a, lo, hi, step, factor);
     return gpumbi_axis_finish(g, a, 0);
 }
 
@@ -15071,7 +15083,7 @@ static inline void gpumbi_record_end(gpumbi_records *t)
     else if (t->now.median_count && t->now.median_count != now->processes)
         what = "processes is not the number of process_medians_s";
     else if (r->samples ? r->sampled != time->count
-                        : r->ok && t->there[GPUMBI_COLUMN_samples] && !time->count)
+                        : r->ok && t->there[GPUMBI_COLUMN_samples] > 1 && !time->count)
         what = "samples is 0, or not the number of samples_s";
     else if (ratio->hi > 0 &&
              (ratio->ratio < ratio->lo || ratio->ratio > ratio->hi || ratio->ratio <= 0))
@@ -15681,6 +15693,17 @@ static inline double *gpumbi_room_for_medians(gpumb *g, size_t count)
     return (double *)(void *)(room + 1);
 }
 
+/* Ends the context: a column of the file can be none of this run's. */
+static inline void gpumbi_kept_refuse(gpumb *g, const char *column, const char *why)
+{
+    const char *file = g->settings.replay;
+    char part[GPUMBI_PATH];
+    gpumbi_sink_part(&g->sinks.sink[g->kept.rows->version ? GPUMBI_JSON : GPUMBI_CSV], part);
+    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s%s: its column %s can't be a value of this run: %s; %s",
+               file ? "replay " : "resume: ", file ? file : part, column, why,
+               file ? "take it out of the file" : "run without --resume");
+}
+
 /* Makes a row of such a record. */
 static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumbi_record *r)
 {
@@ -15688,6 +15711,7 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
     gpumb_result *now = &line.result;
     const gpumbi_cell *cell = g->kept.rows->axes + r->first_axis;
     const char *sample = r->samples;
+    char why[GPUMBI_WHY] = "";
     memset(&line, 0, sizeof line);
     gpumbi_read_line(r, &line);
     double *medians = now->process_medians_s ? gpumbi_room_for_medians(g, GPUMBI_PROCESSES) : NULL;
@@ -15706,11 +15730,15 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
         while (c < s->point.depth && strcmp(g->columns.name[s->point.at[c].column], name))
             c++;
         double value;
-        if (c == s->point.depth && length && length < GPUMBI_COLUMN_NAME && !name[length] &&
-            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) ==
+        if (c < s->point.depth || !length || length >= GPUMBI_COLUMN_NAME || name[length] ||
+            gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
                 GPUMBI_COLUMNS_FIXED)
-            gpumbi_put_value(g, &s->about.values, name,
-                             gpumbi_read_number(cell[i].text, &value) ? value : NAN);
+            continue;
+        gpumbi_put_value(g, &s->about.values, name,
+                         gpumbi_read_number(cell[i].text, &value) ? value : NAN,
+                         g->settings.devices ? NULL : why);
+        if (why[0])
+            gpumbi_kept_refuse(g, name, why);
     }
     gpumbi_sample_room(g, s, r->sampled);
     for (; r->sampled > s->samples.count && !g->done; sample += strlen(sample) + 1) {
@@ -16737,7 +16765,7 @@ static inline void gpumbi_run_children(gpumb *g)
     if (!g->done)
         gpumbi_list_children(g);
     if (s->devices && !g->done)
-        g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS);
+        g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS, NULL);
     const int count = g->children.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
         gpumbi_child *const begin = &g->children.at[first], *const end = begin + step;

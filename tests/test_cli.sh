@@ -187,7 +187,7 @@ refused 2 '--axis.*block' --axis block=64,,128
 refused 2 '--axis.*block' --axis block=64x
 refused 2 '--axis.*block' --axis block=-64
 refused 2 '--axis.*block' --axis block=1.5
-refused 2 '--axis.*block' --axis 'block=64:9000000000000000000:+1'
+refused 2 '--axis.*block.*more than a million' --axis 'block=64:9000000000000000000:+1'
 refused 2 '--axis.*block' --axis block
 refused 2 '--axis' --axis =64
 refused 2 '--axis' --axis ''
@@ -213,6 +213,10 @@ refused 2 '--samples.*\b5\b' --samples 5
 refused 2 '--samples.*0:5' --samples 0:5
 refused 2 '--samples.*1:100000000' --samples 1:100000000
 refused 2 '--samples.*1:2:3' --samples 1:2:3
+refused 2 "--counters registers: 'registers' .*column" --counters registers
+example 'dram_read_bytes'
+refused 2 "--counters l2_hit_rate,n: 'n' .*column" --counters l2_hit_rate,n
+refused 2 "--counters : '' .*1 to 127" --counters ''
 refused 2 '--seed.*-1' --seed -1
 example '--seed[= ][0-9]'
 refused 2 '--seed.*18446744073709551616' --seed 18446744073709551616

@@ -338,17 +338,32 @@ static void test_columns()
     measure(g);
     CHECK_INT(g->instrument.counting.names, 16); // what there is room for
     close_with(g);
-    const char *const bad[] = {"", "instructions,", "median_s", longer.c_str(),
-                               "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"};
-    for (const char *names : bad) { // end the context
-        g = open_with(settings(names));
-        GPUMB_MEASURE(g, "kernel") {
-            fake_run(1e-6);
+    static const char *const bad[][2] = {
+        {"", "'' is no counter: a name has 1 to 127 characters, and no semicolon; "},
+        {"instructions,", "'' is no counter: a name has 1 "},
+        {"median_s", "'median_s' is no counter: that is the name of a column; "},
+        {"l2_hit_rate,n", "'n' is no counter: that is the name of a column; "},
+        {longer.c_str(), "a' is no counter: a name has 1 "},
+        {"a,b,c,d,e,f,g,h,i,j,k,l,m,n1,o,p,q", "'q' is no counter: there are 16 of them already; "},
+    };
+    for (const char *const *names : bad)
+        for (int option = 0; option < 2; option++) { // end the context
+            g = open_with(settings(option ? names[0] : NULL));
+            GPUMB_SWEEP_LIST(g, n, 1) {
+                (void)n;
+                if (!option)
+                    gpumb_set_counters(g, names[0]);
+                GPUMB_MEASURE(g, "kernel") {
+                    fake_run(1e-6);
+                }
+            }
+            CHECK_INT(gpumb_row_count(g), 0);
+            const std::string from = option ? "--counters " : "gpumb_set_counters() ";
+            check_heard(1, ("gpumb: " + from + names[0] + ": '").c_str());
+            check_heard(1, "; for example dram_read_bytes,l2_hit_rate");
+            check_heard(1, names[1]);
+            close_with(g, option ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR);
         }
-        CHECK_INT(gpumb_row_count(g), 0);
-        check_heard(1, "value ");
-        close_with(g, GPUMB_EXIT_ERROR);
-    }
 }
 
 static void test_traffic()

@@ -26,13 +26,15 @@ template void launch(gpumb_buffer *, float *, int, const gpumb_launch_config &);
 END
 }
 
-# each WHAT LINES: by each compiler; in which line its first error has come by then. g++ first says
-# how it got there: which file includes the header, which function it is in (a template: one line
-# more), what it instantiates.
+# each WHAT LINES: by each compiler; in which line its first error has come by then, not counting
+# source that it quotes. g++, of each version that there is, first says how it got there: which file
+# includes the header, which function it is in (a template: one line more), what it instantiates.
 # shellcheck disable=SC2086 # words
 each() {
     each_what=$1 lines=$2
-    "$each_what" g++ "$lines" g++ -x c++ -std=c++11 -fsyntax-only $warnings
+    for gcc in g++ g++-11 g++-12 g++-13 g++-14 g++-15 g++-16; do
+        "$each_what" "$gcc" "$lines" "$gcc" -x c++ -std=c++11 -fsyntax-only $warnings
+    done
     "$each_what" clang++ 2 clang++ -x c++ -std=c++17 -fsyntax-only $warnings
     "$each_what" nvcc 1 "${NVCC:-nvcc}" -std=c++17 -arch=sm_90 -cuda -o "$tmp/out.ii" \
         -Werror all-warnings
@@ -43,7 +45,7 @@ says() {
     shift 2
     command -v "$1" >/dev/null || return 0
     "$@" -I. "$tmp/wrong.cu" >"$tmp/errors" 2>&1
-    line=$(grep -n -m 1 'error' "$tmp/errors")
+    line=$(sed '/^ *[0-9]* |/d' "$tmp/errors" | grep -n -m 1 'error')
     case $line in
     *"$remedy"*) pass ;;
     *) fail "$compiler: $statement: its first error does not say \"$remedy\"" "$tmp/errors" ;;
@@ -68,9 +70,9 @@ wrong() {
     program "$3" >"$tmp/wrong.cu"
     each says "$lines"
 }
-wrong 'put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)' 3 \
+wrong 'put the kernel in parentheses: GPUMB_LAUNCH((kernel<a, b>), ...)' 4 \
     'GPUMB_LAUNCH(two<float, 3>, 1, 32, 0, x, n);'
-wrong 'put the kernel in parentheses' 3 'GPUMB_LAUNCH_EX(two<float, 3>, how, x, n);'
+wrong 'put the kernel in parentheses' 4 'GPUMB_LAUNCH_EX(two<float, 3>, how, x, n);'
 one='Say kernel<type>, or cast an overloaded one to its type'
 wrong "$one" 5 'GPUMB_LAUNCH(over, 1, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_BARRIER(first, {1, n}, 32, 0, x, n);'

@@ -272,6 +272,37 @@ static void test_found()
     CHECK(replays(with(json, "sm_clock_mhz", "0e99999999999999999999")));
     CHECK(replays(with(with(json, "mem_clock_mhz", "1e-300"), "bus_width_bits", "1")));
 
+    // more columns than a run can have values, or one that is called as another axis
+    const std::string begin = "schema,bench,kernel,status,samples,median_s,ci_lo_s,ci_hi_s,n,form";
+    std::string names, cells;
+    for (int i = 1; i < 16; i++) { // beside the program's own
+        names += ",v" + std::to_string(i);
+        cells += ",1";
+    }
+    CHECK(replays(begin + names + "\n1,sweeps,kernel,ok,9,2e-6,1e-6,3e-6,1,plain" + cells + "\n"));
+    CHECK(!replays(begin + names + ",v16\n1,sweeps,kernel,ok,9,2e-6,1e-6,3e-6,1,plain" + cells +
+                   ",1\n"));
+    CHECK_STR(heard.c_str(),
+              "gpumb: --replay in: its column v16 can't be a value of this run: there "
+              "are 16 of them already; take it out of the file\n");
+    CHECK(!replays(begin + ",share,values\n1,sweeps,kernel,ok,9,2e-6,1e-6,3e-6,1,plain,1,share\n"));
+    CHECK_STR(heard.c_str(),
+              "gpumb: --replay in: its column share can't be a value of this run: that "
+              "is the name of a column; take it out of the file\n");
+
+    // times, and not of how many samples: these, and no others, are written
+    CHECK(replays("schema,bench,kernel,status,median_s,ci_lo_s,ci_hi_s,n,form\n"
+                  "1,sweeps,kernel,skipped,,,,1,plain\n"
+                  "1,sweeps,kernel,ok,2e-6,1e-6,3e-6,2,plain\n"));
+    CHECK_STR(fake_csv("o.csv", 1, "samples"), "");
+    CHECK_STR(fake_csv("o.csv", 1, "ci_hi_s"), "3e-06");
+    CHECK_STR(fake_csv("o.csv", 1, "min_s"), "");
+    CHECK(replays(with(json, "samples", "null")));
+    text = json;
+    for (size_t at; (at = text.find("\"samples\": ")) != std::string::npos;)
+        text.erase(at, text.find(',', at) + 2 - at);
+    CHECK(replays(text));
+
     // a row without a comparison that lacks what tells how it was timed
     text = with(json, "compared_with", "null");
     const size_t at = text.find("\"timing\"", text.find("\"kernel\": \"info\""));

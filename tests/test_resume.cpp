@@ -471,6 +471,19 @@ static void test_refused()
     last.replace(last.rfind(",fake,"), 6, ",cuda,");
     store("x.csv.part", last);
     CHECK(has(run(again).said, "another backend: cuda, here it is fake"));
+    run(words{"--json=x.json"}, [] { interrupted = 9; });
+    std::string many = read_file("x.json.part"); // values, than there can be, a few in each row
+    int values = 0;
+    for (size_t at = 0; (at = many.find("\"a first\": ", at)) != std::string::npos; at += 100)
+        for (int i = 0; i < 6; i++)
+            many.insert(at, "\"v" + std::to_string(values++) + "\": 1, ");
+    store("x.json.part", many);
+    const outcome o = run(words{"--json=x.json", "--resume"});
+    CHECK_INT(o.code, GPUMB_EXIT_USAGE);
+    CHECK(has(o.said, "x.json.part: its column v") &&
+          has(o.said, " can't be a value of this run: there are 16 of them already; run without "));
+    CHECK(read_file("x.json.part") == many);
+    clean();
     CHECK_INT(run(words{"--md=x.md", "--resume"}).code, GPUMB_EXIT_USAGE);
     const outcome both = run(again + words{"--processes=2"});
     CHECK(both.code == GPUMB_EXIT_USAGE && has(both.said, "leave out --processes"));

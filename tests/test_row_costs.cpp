@@ -181,8 +181,49 @@ static void test_million()
                 row(g, "kernel");
         }
         CHECK_INT(values, more ? 0 : 1000001);
-        CHECK((heard.find("more than a million values") != std::string::npos) == more);
-        CHECK_INT(gpumb_close(g), more ? GPUMB_EXIT_USAGE : GPUMB_EXIT_OK);
+        CHECK_STR(heard.c_str(), more ? "gpumb: sweep over i: more than a million values\n" : "");
+        CHECK_INT(gpumb_close(g), more ? GPUMB_EXIT_ERROR : GPUMB_EXIT_OK);
+    }
+}
+
+// The same of options; too many are refused before there is room for them.
+static void test_ranges()
+{
+    static const struct {
+        const char *option, *wrong;
+    } table[] = {
+        {"n=1:1000000:+1", NULL},
+        {"n=3,0:1999997:+2", NULL},
+        {"n=3,0:1999998:+2",
+         "'0:1999998:+2' makes more than a million values; for example --axis n="},
+        {"n=1:10000000:+1",
+         "'1:10000000:+1' makes more than a million values; for example --axis n="},
+        {"n=0:2^62:+1", "'0:2^62:+1' makes more than a million values; for example --axis n="},
+        {"x=0:1:+1e-6", NULL},
+        {"x=-1e308:1e308:+1e308", NULL},
+        {"x=1e-300:1e308:*1e300", NULL},
+        {"x=1:10000000:+1", "'1:10000000:+1' is not a list of numbers, "},
+        {"x=1:2:*1.0000001", "of at most a million; for example --axis x="},
+        {"x=1e300:1e308:+1", "of at most a million; for example --axis x="},
+    };
+    for (const auto &t : table) {
+        char program[] = "program", option[] = "--axis", list[] = "--list";
+        char *argv[] = {program, option, const_cast<char *>(t.option), list, NULL};
+        heard = "";
+        fake_reset();
+        gpumb *g = gpumb_open(4, argv);
+        const size_t before = peak = live;
+        printed([&] {
+            GPUMB_SWEEP_LIST(g, n, 0)
+                GPUMB_SWEEP_REALS(g, x, 0)
+                    if (n < 0 && x < 0)
+                        row(g, "kernel");
+        });
+        if (t.wrong)
+            CHECK_CASE(peak - before < 10000, "%s: %zu bytes", t.option, peak - before);
+        const int code = gpumb_close(g);
+        CHECK_CASE((code == GPUMB_EXIT_USAGE) == (t.wrong != NULL), "%s: %d", t.option, code);
+        CHECK_CASE(!t.wrong || heard.find(t.wrong) != std::string::npos, "%s", heard.c_str());
     }
 }
 
@@ -192,5 +233,6 @@ int main()
     test_linear();
     test_valid();
     test_million();
+    test_ranges();
     return CHECK_SUMMARY();
 }
