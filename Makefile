@@ -399,7 +399,8 @@ first = $(filter $(1),$(2)) $(filter-out $(1),$(2))
 test_RUN :=
 rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
-$(call run_if,test,$(DEVICE),$(call first,%_bench.sh %_examples.sh %_judge.sh,$(SCRIPTS)) \
+LONG := $(foreach t,cli pages judge report bench_memory bench_compute bench_rest,tests/test_$(t).sh)
+$(call run_if,test,$(DEVICE),$(call first,$(LONG),$(SCRIPTS)) \
     $(KERNEL_TESTS),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 $(call run_if,rest,$(SANITIZER),\

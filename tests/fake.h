@@ -49,6 +49,10 @@ FAKE_UNUSED size_t fake_free_count;
 FAKE_UNUSED int fake_devices;        /* how many there are */
 FAKE_UNUSED int fake_stream_ordinal; /* the device of a stream that is handed in; -1: unknown */
 FAKE_UNUSED const char *fake_date = "2026-01-31T12:00:00Z";
+/* 1, set before this file: launches of the header's own kernels are soon emulated. */
+#ifndef FAKE_MULTIPROCESSORS
+#define FAKE_MULTIPROCESSORS 100
+#endif
 FAKE_UNUSED int fake_multiprocessors; /* kernels that fill, compare and check launch so many */
 FAKE_UNUSED int fake_warp_size;       /* goes with gpumb_cpu_set_warp_size() */
 FAKE_UNUSED const char *fake_backend; /* "cpu" makes the engine do without events */
@@ -253,7 +257,7 @@ FAKE_UNUSED void fake_reset(void)
     fake_devices = 1;
     fake_stream_ordinal = -1;
     fake_date = "2026-01-31T12:00:00Z";
-    fake_multiprocessors = 100;
+    fake_multiprocessors = FAKE_MULTIPROCESSORS;
     fake_warp_size = 32;
     fake_backend = "fake";
     fake_arch = "fk_90";

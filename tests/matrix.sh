@@ -196,7 +196,7 @@ for backend in CPU CUDA HIP; do
         $backend >$dir/$backend.c
 done
 
-# The quick start of the header, as it stands there; tests/test_examples.sh runs it.
+# The quick start of the header, as it stands there; tests/test_pages.sh runs it.
 sed -n '/^QUICK START/,/^    nvcc/ s/^    //p' gpumb.h | grep -v '^nvcc' >$dir/quick_start.cu
 
 # ---- cases ----

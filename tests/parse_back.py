@@ -3,6 +3,7 @@
 
     parse_back.py                                           all of tests/golden
     parse_back.py [--csv F] [--json F] [--md F] [--gbench F] [--axes a,b] [--rows N] [--part]
+    parse_back.py --list F          runs, counted as one each: lines of arguments, a tab behind each
 
 Checks the columns, their types, and that figures follow from each other (gbps is bytes over the
 median, ...), and that the files of one run say the same, notes included. --rows and --axes say what
@@ -541,17 +542,9 @@ def check_files(csv_name, json_name, md_name, axes=None, count=None, part=False,
             check(len(rows) == count, "%s has %d rows, not %d" % (name, len(rows), count))
 
 
-def main():
+def check_run(arguments):
+    """The files of one run; without any, all of tests/golden."""
     global skipped
-    parser = argparse.ArgumentParser(description="Parses gpumb's files back.")
-    parser.add_argument("--csv")
-    parser.add_argument("--json")
-    parser.add_argument("--md")
-    parser.add_argument("--gbench", help="beside --csv or --json")
-    parser.add_argument("--axes", help="expected axes, in order")
-    parser.add_argument("--rows", type=int, help="expected number of rows")
-    parser.add_argument("--part", action="store_true", help="the run was interrupted")
-    arguments = parser.parse_args()
     axes = arguments.axes
     if axes is not None:
         axes = axes.split(",") if axes else []
@@ -570,6 +563,36 @@ def main():
             gbench = os.path.join(golden, stem + ".gb")
             check_files(*[name if os.path.exists(name) else None for name in names],
                         gbench=gbench if os.path.exists(gbench) else None)
+
+
+def main():
+    global passed, failed
+    parser = argparse.ArgumentParser(description="Parses gpumb's files back.")
+    parser.add_argument("--csv")
+    parser.add_argument("--json")
+    parser.add_argument("--md")
+    parser.add_argument("--gbench", help="beside --csv or --json")
+    parser.add_argument("--axes", help="expected axes, in order")
+    parser.add_argument("--rows", type=int, help="expected number of rows")
+    parser.add_argument("--part", action="store_true", help="the run was interrupted")
+    parser.add_argument("--list", help="a file with arguments")
+    arguments = parser.parse_args()
+    if arguments.list:
+        with open(arguments.list, encoding="utf-8") as f:
+            runs = [line.split("\t")[:-1] for line in f.read().splitlines()]
+        wrong = 0
+        for run in runs:
+            before = failed
+            try:
+                check_run(parser.parse_args(run))
+            except (OSError, ValueError, LookupError, TypeError) as error:
+                check(False, "%s: %s" % (type(error).__name__, error))
+            if failed > before:
+                wrong += 1
+                print("    of parse_back.py " + " ".join(run))
+        passed, failed = len(runs) - wrong, wrong
+    else:
+        check_run(arguments)
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed else 0
 

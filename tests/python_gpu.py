@@ -1,5 +1,5 @@
 """Tests of examples/python/gpumb.py with what is installed of PyTorch, Triton, CuPy, Numba,
-cuda.core and JAX, on a GPU; test_python.sh runs them where there is one."""
+cuda.core and JAX, on a GPU; test_python_gpu.sh runs them where there is one."""
 
 import contextlib
 import importlib

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Runs tests from the top of the tree and adds up their closing lines.
 #     tests/run.sh PROGRAM|SCRIPT.sh ... -- 'NAME: why it is skipped' ...
-# As many at a time as there are cores: their clock is scripted, or they check no times. What needs
-# a GPU, as scripts do that know TEST_BUILD, runs one at a time.
+# What needs no GPU keeps all cores busy: its clock is scripted, or it checks no times. Of what does
+# need one, as scripts that know TEST_BUILD, a line `shares the GPU: why` in the source says that
+# its outcome is the same whatever else runs: such run beside these, some at a time. All others run
+# after them, each alone on the machine.
 #     tests/run.sh --one DIRECTORY TEST     prints the test's counts, seconds, where its report is
 limit=1200 # seconds for a test: instructions are counted on a busy machine, too
 
@@ -73,11 +75,14 @@ trap 'stop 143' TERM
 tests=0
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     case $1,${TEST_BUILD:-build/cpu} in
-    build/cuda/* | build/hip/*) list=2 ;;
-    *.sh,build/cpu | build/*) list=1 ;;
-    *) list=1 && grep -q TEST_BUILD "$1" && list=2 ;;
+    build/cuda/* | build/hip/*) source=tests/$(basename "$1").cu ;;
+    *.sh,build/cpu | build/*) source= ;;
+    *) source=$1 && grep -q TEST_BUILD "$1" || source= ;;
     esac
-    echo "$1" >>"$tmp/list$list"
+    list=none # that it needs; or the GPU, shared or alone
+    [ -z "$source" ] || list=alone
+    [ -z "$source" ] || ! grep -qE '^(#|//| \*|/\*) shares the GPU: ' "$source" || list=shared
+    echo "$1" >>"$tmp/$list.list"
     tests=$((tests + 1))
     shift
 done
@@ -89,18 +94,23 @@ case $python3 in
 */python3*) PATH=${python3%/*}:$PATH ;;
 esac
 
+run() # LIST, HOW MANY AT A TIME
+{
+    [ ! -e "$tmp/$1.list" ] || xargs -P "$2" -n 1 sh "$0" --one "$tmp" <"$tmp/$1.list"
+}
+
 # In the background, for a shell that waits hears signals at once.
-cores=$(($(nproc 2>/dev/null || echo 2) + 1)) # some of them wait, for a signal or a child
-for list in 1 2; do
-    [ -e "$tmp/list$list" ] || continue
-    [ $list -lt 2 ] || cores=1
-    xargs -P "$cores" -n 1 sh "$0" --one "$tmp" <"$tmp/list$list" |
-        while read -r p f s seconds test report; do
-            cat "$report"
-            echo "$p $f $s $seconds $test" >>"$tmp/counts"
-        done &
-    wait $!
-done
+cores=$(nproc 2>/dev/null || echo 2)
+{
+    run none $((cores + 2)) & # some of them wait, for a signal or a child
+    run shared $((cores < 12 ? (cores + 1) / 2 : 6)) &
+    wait
+    run alone 1
+} | while read -r p f s seconds test report; do
+    cat "$report"
+    echo "$p $f $s $seconds $test" >>"$tmp/counts"
+done &
+wait $!
 
 read -r ran passed failed skipped <<END
 $(awk '{ p += $1; f += $2; s += $3 } END { print NR, p + 0, f + 0, s + 0 }' "$tmp/counts")

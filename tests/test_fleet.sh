@@ -2,6 +2,7 @@
 # test_fleet.sh - build/fleet with four ranks on this machine: a scripted program with given times,
 # one of whose ranks is slow, dies or hangs, and a real one of the CPU backend; and ranks, which
 # send messages to each other.
+# shares the GPU: several ranks are on it anyway, and no times are looked at
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 

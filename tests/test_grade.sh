@@ -18,13 +18,8 @@ static const int emulated = (fake_reset(), fake_backend = "cpu", 1);
 #define GPUMB_LAUNCH(kernel, ...) \
     (fake_run(1e-3), gpumbi_launch(#kernel, 0, [=]() { return kernel; }, kernel, __VA_ARGS__))
 #include "examples/08_grader.cu"
-#ifndef ATTACK
+#ifndef OTHERS
 #include "examples/08_grader_kernels.cu"
-#else
-extern "C" void launch_mine(const float *, float *, uint64_t)
-{
-    ATTACK;
-}
 #endif
 END
 compiler="${CXX:-c++} -x c++ -std=c++11 -O1 -pthread -I. ${CXXFLAGS-}"
@@ -92,7 +87,7 @@ plays settles "setsid sleep 30 & echo \$! >'$tmp/pid'; exit 0"
 refused "one that leaves a process in a session of its own" 'no JSON' "$tmp/settles"
 check "that process is still there" not kill -0 "$(cat "$tmp/pid")"
 plays floods 'yes x'
-seconds=2 refused "one that prints for ever" 'not done within 2 s' "$tmp/floods"
+seconds=1 refused "one that prints for ever" 'not done within 1 s' "$tmp/floods"
 check "all of that is shown" test "$(wc -c <"$tmp/shown")" -le 1100000
 plays deep 'yes "[" | head -n 100000 >"$json"'
 refused "a JSON of 100000 brackets" 'not one complete document' "$tmp/deep"
@@ -156,9 +151,22 @@ check "a grader with --seed is met" not seed
 check "and why: $(cat "$tmp/verdict")" has 'not met: .*foreseen' "$tmp/verdict"
 
 # code in the grader's own process: a line of its own and an end, before gpumb's
+cat >"$tmp/attack.cu" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern "C" void launch_mine(const float *, float *, uint64_t)
+{
+    ATTACK;
+}
+END
+check "the grader of others does not compile" $compiler -DOTHERS -c "$tmp/grader.cu" \
+    -o "$tmp/grader.o"
 attack() { # NAME REASON CODE
-    check "$1: does not compile" $compiler "-DATTACK=$3" "$tmp/grader.cu" -o "$tmp/attack" &&
-        refused "$1" "$2" "$tmp/attack"
+    check "$1: does not compile" $compiler "-DATTACK=$3" -c "$tmp/attack.cu" -o "$tmp/attack.o" &&
+        check "$1: does not link" ${CXX:-c++} ${CXXFLAGS-} -pthread "$tmp/grader.o" \
+            "$tmp/attack.o" -o "$tmp/attack" && refused "$1" "$2" "$tmp/attack"
 }
 attack "exit(0) after a faked line" '.' "printf(\"$line\\n\"); exit(0)"
 attack "_exit(0) after a faked line" 'no JSON' "printf(\"$line\\n\"); fflush(stdout); _exit(0)"

@@ -1,5 +1,6 @@
 // test_graphs.cpp - regions timed by graphs: the time of a run, checks before and behind, where
 // there are none, bodies that are left, interrupts, errors and faults.
+#define FAKE_MULTIPROCESSORS 1
 #include "counted.h"
 #include "folder.h"
 #include "json.h"

@@ -1,5 +1,6 @@
 // test_group.cu - the algorithms of bench/group.h in blocks of awkward sizes, with warps of 32 and
 // of 64 lanes where there is no GPU, against loops on the host; and that one wrong result is seen.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 #include "check.h"

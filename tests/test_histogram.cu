@@ -1,5 +1,6 @@
 // test_histogram.cu - the histogram against one on the host, at awkward sizes and again and again
 // on the same counters, and its check against wrong results, on whatever backend this is built for.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 #include "check.h"

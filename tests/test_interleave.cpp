@@ -1,5 +1,6 @@
 // test_interleave.cpp - regions that are compared in one run (GPUMB_INTERLEAVE): verdicts and how
 // often they are right, rounds and their order, intervals of ratios, rounds with troubles.
+#define FAKE_MULTIPROCESSORS 1
 #include "watched.h"
 #include "printed.h"
 #include <algorithm>

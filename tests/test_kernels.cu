@@ -1,5 +1,6 @@
 // test_kernels.cu - the reference kernels, the fill, the comparison and the check against results
 // computed on the host, on whatever backend this is built for.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 #include "device.h"

@@ -1,5 +1,6 @@
 // test_listed_forms.cu - only the listed reductions and n-body forms are compiled, and all others
 // say which macro lists them. test_default_forms.cu is the same with nothing listed.
+// shares the GPU: results are compared, not times
 #ifndef NOTHING_LISTED
 #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(I32, MAX)
 #define GPUMB_NBODY_PAIRS(X) X(2, 1)

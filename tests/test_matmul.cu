@@ -1,6 +1,7 @@
 // test_matmul.cu - every step and plan of the product of matrices against sums of integers, at
 // sizes that fit its tiles and at awkward ones, and its check against wrong results, on whatever
 // backend this is built for.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 // Other plans than those that are measured: of few and of many warps, shallow and deep.

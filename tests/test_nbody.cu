@@ -1,5 +1,6 @@
 // test_nbody.cu - forces, orbits and the check of the n-body kernels against sums in fp64 on the
 // host, on whatever backend this is built for.
+// shares the GPU: results are compared, not times
 #define BODIES_1(X) X(1, 1, LIBRARY) X(1, 2, APPROXIMATE) X(1, 4, INTEGER) X(1, 8, LIBRARY)
 #define BODIES_2(X) X(2, 1, APPROXIMATE) X(2, 2, INTEGER) X(2, 4, LIBRARY) X(2, 8, APPROXIMATE)
 #define BODIES_4(X) X(4, 1, INTEGER) X(4, 2, LIBRARY) X(4, 4, APPROXIMATE) X(4, 8, INTEGER)

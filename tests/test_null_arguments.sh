@@ -24,6 +24,7 @@ sed 's/.*/    CALL(&),/' "$tmp/names" >"$tmp/functions.h"
 cat >"$tmp/null.cpp" <<'END'
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
+#define FAKE_MULTIPROCESSORS 1
 #define GPUMB_COPY
 #define GPUMB_STRIDED
 #define GPUMB_REDUCTIONS(X) X(F32, SUM)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_nvrtc.sh - the example that compiles at run time: `make nvrtc` says what is missing; without
 # a GPU, what NVRTC makes holds each instance by its lowered name; on a GPU all rows are verified.
+# shares the GPU: results are compared, not times
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 

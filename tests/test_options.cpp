@@ -3,6 +3,7 @@
 #include "hear.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
+#define FAKE_MULTIPROCESSORS 1
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 #include "fake.h"

@@ -56,13 +56,6 @@ EOF
     else
         skip "timing.ipynb: no nbclient and ipykernel for python3"
     fi
-
-    if [ "${BACKEND:-cpu}" = cpu ]; then
-        skip "tests/python_gpu.py: no GPU"
-    else
-        unset GPUMB_LIBRARY
-        count "tests/python_gpu.py" env XDG_CACHE_HOME="$tmp/cache" python3 tests/python_gpu.py
-    fi
 else
     skip "no Python 3.9"
 fi

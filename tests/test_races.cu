@@ -1,6 +1,7 @@
 /* test_races.cu - blocks that hand values to each other, for ThreadSanitizer, which knows
  * atomics but no fences: every way of joining blocks, each launch several times on the same
- * workspace. */
+ * workspace.
+ * shares the GPU: results are compared, not times */
 #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX) X(U32, SUM)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -1,5 +1,6 @@
 // test_reductions.cu - every reduction, form and geometry against sums and extremes computed on the
 // host, and the check against results that are wrong, on whatever backend this is built for.
+// shares the GPU: results are compared, not times
 #define GPUMB_REDUCTIONS(X) GPUMB_ALL_REDUCTIONS(X)
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"

@@ -1,6 +1,7 @@
 // test_scan.cu - every form of the scan against sums computed on the host, at awkward sizes and
 // addresses, again and again on one state, and its check against wrong results, on whatever
 // backend this is built for.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 #include "check.h"

@@ -4,6 +4,7 @@
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
+#define FAKE_MULTIPROCESSORS 1
 #endif
 #define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
@@ -18,10 +19,10 @@
 #include <vector>
 
 #ifdef GPUMB_BACKEND_FAKE
-enum : uint64_t { COUNT = 5000, STEPS = 256 };
+enum : uint64_t { COUNT = 5000, STEPS = 64, BLOCKS = 20 };
 #define COSTS(seconds) fake_run(seconds)
 #else
-enum : uint64_t { COUNT = (4 << 20) - 3, STEPS = 2048 };
+enum : uint64_t { COUNT = (4 << 20) - 3, STEPS = 2048, BLOCKS = 1024 };
 #define COSTS(seconds) (void)0
 #endif
 #if defined(GPUMB_BACKEND_CUDA)
@@ -126,7 +127,7 @@ static void free_memory(float *memory)
 #endif
 }
 
-#define RUN(kernel, ...) GPUMB_LAUNCH(kernel, 1024, 256, 0, __VA_ARGS__)
+#define RUN(kernel, ...) GPUMB_LAUNCH(kernel, BLOCKS, 256, 0, __VA_ARGS__)
 typedef void launcher(const float *in, float *out);
 
 static void honest(const float *in, float *out)
@@ -190,7 +191,7 @@ static void elsewhere(const float *in, float *out)
     static GPU(Stream_t) stream;
     if (!stream)
         (void)GPU(StreamCreateWithFlags)(&stream, GPU(StreamNonBlocking));
-    work<<<1024, 256, 0, stream>>>(in, out, COUNT);
+    work<<<BLOCKS, 256, 0, stream>>>(in, out, COUNT);
     RUN(take, now.memory, now.memory, (uint64_t)1);
 #endif
 }

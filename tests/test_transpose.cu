@@ -1,5 +1,6 @@
 // test_transpose.cu - the transpose against one on the host, at sizes that are multiples of
 // nothing, and its check against wrong results, on whatever backend this is built for.
+// shares the GPU: results are compared, not times
 #include "gpumb.h"
 
 #include "check.h"
