@@ -7848,6 +7848,7 @@ struct gpumb {
     struct { /* LAUNCHES */
         struct gpumb_module *modules;
         const struct gpumbi_function *launched; /* of gpumb_function(), while it is launched */
+        char missing[200];                      /* why the last kernel that was asked for is NULL */
     } code;
 
     struct { /* BUFFERS */
@@ -8854,6 +8855,7 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
     if (error)
         gpumb_skip(g, "gpumb_load: %s%s%.120s", gpumbi_dev_error(error, &severity),
                    why[0] ? ": " : "", why);
+    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(copy);
     GPUMB_FREE(names);
@@ -8880,6 +8882,7 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
         m = gpumb_load_image(g, image, (uint64_t)bytes, 0, -1);
     else if (!*gpumbi_trouble(g))
         gpumb_skip(g, "gpumb_load: %.120s: %s", path, bytes ? strerror(errno) : "it is empty");
+    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
     GPUMB_FREE(image);
     if (fd >= 0)
         close(fd);
@@ -8902,12 +8905,14 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
     if (f && !gpumbi_dev_find(&f->found, from->loaded, name)) {
         f->next = from->functions;
         from->functions = f;
+        g->code.missing[0] = 0;
         return f;
     }
     if (f)
         gpumb_skip(g, "no kernel %.60s in this module%s%.80s%s", name,
                    from->names[0] ? ", only " : "", from->names,
                    strlen(from->names) > 80 ? " ..." : "");
+    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(f);
     return NULL;
@@ -8931,7 +8936,11 @@ static inline void gpumbi_launch_by(gpumb *g, gpumbi_launcher *launch, const gpu
                                     void **parameters)
 {
     int error = 0;
-    if (!function) { /* there is a reason, or nothing runs */
+    if (!function) {
+#if defined(GPUMBI_MODULES)
+        if (g->code.missing[0] && !*gpumbi_trouble(g))
+            gpumb_skip(g, "%s", g->code.missing);
+#endif
         gpumbi_null(g, "gpumb_launch");
         return;
     }

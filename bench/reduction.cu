@@ -331,6 +331,10 @@ static void reduction_size(gpumb *g)
                 /* what an event pair leaves in, one type shows */
                 if (launch == EVENT && size_types[type] != GPUMB_U32)
                     continue;
+                /* short ones take what the host takes to launch them, and as long as it is noisy */
+                if (launch == STREAM && is_gpu(g) && n < 1 << 22 && n != 1 << 10 && n != 1 << 16 &&
+                    n != 1 << 20)
+                    continue;
                 const uint64_t count = (uint64_t)n;
                 gpumb_reduction how[2] = {naive_form(), gpumb_reduction_default()};
                 how[0].type = how[1].type = size_types[type];

@@ -365,12 +365,12 @@ class Others(Case):
             if i < x.size:
                 x[i] *= 1.5
 
-        x = cuda.to_device([1.0] * 4096)
+        x = cuda.to_device([1.0] * (1 << 20))  # a small grid is warned of
         try:
-            scale[16, 256](x)
+            scale[4096, 256](x)
         except AttributeError as error:  # versions of NumPy that it can't work with
             self.skipTest(f"Numba does not work here: {error}")
-        self.times(lambda stream: scale[16, 256, cuda.external_stream(stream)](x))
+        self.times(lambda stream: scale[4096, 256, cuda.external_stream(stream)](x))
 
     def test_cuda_core(self):
         core = have("cuda.core") or have("cuda.core.experimental")
@@ -378,11 +378,13 @@ class Others(Case):
             self.skipTest("needs cuda.core")
         device = core.Device()
         device.set_current()
-        source = 'extern "C" __global__ void fill(float *x) { x[threadIdx.x] = 1; }'
+        # 4 MiB: less takes no longer than an empty kernel, which has no span
+        source = 'extern "C" __global__ void fill(float *x) { '
+        source += 'x[blockIdx.x * 256 + threadIdx.x] = 1; }'
         options = core.ProgramOptions(arch=f"sm_{device.arch}")
         kernel = core.Program(source, "c++", options).compile("cubin").get_kernel("fill")
-        memory = device.allocate(4096, stream=device.default_stream)
-        config = core.LaunchConfig(grid=1, block=256)
+        memory = device.allocate(4 << 20, stream=device.default_stream)
+        config = core.LaunchConfig(grid=4096, block=256)
         self.times(lambda stream: core.launch(device.create_stream(stream), config, kernel, memory))
 
     def test_jax(self):

@@ -32,7 +32,7 @@ replay()
         "$tmp/bench.out"
 }
 replay scan 144 'exclusive scan of i32, .* 1\.17 at 2\^29\.'
-replay reduction 392 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
+replay reduction 356 'u32, fastest, .* at most 95\.2 %, at 2\^30\.'
 replay strided 190 'Farthest below: 16 B at stride 256, .* 8\.31 %'
 replay offset 266 'L = 4: best at 32 sub-domains .* 4302 GB/s'
 replay transfer 84 'pinned up: 4 B take 3\.712 us'

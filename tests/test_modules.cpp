@@ -39,10 +39,15 @@ static __global__ void nothing()
 }
 
 // A region of one launch of a function.
+static void launch_now(gpumb *g, const void *function)
+{
+    gpumb_launch(g, "named", function, grid, block, 16, nullptr);
+}
+
 static gpumb_result launch(gpumb *g, const void *function)
 {
     gpumb_result r;
-    GPUMB_TIME_IN(g, &r) gpumb_launch(g, "named", function, grid, block, 16, nullptr);
+    GPUMB_TIME_IN(g, &r) launch_now(g, function);
     return r;
 }
 
@@ -111,10 +116,26 @@ static void test_missing()
     CHECK(gpumb_function(g, (gpumb_module *)&many, "third") == nullptr); // nothing is read of it
     r = launch(g, nullptr);
     CHECK_STR(r.reason, "gpumb_function: it is no module of this context");
+    // each region that launches it says so, in sweeps, too: what comes before them is no region's
+    CHECK(gpumb_function(g, m, "fourth") == nullptr);
+    GPUMB_SWEEP_RANGE(g, i, 1, 2, 1) {
+        GPUMB_MEASURE(g, "once")
+            launch_now(g, nullptr);
+        GPUMB_MEASURE(g, "again")
+            launch_now(g, nullptr);
+    }
+    CHECK_INT((int)gpumb_row_count(g), 4);
+    for (int i = 0; i < 4; i++)
+        CHECK_STR(gpumb_row(g, (size_t)i)->reason, "no kernel fourth in this module");
+    CHECK(gpumb_function(g, gpumb_load(g, "/nowhere"), "fifth") == nullptr);
+    GPUMB_SWEEP_RANGE(g, i, 1, 1, 1)
+        GPUMB_MEASURE(g, "swept")
+            launch_now(g, nullptr);
+    CHECK_STR(gpumb_row(g, 4)->reason, "gpumb_load: /nowhere: No such file or directory");
     // the next region is not skipped
     r = launch(g, reinterpret_cast<const void *>(&grid));
     CHECK_INT(r.status, GPUMB_STATUS_OK);
-    close_context(g, GPUMB_EXIT_OK);
+    close_context(g, GPUMB_EXIT_FAILED); // all rows were skipped
 }
 
 static void test_refused()
@@ -138,7 +159,7 @@ static void test_refused()
     r = launch(g, nullptr);
     CHECK_STR(r.reason, "gpumb_load: /dev/null: it is empty");
     r = launch(g, nullptr);
-    CHECK_STR(r.reason, "gpumb_launch: a pointer is NULL");
+    CHECK_STR(r.reason, "gpumb_load: /dev/null: it is empty");
     // the driver refuses the launch
     fake_fail_verb = FAKE_LAUNCH_BY;
     fake_fail_verb_at = fake_calls[FAKE_LAUNCH_BY] + 1;
