@@ -10993,7 +10993,10 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
         r->stop = GPUMB_STOP_BUDGET;
     if (!s->samples.count &&
         s->samples.bad >= (g->interleave.open ? GPUMBI_BAD_ROUNDS : GPUMBI_BAD_TIMES))
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, "the clock shows no time of more than zero");
+        gpumbi_fail(s, GPUMB_STATUS_FAILED,
+                    seconds > 0 ? "it takes no longer than an empty kernel, and has no span: ask "
+                                  "for its interval by GPUMB_TIMING_GRAPH"
+                                : "the clock shows no time of more than zero");
     if (r->stop != GPUMB_STOP_NONE)
         gpumbi_last_look(s, run_s);
     if (r->stop != GPUMB_STOP_NONE && !g->interleave.open) {

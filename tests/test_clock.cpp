@@ -625,6 +625,22 @@ static void test_launch_bound()
         CHECK_INT(flagged(cold ? "resolution" : "launch-bound", 1), 1);
         CHECK_NEAR(number("median_s", 1), cold ? fake_floor : gap, 40e-9);
     }
+    // of which those that take turns have none that could be compared with a span
+    {
+        reset();
+        gpumb *g = open_after_reset(settings());
+        device(g)->graph_interval_s = gap + 100e-9;
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "longer")
+                known_run(5e-6);
+            GPUMB_MEASURE(g, "as an empty one")
+                known_run(0);
+        }
+        close(g, 1);
+        CHECK_STR(column("status", 0).c_str(), "ok");
+        CHECK_STR(column("status", 1).c_str(), "failed");
+        CHECK(column("reason", 1).find("by GPUMB_TIMING_GRAPH") != std::string::npos);
+    }
     // what includes the gap is no better: 2.5 us in a full queue
     CHECK(launch_bound(40e-6, 1, 32, 1e-9, GPUMB_TIMING_BATCH));
     CHECK(!launch_bound(60e-6, 1, 32, 1e-9, GPUMB_TIMING_BATCH));
