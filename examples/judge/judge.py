@@ -539,8 +539,11 @@ def without_bounds(x):
 
 
 def judge_all(judge, paths):
-    """Compiles what is next, while one after the other runs, which two cores are left for."""
-    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 2)) as pool:
+    """Compiles what is next, while one after the other runs, which two cores are left for; so many
+    at a time that there is memory for all of them."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    jobs = max(1, min((os.cpu_count() or 2) - 2, memory // MOST_MEMORY))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for compiled in [pool.submit(judge.compile, path) for path in paths]:
             yield judge.run(compiled.result())
 
