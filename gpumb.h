@@ -12622,10 +12622,12 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
 /* Whether new inputs take far longer, each time, than those of the run before, with which the
  * warm-up goes on: times are honest then, and the kernel is not. On a busy machine most may; and
  * after inputs that the host brings, the device was idle: all 61 runs of a kernel of 1 x 1 took 12
- * us instead of 4 (H100), which is as if it were launched twice more. */
+ * us instead of 4 (H100), which is as if it were launched twice more. The CPU's threads slept, and
+ * took 30 ... 80 us to wake. */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
-    const double known_s = s->warm_up.estimate_s, launches_s = 2 * g->device.empty_kernel_s;
+    const double known_s = s->warm_up.estimate_s;
+    const double launches_s = 2 * g->device.empty_kernel_s + (gpumbi_is_cpu(g) ? 200e-6 : 0);
     const gpumb_stats now = gpumbi_statistics_now(s);
     const double new_s = now.median + s->result.overhead_s;
     if (!s->warm_up.runs || now.min + s->result.overhead_s < 3 * known_s + launches_s)

@@ -410,8 +410,7 @@ class Judge:
             runner = Program(
                 "runner", [self.runner, *shared, self.image if timed else "-",
                            os.path.join(folder, "submission"), str(samples)], folder, lines,
-                limit(task.limits["run"] * 2 * cores, *(
-                    (MOST_MEMORY, 0) if self.options.cpu else (None, None))))
+                limit(task.limits["run"] * 2 * cores, None, 0 if self.options.cpu else None))
             try:
                 session.run(runner, referee, deadline)
             finally:
