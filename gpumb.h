@@ -8819,6 +8819,12 @@ static inline int gpumbi_code_loads(gpumb *g)
     return !gpumbi_is_cpu(g);
 }
 
+/* Each region that would launch what is missing says why it is. */
+static inline void gpumbi_keep_reason(gpumb *g)
+{
+    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
+}
+
 GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t bytes,
                                          int max_registers, int optimization)
 {
@@ -8830,6 +8836,7 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
     if (max_registers < 0 || optimization < -1 || optimization > 4) {
         gpumb_skip(g, "gpumb_load_image: %d registers, level %d: they can be from 0, and -1 to 4",
                    max_registers, optimization);
+        gpumbi_keep_reason(g);
         return NULL;
     }
     const char *const text = (const char *)image;
@@ -8855,7 +8862,7 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
     if (error)
         gpumb_skip(g, "gpumb_load: %s%s%.120s", gpumbi_dev_error(error, &severity),
                    why[0] ? ": " : "", why);
-    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
+    gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(copy);
     GPUMB_FREE(names);
@@ -8882,7 +8889,7 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
         m = gpumb_load_image(g, image, (uint64_t)bytes, 0, -1);
     else if (!*gpumbi_trouble(g))
         gpumb_skip(g, "gpumb_load: %.120s: %s", path, bytes ? strerror(errno) : "it is empty");
-    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
+    gpumbi_keep_reason(g);
     GPUMB_FREE(image);
     if (fd >= 0)
         close(fd);
@@ -8912,7 +8919,7 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
         gpumb_skip(g, "no kernel %.60s in this module%s%.80s%s", name,
                    from->names[0] ? ", only " : "", from->names,
                    strlen(from->names) > 80 ? " ..." : "");
-    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
+    gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(f);
     return NULL;
@@ -12332,16 +12339,13 @@ static const gpumbi_tool gpumbi_columns_tool = {
 
 enum { GPUMBI_WHY = 200 };
 
-/* The column of this name after the fixed ones, a new one if need be. Returns -1 if it can't have
- * one, and says why: in `why`, or (NULL) at the end of the context, and what a program can do. */
+/* The column of this name after the fixed ones, a new one if need be; -1 if it can't have one, and
+ * why: up to a semicolon, after which is what a program can do. */
 static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind, char *why)
 {
-    static const char *const what[] = {"axis", "value"};
     static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
-    char own[GPUMBI_WHY], *const wrong = why ? why : own;
     int taken = 0, of_kind = 0;
-    wrong[0] = 0;
-    name = name ? name : "";
+    why[0] = 0;
     for (int i = 0; i < g->columns.count; i++) {
         const int same = !strcmp(g->columns.name[i], name);
         if (same && g->columns.kind[i] == kind)
@@ -12351,30 +12355,36 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
     }
     if (taken ||
         gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) < GPUMBI_COLUMNS_FIXED)
-        gpumbi_format(wrong, GPUMBI_WHY,
+        gpumbi_format(why, GPUMBI_WHY,
                       "that is the name of a column; take another, my_%s for example", name);
     else if (!name[0] || strlen(name) >= sizeof g->columns.name[0] || strchr(name, ';'))
-        gpumbi_format(wrong, GPUMBI_WHY, "a name has 1 to %d characters, and no semicolon",
+        gpumbi_format(why, GPUMBI_WHY, "a name has 1 to %d characters, and no semicolon",
                       (int)sizeof g->columns.name[0] - 1);
     else if (of_kind == most[kind] || g->columns.count == GPUMBI_COLUMNS)
-        gpumbi_format(wrong, GPUMBI_WHY, "there are %d of them already", of_kind);
-    if (why)
-        why[strcspn(why, ";")] = 0;
-    else if (wrong[0])
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: %s", what[kind], name, wrong);
-    if (wrong[0] || g->done)
+        gpumbi_format(why, GPUMBI_WHY, "there are %d of them already", of_kind);
+    if (why[0])
         return -1;
     gpumbi_copy_text(g->columns.name[g->columns.count], sizeof g->columns.name[0], name);
     g->columns.kind[g->columns.count] = kind;
     return g->columns.count++;
 }
 
-/* Sets a row's value in the column `name`, which is made if there is none yet; `why` as above.
- * Returns the column's own copy of the name. */
-static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, const char *name,
-                                           double value, char *why)
+/* The same for a program, whose context ends if the column can't be had. */
+static inline int gpumbi_need_column(gpumb *g, const char *name, gpumbi_column_kind kind)
 {
-    const int column = gpumbi_find_column(g, name, GPUMBI_OWN, why);
+    char why[GPUMBI_WHY];
+    name = name ? name : "";
+    const int column = gpumbi_find_column(g, name, kind, why);
+    if (column < 0)
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "%s %s: %s", kind == GPUMBI_AXIS ? "axis" : "value", name,
+                   why);
+    return column;
+}
+
+/* Sets a row's value in a column; -1: in none. Returns the column's own copy of its name. */
+static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, int column,
+                                           double value)
+{
     int i = 0;
     while (i < values->count && values->at[i].column != column)
         i++;
@@ -12398,8 +12408,8 @@ GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value)
 {
     if ((g = gpumbi_enter(g)) != NULL)
         gpumbi_put_value(
-            g, g->region.active ? &g->region.active->about.values : &gpumbi_about(g)->values, name,
-            value, NULL);
+            g, g->region.active ? &g->region.active->about.values : &gpumbi_about(g)->values,
+            gpumbi_need_column(g, name, GPUMBI_OWN), value);
 }
 
 /* The value of an axis as text, made in `number` if it is none; "" where the row has no such
@@ -12769,14 +12779,14 @@ static inline void gpumbi_list_counters(gpumb *g, gpumbi_sampler *s)
     c->names = 0;
     for (const char *text = s->about.counters; text && !g->done;) {
         gpumbi_format(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
-        const char *column = gpumbi_put_value(g, &s->about.values, name, NAN, why);
-        if (why[0])
+        const int column = gpumbi_find_column(g, name, GPUMBI_OWN, why);
+        if (column < 0)
             gpumbi_end(g, option ? GPUMB_EXIT_USAGE : GPUMB_EXIT_ERROR,
-                       "%s %s: '%s' is no counter: %s; for example dram_read_bytes,l2_hit_rate",
+                       "%s %s: '%s' is no counter: %.*s; for example dram_read_bytes,l2_hit_rate",
                        option ? "--counters" : "gpumb_set_counters()", s->about.counters, name,
-                       why);
+                       (int)strcspn(why, ";"), why);
         if (c->names < GPUMBI_OWN_VALUES)
-            c->name[c->names++] = column;
+            c->name[c->names++] = gpumbi_put_value(g, &s->about.values, column, NAN);
         text = strchr(text, ',');
         text += text != NULL;
     }
@@ -12815,7 +12825,8 @@ static inline void gpumbi_count_end(gpumb *g, gpumbi_sampler *s)
     if (gpumbi_dev_counters_stop(c)) /* wants another pass */
         return;
     for (int i = 0; i < c->names; i++)
-        gpumbi_put_value(g, &s->about.values, c->name[i], c->value[i], NULL);
+        gpumbi_put_value(g, &s->about.values, gpumbi_need_column(g, c->name[i], GPUMBI_OWN),
+                         c->value[i]);
     gpumbi_say_counting(g);
     s->phase = GPUMBI_FINISHED;
 }
@@ -13314,7 +13325,7 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         }
     if (!gpumbi_working(g))
         return &none;
-    const int column = gpumbi_find_column(g, name, GPUMBI_AXIS, NULL);
+    const int column = gpumbi_need_column(g, name, GPUMBI_AXIS);
     if (g->sweep.here.depth == GPUMBI_DEPTH)
         gpumbi_end(g, GPUMB_EXIT_ERROR, "more than %d nested sweeps", (int)GPUMBI_DEPTH);
     if (g->done)
@@ -15713,9 +15724,9 @@ static inline void gpumbi_kept_refuse(gpumb *g, const char *column, const char *
     const char *file = g->settings.replay;
     char part[GPUMBI_PATH];
     gpumbi_sink_part(&g->sinks.sink[g->kept.rows->version ? GPUMBI_JSON : GPUMBI_CSV], part);
-    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s%s: its column %s can't be a value of this run: %s; %s",
-               file ? "replay " : "resume: ", file ? file : part, column, why,
-               file ? "take it out of the file" : "run without --resume");
+    gpumbi_end(g, GPUMB_EXIT_USAGE, "--%s%s: its column %s can't be a value of this run: %.*s; %s",
+               file ? "replay " : "resume: ", file ? file : part, column, (int)strcspn(why, ";"),
+               why, file ? "take it out of the file" : "run without --resume");
 }
 
 /* Makes a row of such a record. */
@@ -15748,11 +15759,12 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
             gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) <
                 GPUMBI_COLUMNS_FIXED)
             continue;
-        gpumbi_put_value(g, &s->about.values, name,
-                         gpumbi_read_number(cell[i].text, &value) ? value : NAN,
-                         g->settings.devices ? NULL : why);
+        const int column = g->settings.devices ? gpumbi_need_column(g, name, GPUMBI_OWN)
+                                               : gpumbi_find_column(g, name, GPUMBI_OWN, why);
         if (why[0])
             gpumbi_kept_refuse(g, name, why);
+        gpumbi_put_value(g, &s->about.values, column,
+                         gpumbi_read_number(cell[i].text, &value) ? value : NAN);
     }
     gpumbi_sample_room(g, s, r->sampled);
     for (; r->sampled > s->samples.count && !g->done; sample += strlen(sample) + 1) {
@@ -16779,7 +16791,7 @@ static inline void gpumbi_run_children(gpumb *g)
     if (!g->done)
         gpumbi_list_children(g);
     if (s->devices && !g->done)
-        g->children.column = gpumbi_find_column(g, "on_device", GPUMBI_AXIS, NULL);
+        g->children.column = gpumbi_need_column(g, "on_device", GPUMBI_AXIS);
     const int count = g->children.count, step = s->devices && s->together ? count : 1;
     for (int first = 0; first < count && gpumbi_working(g); first += step) {
         gpumbi_child *const begin = &g->children.at[first], *const end = begin + step;

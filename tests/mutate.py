@@ -519,6 +519,7 @@ MUTATIONS = [
     ("modules", "s->kernel.loaded = g->code.launched != NULL;", "s->kernel.loaded = 0;"),
     ("modules", "g->code.launched = NULL;", ""),
     ("modules", "gpumbi_dev_unload(m->loaded);", ""),
+    ("modules", "optimization);\n        gpumbi_keep_reason(g);", "optimization);"),
     ("modules", "max_registers < 0 || optimization < -1", "optimization < -1"),
     ("modules", "optimization < -1 || optimization > 4)", "optimization < -1 || optimization > 5)"),
     ("modules", "copy[bytes] = 0;", "copy[bytes ? bytes - 1 : 0] = 0;"),

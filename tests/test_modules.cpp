@@ -132,6 +132,14 @@ static void test_missing()
         GPUMB_MEASURE(g, "swept")
             launch_now(g, nullptr);
     CHECK_STR(gpumb_row(g, 4)->reason, "gpumb_load: /nowhere: No such file or directory");
+    m = gpumb_load_image(g, ptx, sizeof ptx - 1, 0, 5);
+    const void *none = gpumb_function(g, m, "scale");
+    GPUMB_SWEEP_RANGE(g, i, 1, 2, 1)
+        GPUMB_MEASURE(g, "swept again")
+            launch_now(g, none);
+    CHECK_INT((int)gpumb_row_count(g), 7);
+    for (int i = 5; i < 7; i++)
+        CHECK(strstr(gpumb_row(g, (size_t)i)->reason, "gpumb_load_image: 0 registers, level 5"));
     // the next region is not skipped
     r = launch(g, reinterpret_cast<const void *>(&grid));
     CHECK_INT(r.status, GPUMB_STATUS_OK);

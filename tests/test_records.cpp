@@ -388,7 +388,8 @@ static gpumbi_values random_values(gpumbi_line *l)
     for (int i = 0; i < 3; i++)
         if (random_bits() % 3) {
             const double value = (random_uniform() - 0.5) * exp(60 * (random_uniform() - 0.5));
-            gpumbi_put_value(reader, &values, name[i], random_bits() % 4 ? value : HUGE_VAL, NULL);
+            gpumbi_put_value(reader, &values, gpumbi_need_column(reader, name[i], GPUMBI_OWN),
+                             random_bits() % 4 ? value : HUGE_VAL);
             gpumbi_list(l->values, sizeof l->values, name[i]);
         }
     return values;
@@ -420,7 +421,7 @@ static gpumbi_records *through(const gpumbi_line *l, gpumbi_values *values, int 
     one.result = l->result;
     one.values = values;
     one.point.depth = 1;
-    one.point.at[0].column = gpumbi_find_column(reader, "side", GPUMBI_AXIS, NULL);
+    one.point.at[0].column = gpumbi_need_column(reader, "side", GPUMBI_AXIS);
     one.point.at[0].value = -7;
     reader->sinks.sink[GPUMBI_JSON].entries = 0;
     if (as_json) {
