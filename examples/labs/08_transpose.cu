@@ -2,7 +2,7 @@
  * Question: which line of `naive` is slow, and why does a detour through shared memory help? In
  * `tiled` a warp reads a column of a tile of 32 x 32 words: how many banks does it touch?
  *     make trace FILE=examples/labs/08_transpose.cu ARGS=--profile
- * Change: tiles of 16 x 16, with PAD 1, then 2. Foretell the tracer's wavefronts first. */
+ * Change: tiles of 16 x 16, with PAD 1, then 2. Predict the tracer's wavefronts first. */
 #include "lab.h"
 
 enum { TILE = 32, ROWS = 8, PAD = 1, NAIVE = 0, TILED, PADDED, SWIZZLED }; /* ROWS at a time */

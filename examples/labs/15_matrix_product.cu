@@ -7,7 +7,7 @@
  *     GPUMB_TRACE_KERNEL=product make trace FILE=bench/matmul.cu \
  *         ARGS='--profile --filter naive --filter coalesced'  (half a minute: eight steps)
  *     make trace FILE=examples/labs/15_matrix_product.cu ARGS=--profile
- * Change: let EACH be 1, 2, 4, 8. Foretell the rates first: where do words limit no longer? */
+ * Change: let EACH be 1, 2, 4, 8. Predict the rates first: where do words limit no longer? */
 #include "lab.h"
 
 #define EACH 1, 4 /* elements of a thread: that number squared */

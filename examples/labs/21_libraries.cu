@@ -2,7 +2,7 @@
  * Question: n floats are added by a kernel of one's own, launched twice, whose blocks add by a tree
  * or by CUB; by a call of CUB, of Thrust, of cuBLAS. Who needs memory besides, and when is it made?
  * Which calls come back before the sum is there, so that the device's time can be had (`sum`);
- * which have only the host's, until the sum is in the device's memory (`and wait`)? Foretell both
+ * which have only the host's, until the sum is in the device's memory (`and wait`)? Predict both
  * for 4096 floats and for 2^28. What is in a first call that is in no other?
  * Change: give Thrust memory that is kept, by an allocator; let cuBLAS leave its sum on the device.
  * What does each save, and whose `sum` can be had now? */

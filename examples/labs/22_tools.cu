@@ -8,7 +8,7 @@
  *     clang++ -std=c++17 -g -O1 -fsanitize=TOOL -DGPUMB_IMPLEMENTATION -x c++ \
  *         examples/labs/22_tools.cu -o lab -pthread && ./lab --profile
  *     compute-sanitizer --tool TOOL build/cuda/labs/22_tools --profile
- * Change: mend one at a time, and ask all of them again, until nobody has anything to say. */
+ * Change: mend one at a time, and ask all of them again, until none of them reports anything. */
 #include "lab.h"
 
 enum { BLOCK = 256 };

@@ -4,7 +4,7 @@
  * reads it in the first one's memory each time. A memory gives 4.4 TB/s; what the link (`copy`)?
  * How often must words be used for `sent` to be as fast as one device, to be 1.9 times as fast? Can
  * `reached` ever be? From how many words on are two faster, if nothing has to be sent?
- * Change: let PART, what the second one has, be 5, 10, 20, 30 and 40 per cent, too. Foretell for
+ * Change: let PART, what the second one has, be 5, 10, 20, 30 and 40 per cent, too. Predict for
  * how many times each is the best: both are to be ready at the same time. */
 #include "two.h"
 
