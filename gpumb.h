@@ -1151,7 +1151,8 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
                                          int max_registers, int optimization);
 
 /* A kernel in it, for gpumb_launch(), by its name there: of a C++ kernel that is not extern "C" the
- * mangled one. Where it has none of this name, NULL, and the reason names those that it has. */
+ * mangled one; NULL: the only one that it has. Where it has none of this name, NULL, and the reason
+ * names those that it has. */
 GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name);
 
 #endif
@@ -8903,10 +8904,14 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
     const gpumb_module *m = g->code.modules;
     while (m && m != from)
         m = m->next;
+    if (m && !name && m->names[0] && !strchr(m->names, ','))
+        name = m->names;
     if (!m)
         gpumb_skip(g, "gpumb_function: it is no module of this context");
     else if (!name)
-        gpumbi_null(g, "gpumb_function");
+        gpumb_skip(g, "gpumb_function: NULL for a name, and %s%.80s%s",
+                   m->names[0] ? "there are " : "the module does not say which it has", m->names,
+                   strlen(m->names) > 80 ? " ..." : "");
     gpumbi_function *f =
         m && name ? (gpumbi_function *)gpumbi_allocate(g, sizeof *f) : (gpumbi_function *)NULL;
     if (f && !gpumbi_dev_find(&f->found, from->loaded, name)) {

@@ -520,6 +520,7 @@ MUTATIONS = [
     ("modules", "g->code.launched = NULL;", ""),
     ("modules", "gpumbi_dev_unload(m->loaded);", ""),
     ("modules", "optimization);\n        gpumbi_keep_reason(g);", "optimization);"),
+    ("modules", "m->names[0] && !strchr(m->names, ',')", "m->names[0]"),
     ("modules", "max_registers < 0 || optimization < -1", "optimization < -1"),
     ("modules", "optimization < -1 || optimization > 4)", "optimization < -1 || optimization > 5)"),
     ("modules", "copy[bytes] = 0;", "copy[bytes ? bytes - 1 : 0] = 0;"),

@@ -100,6 +100,15 @@ static void test_missing()
     CHECK(gpumb_function(g, m, "third") == nullptr);
     r = launch(g, nullptr);
     CHECK_STR(r.reason, "no kernel third in this module, only first, second");
+    // without a name: the only one
+    CHECK(gpumb_function(g, m, nullptr) == nullptr);
+    r = launch(g, nullptr);
+    CHECK_STR(r.reason, "gpumb_function: NULL for a name, and there are first, second");
+    static const char single[] = ".visible .entry _Z5scalePfi(\n.param .u64 x)\n{}\n";
+    m = gpumb_load_image(g, single, sizeof single - 1, 0, -1);
+    const void *only = gpumb_function(g, m, nullptr);
+    CHECK_INT(launch(g, only).status, GPUMB_STATUS_OK);
+    CHECK(strncmp(fake_launched, "_Z5scalePfi(", 12) == 0);
     // a list that is too long is cut, and one that nobody can read is left out
     std::string many;
     for (int i = 0; i < 100; i++)
@@ -113,6 +122,10 @@ static void test_missing()
     CHECK(gpumb_function(g, m, "third") == nullptr);
     r = launch(g, nullptr);
     CHECK_STR(r.reason, "no kernel third in this module");
+    CHECK(gpumb_function(g, m, nullptr) == nullptr);
+    r = launch(g, nullptr);
+    CHECK_STR(r.reason,
+              "gpumb_function: NULL for a name, and the module does not say which it has");
     CHECK(gpumb_function(g, (gpumb_module *)&many, "third") == nullptr); // nothing is read of it
     r = launch(g, nullptr);
     CHECK_STR(r.reason, "gpumb_function: it is no module of this context");
