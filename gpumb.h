@@ -8809,6 +8809,12 @@ static inline size_t gpumbi_list_kernels(const char *image, uint64_t bytes, char
     return room;
 }
 
+/* Each region that would launch what is missing says why it is. */
+static inline void gpumbi_keep_reason(gpumb *g)
+{
+    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
+}
+
 /* Whether code can be loaded: not on the CPU, which has kernels of its own alone. */
 static inline int gpumbi_code_loads(gpumb *g)
 {
@@ -8817,13 +8823,8 @@ static inline int gpumbi_code_loads(gpumb *g)
     gpumbi_use(g, &gpumbi_code_tool);
     if (gpumbi_is_cpu(g))
         gpumb_skip(g, "gpumb_load: the CPU has no code from elsewhere");
+    gpumbi_keep_reason(g);
     return !gpumbi_is_cpu(g);
-}
-
-/* Each region that would launch what is missing says why it is. */
-static inline void gpumbi_keep_reason(gpumb *g)
-{
-    gpumbi_copy_text(g->code.missing, sizeof g->code.missing, gpumbi_trouble(g));
 }
 
 GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t bytes,

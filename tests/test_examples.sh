@@ -24,4 +24,15 @@ for source in examples/*.cu examples/*.c; do
 done
 [ $found -eq 1 ] || skip "nothing in examples"
 
+elsewhere=$build/11_elsewhere quick='--budget 100 --warmup 0.01 --samples 6:6'
+"$elsewhere" nosuch >"$tmp/out" 2>"$tmp/err"
+check "11_elsewhere: the exit code of what is no FILE:THREADS:ELEMENTS" test $? -eq 2
+check "11_elsewhere: what is wrong" has '^11_elsewhere: nosuch is no FILE:' "$tmp/err"
+# shellcheck disable=SC2086 # words
+"$elsewhere" "$tmp/nosuch:32:32" $quick >"$tmp/out" 2>"$tmp/err"
+check "11_elsewhere: a file that is not there: the others' rows" \
+    has '^by hand .*(GB/s|[0-9])' "$tmp/out"
+check "11_elsewhere: a file that is not there" \
+    has 'nosuch .*skipped: gpumb_load: (.*No such file|the CPU has no code)' "$tmp/out"
+
 finish
