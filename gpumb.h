@@ -4327,8 +4327,7 @@ static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
  * workers. Knows nothing of gpumb contexts.
  */
 
-/* What the report of a crash says of the files; the sinks write it. */
-static char gpumbi_crash_files[1200];
+static char gpumbi_crash_files[1200]; /* FILES: what the report of a crash says of them */
 
 #if defined(GPUMB_BACKEND_CPU)
 GPUMBI_OPTIMIZED
@@ -7630,7 +7629,7 @@ struct gpumb_buffer {
 static uint64_t gpumbi_managed_bytes; /* of all buffers of the process */
 
 #if defined(GPUMBI_STRICT)
-static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret; /* drawn anew for each run */
+static GPUMBI_PER_THREAD gpumbi_cipher_key gpumbi_secret; /* INSTRUMENTS: anew for each run */
 #endif
 
 /* What the public enums are called in rows; NULL ends these lists. */
@@ -7827,24 +7826,30 @@ typedef enum gpumbi_rank {
     GPUMBI_TOOLS
 } gpumbi_rank;
 
-/* A context. Each struct in it belongs to the section that is named with it, whose functions alone
- * change it: tests/layers.py holds that. */
+/* A context. Each struct in it belongs to the section that is named with it, and what comes before
+ * them to CONTEXT or to those that a comment names. Others change it by functions of its owner, as
+ * variables of the file: tests/layers.py holds that. What is on its way through the sections belongs
+ * to none: a sampler, with its description, is changed by each step from the first region's start
+ * to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
     const struct gpumbi_tool *tool[GPUMBI_TOOLS];
-    const struct gpumbi_instruments *instruments;
+    const struct gpumbi_instruments *instruments; /* INSTRUMENTS: if there are any */
+    /* CONTEXT, PROGRAM, COMMAND LINE, PROCESSES: from them, KEPT ROWS: or from a replayed file */
     gpumb_settings settings;
-    char program[64], bench[64];
-    int done;      /* nothing more happens: after an error, an interrupt, --help or --explain */
-    int closed;    /* while loops still look at it */
-    int exit_code; /* then */
-    int runs_benchmark; /* of gpumb_main(), which closes the context, not what it runs */
-    int process;        /* that opened it: in a fork it is dead */
-    gpumb_device device;
+    char program[64];
+    char bench[64]; /* CONTEXT, PROGRAM: the program's name, or that of its benchmark */
+    int done;       /* nothing more happens: after an error, an interrupt, --help or --explain */
+    int closed;     /* while loops still look at it */
+    int exit_code;  /* then */
+    int runs_benchmark;  /* of gpumb_main(), which closes the context, not what it runs */
+    int process;         /* that opened it: in a fork it is dead */
+    gpumb_device device; /* CONTEXT, CLOCK: measured, KEPT ROWS: or that of a replayed file */
     void *sensors, *stream, *own_stream;
-    char trouble[200]; /* why the next region has to be skipped */
-    int launch_fails;  /* is why */
-    char why[200];     /* from gpumb_reason() */
+    void *start, *stop; /* an event pair */
+    char trouble[200];  /* why the next region has to be skipped */
+    int launch_fails;   /* is why */
+    char why[200];      /* CONTEXT: from gpumb_reason(), SAMPLING: or none so far */
 
     struct { /* LAUNCHES */
         struct gpumb_module *modules;
@@ -7861,9 +7866,8 @@ struct gpumb {
         uint64_t seed;
     } memory;
 
-    struct {                /* CLOCK */
-        void *start, *stop; /* an event pair */
-        void *fork, *join;  /* of gpumb_set_streams(); NULL: not used so far */
+    struct {               /* CLOCK */
+        void *fork, *join; /* events of gpumb_set_streams(); NULL: not used so far */
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair after that */
@@ -8028,15 +8032,15 @@ static GPUMBI_PER_THREAD gpumb
 
 static GPUMBI_PER_THREAD const gpumb *gpumbi_lost; /* said to be no context of it */
 
-static int gpumbi_parent;  /* that has started this process by --processes; 0: none */
-static int gpumbi_in_step; /* it waits before each region for those of the other devices */
+static int gpumbi_parent;  /* PROCESSES: that has started this one; 0: none */
+static int gpumbi_in_step; /* PROCESSES: waits before each region for those of other devices */
 
 /* Signals that end the measurement, not the program, while a context is open that has a table. */
 static const int gpumbi_signals[] = {SIGHUP, SIGINT, SIGTERM};
 static const char *const gpumbi_signal_name[] = {"hung up", "interrupted", "terminated"};
 enum { GPUMBI_SIGNALS = 3 };
 static gpumbi_handler gpumbi_before[GPUMBI_SIGNALS];
-static volatile sig_atomic_t gpumbi_interrupted; /* the signal */
+static volatile sig_atomic_t gpumbi_interrupted; /* CONTEXT, PROCESSES: the signal, here or there */
 static volatile double gpumbi_interrupted_s;     /* when */
 static int gpumbi_catching;                      /* contexts that catch them */
 
@@ -8265,6 +8269,16 @@ static inline void gpumbi_trouble_is(gpumb *g, const char *still)
     g->launch_fails = 0;
 }
 
+/* Sets it aside, or takes it back. */
+static inline void gpumbi_trouble_swap(gpumb *g, char *other)
+{
+    for (size_t i = 0; i < sizeof g->trouble; i++) {
+        const char now = g->trouble[i];
+        g->trouble[i] = other[i];
+        other[i] = now;
+    }
+}
+
 /* The same for a launch, or for the end of what was launched. */
 static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
 {
@@ -8402,8 +8416,8 @@ static inline void gpumbi_open_device(gpumb *g)
     g->device.ordinal = g->settings.device;
     if (gpumbi_try(g, gpumbi_dev_open(g->settings.device, &g->device), "device") ||
         gpumbi_try(g, gpumbi_dev_stream_create(&g->own_stream), "stream") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.start), "event") ||
-        gpumbi_try(g, gpumbi_dev_event_create(&g->clock.stop), "event")) {
+        gpumbi_try(g, gpumbi_dev_event_create(&g->start), "event") ||
+        gpumbi_try(g, gpumbi_dev_event_create(&g->stop), "event")) {
         gpumbi_end(g, GPUMB_EXIT_ERROR,
                    "%s; free the device's memory, or choose another by --device", g->trouble);
         return;
@@ -8461,7 +8475,7 @@ static inline void gpumbi_leave_body(gpumb *g)
 
 static inline void gpumbi_close_device(gpumb *g)
 {
-    void *const event[] = {g->clock.start, g->clock.stop, g->clock.fork, g->clock.join};
+    void *const event[] = {g->start, g->stop, g->clock.fork, g->clock.join};
     for (int i = 0; i < 4; i++)
         if (event[i])
             gpumbi_dev_event_destroy(event[i]);
@@ -9458,8 +9472,11 @@ static inline void gpumbi_free_scope(gpumb *g, int scope)
         if (b->scope >= scope)
             gpumb_free(g, b);
     }
-    if (g->memory.missing[0] && g->memory.missing_scope >= scope)
-        g->memory.missing[0] = g->trouble[0] = 0;
+    if (g->memory.missing[0] && g->memory.missing_scope >= scope) {
+        char none[sizeof g->trouble] = "";
+        gpumbi_trouble_swap(g, none);
+        g->memory.missing[0] = 0;
+    }
 }
 
 /* What is made from now on belongs to this scope: 0 the context, 1 a benchmark, 2 the pass of a
@@ -9932,13 +9949,13 @@ GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes)
  * seconds, or 1. */
 static inline int gpumbi_time_launches(gpumb *g, void *graph, int launches, double *seconds)
 {
-    if (gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event") ||
+    if (gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event") ||
         (graph && gpumbi_try(g, gpumbi_dev_graph_launch(graph, g->stream), "graph")))
         return 1;
     for (int i = 0; i < launches; i++)
         gpumbi_launch_empty(1, 32);
-    return gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event") ||
-           gpumbi_try(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, seconds), "event") ||
+    return gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event") ||
+           gpumbi_try(g, gpumbi_dev_elapsed(g->start, g->stop, seconds), "event") ||
            !gpumbi_working(g) || *gpumbi_trouble(g) != 0;
 }
 
@@ -10013,15 +10030,14 @@ static inline void gpumbi_measure_clock(gpumb *g)
 /* Before the first region, or when somebody asks for the figures. */
 static inline void gpumbi_calibrate(gpumb *g)
 {
-    char trouble[sizeof g->trouble];
-    if (g->clock.calibrated++ || !g->clock.start || g->done || g->settings.profile)
+    char aside[sizeof g->trouble] = "";
+    if (g->clock.calibrated++ || !g->start || g->done || g->settings.profile)
         return;
-    gpumbi_copy_text(trouble, sizeof trouble, g->trouble);
-    g->trouble[0] = 0;
+    gpumbi_trouble_swap(g, aside);
     gpumbi_measure_clock(g);
     if (!g->done && g->trouble[0])
         gpumbi_end(g, GPUMB_EXIT_ERROR, "calibration failed: %s", g->trouble);
-    gpumbi_copy_text(g->trouble, sizeof g->trouble, trouble);
+    gpumbi_trouble_swap(g, aside);
 }
 
 GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
@@ -10109,11 +10125,11 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
         !gpumbi_dev_set(from, 0x5a, bytes, g->stream) &&
         !gpumbi_dev_set(to, 0x5a, bytes, g->stream))
         for (; tries < rounds; tries++) {
-            int failed = gpumbi_dev_record(g->clock.start, g->stream);
+            int failed = gpumbi_dev_record(g->start, g->stream);
             for (int i = 0; i < copies && !failed; i++)
                 failed = gpumbi_dev_copy(to, from, bytes, g->stream);
-            if (failed || gpumbi_dev_record(g->clock.stop, g->stream) ||
-                gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds[tries]))
+            if (failed || gpumbi_dev_record(g->stop, g->stream) ||
+                gpumbi_dev_elapsed(g->start, g->stop, &seconds[tries]))
                 break;
         }
     if (from)
@@ -10486,7 +10502,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
                                               : 1;
     s->run.began_s = gpumbi_dev_clock();
     if (!checked && s->use_events && !s->profiled && !s->counting)
-        gpumbi_try(g, gpumbi_dev_record(g->clock.start, g->stream), "event");
+        gpumbi_try(g, gpumbi_dev_record(g->start, g->stream), "event");
     gpumbi_order(g, s, 0);
     if (!gpumbi_in_trouble(g, s) && s->phase == GPUMBI_PROFILE)
         s->samples.count += s->run.left;
@@ -10675,11 +10691,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
         gpumbi_note_wait(g, s);
     gpumbi_order(g, s, 1);
     if (has_events && !checked) {
-        failed = gpumbi_try(g, gpumbi_dev_record(g->clock.stop, g->stream), "event");
+        failed = gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event");
         if (s->strict.due)
             g->instruments->copy_outputs(g, s);
-        failed |= gpumbi_try_launch(g, gpumbi_dev_elapsed(g->clock.start, g->clock.stop, &seconds),
-                                    "kernel");
+        failed |= gpumbi_try_launch(g, gpumbi_dev_elapsed(g->start, g->stop, &seconds), "kernel");
     } else {
         failed = gpumbi_try_launch(g, gpumbi_dev_wait(g->stream), "kernel") ||
                  (!s->kernel.launches &&
@@ -14890,15 +14905,11 @@ static inline void gpumbi_files_begin(gpumb *g)
         }
 }
 
-/* Rows go as JSON to a file that is open, and called `name`, in place of what was asked for. */
-static inline void gpumbi_files_redirect(gpumb *g, int fd, const char *name)
+/* Rows go as JSON to a file that is open; -1: nowhere. */
+static inline void gpumbi_files_redirect(gpumb *g, int fd)
 {
-    gpumb_settings *s = &g->settings;
-    s->csv = s->markdown = s->gbench = NULL;
-    s->json = name;
-    s->raw = s->resume = 0;
-    g->sinks.sink[GPUMBI_JSON].fd = name ? fd : -1;
-    g->sinks.sink[GPUMBI_JSON].straight = name != NULL;
+    g->sinks.sink[GPUMBI_JSON].fd = fd;
+    g->sinks.sink[GPUMBI_JSON].straight = fd >= 0;
 }
 
 /* What rows say of the settings: `known`, or (NULL) those in force. */
@@ -16656,7 +16667,10 @@ static inline void gpumbi_report_to_parent(gpumb *g)
     s->fail_on_regression = 0;
     s->compare = s->compare_values = NULL;
     const int first = asked && rows; /* programs rarely have another */
-    gpumbi_files_redirect(g, rows, first ? "the process that started this one" : NULL);
+    s->csv = s->markdown = s->gbench = NULL;
+    s->json = first ? "the process that started this one" : NULL;
+    s->raw = s->resume = 0;
+    gpumbi_files_redirect(g, first ? rows : -1);
     if (first)
         rows = 0;
 }

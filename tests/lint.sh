@@ -194,6 +194,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
         "$hipcc" -x hip --offload-arch=gfx90a
     check "version" version
     check_with python3 "layers" python3 tests/layers.py
+    check_with python3 "layers, broken" python3 tests/layers.py --breaks
     check_with python3 "mutations" python3 tests/mutate.py --table
     check_with python3 "mutations for AMD" python3 tests/amd/broken.py --table
     check "contents" contents
