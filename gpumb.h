@@ -10159,7 +10159,7 @@ static inline void gpumbi_ceiling_known(gpumb *g, double bytes_per_s)
 /* ================================================================================================
  * SAMPLING
  *
- * Owns a gpumbi_sampler from its first run to its statistics, and its graphs. gpumbi_run_begin()
+ * Takes a gpumbi_sampler from its first run to its statistics, with its graphs. gpumbi_run_begin()
  * prepares one timed stretch of `left` runs of the body, gpumbi_run_end() evaluates it and chooses
  * the next phase. Graphs are captured in two such stretches; their samples need no body.
  */
