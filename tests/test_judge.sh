@@ -175,6 +175,11 @@ submission denial/a_crashes "$k" 'if (i < n) *(volatile float *)8 = in[i];'
 submission endless "$k" 'for (volatile int on = 1; on;);'
 submission denial/c_prints "$k" 'for (;;) printf("%0999d", 1);'
 submission denial/d_honest "$k" 'if (i < n) out[i] = 2 * in[i];'
+submission memory "$k" 'if (!i && mmap(0, 1ul << 40, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+        MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED) __builtin_trap();
+    if (i < n) out[i] = 2 * in[i];'
+sed -i '1a #include <sys/mman.h>' "$tmp/memory.cu"
+code 0 "memory without a limit" "$tmp/task.cu" "$tmp/memory.cu"
 submission denial/e_scratch "$k" ''
 sed -i '1s/^/\/\/ scratch: much 1 << 40\n/' "$tmp/denial/e_scratch.cu"
 judge "$tmp/task.cu" "$tmp/denial"

@@ -16,7 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 MOST_PRINTED = 32 << 20  # bytes that a child may print, of which so many are shown
 MOST_SHOWN = 1500
-MOST_MEMORY = 16 << 30  # bytes of addresses that a child may have
+MOST_MEMORY = 16 << 30  # bytes of addresses that a child may have ...
+A_THREAD = 256 << 20  # ... and for each of its threads: a stack, and what malloc() reserves
 
 
 class Missing(Exception):

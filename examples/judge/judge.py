@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from compiler import (Compiler, HERE, MOST_MEMORY, MOST_PRINTED, MOST_SHOWN, Missing, end,
+from compiler import (A_THREAD, Compiler, HERE, MOST_MEMORY, MOST_PRINTED, MOST_SHOWN, Missing, end,
                       limit)
 from files import CASTS, Code, SIZES, Submission, Task, Wrong, check_arguments, evaluate, expect
 
@@ -410,7 +410,8 @@ class Judge:
             runner = Program(
                 "runner", [self.runner, *shared, self.image if timed else "-",
                            os.path.join(folder, "submission"), str(samples)], folder, lines,
-                limit(task.limits["run"] * 2 * cores, None, 0 if self.options.cpu else None))
+                limit(task.limits["run"] * 2 * cores, *(
+                    (MOST_MEMORY + cores * A_THREAD, 0) if self.options.cpu else (None, None))))
             try:
                 session.run(runner, referee, deadline)
             finally:
