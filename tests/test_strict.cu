@@ -293,6 +293,10 @@ static int check(gpumb *g, void *user)
     return worst < 1e-6; // results are up to 1
 }
 
+#ifdef GPUMB_BACKEND_FAKE
+static int on_processors;
+#endif
+
 static gpumb *open_with(std::vector<const char *> options, const char *samples = "--samples=8:8")
 {
     static char *words[16];
@@ -300,6 +304,8 @@ static gpumb *open_with(std::vector<const char *> options, const char *samples =
 #ifdef GPUMB_BACKEND_FAKE
     fake_reset();
     fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
+    fake_on_processors = on_processors;
+    fake_backend = on_processors ? "cpu" : fake_backend;
 #endif
     options.insert(options.begin(), {"test_strict", "--budget=2", "--warmup=0.02", samples});
     for (const char *o : options)
@@ -820,6 +826,32 @@ static void test_cipher()
     gpumb_close(g);
 }
 
+#ifdef GPUMB_BACKEND_FAKE
+// Other processes have the processors whenever new inputs have come.
+static void interrupted(const float *in, float *out)
+{
+    fake_now += in[0] != now.first ? 9e-2 : 0;
+    now.first = in[0];
+    honest(in, out);
+}
+
+// Where processors run the kernels, only what these did for this process counts.
+static void test_on_processors()
+{
+    on_processors = 1;
+    gpumb *g = open_with({"--strict"});
+    buffers b = make(g);
+    measure(g, &b, "interrupted", interrupted);
+    measure(g, &b, "kept", by_content);
+    CHECK_STR(gpumb_row(g, 0)->reason, "");
+    CHECK_STR(gpumb_row(g, 1)->reason,
+              "takes 30.00 ms with new inputs and 5.000 ms with those of the run before: a result "
+              "is kept, or left in the outputs");
+    CHECK_INT(gpumb_close(g), 1);
+    on_processors = 0;
+}
+#endif
+
 int main()
 {
     test_cipher();
@@ -833,6 +865,7 @@ int main()
     test_contents_that_stay();
     test_interleaved();
     test_what_it_asks_for();
+    test_on_processors();
 #endif
     test_tricks();
     return CHECK_SUMMARY();
