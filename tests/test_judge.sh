@@ -106,7 +106,7 @@ has 'no verdict, and no sandbox' "$tmp/page" || fail "it looks like a verdict" "
 # row NAME PATTERN: its line in the table
 row() { check "$1: $(grep " $1.cu" "$tmp/page")" has " $1\.cu  *$2" "$tmp/page"; }
 for name in honest two_launches; do
-    check "$name" has "^ *[0-9]+ .* 1  $name\.cu$" "$tmp/page"
+    check "$name: $(grep " $name.cu" "$tmp/page")" has "^ *[0-9]+ .* 1  $name\.cu$" "$tmp/page"
 done
 row last_element '(wrong results|at n = 1003: in)'
 row nan 'wrong results'

@@ -1,6 +1,6 @@
 // tries: to see by the pause before a run that the last one was checked, and to do nothing then,
 // since two runs in a row are rarely checked; and in the run after it as well
-// strict: caught: writes nothing when timed | no faster than asked
+// strict: caught: writes nothing when timed | writes nothing to other memory | no faster than asked
 // chance: which runs are checked is drawn
 #include "../honest.h"
 #include <algorithm>

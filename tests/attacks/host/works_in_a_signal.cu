@@ -1,5 +1,5 @@
 // tries: to return at once, and to work in a signal's handler a moment later, in the same thread
-// strict: caught: writes nothing when timed | behind the end | bits are right |
+// strict: caught: writes nothing when timed | after the end of its time | bits are right |
 // no faster than asked
 #include "../honest.h"
 #include <signal.h>
