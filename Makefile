@@ -275,8 +275,13 @@ accepted = $(shell echo 'int main(void) { return 0; }' | $(CC) $(1) -x c - -o /d
              2>/dev/null && echo $(1))
 build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call accepted,-fopenmp)
 
-build/cpu/%: bench/%.c $(HOST_NEEDS)
-	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+$(HOST_BENCHES): build/cpu/%: bench/%.c build/cpu/gpumb.o $(HOST_NEEDS)
+	$(HOST_C) $(FAST) $(OBJECT) $< -o $@ $(LDFLAGS) $(or $(call accepted,-lstdc++),-lc++) -lm
+
+ifneq ($(B),build/cpu)
+build/cpu/gpumb.o: gpumb.h build/cpu/flags.host
+	$(HOST_CXX) $(LIBRARY_cpu) -x c++ $(IMPLEMENTATION) -c $< -o $@
+endif
 
 build/cpu/coverage: tests/coverage.c $(HOST_NEEDS)
 	$(HOST_C) $< -o $@ $(LDFLAGS) -lm
