@@ -121,7 +121,10 @@ ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
 ASAN_PAIR := $(addprefix build/cpu-asan/,peers peer_packets peer_latency pipeline)
 TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
-HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
+# For the CPU test_cli.sh and test_trace.sh compile two of these as they need them.
+OF_SCRIPTS_cpu := tests/cli_program.cu tests/traced.cu
+HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_% $(OF_SCRIPTS_$(BACKEND)),\
+             $(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.h)
 
 # The implementation of gpumb.h is an object, and linked with all that does not define
@@ -129,7 +132,7 @@ HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.
 IMPLEMENTATION := -DGPUMB_IMPLEMENTATION= -DGPUMB_COPY= -DGPUMB_STRIDED=
 ALONE := $(basename $(shell grep -l '^.define GPUMB_IMPLEMENTATION' bench/*.cu tests/*.cu))
 LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),\
-             $(BENCHES) $(KERNEL_TESTS) $(LABS) $(SOLUTIONS))
+             $(BENCHES) $(KERNEL_TESTS) $(HELPERS) $(LABS) $(SOLUTIONS))
 LINKED_ASAN := $(filter-out $(ALONE:%=build/cpu-asan/%),$(ASAN_PAIR) $(addprefix build/cpu-asan/,\
                  $(basename $(wildcard tests/test_*.cu))))
 OBJECT = $(filter %/gpumb.o,$^)
