@@ -65,9 +65,9 @@ ASAN_C = $(HOST_C:$(CC)%=$(if $(BY_CLANG),clang,$(CC))%) $(SANITIZE)
 # where statistics are what takes long, so is the header's code that it leaves unoptimised.
 QUICKLY := -O0
 QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
-OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
+OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics graphs \
               emulation memory modules options profiler
-OF_STATISTICS := faults graphs interleave sampling
+OF_STATISTICS := faults interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
 TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang does not
