@@ -65,9 +65,9 @@ ASAN_C = $(HOST_C:$(CC)%=$(if $(BY_CLANG),clang,$(CC))%) $(SANITIZE)
 # where statistics are what takes long, so is the header's code that it leaves unoptimised.
 QUICKLY := -O0
 QUICKLY_cpu = $(QUICKLY) $(OPTIMISED)
-OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics \
+OF_KERNELS := kernels matmul nbody reductions strict coalescing series_shape statistics graphs \
               emulation memory modules options profiler
-OF_STATISTICS := faults graphs interleave sampling
+OF_STATISTICS := faults interleave sampling
 HOST_FLAGS = $(HOST_C) $(HOST_CXX) $(SANITIZE) $(RACES) $(QUICKLY)
 TRACE := -g -O1 -DGPUMB_TRACE -fsanitize=thread -fsanitize-coverage=trace-pc
 TRACE_EXACT := -fno-tree-sra -fno-reorder-blocks -Wno-tsan # gcc has them, clang does not
@@ -121,7 +121,10 @@ ASAN_TESTS := $(addprefix build/cpu-asan/,$(basename $(wildcard \
 ASAN_PAIR := $(addprefix build/cpu-asan/,peers peer_packets peer_latency pipeline)
 TSAN_TESTS := build/cpu-tsan/tests/test_races build/cpu-tsan/tests/test_contexts
 AARCH64_TESTS := $(patsubst %.cpp,build/aarch64/%,$(wildcard tests/test_emulation.cpp))
-HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_%,$(wildcard tests/*.cu)))
+# For the CPU test_cli.sh and test_trace.sh compile two of these as they need them.
+OF_SCRIPTS_cpu := tests/cli_program.cu tests/traced.cu
+HELPERS := $(patsubst %.cu,$(B)/%,$(filter-out tests/test_% $(OF_SCRIPTS_$(BACKEND)),\
+             $(wildcard tests/*.cu)))
 HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.h)
 
 # The implementation of gpumb.h is an object, and linked with all that does not define
@@ -129,7 +132,7 @@ HEADERS := $(wildcard gpumb.h */*.h examples/labs/*.h examples/labs/solutions/*.
 IMPLEMENTATION := -DGPUMB_IMPLEMENTATION= -DGPUMB_COPY= -DGPUMB_STRIDED=
 ALONE := $(basename $(shell grep -l '^.define GPUMB_IMPLEMENTATION' bench/*.cu tests/*.cu))
 LINKED := $(filter-out $(ALONE:bench/%=$(B)/%) $(ALONE:%=$(B)/%),\
-             $(BENCHES) $(KERNEL_TESTS) $(LABS) $(SOLUTIONS))
+             $(BENCHES) $(KERNEL_TESTS) $(HELPERS) $(LABS) $(SOLUTIONS))
 LINKED_ASAN := $(filter-out $(ALONE:%=build/cpu-asan/%),$(ASAN_PAIR) $(addprefix build/cpu-asan/,\
                  $(basename $(wildcard tests/test_*.cu))))
 OBJECT = $(filter %/gpumb.o,$^)
@@ -275,8 +278,13 @@ accepted = $(shell echo 'int main(void) { return 0; }' | $(CC) $(1) -x c - -o /d
              2>/dev/null && echo $(1))
 build/cpu/host: FAST = -O3 -fno-math-errno $(call accepted,-march=native) $(call accepted,-fopenmp)
 
-build/cpu/%: bench/%.c $(HOST_NEEDS)
-	$(HOST_C) $(FAST) $< -o $@ $(LDFLAGS) -lm
+$(HOST_BENCHES): build/cpu/%: bench/%.c build/cpu/gpumb.o $(HOST_NEEDS)
+	$(HOST_C) $(FAST) $(OBJECT) $< -o $@ $(LDFLAGS) $(or $(call accepted,-lstdc++),-lc++) -lm
+
+ifneq ($(B),build/cpu)
+build/cpu/gpumb.o: gpumb.h build/cpu/flags.host
+	$(HOST_CXX) $(LIBRARY_cpu) -x c++ $(IMPLEMENTATION) -c $< -o $@
+endif
 
 build/cpu/coverage: tests/coverage.c $(HOST_NEEDS)
 	$(HOST_C) $< -o $@ $(LDFLAGS) -lm

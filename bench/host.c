@@ -4,7 +4,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* affinity */
 #endif
-#define GPUMB_IMPLEMENTATION /* of its own: no other program is in C */
 #include "gpumb.h"
 
 #include "bench.h"

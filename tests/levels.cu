@@ -2,7 +2,6 @@
 // 10 ms, thirty rows of each in turn. For the constants GPUMBI_REPRODUCIBLE...; takes four minutes:
 //     build/cuda/tests/levels --budget 0.3 --precision 0.0001 --raw --json levels.json
 //     python3 tests/levels.py levels.json
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 __global__ void multiply_add(float *p, int n)

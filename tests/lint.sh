@@ -98,6 +98,20 @@ long_prose() # but for tables and what is quoted
         print "too long: " FILENAME ":" FNR ": " $0 }' "$@"
 }
 
+# ---- formatting; clang-format reads a file anew for each of its #if: gpumb.h by its sections ----
+formatting() # FILE...: the first is gpumb.h
+{
+    mkdir build/lint/gpumb.h
+    awk '/^\/\* =+$/ { printf "%s", substr(blank, 2) >part; blank = ""; line = NR - 1 }
+        { part = "build/lint/gpumb.h/" line + 0 ".h" }
+        /^$/ { blank = blank "\n"; next }
+        { printf "%s%s\n", blank, $0 >part; blank = "" }
+        END { printf "%s", blank >part }' "$1"
+    shift
+    clang-format --dry-run -Werror build/lint/gpumb.h/*.h "$@" 2>&1 |
+        sed -E 's|^build/lint/gpumb\.h/([0-9]+)\.h:|gpumb.h, \1 lines and |'
+}
+
 # ---- links between the texts: files and headings that are there ----
 anchors() # FILE: of its headings, as on GitHub
 {
@@ -208,7 +222,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
     check "examples/options.md" listed_options
     check "ASCII" text '[^ -~]' 'not ASCII' gpumb.h
     check_with git "top level" top_level
-    check_with clang-format "clang-format" clang-format --dry-run -Werror $c_sources
+    check_with clang-format "clang-format" formatting $c_sources
     check_with shellcheck "shellcheck" shellcheck -x -e SC2317 $shell_sources
     check_with "$pyflakes" "pyflakes" "$pyflakes" $python_sources
 }

@@ -1,7 +1,6 @@
 // module_files.cu - for test_module_files.sh, on a GPU: kernels of files that another compilation
 // has made, checked and timed beside the same kernel of this program; launches with clusters and
 // more; what captures hold. Arguments: cubin, fatbin, PTX.
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"

@@ -4,15 +4,15 @@
 #ifndef NOTHING_LISTED
 #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(I32, MAX)
 #define GPUMB_NBODY_PAIRS(X) X(2, 1)
-#endif
 #define GPUMB_IMPLEMENTATION
+#endif
 #include "gpumb.h"
 
 #include "device.h"
 #include "refused.h"
 #include <initializer_list>
 
-#ifdef NOTHING_LISTED /* calls do not compile here: they are as in a file that only declares them */
+#ifdef NOTHING_LISTED /* calls do not compile beside the implementation: as in another file */
 #undef gpumb_reduce
 #undef gpumb_nbody_accelerations
 #undef gpumb_nbody_steps

@@ -406,7 +406,7 @@ int main()
 END
 
 functions=$(grep -c . "$tmp/names")
-if ! ${CXX:-c++} -std=c++17 -O0 -w -pthread -I. -I"$tmp" ${CXXFLAGS-} "$tmp/null.cpp" \
+if ! ${CXX:-c++} -std=c++17 -O1 -w -pthread -I. -I"$tmp" ${CXXFLAGS-} "$tmp/null.cpp" \
     -o "$tmp/null" 2>"$tmp/err"; then
     fail "does not compile" "$tmp/err"
     finish

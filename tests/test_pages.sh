@@ -154,7 +154,7 @@ int main(int argc, char **argv) { return gpumb_close(gpumb_open(argc, argv)); }\
         skip "no cmake"
     else
         check "cmake" cmake -S "$tmp/cmake" -B "$tmp/cmake/build" \
-            "-DCMAKE_CXX_COMPILER=${CXX:-c++}"
+            "-DCMAKE_CXX_COMPILER=${CXX:-c++}" -DCMAKE_CXX_FLAGS=-O1
         check "cmake --build" cmake --build "$tmp/cmake/build"
         run "the first program, built with CMake" "$first" "$tmp/cmake/build/scale"
     fi

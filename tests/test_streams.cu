@@ -1,7 +1,6 @@
 // test_streams.cu - work that a region's stream does not wait for, on a real GPU: found where it
 // can be, never in programs that are honest; and bodies that wait for the device. With an argument:
 // so many rows of each.
-#define GPUMB_IMPLEMENTATION
 #include "gpumb.h"
 
 #include "check.h"

@@ -44,7 +44,7 @@ for source in windows.cpp test_regions.cpp test_sweeps.cpp test_table.cpp test_d
     case $source in
     windows.cpp) set -- "$@" -O2 -Wno-array-bounds ;; # NtCurrentTeb() reads at an offset of nothing
     sensors.c) set -- "$@" -O0 -Wno-unused-function "-DSENSORS=\"$dir/sensors.h\"" ;;
-    *.cu) set -- "$@" -O1 -x c++ ;;
+    *.cu) set -- "$@" -O1 -DGPUMB_IMPLEMENTATION -x c++ ;;
     *) set -- "$@" -O0 ;;
     esac
     case $argument in
