@@ -2990,13 +2990,12 @@ enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
 
 static inline int gpumbi_cores(void)
 {
-    long n;
 #ifdef CPU_COUNT
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
 #endif
-    n = sysconf(_SC_NPROCESSORS_ONLN);
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }
 
@@ -3022,10 +3021,10 @@ static void (*gpumbi_crash_report)(const char *meaning);
 /* After the report what was to happen without us happens. */
 static inline void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 {
-    int i;
+    int i = 0;
     (void)context;
-    for (i = 0; i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal; i++) {
-    }
+    while (i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal)
+        i++;
     gpumbi_crash_report(gpumbi_crashes[i].meaning);
     sigaction(signal, &gpumbi_before_crash[i], NULL);
     if (info->si_code <= 0) /* sent; an instruction that failed will fail again */
@@ -3047,17 +3046,15 @@ static inline void gpumbi_signal_stack_set(char *stack)
 static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 {
     struct sigaction ours, now;
-    int i;
     gpumbi_crash_report = report;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = gpumbi_crashed;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
-    for (i = 0; i < GPUMBI_CRASHES; i++) {
+    for (int i = 0; i < GPUMBI_CRASHES; i++) {
         const int signal = gpumbi_crashes[i].signal;
-        int is_ours;
         sigaction(signal, NULL, &now);
-        is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
+        const int is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
         if (watch && !is_ours) /* a forked child has it already */
             sigaction(signal, &ours, &gpumbi_before_crash[i]);
         else if (!watch && is_ours)
@@ -4703,16 +4700,17 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 {
     enum { MOST = 6 };
     const gpumbi_place *place[MOST];
-    unsigned count[MOST], places = 0, warp, i, k;
+    unsigned count[MOST], places = 0, warp = 0;
     char text[320] = "";
-    int wait, alike = 0;
-    for (wait = 0; wait < GPUMBI_WAITS; wait++)
-        for (i = 0; i < w->threads; i++) {
+    int alike = 0;
+    for (int wait = 0; wait < GPUMBI_WAITS; wait++)
+        for (unsigned i = 0; i < w->threads; i++) {
             const gpumbi_place *p = w->fiber[i].place;
             if (!(w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i)) || p->wait != wait)
                 continue;
-            for (k = 0; k < places && p != place[k]; k++) {
-            }
+            unsigned k = 0;
+            while (k < places && p != place[k])
+                k++;
             if (k == MOST)
                 continue;
             if (k == places) {
@@ -4722,7 +4720,7 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
             }
             count[k]++;
         }
-    for (k = 0; k < places; k++) {
+    for (unsigned k = 0; k < places; k++) {
         const char *verb = k ? "" : count[k] == 1 ? "thread waits " : "threads wait ";
         const char *another =
             k && place[k]->wait == place[k - 1]->wait && place[k]->line == place[k - 1]->line
@@ -4734,8 +4732,8 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
             gpumbi_append(text, sizeof text, " in %.60s:%d", gpumbi_file_of(place[k]),
                           place[k]->line);
     }
-    for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {
-    }
+    while (warp < GPUMBI_MAX_WARPS && !w->group_count[warp])
+        warp++;
     if (warp < GPUMBI_MAX_WARPS) {
         const gpumbi_group *g = &w->group[warp << w->shift];
         gpumbi_append(text, sizeof text, ", warp %u lacks lanes 0x%llx of the mask 0x%llx", warp,
@@ -4767,8 +4765,7 @@ static inline unsigned gpumbi_take_ready(gpumbi_worker *w)
 {
     unsigned warps = gpumbi_warp_of(w, w->threads - 1) + 1, warp = gpumbi_warp_of(w, w->current);
     uint64_t from_here = ~(gpumbi_lane_bit(w, w->current) - 1), set;
-    unsigned i;
-    for (i = 0; i < warps; i++) {
+    for (unsigned i = 0; i < warps; i++) {
         if ((set = w->ready[warp]) != 0) {
             unsigned lane = gpumbi_lowest(i == 0 && (set & from_here) ? set & from_here : set);
             w->ready[warp] = set & ~((uint64_t)1 << lane);
@@ -4841,9 +4838,8 @@ static inline void gpumbi_barrier_complete(gpumbi_worker *w)
  * diagnosed. */
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 {
-    gpumbi_worker *w;
     GPUMBI_TRACE(wait(here->wait, 1));
-    w = gpumbi_waiting_worker(here->wait);
+    gpumbi_worker *w = gpumbi_waiting_worker(here->wait);
     if (!w)
         return predicate != 0;
     if (!w->arrived)
@@ -4865,8 +4861,8 @@ GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 static inline void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group *g)
 {
     gpumbi_fiber *lane = &w->fiber[warp << w->shift];
-    uint64_t rest, votes = 0;
-    for (rest = g->arrived; rest; rest &= rest - 1) {
+    uint64_t votes = 0;
+    for (uint64_t rest = g->arrived; rest; rest &= rest - 1) {
         unsigned i = gpumbi_lowest(rest), from = lane[i].source;
         if (!(g->arrived >> from & 1))
             from = i; /* that lane does not take part or has finished: CUDA leaves it undefined */
@@ -4877,7 +4873,7 @@ static inline void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi
         votes = g->wait == GPUMBI_BALLOT ? votes
                 : g->wait == GPUMBI_ANY  ? votes != 0
                                          : votes == g->arrived;
-        for (rest = g->arrived; rest; rest &= rest - 1)
+        for (uint64_t rest = g->arrived; rest; rest &= rest - 1)
             lane[gpumbi_lowest(rest)].taken[0] = votes;
     }
     w->ready[warp] |= g->arrived;
@@ -4905,21 +4901,15 @@ static inline unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, u
 
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width)
 {
-    gpumbi_worker *w;
-    unsigned warp, lane, lanes, size, i;
-    gpumbi_fiber *self;
-    gpumbi_group *g;
-    uint64_t bit;
     GPUMBI_TRACE(wait(wait, 1));
-    w = gpumbi_waiting_worker(wait);
+    gpumbi_worker *w = gpumbi_waiting_worker(wait);
     if (!w)
         return;
-    self = &w->fiber[w->current];
-    warp = gpumbi_warp_of(w, w->current);
-    bit = gpumbi_lane_bit(w, w->current);
-    lane = gpumbi_lowest(bit);
-    lanes = 1u << w->shift;
-    size = (unsigned)width;
+    gpumbi_fiber *self = &w->fiber[w->current];
+    const unsigned warp = gpumbi_warp_of(w, w->current), lanes = 1u << w->shift;
+    const uint64_t bit = gpumbi_lane_bit(w, w->current);
+    const unsigned lane = gpumbi_lowest(bit);
+    unsigned size = (unsigned)width;
     if (size == 0 || size > lanes || (size & (size - 1)))
         size = lanes;
     if (!(mask & bit)) {
@@ -4934,10 +4924,10 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
     self->given[1] = value[1];
     self->source = gpumbi_source_lane(wait, lane, x, size);
 
-    g = &w->group[warp << w->shift];
-    for (i = 0; i < w->group_count[warp] && (g->mask != mask || g->wait != wait); i++, g++) {
-    }
-    if (i == w->group_count[warp]) {
+    gpumbi_group *g = &w->group[warp << w->shift], *const end = g + w->group_count[warp];
+    while (g < end && (g->mask != mask || g->wait != wait))
+        g++;
+    if (g == end) {
         w->group_count[warp]++;
         g->mask = mask;
         g->arrived = 0;
@@ -4969,18 +4959,17 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void)
 static inline void gpumbi_thread_ends(gpumbi_worker *w)
 {
     const char *canary = gpumbi_stack_of(w, w->current) + GPUMBI_SPILL;
-    unsigned warp = gpumbi_warp_of(w, w->current), i;
-    for (i = 0; i < GPUMBI_CANARY; i += 32) { /* an overflow may leave gaps */
+    const unsigned warp = gpumbi_warp_of(w, w->current);
+    for (int i = 0; i < GPUMBI_CANARY; i += 32) /* an overflow may leave gaps */
         if (canary[i] != 0x5a) {
             gpumbi_block_fault(w, "stack overflow: a thread has %d bytes", GPUMB_CPU_STACK_BYTES);
             return;
         }
-    }
     w->alive[warp] &= ~gpumbi_lane_bit(w, w->current);
     w->alive_count--;
     if (w->arrived && w->arrived == w->alive_count && !w->elsewhere)
         gpumbi_barrier_complete(w);
-    for (i = w->group_count[warp]; i-- > 0;) {
+    for (unsigned i = w->group_count[warp]; i-- > 0;) {
         gpumbi_group *g = &w->group[(warp << w->shift) + i];
         if (g->arrived == (g->mask & w->alive[warp]))
             gpumbi_group_complete(w, warp, g);
@@ -5017,12 +5006,10 @@ static inline gpumbi_uint3 gpumbi_index_in(const uint64_t n[3], uint64_t i)
 static inline int gpumbi_fibers_make(gpumbi_worker *w)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
-    unsigned i;
-    if (!w->stacks) {
+    if (!w->stacks)
         w->stacks = (char *)gpumbi_pages((size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
-        if (!w->stacks)
-            return gpumbi_cpu_fault("kernel %s: no memory for the stacks of a block", launch->name);
-    }
+    if (!w->stacks)
+        return gpumbi_cpu_fault("kernel %s: no memory for the stacks of a block", launch->name);
     memset(w->present, 0, sizeof w->present);
     memset(w->ready, 0, sizeof w->ready);
     w->arrived = w->tally = 0;
@@ -5030,7 +5017,7 @@ static inline int gpumbi_fibers_make(gpumbi_worker *w)
     memset(w->group_count, 0, sizeof w->group_count);
     w->abandoned = 0;
     w->shift = gpumbi_warp_size == 64 ? 6 : 5;
-    for (i = 0; i < w->threads; i++) {
+    for (unsigned i = 0; i < w->threads; i++) {
         gpumbi_fiber *f = &w->fiber[i];
         char *low = gpumbi_stack_of(w, i);
         w->present[gpumbi_warp_of(w, i)] |= gpumbi_lane_bit(w, i);
@@ -5057,8 +5044,7 @@ static inline void gpumbi_fibers_forget(gpumbi_worker *w)
     if (w->abandoned)
         __asan_unpoison_memory_region(w->stacks, (size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
 #elif defined(GPUMBI_TSAN)
-    unsigned i;
-    for (i = 0; i < w->threads; i++)
+    for (unsigned i = 0; i < w->threads; i++)
         __tsan_destroy_fiber(w->fiber[i].tsan);
 #endif
     (void)w;
@@ -5090,14 +5076,14 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
     const unsigned number[3] = {numbers ? numbers->x : 0, numbers ? numbers->y : 0,
                                 numbers ? numbers->z : 0};
     char *to = text + length;
-    int i, digits;
     if (length + more + 40 > 2048)
         return;
     memcpy(to, what, more + 1);
     to += more;
-    for (i = 0; numbers && i < 3; i++) {
+    for (int i = 0; numbers && i < 3; i++) {
         unsigned rest = number[i], scale = 1;
-        for (digits = 1; rest >= 10; rest /= 10, digits++)
+        int digits = 1;
+        for (; rest >= 10; rest /= 10, digits++)
             scale *= 10;
         *to++ = i ? ',' : '(';
         for (; digits > 0; digits--, scale /= 10)
@@ -5114,8 +5100,7 @@ static inline void gpumbi_report_crash(const char *meaning)
     static int reported;
     char text[2048] = "gpumb: kernel ";
     const gpumbi_worker *w = NULL;
-    unsigned i;
-    for (i = 0; i < gpumbi_pool_size; i++)
+    for (unsigned i = 0; i < gpumbi_pool_size; i++)
         if (gpumbi_pool[i]->self == &gpumbi_self)
             w = gpumbi_pool[i];
     if (!w || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
@@ -5167,8 +5152,7 @@ GPUMB_API int gpumb_cpu_workers(void)
 static inline uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 {
     uint64_t now;
-    unsigned i;
-    for (i = 0; i < gpumbi_pool_spins; i++) {
+    for (unsigned i = 0; i < gpumbi_pool_spins; i++) {
         now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
         if ((now == value) == equal)
             return now;
@@ -5216,10 +5200,9 @@ static inline int gpumbi_shared_make(gpumbi_worker *w)
         gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (gpumbi_aligned(&p, 64, room)) {
+        if (gpumbi_aligned(&p, 64, room))
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
-        }
         w->shared = (char *)p;
         w->shared_size = size;
     }
@@ -5245,8 +5228,7 @@ GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned cha
 static inline void gpumbi_red_zones_look(gpumbi_worker *w)
 {
     const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
-    int i;
-    for (i = 0; w->red_zone[0] && i < 2; i++)
+    for (int i = 0; w->red_zone[0] && i < 2; i++)
         if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
             gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
 #ifndef GPUMBI_ASAN
@@ -5296,18 +5278,18 @@ static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 static inline void *gpumbi_worker_main(void *argument)
 {
     gpumbi_worker *w = (gpumbi_worker *)argument;
-    uint64_t ticket = 0, workers;
+    uint64_t ticket = 0;
     gpumbi_signal_stack_set(w->signal_stack);
     for (;;) {
         ticket = gpumbi_await(&gpumbi_ticket, ticket, 0);
-        workers = ticket & 0xffff;
+        const uint64_t workers = ticket & 0xffff;
         if (workers == 0)
             return NULL;
-        if (w->number < workers) {
-            gpumbi_share_run(w, workers);
-            if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_SEQ_CST) == 0)
-                gpumbi_wake();
-        }
+        if (w->number >= workers)
+            continue;
+        gpumbi_share_run(w, workers);
+        if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_SEQ_CST) == 0)
+            gpumbi_wake();
     }
 }
 
@@ -5334,10 +5316,9 @@ static inline void gpumbi_pool_forget(void)
 /* Call with the launch lock held. */
 static inline void gpumbi_pool_stop(void)
 {
-    unsigned i;
     if (gpumbi_pool_size > 1)
         gpumbi_ticket_issue(0);
-    for (i = 0; i < gpumbi_pool_size; i++) {
+    for (unsigned i = 0; i < gpumbi_pool_size; i++) {
         gpumbi_worker *w = gpumbi_pool[i];
         if (i > 0)
             pthread_join(w->os_thread, NULL);
@@ -5361,10 +5342,9 @@ static inline void gpumbi_pool_stop(void)
 static inline int gpumbi_pool_start(void)
 {
     static int watching_forks;
-    int wanted, i;
     if (gpumbi_pool_size)
         return 0;
-    wanted = gpumb_cpu_workers();
+    const int wanted = gpumb_cpu_workers();
     if (!watching_forks)
         watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
@@ -5375,7 +5355,7 @@ static inline int gpumbi_pool_start(void)
 #endif
     gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
-    for (i = 0; gpumbi_pool && i < wanted; i++) {
+    for (int i = 0; gpumbi_pool && i < wanted; i++) {
         gpumbi_worker *w = (gpumbi_worker *)calloc(1, sizeof *w);
         if (!w)
             break;
@@ -5422,17 +5402,12 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
                                           void *closure)
 {
     const char *name = launch->name;
-    const uint64_t *grid = launch->grid;
-    uint64_t blocks, workers;
-    int failed;
-    if (gpumbi_here) {
+    if (gpumbi_here)
         return gpumbi_cpu_fault("kernel %s: launched from inside kernel %s; launches do not nest",
                                 name, gpumbi_job.launch->name);
-    }
-    if (launch->shared_bytes > GPUMBI_MAX_SHARED) {
+    if (launch->shared_bytes > GPUMBI_MAX_SHARED)
         return gpumbi_cpu_fault("kernel %s: %llu bytes of shared memory, at most %d", name,
                                 (unsigned long long)launch->shared_bytes, (int)GPUMBI_MAX_SHARED);
-    }
     pthread_mutex_lock(&gpumbi_launch_lock);
     __atomic_store_n(&gpumbi_launch_failed, 0, __ATOMIC_RELAXED);
     if (gpumbi_pool_start()) {
@@ -5442,8 +5417,8 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
     gpumbi_job.launch = launch;
     gpumbi_job.run = run;
     gpumbi_job.closure = closure;
-    blocks = grid[0] * grid[1] * grid[2];
-    workers = blocks < gpumbi_pool_size ? blocks : gpumbi_pool_size;
+    const uint64_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const uint64_t workers = blocks < gpumbi_pool_size ? blocks : gpumbi_pool_size;
     if (workers > 1) {
         __atomic_store_n(&gpumbi_running, workers - 1, __ATOMIC_RELAXED);
         gpumbi_ticket_issue(workers);
@@ -5451,7 +5426,7 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
     gpumbi_share_run(gpumbi_pool[0], workers);
     if (workers > 1)
         gpumbi_await(&gpumbi_running, 0, 1);
-    failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
+    const int failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
     if (gpumbi_noted == 1) {
         __atomic_store_n(&gpumbi_noted, 2, __ATOMIC_RELAXED);
         gpumbi_say("%s", gpumbi_note_text);
