@@ -19044,17 +19044,7 @@ enum { GPUMBI_LOADS = 4 };
 #endif
 
 #if defined(GPUMB_REDUCTIONS)
-static __device__ __forceinline__ float gpumbi_add(float a, float b)
-{
-    return a + b;
-}
-
-static __device__ __forceinline__ double gpumbi_add(double a, double b)
-{
-    return a + b;
-}
-
-static __device__ __forceinline__ unsigned gpumbi_add(unsigned a, unsigned b)
+template <class Type> static __device__ __forceinline__ Type gpumbi_add(Type a, Type b)
 {
     return a + b;
 }
@@ -19412,13 +19402,15 @@ static __device__ __forceinline__ Type gpumbi_combine_fastest(Type x, Type neutr
     return x;
 }
 
+template <class Type> union gpumbi_slot {
+    Type value;
+    unsigned bits32;
+    unsigned long long bits64;
+};
+
 template <class Type> static __device__ __forceinline__ unsigned long long gpumbi_to_slot(Type x)
 {
-    union {
-        Type value;
-        unsigned bits32;
-        unsigned long long bits64;
-    } slot;
+    gpumbi_slot<Type> slot;
     slot.value = x;
     if (sizeof(Type) == 4)
         return slot.bits32;
@@ -19428,11 +19420,7 @@ template <class Type> static __device__ __forceinline__ unsigned long long gpumb
 template <class Type>
 static __device__ __forceinline__ Type gpumbi_from_slot(unsigned long long bits)
 {
-    union {
-        Type value;
-        unsigned bits32;
-        unsigned long long bits64;
-    } slot;
+    gpumbi_slot<Type> slot;
     if (sizeof(Type) == 4)
         slot.bits32 = (unsigned)bits;
     else
@@ -19553,12 +19541,12 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
     X(F64, SUM)                                                                                    \
     X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
 
+typedef void gpumbi_reducer(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
+                            int);
 typedef struct gpumbi_reduction {
     gpumb_type type;
     gpumb_operation operation;
-    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest_any)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    gpumbi_reducer *naive, *fastest, *fastest_any;
     void (*exactly)(const void *, uint64_t, gpumbi_exact *);
 } gpumbi_reduction;
 
@@ -19871,6 +19859,14 @@ static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+/* A function of a family that is not compiled: other files may call it. */
+#define GPUMBI_ABSENT(returns, name, say, why, result, ...)                                        \
+    GPUMB_API returns name(gpumb *g, __VA_ARGS__)                                                  \
+    {                                                                                              \
+        say(g, why);                                                                               \
+        return result;                                                                             \
+    }
+
 /* 0 if a launch function may go on; -1 with the row skipped if the arguments are wrong. */
 static inline int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
                                           int block, uint64_t n)
@@ -19998,24 +19994,11 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
 }
 
 #elif !defined(GPUMB_STATIC)
-
-static inline int gpumbi_no_copy(gpumb *g)
-{
-    gpumb_skip(g, "no copies are compiled: #define GPUMB_COPY before the implementation");
-    return -1;
-}
-
-GPUMB_API int gpumb_copy(gpumb *g, gpumb_form, int, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_copy(g);
-}
-
-GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form, gpumb_mode, int, uint64_t, uint64_t, int,
-                          const void *, void *)
-{
-    return gpumbi_no_copy(g);
-}
-
+#define GPUMBI_NO_COPY "no copies are compiled: #define GPUMB_COPY before the implementation"
+GPUMBI_ABSENT(int, gpumb_copy, gpumb_skip, GPUMBI_NO_COPY, -1, gpumb_form, int, uint64_t, int,
+              const void *, void *)
+GPUMBI_ABSENT(int, gpumb_zcopy, gpumb_skip, GPUMBI_NO_COPY, -1, gpumb_form, gpumb_mode, int,
+              uint64_t, uint64_t, int, const void *, void *)
 #endif
 
 GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
@@ -20114,27 +20097,13 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 }
 
 #elif !defined(GPUMB_STATIC)
-
-static inline int gpumbi_no_strided(gpumb *g)
-{
-    gpumb_skip(g, "no strided copy is compiled: #define GPUMB_STRIDED before the implementation");
-    return -1;
-}
-
-GPUMB_API int gpumb_strided(gpumb *g, int, uint64_t, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_strided(g);
-}
-
-GPUMB_API int gpumb_subdomains(gpumb *g, int, int, int, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_strided(g);
-}
-
-GPUMB_API int gpumb_check_strided(gpumb *g, void *)
-{
-    return gpumbi_no_strided(g) == 0;
-}
+#define GPUMBI_NO_STRIDED                                                                          \
+    "no strided copy is compiled: #define GPUMB_STRIDED before the implementation"
+GPUMBI_ABSENT(int, gpumb_strided, gpumb_skip, GPUMBI_NO_STRIDED, -1, int, uint64_t, uint64_t, int,
+              const void *, void *)
+GPUMBI_ABSENT(int, gpumb_subdomains, gpumb_skip, GPUMBI_NO_STRIDED, -1, int, int, int, uint64_t,
+              int, const void *, void *)
+GPUMBI_ABSENT(int, gpumb_check_strided, gpumb_skip, GPUMBI_NO_STRIDED, 0, void *)
 #endif
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -20273,10 +20242,9 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
     const uint64_t whole_words = fastest ? 16 : 0; /* the last one may not be full */
     const uint64_t shared = (uint64_t)r.block * gpumbi_size_of(r.type) + whole_words;
     const int combine = (int)r.combine, finish = (int)r.finish, store = GPUMBI_FINISH_STORE;
-    void (*const reduce)(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
-                         int) = !fastest                  ? compiled->naive
-                                : r.block == GPUMBI_BLOCK ? compiled->fastest
-                                                          : compiled->fastest_any;
+    gpumbi_reducer *const reduce = !fastest                  ? compiled->naive
+                                   : r.block == GPUMBI_BLOCK ? compiled->fastest
+                                                             : compiled->fastest_any;
 #define GPUMBI_REDUCE(blocks, in, n, out, finish)                                                  \
     GPUMB_LAUNCH_BARRIER(reduce, blocks, r.block, shared, in, n, out, partials, ticket, neutral,   \
                          combine, finish, r.per_thread)
@@ -20401,31 +20369,17 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 
 #elif !defined(GPUMB_STATIC)
 
-static const char gpumbi_no_reduction[] =
-    "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
+#define GPUMBI_NO_REDUCTION                                                                        \
+    "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation"
+GPUMBI_ABSENT(gpumb_buffer *, gpumb_reduction_workspace, gpumb_skip, GPUMBI_NO_REDUCTION, NULL,
+              const gpumb_reduction *, uint64_t)
+GPUMBI_ABSENT(int, gpumb_reduce, gpumb_skip, GPUMBI_NO_REDUCTION, -1, const gpumb_reduction *,
+              uint64_t, const void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_check_reduction, gpumb_reason, GPUMBI_NO_REDUCTION, 0, void *)
 
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *, const gpumb_reduction *how, uint64_t)
 {
     return how ? *how : gpumb_reduction_default();
-}
-
-GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *, uint64_t)
-{
-    gpumb_skip(g, "%s", gpumbi_no_reduction);
-    return NULL;
-}
-
-GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *, uint64_t, const void *, void *,
-                           gpumb_buffer *)
-{
-    gpumb_skip(g, "%s", gpumbi_no_reduction);
-    return -1;
-}
-
-GPUMB_API int gpumb_check_reduction(gpumb *g, void *)
-{
-    gpumb_reason(g, "%s", gpumbi_no_reduction);
-    return 0;
 }
 #endif
 
@@ -20649,8 +20603,15 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 
 #elif !defined(GPUMB_STATIC)
 
-static const char gpumbi_no_nbody[] =
-    "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation";
+#define GPUMBI_NO_NBODY                                                                            \
+    "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation"
+GPUMBI_ABSENT(gpumb_buffer *, gpumb_nbody_workspace, gpumb_skip, GPUMBI_NO_NBODY, NULL,
+              const gpumb_nbody *, uint64_t)
+GPUMBI_ABSENT(int, gpumb_nbody_accelerations, gpumb_skip, GPUMBI_NO_NBODY, -1, const gpumb_nbody *,
+              uint64_t, const void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_nbody_steps, gpumb_skip, GPUMBI_NO_NBODY, -1, const gpumb_nbody *,
+              uint64_t, int, float, void *, void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_check_nbody, gpumb_reason, GPUMBI_NO_NBODY, 0, void *)
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {
@@ -20661,31 +20622,6 @@ GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 
 GPUMB_API int gpumb_nbody_forms(gpumb_nbody *, int)
 {
-    return 0;
-}
-
-GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *, uint64_t)
-{
-    gpumb_skip(g, "%s", gpumbi_no_nbody);
-    return NULL;
-}
-
-GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *, uint64_t, const void *,
-                                        void *, gpumb_buffer *)
-{
-    gpumb_skip(g, "%s", gpumbi_no_nbody);
-    return -1;
-}
-
-GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *, uint64_t, int, float, void *, void *,
-                                void *, gpumb_buffer *)
-{
-    return gpumb_nbody_accelerations(g, NULL, 0, NULL, NULL, NULL);
-}
-
-GPUMB_API int gpumb_check_nbody(gpumb *g, void *)
-{
-    gpumb_reason(g, "%s", gpumbi_no_nbody);
     return 0;
 }
 #endif
