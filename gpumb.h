@@ -9139,9 +9139,6 @@ GPUMBI_UNOPTIMIZED
 #endif /* GPUMBI_STRICT */
 
 #if !defined(GPUMBI_DEVICE_PASS)
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
 {
@@ -9166,9 +9163,6 @@ static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed,
     }
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #endif /* host pass */
 
 /* ================================================================================================
@@ -18599,9 +18593,6 @@ GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t 
  * Keeps no state: arithmetic on addresses.
  */
 #if !defined(GPUMBI_DEVICE_PASS) && (!defined(GPUMB_STATIC) || defined(GPUMB_COALESCING))
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { GPUMBI_MODEL_LANES = 64, GPUMBI_MODEL_BYTES = 4096 }; /* more than any device has */
 
@@ -18709,9 +18700,6 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
     return sum;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #endif /* host pass */
 
 /* ================================================================================================
@@ -19848,10 +19836,6 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
 /* ---- launches -------------------------------------------------------------------------------- */
 
 #if !defined(GPUMBI_DEVICE_PASS)
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
 static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
@@ -20699,9 +20683,6 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 
 #endif /* __cplusplus && !GPUMB_NO_KERNELS */
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #if !defined(GPUMB_BACKEND_CPU)
 GPUMBI_OPTIMIZED
 #endif
