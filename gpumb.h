@@ -739,9 +739,8 @@ typedef enum gpumb_stop {
       "times the L2, or --cold.")                                                                  \
     X(TRAFFIC, "traffic", "the memory moved over 10 % more or less than the stated bytes",         \
       "By the counters dram_read_bytes and dram_write_bytes. More: sectors or lines of which "     \
-      "only "                                                                                      \
-      "a part is used, data that a cache could not keep, registers that spill. Less: a cache "     \
-      "served some of it. Or the bytes are stated wrong. A model of the traffic, by "              \
+      "only a part is used, data that a cache could not keep, registers that spill. Less: a "      \
+      "cache served some of it. Or the bytes are stated wrong. A model of the traffic, by "        \
       "gpumb_set_expected(), takes this flag's place.")                                            \
     X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out",         \
       "Some runtimes' events do so now and then. Compare with gpumb_set_timing(g, "                \
@@ -791,8 +790,7 @@ typedef enum gpumb_stop {
     X(KNOWN_SEED, "known-seed",                                                                    \
       "--strict: the inputs follow from --seed, so they can be foreseen",                          \
       "Right to see a failure again. A verdict on a kernel that may be written for the test "      \
-      "needs "                                                                                     \
-      "inputs that nobody knows before: leave --seed out.")
+      "needs inputs that nobody knows before: leave --seed out.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -8559,10 +8557,8 @@ static inline gpumb *gpumbi_enter(gpumb *g)
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    if (format)
-        GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
-    else
-        gpumbi_copy_text(gpumbi_trouble(g), sizeof g->trouble, "no reason given");
+    format = format ? format : "no reason given";
+    GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
 }
 
 /* For a value that an enumeration of so many kinds does not have: skips the next region. */
@@ -8588,10 +8584,8 @@ static inline int gpumbi_null(gpumb *g, const char *function)
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    if (format)
-        GPUMBI_FORMAT(g->why, sizeof g->why, format);
-    else
-        gpumbi_copy_text(g->why, sizeof g->why, "no reason given");
+    format = format ? format : "no reason given";
+    GPUMBI_FORMAT(g->why, sizeof g->why, format);
 }
 
 GPUMB_API int gpumb_ok(const gpumb *g)
@@ -13220,9 +13214,9 @@ static inline void gpumbi_axis_pop(gpumb *g)
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
-static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
+static inline void gpumbi_axis_add(gpumb_axis *a, int64_t value, const char *text)
 {
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
+    if (!gpumbi_grow(a->owner, &a->values, sizeof *a->values, a->count, &a->capacity))
         return;
     const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
     a->values[a->count++] = fresh;
@@ -13230,13 +13224,13 @@ static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const
 
 /* The values lo, lo + step ... or lo, lo * factor ... up to hi. Returns 0 if there would be more
  * than a million. */
-static inline int gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+static inline int gpumbi_axis_range(gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
                                     int64_t factor)
 {
     if (step && hi >= lo && a->count + ((uint64_t)hi - (uint64_t)lo) / (uint64_t)step >= 1000000)
         return 0;
-    for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, value, NULL);
+    for (int64_t value = lo; value <= hi && !a->owner->done;) {
+        gpumbi_axis_add(a, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
@@ -13350,19 +13344,19 @@ static inline gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const vo
         return a;
     const gpumbi_coordinate *at = gpumbi_point_cells(g, g->sweep.number, &depth) + a->depth;
     if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, at->value, at->text);
+        gpumbi_axis_add(a, at->value, at->text);
     return a;
 }
 
 /* With its text in the fewest digits that bring it back. */
-static inline void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
+static inline void gpumbi_axis_add_real(gpumb_axis *a, double value)
 {
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
-    const gpumbi_text *kept = gpumbi_intern(g, gpumbi_write_scaled(value, 0).text);
+    const gpumbi_text *kept = gpumbi_intern(a->owner, gpumbi_write_scaled(value, 0).text);
     if (kept)
-        gpumbi_axis_add(g, a, bits, kept->text);
+        gpumbi_axis_add(a, bits, kept->text);
 }
 
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges, reals
@@ -13396,14 +13390,14 @@ static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option
         value = lo;
         for (int i = 0; fits && a->is_real && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, value);
+            gpumbi_axis_add_real(a, value);
             value = product ? value * by : lo + (i + 1) * by;
             if (!range || value > hi + 1e-9 * (product ? hi : by))
                 break;
             fits = i < 1000000;
         }
         if (fits && !a->is_real)
-            fits = few = gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
+            fits = few = gpumbi_axis_range(a, whole[0], whole[1], product ? 0 : whole[2],
                                            product ? whole[2] : 0);
         gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
         if (!fits && a->is_real)
@@ -13444,7 +13438,7 @@ static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *optio
         while (i < count && strcmp(all[i].text, name))
             i++;
         if (i < count && a->count < count)
-            gpumbi_axis_add(g, a, all[i].value, all[i].text);
+            gpumbi_axis_add(a, all[i].value, all[i].text);
         if (i < count)
             continue;
         for (i = 0; i < count; i++)
@@ -13456,12 +13450,13 @@ static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *optio
     GPUMB_FREE(all);
 }
 
-/* Applies the command line to a new axis. */
-static inline gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
+/* Applies the command line to a new axis that has its values. */
+static inline gpumb_axis *gpumbi_axis_finish(gpumb_axis *a, int named)
 {
+    gpumb *const g = a->owner;
     const char *name = g->columns.name[a->column];
     const size_t length = strlen(name);
-    for (int i = 0; i < g->options.axes; i++)
+    for (int i = 0; i < g->options.axes && a->wants_values; i++)
         if (!strncmp(g->options.axis[i], name, length) && g->options.axis[i][length] == '=') {
             g->sweep.axis_used[i] = 1;
             if (named)
@@ -13476,62 +13471,48 @@ GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo,
                                          int64_t step, int64_t factor)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, NULL, 0, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
     const int right = step > 0 || (factor > 1 && lo > 0);
-    if (!right || !gpumbi_axis_range(g, a, lo, hi, step, factor)) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
+    if (a->wants_values && !(right && gpumbi_axis_range(a, lo, hi, step, factor)))
+        gpumbi_end(a->owner, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
                    right ? "more than a million values"
                          : "the step must be 1 or more; a factor 2 or more, from 1 or more");
-        return a;
-    }
-    return gpumbi_axis_finish(g, a, 0);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, values[i], NULL);
-    return gpumbi_axis_finish(g, a, 0);
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++)
+        gpumbi_axis_add(a, values[i], NULL);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 1);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++)
         if (gpumbi_finite(values[i]))
-            gpumbi_axis_add_real(g, a, values[i]);
+            gpumbi_axis_add_real(a, values[i]);
         else
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its values is NaN or infinite",
-                       name);
-    return gpumbi_axis_finish(g, a, 0);
+            gpumbi_end(a->owner, GPUMB_EXIT_ERROR,
+                       "sweep over %s: one of its values is NaN or infinite", name);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_intern(g, names[i]) : NULL;
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++) {
+        const gpumbi_text *kept = names[i] ? gpumbi_intern(a->owner, names[i]) : NULL;
         if (!kept)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
+            gpumbi_end(a->owner, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
-            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
+            gpumbi_axis_add(a, (int64_t)i, kept->text);
     }
-    return gpumbi_axis_finish(g, a, 1);
+    return gpumbi_axis_finish(a, 1);
 }
 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
@@ -17914,8 +17895,7 @@ GPUMB_API const char *gpumb_help_text(void)
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
         "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
         "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or "
-        "output\n"
-        "error, 129 hung up, 130 interrupted, 143 terminated.\n");
+        "output\nerror, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
