@@ -1823,22 +1823,15 @@ template <class To, class From> static inline To gpumbi_bits(From from)
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
-static inline int __float_as_int(float x)
-{
-    return gpumbi_bits<int>(x);
-}
-static inline unsigned __float_as_uint(float x)
-{
-    return gpumbi_bits<unsigned>(x);
-}
-static inline float __int_as_float(int x)
-{
-    return gpumbi_bits<float>(x);
-}
-static inline float __uint_as_float(unsigned x)
-{
-    return gpumbi_bits<float>(x);
-}
+#define GPUMBI_BITS(name, to, from)                                                                \
+    static inline to name(from x)                                                                  \
+    {                                                                                              \
+        return gpumbi_bits<to>(x);                                                                 \
+    }
+GPUMBI_BITS(__float_as_int, int, float)
+GPUMBI_BITS(__float_as_uint, unsigned, float)
+GPUMBI_BITS(__int_as_float, float, int)
+GPUMBI_BITS(__uint_as_float, float, unsigned)
 #endif /* __cplusplus */
 #endif /* GPUMB_BACKEND_CPU */
 
@@ -2206,6 +2199,8 @@ typedef struct gpumbi_cipher_key {
 #define gpumbi_lstat gpumbi_stat
 #define gpumbi_fstat _fstat64
 #define gpumbi_flush _commit
+#define gpumbi_cut(fd, size) _chsize_s(fd, size)
+#define gpumbi_take_owner(fd, of) ((void)(fd), (void)(of))
 #define gpumbi_memory_open(text, length) gpumbi_temporary()
 #define gpumbi_utc(time, calendar) gmtime_s(calendar, time)
 #define gpumbi_variable_clear(name) _putenv(name "=")
@@ -2290,11 +2285,6 @@ static inline int64_t gpumbi_write(int fd, const char *from, size_t size)
     return _write(fd, from, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
-static inline int gpumbi_cut(int fd, int64_t size)
-{
-    return _chsize_s(fd, size);
-}
-
 /* With slashes, as the sinks take paths apart. */
 static inline void gpumbi_full_path(char *to, size_t size, const char *path)
 {
@@ -2361,11 +2351,6 @@ static inline int gpumbi_rename(const char *from, const char *to)
         return gpumbi_refused();
     DeleteFileA(old);
     return 0;
-}
-
-static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
-{
-    (void)fd, (void)of;
 }
 
 /* Locks keep others from reading what is locked, so that this lies beyond the end of any file. */
@@ -2608,14 +2593,12 @@ static inline int gpumbi_aligned(void **p, size_t alignment, size_t bytes)
     return *p == NULL;
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 static inline uint64_t gpumbi_host_memory(void)
 {
     MEMORYSTATUSEX memory;
     memory.dwLength = sizeof memory;
     return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : UINT64_MAX;
 }
-#endif
 
 #if defined(GPUMB_BACKEND_CPU)
 enum { GPUMBI_SIGNAL_STACK = 1 };
@@ -2676,7 +2659,6 @@ static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *me
     }
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 static inline void gpumbi_cpu_about(gpumb_device *d)
 {
     DWORD size = sizeof d->name, bytes = 0;
@@ -2703,7 +2685,6 @@ static inline void gpumbi_cpu_about(gpumb_device *d)
     }
     free(all);
 }
-#endif
 #else
 /* Vendors' libraries by their names on Linux, and what they are here. Those that are not in the
  * table have none: AMD's HIP SDK has neither ROCm SMI nor roctx (ROCm, HIP SDK for Windows,
@@ -2808,9 +2789,7 @@ static ssize_t (*gpumbi_read)(int, void *, size_t) = read;
 static ssize_t (*gpumbi_readlink)(const char *, char *, size_t) = readlink;
 static char *(*gpumbi_resolve)(const char *, char *) = realpath;
 #define gpumbi_realpath(path) gpumbi_resolve(path, NULL)
-#if !defined(GPUMB_BACKEND_FAKE)
 static char *(*gpumbi_fgets)(char *, int, FILE *) = fgets;
-#endif
 
 /* Waits until there is something to read; without a file (-1) for that time. */
 static inline int gpumbi_poll(int fd, int milliseconds)
@@ -2950,7 +2929,6 @@ static inline int gpumbi_process_look(int child, int *status)
     return seen > 0 && WIFSTOPPED(state) ? 2 : seen > 0 || (seen < 0 && errno != EINTR);
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
 static inline int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
 {
@@ -2978,8 +2956,6 @@ static inline uint64_t gpumbi_host_memory(void)
                ? strtoull(text, NULL, 10) * 1024
                : UINT64_MAX;
 }
-
-#endif
 
 #if defined(GPUMB_BACKEND_CPU)
 enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
@@ -3060,7 +3036,6 @@ static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *me
     }
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 #if defined(__APPLE__)
 /* What sysctl -n NAME prints; 0 or "" if there is none. */
 static inline void gpumbi_sysctl(const char *name, void *to, size_t size)
@@ -3114,7 +3089,6 @@ static inline void gpumbi_cpu_about(gpumb_device *d)
     if (!d->l2_bytes)
         d->l2_bytes = gpumbi_cache_bytes(2);
 }
-#endif
 #endif
 #else
 /* What gpumbi_load() opens. */
@@ -5593,7 +5567,6 @@ static void gpumbi_dev_unmark(int names);
 #define gpumbi_dev_mfree(p) gpumbi_dev_free(p, GPUMB_MEMORY_DEVICE)
 #endif
 
-#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
 /* What a device reaches by its clocks, which runtimes report without these two factors.
  *
  * fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
@@ -5623,7 +5596,6 @@ static inline void gpumbi_peaks(gpumb_device *d, int integrated)
             return;
         }
 }
-#endif
 
 /* What holds lines of the device's memory last: AMD's Infinity Cache, behind the L2, of which ROCm
  * reports that of one die (rocm.docs.amd.com, "AMD GPU specifications"). */
@@ -5645,10 +5617,7 @@ static inline uint64_t gpumbi_last_cache(const gpumb_device *d)
 #define gpumbi_last_cache(d) ((d)->l2_bytes)
 #endif
 
-#if defined(GPUMB_BACKEND_FAKE)
-/* defined by the test */
-
-#else
+#if !defined(GPUMB_BACKEND_FAKE)
 
 /* Huge pages where the kernel has them. Returns 0 when there is none. */
 static inline int gpumbi_host_alloc(void **p, uint64_t bytes)
@@ -7476,12 +7445,8 @@ static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launc
 #define gpumbi_dev_loaded gpumbi_dev_kernel
 #define gpumbi_dev_unload(module) ((void)(module))
 
-static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
-                                  int optimization, char why[200])
-{
-    (void)module, (void)image, (void)max_registers, (void)optimization, (void)why;
-    return GPUMBI_CPU_FAULT;
-}
+#define gpumbi_dev_load(module, image, max_registers, optimization, why)                           \
+    ((void)(module), (void)(why), (int)GPUMBI_CPU_FAULT)
 
 static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
 {
@@ -7539,9 +7504,9 @@ enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
 /* Finds numbered items by 64-bit keys. Those of one key are found in the order of their numbers, if
  * they were added from the last to the first. */
 typedef struct gpumbi_index {
-    size_t *slot; /* number + 1 of the first item in it; 0: none */
-    size_t *next; /* the same of the one after an item */
-    uint64_t *key;
+    uint64_t *key;       /* of the items; all three are one piece of memory */
+    size_t *slot;        /* number + 1 of the first item in it; 0: none */
+    size_t *next;        /* the same of the one after an item */
     size_t slots, count; /* slots: a power of 2, at least as many as items */
 } gpumbi_index;
 
@@ -8285,14 +8250,11 @@ static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
     if (slots <= x->slots)
         return 1;
     gpumbi_index larger;
-    memset(&larger, 0, sizeof larger);
-    larger.slot = (size_t *)gpumbi_allocate(g, 2 * slots * sizeof *larger.slot);
-    larger.key = (uint64_t *)gpumbi_allocate(g, slots * sizeof *larger.key);
-    if (!larger.slot || !larger.key) {
-        GPUMB_FREE(larger.slot);
-        GPUMB_FREE(larger.key);
+    larger.key = (uint64_t *)gpumbi_allocate(
+        g, slots * (sizeof *larger.key + sizeof *larger.slot + sizeof *larger.next));
+    if (!larger.key)
         return 0;
-    }
+    larger.slot = (size_t *)(void *)(larger.key + slots);
     larger.next = larger.slot + slots;
     larger.slots = slots;
     for (size_t i = x->count; i-- > 0;) {
@@ -8302,7 +8264,6 @@ static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
         *slot = i + 1;
     }
     larger.count = x->count;
-    GPUMB_FREE(x->slot);
     GPUMB_FREE(x->key);
     *x = larger;
     return 1;
@@ -8339,7 +8300,6 @@ static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
 
 static inline void gpumbi_index_free(gpumbi_index *x)
 {
-    GPUMB_FREE(x->slot);
     GPUMB_FREE(x->key);
     memset(x, 0, sizeof *x);
 }
@@ -8690,10 +8650,10 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
             gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, shape->name);
     }
 #ifdef GPUMB_TRACE
-    char line[200], row[200];
-    gpumbi_format(line, sizeof line, "%s/%s%s%s", g->bench, shape->name,
-                  g->sweep.label[0] ? " " : "", g->sweep.label);
-    gpumbi_copy_line(row, sizeof row, line);
+    char row[200];
+    gpumbi_format(row, sizeof row, "%s/%s%s%s", g->bench, shape->name, g->sweep.label[0] ? " " : "",
+                  g->sweep.label);
+    gpumbi_plain(row);
     gpumbi_trace_launch(shape, row);
     for (const gpumb *owner = gpumbi_newest; owner; owner = owner->previous)
         for (const gpumb_buffer *b = owner->memory.buffers; b; b = b->next)
@@ -10050,9 +10010,8 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;
-    if (g->clock.ceiling_tried)
+    if (g->clock.ceiling_tried++)
         return;
-    g->clock.ceiling_tried = 1;
     if (gpumbi_dev_room(&free_bytes) || free_bytes / 4 < bytes)
         return;
     if (!gpumbi_dev_malloc(&from, bytes) && !gpumbi_dev_malloc(&to, bytes) &&
@@ -10297,12 +10256,8 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->meaning = s->about.meaning;
     s->quantum_s = !given && (s->use_events || !has_events) ? g->device.quantum_s : 0;
     r->batch = 1;
-    r->verified = -1;
-    r->registers = -1;
-    r->kernels = -1;
+    r->verified = r->registers = r->kernels = r->throttle = r->others = -1;
     r->occupancy = -1;
-    r->throttle = -1;
-    r->others = -1;
     s->phase = GPUMBI_FIRST;
     s->samples.fixed = g->settings.min_samples == g->settings.max_samples;
     gpumbi_sample_room(g, s, room);
@@ -15496,11 +15451,10 @@ static inline gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const 
 static inline void gpumbi_label(char text[200], const char *bench, const char *kernel,
                                 const gpumbi_cell *axis, size_t axes)
 {
-    char line[200];
-    gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
+    gpumbi_format(text, 200, "%s/%s", bench, kernel);
     for (size_t i = 0; i < axes; i++)
-        gpumbi_append(line, sizeof line, " %s=%s", axis[i].name, axis[i].text);
-    gpumbi_copy_line(text, 200, line);
+        gpumbi_append(text, 200, " %s=%s", axis[i].name, axis[i].text);
+    gpumbi_plain(text);
 }
 
 /* The key of a region of this run, for a table that was indexed with `known`, and its label. */
