@@ -8044,6 +8044,9 @@ typedef struct gpumbi_tool {
         NULL, NULL, NULL, NULL                                                                     \
     }
 
+#define GPUMBI_TOOL(name, rank, ...)                                                               \
+    static const gpumbi_tool name = {GPUMBI_TOOL_##rank, __VA_ARGS__}
+
 #define GPUMBI_EACH_TOOL(g, event, arguments)                                                      \
     for (const gpumbi_tool *const *gpumbi_at = (g)->tool; gpumbi_at < (g)->tool + GPUMBI_TOOLS;    \
          gpumbi_at++)                                                                              \
@@ -8687,8 +8690,8 @@ static inline void gpumbi_code_free(gpumb *g)
     }
 }
 
-static const gpumbi_tool gpumbi_code_tool = {
-    GPUMBI_TOOL_LAUNCHES, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_code_free}};
+GPUMBI_TOOL(gpumbi_code_tool, LAUNCHES, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_code_free});
 
 /* Adds a name to a list in `names`, unless it is there, or to the room that a list takes. */
 static inline void gpumbi_list_name(char *names, size_t *room, const char *name, size_t length)
@@ -9392,8 +9395,8 @@ static inline void gpumbi_buffers_free(gpumb *g)
     gpumbi_free_scope(g, 0);
 }
 
-static const gpumbi_tool gpumbi_buffers_tool = {
-    GPUMBI_TOOL_BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_buffers_free}};
+GPUMBI_TOOL(gpumbi_buffers_tool, BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_buffers_free});
 
 static inline gpumb_buffer *gpumbi_add_buffer(gpumb *g, const struct gpumbi_other_memory *other,
                                               gpumb_memory kind, void *memory, uint64_t bytes)
@@ -11655,11 +11658,8 @@ static inline void gpumbi_regions_free(gpumb *g)
     GPUMB_FREE(g->region.single.samples.scratch);
 }
 
-static const gpumbi_tool gpumbi_regions_tool = {GPUMBI_TOOL_REGIONS,
-                                                NULL,
-                                                {NULL, NULL, gpumbi_region_left},
-                                                GPUMBI_NO_ROWS,
-                                                {gpumbi_regions_closing, gpumbi_regions_free}};
+GPUMBI_TOOL(gpumbi_regions_tool, REGIONS, NULL, {NULL, NULL, gpumbi_region_left}, GPUMBI_NO_ROWS,
+            {gpumbi_regions_closing, gpumbi_regions_free});
 
 GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
 {
@@ -12245,8 +12245,8 @@ static inline void gpumbi_columns_shorten(gpumb *g, int count)
     g->columns.count = count;
 }
 
-static const gpumbi_tool gpumbi_columns_tool = {
-    GPUMBI_TOOL_COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_columns_free}};
+GPUMBI_TOOL(gpumbi_columns_tool, COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_columns_free});
 
 enum { GPUMBI_WHY = 200 };
 
@@ -12797,11 +12797,8 @@ static inline void gpumbi_instruments_use(gpumb *g)
         gpumbi_check_run,          gpumbi_choose_profiler,
         gpumbi_count_begin,        gpumbi_count_end,
         gpumbi_instruments_release};
-    static const gpumbi_tool tool = {GPUMBI_TOOL_INSTRUMENTS,
-                                     NULL,
-                                     {NULL, gpumbi_instruments_prepare, NULL},
-                                     GPUMBI_NO_ROWS,
-                                     {NULL, gpumbi_strict_close}};
+    GPUMBI_TOOL(tool, INSTRUMENTS, NULL, {NULL, gpumbi_instruments_prepare, NULL}, GPUMBI_NO_ROWS,
+                {NULL, gpumbi_strict_close});
     g->instruments = &table;
     gpumbi_use(g, &tool);
 }
@@ -12991,11 +12988,8 @@ static inline void gpumbi_rows_free(gpumb *g)
     GPUMB_FREE(g->rows.at);
 }
 
-static const gpumbi_tool gpumbi_rows_tool = {GPUMBI_TOOL_ROWS,
-                                             &gpumbi_columns_tool,
-                                             GPUMBI_NO_REGION,
-                                             {gpumbi_rows_done, NULL, NULL, NULL},
-                                             {gpumbi_rows_closing, gpumbi_rows_free}};
+GPUMBI_TOOL(gpumbi_rows_tool, ROWS, &gpumbi_columns_tool, GPUMBI_NO_REGION,
+            {gpumbi_rows_done, NULL, NULL, NULL}, {gpumbi_rows_closing, gpumbi_rows_free});
 
 GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
@@ -13276,11 +13270,8 @@ static inline void gpumbi_sweeps_free(gpumb *g)
     gpumbi_index_free(&g->sweep.index);
 }
 
-static const gpumbi_tool gpumbi_sweeps_tool = {GPUMBI_TOOL_SWEEPS,
-                                               &gpumbi_rows_tool,
-                                               {gpumbi_sweep_takes, NULL, NULL},
-                                               GPUMBI_NO_ROWS,
-                                               {gpumbi_close_sweeps, gpumbi_sweeps_free}};
+GPUMBI_TOOL(gpumbi_sweeps_tool, SWEEPS, &gpumbi_rows_tool, {gpumbi_sweep_takes, NULL, NULL},
+            GPUMBI_NO_ROWS, {gpumbi_close_sweeps, gpumbi_sweeps_free});
 
 /* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
  * each pass, or none. */
@@ -13943,11 +13934,8 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
     gpumbi_show_progress(text);
 }
 
-static const gpumbi_tool gpumbi_table_tool = {GPUMBI_TOOL_TABLE,
-                                              NULL,
-                                              {NULL, gpumbi_progress, NULL},
-                                              GPUMBI_NO_ROWS,
-                                              {gpumbi_table_closing, gpumbi_table_free}};
+GPUMBI_TOOL(gpumbi_table_tool, TABLE, NULL, {NULL, gpumbi_progress, NULL}, GPUMBI_NO_ROWS,
+            {gpumbi_table_closing, gpumbi_table_free});
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
@@ -14807,11 +14795,8 @@ static inline void gpumbi_files_closing(gpumb *g)
         gpumbi_crash_files[0] = 0;
 }
 
-static const gpumbi_tool gpumbi_files_tool = {GPUMBI_TOOL_FILES,
-                                              NULL,
-                                              GPUMBI_NO_REGION,
-                                              {NULL, NULL, gpumbi_write_rows, NULL},
-                                              {gpumbi_files_closing, NULL}};
+GPUMBI_TOOL(gpumbi_files_tool, FILES, NULL, GPUMBI_NO_REGION, {NULL, NULL, gpumbi_write_rows, NULL},
+            {gpumbi_files_closing, NULL});
 
 /* ================================================================================================
  * RECORDS
@@ -15939,11 +15924,8 @@ static inline void gpumbi_kept_free(gpumb *g)
     gpumbi_free_texts(g->kept.medians);
 }
 
-static const gpumbi_tool gpumbi_kept_tool = {GPUMBI_TOOL_KEPT,
-                                             NULL,
-                                             {gpumbi_kept_takes, NULL, NULL},
-                                             GPUMBI_NO_ROWS,
-                                             {gpumbi_resume_end, gpumbi_kept_free}};
+GPUMBI_TOOL(gpumbi_kept_tool, KEPT, NULL, {gpumbi_kept_takes, NULL, NULL}, GPUMBI_NO_ROWS,
+            {gpumbi_resume_end, gpumbi_kept_free});
 
 /* ================================================================================================
  * INTERLEAVE
@@ -15999,12 +15981,9 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
     return 1;
 }
 
-static const gpumbi_tool gpumbi_interleave_tool = {
-    GPUMBI_TOOL_INTERLEAVE,
-    &gpumbi_sweeps_tool,
-    {gpumbi_interleave_takes, NULL, gpumbi_interleave_free},
-    GPUMBI_NO_ROWS,
-    {gpumbi_interleave_left, NULL}};
+GPUMBI_TOOL(gpumbi_interleave_tool, INTERLEAVE, &gpumbi_sweeps_tool,
+            {gpumbi_interleave_takes, NULL, gpumbi_interleave_free}, GPUMBI_NO_ROWS,
+            {gpumbi_interleave_left, NULL});
 
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 {
@@ -16783,12 +16762,9 @@ static inline void gpumbi_processes_free(gpumb *g)
     GPUMB_FREE(g->children.at);
 }
 
-static const gpumbi_tool gpumbi_processes_tool = {
-    GPUMBI_TOOL_PROCESSES,
-    NULL,
-    {gpumbi_processes_take, gpumbi_processes_wait, NULL},
-    {NULL, gpumbi_add_processes, NULL, NULL},
-    {NULL, gpumbi_processes_free}};
+GPUMBI_TOOL(gpumbi_processes_tool, PROCESSES, NULL,
+            {gpumbi_processes_take, gpumbi_processes_wait, NULL},
+            {NULL, gpumbi_add_processes, NULL, NULL}, {NULL, gpumbi_processes_free});
 
 /* ================================================================================================
  * COMPARE
@@ -17335,11 +17311,8 @@ static inline void gpumbi_compare_free(gpumb *g)
     gpumbi_free_records(g->comparison.base);
 }
 
-static const gpumbi_tool gpumbi_compare_tool = {GPUMBI_TOOL_COMPARE,
-                                                NULL,
-                                                GPUMBI_NO_REGION,
-                                                GPUMBI_NO_ROWS,
-                                                {gpumbi_compare_closing, gpumbi_compare_free}};
+GPUMBI_TOOL(gpumbi_compare_tool, COMPARE, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {gpumbi_compare_closing, gpumbi_compare_free});
 
 /* ================================================================================================
  * EXPECT
@@ -17715,11 +17688,8 @@ static inline void gpumbi_expect_free(gpumb *g)
 /* Adds one. Returns what is wrong with it; NULL: nothing. */
 static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
 {
-    static const gpumbi_tool tool = {GPUMBI_TOOL_EXPECT,
-                                     NULL,
-                                     GPUMBI_NO_REGION,
-                                     {NULL, NULL, NULL, gpumbi_json_expected},
-                                     {gpumbi_expect_closing, gpumbi_expect_free}};
+    GPUMBI_TOOL(tool, EXPECT, NULL, GPUMBI_NO_REGION, {NULL, NULL, NULL, gpumbi_json_expected},
+                {gpumbi_expect_closing, gpumbi_expect_free});
     gpumbi_use(g, &tool);
     if (!g->expected.at)
         g->expected.at =
@@ -18191,11 +18161,8 @@ static inline void gpumbi_program_free(gpumb *g)
 /* All tools, in a context that a program opens. */
 static inline void gpumbi_use_all(gpumb *g)
 {
-    static const gpumbi_tool tool = {GPUMBI_TOOL_PROGRAM,
-                                     NULL,
-                                     GPUMBI_NO_REGION,
-                                     GPUMBI_NO_ROWS,
-                                     {gpumbi_program_closing, gpumbi_program_free}};
+    GPUMBI_TOOL(tool, PROGRAM, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+                {gpumbi_program_closing, gpumbi_program_free});
     gpumbi_use(g, &tool);
     gpumbi_instruments_use(g);
     gpumbi_use(g, &gpumbi_interleave_tool);
