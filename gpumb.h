@@ -220,6 +220,11 @@ A context belongs to one thread.
 #ifdef __cplusplus
 #define GPUMBI_CAST(type, x) static_cast<type>(x)
 #define GPUMBI_NULL nullptr
+
+/* Keeps a parameter out of what its argument decides: others decide its type. */
+template <class Type> struct gpumbi_as_is {
+    typedef Type type;
+};
 #else
 #define GPUMBI_CAST(type, x) ((type)(x))
 #define GPUMBI_NULL NULL
@@ -523,10 +528,9 @@ typedef enum gpumb_timing {
     GPUMB_TIMING_BATCH, /* an event pair around many, one after the other in the stream */
     GPUMB_TIMING_GRAPH, /* the interval: what one more run adds to a graph of many */
     GPUMB_TIMING_HOST,  /* the host's clock around a run and the wait for its end */
-    /* The profiler's time stamps of one run, first start to last end, less those of an empty
-     * kernel; a reference for the other methods. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the
-     * region, which takes 20 ms; it serialises the kernels of all streams. Where there is none, as
-     * on AMD's devices, a line says so, and this is the same as AUTO. */
+    /* The profiler's time stamps. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the region, which
+     * takes 20 ms; it serialises the kernels of all streams. Where there is none, as on AMD's
+     * devices, a line says so, and this is the same as AUTO. */
     GPUMB_TIMING_PROFILER,
     GPUMB_TIMING_GIVEN /* of rows that gpumb_add_times() makes; not to be set */
 } gpumb_timing;
@@ -1733,17 +1737,13 @@ GPUMBI_SHUFFLE(__shfl_xor_sync, GPUMBI_SHFL_XOR)
 
 /* Atomics: relaxed like CUDA's, returning the old value. The type comes from the pointer alone, so
  * that atomicAdd(&counter, 1) uses the counter's. */
-template <class Type> struct gpumbi_same {
-    typedef Type type;
-};
-
 #define GPUMBI_ATOMIC(name, builtin)                                                               \
-    template <class Type> static inline Type name(Type *p, typename gpumbi_same<Type>::type v)     \
+    template <class Type> static inline Type name(Type *p, typename gpumbi_as_is<Type>::type v)    \
     {                                                                                              \
         return builtin(p, v, __ATOMIC_RELAXED);                                                    \
     }
 #define GPUMBI_ATOMIC_LOOP(head, Type, result)                                                     \
-    head(Type *p, typename gpumbi_same<Type>::type v)                                              \
+    head(Type *p, typename gpumbi_as_is<Type>::type v)                                             \
     {                                                                                              \
         Type old, next;                                                                            \
         __atomic_load(p, &old, __ATOMIC_RELAXED);                                                  \
@@ -1764,15 +1764,15 @@ GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicMin, Type, v <
 GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicMax, Type, old < v ? v : old)
 GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicInc, Type, old >= v ? 0 : old + 1)
 
-template <class Type> static inline Type atomicExch(Type *p, typename gpumbi_same<Type>::type v)
+template <class Type> static inline Type atomicExch(Type *p, typename gpumbi_as_is<Type>::type v)
 {
     Type old;
     __atomic_exchange(p, &v, &old, __ATOMIC_RELAXED);
     return old;
 }
 template <class Type>
-static inline Type atomicCAS(Type *p, typename gpumbi_same<Type>::type expected,
-                             typename gpumbi_same<Type>::type desired)
+static inline Type atomicCAS(Type *p, typename gpumbi_as_is<Type>::type expected,
+                             typename gpumbi_as_is<Type>::type desired)
 {
     __atomic_compare_exchange(p, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
@@ -1907,20 +1907,11 @@ struct gpumbi_extent {
     {
         static_assert(Type(1) / Type(2) == Type(0), "a launch extent is a dim3 or an integer");
     }
-    template <class Width, class Height>
-    GPUMBI_INLINE gpumbi_extent(Width x, Height y) : gpumbi_extent(x, y, 1)
-    {
-    }
-    template <class Width, class Height, class Depth>
-    GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z)
+    template <class Width, class Height, class Depth = int>
+    GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z = 1)
         : n{static_cast<uint64_t>(x), static_cast<uint64_t>(y), static_cast<uint64_t>(z)}
     {
     }
-};
-
-/* Keeps a parameter out of what its argument decides: a kernel's own parameters do. */
-template <class Type> struct gpumbi_as_is {
-    typedef Type type;
 };
 
 /* Mistakes whose errors would name the remedy late, or never. These take part in overload
@@ -3174,7 +3165,7 @@ static inline const char *gpumbi_split(const char *list, char separator, char *f
     return list + length + (list[length] != 0);
 }
 
-/* Without the overloads of C++, which cost the compiler more than the calls do. */
+/* Without the overloads of C++, which cost the compiler more. */
 #if defined(__GNUC__) || defined(__clang__)
 #define gpumbi_min __builtin_fmin
 #define gpumbi_max __builtin_fmax
@@ -4385,6 +4376,13 @@ void gpumbi_registers_switch(gpumbi_registers *from,
     GPUMBI_SWITCH_LINKAGE ".p2align 4\ngpumbi_registers_switch:\n" code GPUMBI_SWITCH_ENDS
 
 #if defined(_WIN64) /* also what Windows knows of a thread's stack, in its TEB (winnt.h, NT_TIB) */
+#define GPUMBI_XMM_LIST(X)                                                                         \
+    X(6, 0)                                                                                        \
+    X(7, 16) X(8, 32) X(9, 48) X(10, 64) X(11, 80) X(12, 96) X(13, 112) X(14, 128) X(15, 144)
+#define GPUMBI_XMM_SAVE(n, at) "    movups %xmm" #n ", " #at "(%rsp)\n"
+#define GPUMBI_XMM_LOAD(n, at) "    movups " #at "(%rsp), %xmm" #n "\n"
+#define GPUMBI_SAVE_XMM GPUMBI_XMM_LIST(GPUMBI_XMM_SAVE)
+#define GPUMBI_LOAD_XMM GPUMBI_XMM_LIST(GPUMBI_XMM_LOAD)
 __asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
                           "    pushq %rbx\n"
                           "    pushq %rdi\n"
@@ -4396,32 +4394,10 @@ __asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
                           "    pushq %gs:8\n"
                           "    pushq %gs:16\n"
                           "    pushq %gs:0x1478\n"
-                          "    subq $168, %rsp\n"
-                          "    movups %xmm6, (%rsp)\n"
-                          "    movups %xmm7, 16(%rsp)\n"
-                          "    movups %xmm8, 32(%rsp)\n"
-                          "    movups %xmm9, 48(%rsp)\n"
-                          "    movups %xmm10, 64(%rsp)\n"
-                          "    movups %xmm11, 80(%rsp)\n"
-                          "    movups %xmm12, 96(%rsp)\n"
-                          "    movups %xmm13, 112(%rsp)\n"
-                          "    movups %xmm14, 128(%rsp)\n"
-                          "    movups %xmm15, 144(%rsp)\n"
-                          "    stmxcsr 160(%rsp)\n"
+                          "    subq $168, %rsp\n" GPUMBI_SAVE_XMM "    stmxcsr 160(%rsp)\n"
                           "    fnstcw 164(%rsp)\n"
                           "    movq %rsp, (%rcx)\n"
-                          "    movq %rdx, %rsp\n"
-                          "    movups (%rsp), %xmm6\n"
-                          "    movups 16(%rsp), %xmm7\n"
-                          "    movups 32(%rsp), %xmm8\n"
-                          "    movups 48(%rsp), %xmm9\n"
-                          "    movups 64(%rsp), %xmm10\n"
-                          "    movups 80(%rsp), %xmm11\n"
-                          "    movups 96(%rsp), %xmm12\n"
-                          "    movups 112(%rsp), %xmm13\n"
-                          "    movups 128(%rsp), %xmm14\n"
-                          "    movups 144(%rsp), %xmm15\n"
-                          "    ldmxcsr 160(%rsp)\n"
+                          "    movq %rdx, %rsp\n" GPUMBI_LOAD_XMM "    ldmxcsr 160(%rsp)\n"
                           "    fldcw 164(%rsp)\n"
                           "    addq $168, %rsp\n"
                           "    popq %gs:0x1478\n"
@@ -4487,29 +4463,18 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
     *context = sp;
 }
 #else
-__asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n"
-                           "    stp x21, x22, [sp, #16]\n"
-                           "    stp x23, x24, [sp, #32]\n"
-                           "    stp x25, x26, [sp, #48]\n"
-                           "    stp x27, x28, [sp, #64]\n"
-                           "    stp x29, x30, [sp, #80]\n"
-                           "    stp d8, d9, [sp, #96]\n"
-                           "    stp d10, d11, [sp, #112]\n"
-                           "    stp d12, d13, [sp, #128]\n"
-                           "    stp d14, d15, [sp, #144]\n"
-                           "    mov x9, sp\n"
+#define GPUMBI_PAIR_LIST(X)                                                                        \
+    X(x21, x22, 16)                                                                                \
+    X(x23, x24, 32)                                                                                \
+    X(x25, x26, 48) X(x27, x28, 64) X(x29, x30, 80) X(d8, d9, 96) X(d10, d11, 112)                 \
+        X(d12, d13, 128) X(d14, d15, 144)
+#define GPUMBI_PAIR_SAVE(a, b, at) "    stp " #a ", " #b ", [sp, #" #at "]\n"
+#define GPUMBI_PAIR_LOAD(a, b, at) "    ldp " #a ", " #b ", [sp, #" #at "]\n"
+#define GPUMBI_SAVE_PAIRS GPUMBI_PAIR_LIST(GPUMBI_PAIR_SAVE)
+#define GPUMBI_LOAD_PAIRS GPUMBI_PAIR_LIST(GPUMBI_PAIR_LOAD)
+__asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n" GPUMBI_SAVE_PAIRS "    mov x9, sp\n"
                            "    str x9, [x0]\n"
-                           "    mov sp, x1\n"
-                           "    ldp x21, x22, [sp, #16]\n"
-                           "    ldp x23, x24, [sp, #32]\n"
-                           "    ldp x25, x26, [sp, #48]\n"
-                           "    ldp x27, x28, [sp, #64]\n"
-                           "    ldp x29, x30, [sp, #80]\n"
-                           "    ldp d8, d9, [sp, #96]\n"
-                           "    ldp d10, d11, [sp, #112]\n"
-                           "    ldp d12, d13, [sp, #128]\n"
-                           "    ldp d14, d15, [sp, #144]\n"
-                           "    ldp x19, x20, [sp], #160\n"
+                           "    mov sp, x1\n" GPUMBI_LOAD_PAIRS "    ldp x19, x20, [sp], #160\n"
                            "    ret\n"));
 
 static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
@@ -9813,8 +9778,7 @@ static inline const struct gpumbi_other_memory *gpumbi_other(gpumb_memory kind)
 
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) ||
-        gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
+    if (gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
         return NULL;
     return gpumbi_alloc(g, gpumbi_other(kind), kind, bytes);
 }
@@ -15991,10 +15955,8 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     gpumbi_use(g, &gpumbi_interleave_tool);
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
-    g->interleave.turn = g->interleave.target = -1;
-    g->interleave.lanes = g->interleave.rounds_suffice = g->interleave.limited = 0;
-    g->interleave.sampling_round = -1;
-    g->interleave.rounds = g->interleave.dropped = 0;
+    memset(&g->interleave, 0, sizeof g->interleave);
+    g->interleave.turn = g->interleave.target = g->interleave.sampling_round = -1;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
     g->interleave.next_look = g->settings.min_samples;
     if (gpumbi_working(g) && !gpumbi_runs_nothing(g) && gpumbi_on_point(g) &&
@@ -19424,11 +19386,9 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
 
 /* The list is here, where the device pass sees which kernels the templates are to become. */
 #define GPUMB_ALL_REDUCTIONS(X)                                                                    \
-    X(F32, SUM)                                                                                    \
-    X(F32, MIN)                                                                                    \
-    X(F32, MAX)                                                                                    \
-    X(F64, SUM)                                                                                    \
-    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+    GPUMBI_OPERATIONS(X, F32)                                                                      \
+    GPUMBI_OPERATIONS(X, F64) GPUMBI_OPERATIONS(X, I32) GPUMBI_OPERATIONS(X, U32)
+#define GPUMBI_OPERATIONS(X, type) X(type, SUM) X(type, MIN) X(type, MAX)
 
 typedef void gpumbi_reducer(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
                             int);
@@ -20544,17 +20504,6 @@ static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi
         return gpumbi_check_sums(g, c, found);
     return found->count == 0;
 }
-
-#else
-
-static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi_difference *found)
-{
-    (void)c;
-    found->count = 0;
-    gpumb_reason(g, "no zcopy is compiled: #define GPUMB_COPY before the implementation");
-    return 0;
-}
-
 #endif
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
@@ -20572,7 +20521,11 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         found.first = first;
         right = !found.count;
     } else {
+#if defined(GPUMB_COPY)
         right = gpumbi_check_words(g, c, &found);
+#else
+        gpumb_reason(g, "no zcopy is compiled: #define GPUMB_COPY before the implementation");
+#endif
     }
     if (!right && found.count && !g->why[0])
         gpumb_reason(
@@ -20618,11 +20571,7 @@ GPUMBI_OPTIMIZED
 /* ================================================================================================
  * REVISION HISTORY
  *
- *     0.1.0  regions timed by events, graphs, batches, the host's clock or a profiler; sweeps,
- *            interleaved comparisons, verification, statistics, hardware counters, --strict; CSV,
- *            JSON, Markdown and Google Benchmark's JSON, --resume, --replay, --compare, --expect,
- *            several processes and devices; kernels of copy, zcopy, strided, reductions and n-body;
- *            a model of coalescing; CUDA, HIP and CPU backends; functions for other languages
+ *     0.1.0  the first
  *
  * LICENCE
  *
