@@ -95,9 +95,6 @@ Every time has a method (`timing`) and a meaning (`meaning`):
     profiler  on request: the time stamps of NVIDIA's profiler, less those of an empty kernel: the
             span, one run at a time; a yardstick for the others
 
-Regions in a GPUMB_INTERLEAVE take turns, one sample each per round, and are compared with the first
-of them: ratio, interval, verdict. What disturbs a whole round leaves the ratio alone.
-
 A *sweep* runs its body once for every combination of its axes. The outermost sweep first walks
 through all combinations with regions skipped, so that every axis is known before the first output;
 then it runs one combination per pass. So code in a sweep runs more often than it looks: keep it to
@@ -365,11 +362,8 @@ GPUMB_API int gpumb_ok(const gpumb *g);
  * a line says so; a second call returns GPUMB_EXIT_ERROR. */
 GPUMB_API int gpumb_close(gpumb *g);
 
-/* The settings in force. */
-GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g);
-
-/* The text of --help. */
-GPUMB_API const char *gpumb_help_text(void);
+GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g); /* those in force */
+GPUMB_API const char *gpumb_help_text(void);                  /* of --help */
 
 /* ---- several benchmarks in one program ------------------------------------------------------- */
 
@@ -1129,8 +1123,7 @@ GPUMB_API void gpumb_set_log(gpumb_log log, void *user);
  * nothing is called. */
 GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user);
 
-/* "0.1.0" */
-GPUMB_API const char *gpumb_version(void);
+GPUMB_API const char *gpumb_version(void); /* "0.1.0" */
 
 #endif
 
@@ -1138,9 +1131,7 @@ GPUMB_API const char *gpumb_version(void);
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_MODULES)
 
-/* With GPUMB_STATIC: #define GPUMB_MODULES before the implementation.
- *
- * A kernel that another compiler, language or run has made, from a file or from memory: on NVIDIA a
+/* A kernel that another compiler, language or run has made, from a file or from memory: on NVIDIA a
  * cubin, a fatbin or PTX, which the driver compiles; on AMD a code object. Loaded through the
  * driver, for the context's device, until gpumb_close(). Where that fails, or on the CPU, NULL: the
  * next region is skipped with the reason. */
@@ -1182,9 +1173,7 @@ GPUMB_API void gpumb_launch_ex(gpumb *g, const char *name, const void *function,
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_COALESCING)
 
-/* With GPUMB_STATIC: #define GPUMB_COALESCING before the implementation.
- *
- * What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
+/* What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
  * pieces that hold them. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors of 32
  * bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
 typedef struct gpumb_coalescing {
@@ -1267,9 +1256,7 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_STRIDED)
 
-/* The next three are compiled with GPUMB_STRIDED defined before the implementation.
- *
- * out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
+/* out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
  * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
  * fetches; gpumb_coalesce_strided() says how much that is. */
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
@@ -1988,11 +1975,9 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
                           const gpumbi_extent &grid, const gpumbi_extent &block,
                           uint64_t shared_bytes, typename gpumbi_as_is<Parameters>::type... args)
 {
-    const gpumbi_shape shape = {name,
-                                {grid.n[0], grid.n[1], grid.n[2]},
-                                {block.n[0], block.n[1], block.n[2]},
-                                shared_bytes,
-                                barrier};
+    const uint64_t *const g = grid.n, *const b = block.n;
+    const gpumbi_shape shape = {
+        name, {g[0], g[1], g[2]}, {b[0], b[1], b[2]}, shared_bytes, barrier};
     if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(kernel()))) {
         gpumbi_run(shape, [=]() { kernel()(args...); });
         gpumbi_launch_end();
@@ -2218,7 +2203,6 @@ typedef void (*gpumbi_handler)(int);
 
 GPUMBI_UNOPTIMIZED
 
-#if defined(GPUMBI_STRICT)
 /* Numbers that nobody can foresee: RtlGenRandom, by the name that its manual has. Returns 0. */
 static inline int gpumbi_unforeseen(void *to, size_t bytes)
 {
@@ -2228,7 +2212,6 @@ static inline int gpumbi_unforeseen(void *to, size_t bytes)
     memcpy((void *)&generate, &found, sizeof found);
     return !found || !generate(to, (ULONG)bytes);
 }
-#endif
 
 /* Says in errno why Windows has refused. */
 static inline int gpumbi_refused(void)
@@ -2811,7 +2794,6 @@ static inline int gpumbi_lock(int fd)
     return flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
 }
 
-#if defined(GPUMBI_STRICT)
 /* Numbers that nobody can foresee. Returns 0. */
 static inline int gpumbi_unforeseen(void *to, size_t bytes)
 {
@@ -2821,7 +2803,6 @@ static inline int gpumbi_unforeseen(void *to, size_t bytes)
         close(fd);
     return lacking;
 }
-#endif
 
 static inline const char *gpumbi_base_name(const char *path)
 {
@@ -4466,8 +4447,8 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
 #define GPUMBI_PAIR_LIST(X)                                                                        \
     X(x21, x22, 16)                                                                                \
     X(x23, x24, 32)                                                                                \
-    X(x25, x26, 48) X(x27, x28, 64) X(x29, x30, 80) X(d8, d9, 96) X(d10, d11, 112)                 \
-        X(d12, d13, 128) X(d14, d15, 144)
+    X(x25, x26, 48)                                                                                \
+    X(x27, x28, 64) X(x29, x30, 80) X(d8, d9, 96) X(d10, d11, 112) X(d12, d13, 128) X(d14, d15, 144)
 #define GPUMBI_PAIR_SAVE(a, b, at) "    stp " #a ", " #b ", [sp, #" #at "]\n"
 #define GPUMBI_PAIR_LOAD(a, b, at) "    ldp " #a ", " #b ", [sp, #" #at "]\n"
 #define GPUMBI_SAVE_PAIRS GPUMBI_PAIR_LIST(GPUMBI_PAIR_SAVE)
@@ -5161,22 +5142,19 @@ GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned cha
     w->red_zone[1] = (unsigned char *)memcpy(last, gpumbi_untouched, sizeof gpumbi_untouched);
 }
 
-/* After a block. */
 static inline void gpumbi_red_zones_look(gpumbi_worker *w)
 {
-    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
     for (int i = 0; w->red_zone[0] && i < 2; i++)
         if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
             gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
 #ifndef GPUMBI_ASAN
+    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
     if (size && memcmp(w->shared + size, gpumbi_untouched, sizeof gpumbi_untouched))
         gpumbi_block_fault(w, "wrote past the end of its %llu bytes of dynamic shared memory",
                            (unsigned long long)size);
 #endif
-    (void)size;
 }
 
-/* One worker's share of the launch. */
 static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
@@ -7922,12 +7900,10 @@ struct gpumb {
 };
 
 /* Each thread has its own. */
-static GPUMBI_PER_THREAD gpumb *gpumbi_newest;   /* opened last */
-static GPUMBI_PER_THREAD gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
-static GPUMBI_PER_THREAD gpumb *gpumbi_fallback; /* the default context */
-static GPUMBI_PER_THREAD gpumb
-    *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
-
+static GPUMBI_PER_THREAD gpumb *gpumbi_newest;     /* opened last */
+static GPUMBI_PER_THREAD gpumb *gpumbi_current;    /* used last: GPUMB_LAUNCH goes there */
+static GPUMBI_PER_THREAD gpumb *gpumbi_fallback;   /* the default context */
+static GPUMBI_PER_THREAD gpumb *gpumbi_closed;     /* in a body, whose loops still look at them */
 static GPUMBI_PER_THREAD const gpumb *gpumbi_lost; /* said to be no context of it */
 
 static int gpumbi_parent;  /* that has started this process by --processes; 0: none */
@@ -9207,7 +9183,6 @@ static inline void gpumbi_launch_bytes(const gpumb *g, void *a, const void *b, u
                  (const unsigned char *)b, bytes, kind, seed, difference);
 }
 
-/* With random data. */
 static inline void gpumbi_launch_fill(const gpumb *g, void *to, uint64_t bytes, int kind,
                                       uint64_t seed)
 {
@@ -9622,11 +9597,9 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
     if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (!b) {
+    if (!b)
         gpumbi_null(g, "gpumb_fill");
-        return;
-    }
-    if (gpumbi_unknown(g, "gpumb_fill", (int)kind, GPUMB_FILL_ZERO + 1))
+    if (!b || gpumbi_unknown(g, "gpumb_fill", (int)kind, GPUMB_FILL_ZERO + 1))
         return;
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = b->seed = seed;
@@ -13852,7 +13825,6 @@ static inline void gpumbi_table_open(gpumb *g, FILE *out)
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
 }
 
-/* The last lines of the table. */
 static inline void gpumbi_table_closing(gpumb *g)
 {
     if (g->table.header_printed)
@@ -14608,7 +14580,6 @@ static inline int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
     return right;
 }
 
-/* Brings a sink up to date. */
 static inline int gpumbi_sink_write_rows(gpumb *g, int kind)
 {
     gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -14829,14 +14800,9 @@ static inline void gpumbi_wrong(gpumbi_records *t, const char *what, const char 
  * the last around it. */
 static inline gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
-    gpumbi_estimate e = {r->time.median,
-                         r->time.ci_lo,
-                         r->time.ci_hi,
-                         gpumbi_max(r->processes, 1),
-                         -1,
-                         r->process_lo_s,
-                         r->process_hi_s,
-                         0};
+    const gpumb_stats *t = &r->time;
+    gpumbi_estimate e = {t->median, t->ci_lo,        t->ci_hi,        gpumbi_max(r->processes, 1),
+                         -1,        r->process_lo_s, r->process_hi_s, 0};
     double sum = 0, squares = 0;
     if (!r->process_medians_s || r->processes < 2 || r->time.median <= 0)
         return e;
@@ -15786,8 +15752,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
         const double there[] = {now->peak_gbps, now->ceiling_gbps, now->link_gbps};
-        double *const rate[] = {&g->device.peak_bytes_per_s, &g->device.ceiling_bytes_per_s,
-                                &g->device.link_bytes_per_s};
+        double *const rate[] = {&d->peak_bytes_per_s, &d->ceiling_bytes_per_s,
+                                &d->link_bytes_per_s};
         for (int k = 0; k < 3; k++)
             if (*rate[k] <= 0)
                 *rate[k] = 1e9 * there[k];
@@ -17587,7 +17553,6 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
         gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
 }
 
-/* A line for each. */
 static inline void gpumbi_expect_closing(gpumb *g)
 {
     if (g->options.lists || gpumbi_parent) /* whose rows are judged where they go */
@@ -19716,20 +19681,16 @@ static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
 static inline int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
                                           int block, uint64_t n)
 {
-    if (elem < least || elem > most || (elem & (elem - 1))) {
+    if (elem < least || elem > most || (elem & (elem - 1)))
         gpumb_skip(g, "%s has no kernel for elem %d: it can be a power of 2 in %d ... %d (bytes)",
                    name, elem, least, most);
-        return -1;
-    }
-    if (block < 0 || block > g->device.max_block) {
+    else if (block < 0 || block > g->device.max_block)
         gpumb_skip(g, "%s: block %d, at most %d threads", name, block, g->device.max_block);
-        return -1;
-    }
-    if (n > INT64_MAX / 32) {
+    else if (n > INT64_MAX / 32)
         gpumb_skip(g, "%s: n is too large", name);
-        return -1;
-    }
-    return 0;
+    else
+        return 0;
+    return -1;
 }
 
 GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block)
@@ -20072,14 +20033,12 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
         return -1;
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     const int fastest = r.form == GPUMB_FORM_FASTEST;
-    if (fastest && (uintptr_t)in % 16) {
+    if (fastest && (uintptr_t)in % 16)
         gpumb_skip(g, "the fastest reduction reads words of 16 bytes: align the input to that");
-        return -1;
-    }
-    if (gpumb_size(workspace) < gpumbi_reduction_bytes(&r)) {
+    else if (gpumb_size(workspace) < gpumbi_reduction_bytes(&r))
         gpumb_skip(g, "the workspace is for fewer elements or blocks: gpumb_reduction_workspace()");
+    if (*gpumbi_trouble(g))
         return -1;
-    }
     unsigned *ticket = GPUMB_PTR(unsigned, workspace);
     char *slots = GPUMB_PTR(char, workspace) + GPUMBI_TICKET_BYTES;
     void *partials = fastest ? slots : slots + GPUMBI_SLOTS * GPUMBI_SLOT_BYTES;
@@ -20460,8 +20419,7 @@ GPUMBI_ABSENT(int, gpumb_check_nbody, gpumb_reason, GPUMBI_NO_NBODY, 0, void *)
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {
-    gpumb_nbody how;
-    memset(&how, 0, sizeof how);
+    const gpumb_nbody how = {0, 0, 0, GPUMB_RSQRT_LIBRARY, 0, 0, 0};
     return how;
 }
 
