@@ -95,9 +95,6 @@ Every time has a method (`timing`) and a meaning (`meaning`):
     profiler  on request: the time stamps of NVIDIA's profiler, less those of an empty kernel: the
             span, one run at a time; a yardstick for the others
 
-Regions in a GPUMB_INTERLEAVE take turns, one sample each per round, and are compared with the first
-of them: ratio, interval, verdict. What disturbs a whole round leaves the ratio alone.
-
 A *sweep* runs its body once for every combination of its axes. The outermost sweep first walks
 through all combinations with regions skipped, so that every axis is known before the first output;
 then it runs one combination per pass. So code in a sweep runs more often than it looks: keep it to
@@ -220,6 +217,11 @@ A context belongs to one thread.
 #ifdef __cplusplus
 #define GPUMBI_CAST(type, x) static_cast<type>(x)
 #define GPUMBI_NULL nullptr
+
+/* Keeps a parameter out of what its argument decides: others decide its type. */
+template <class Type> struct gpumbi_as_is {
+    typedef Type type;
+};
 #else
 #define GPUMBI_CAST(type, x) ((type)(x))
 #define GPUMBI_NULL NULL
@@ -360,11 +362,8 @@ GPUMB_API int gpumb_ok(const gpumb *g);
  * a line says so; a second call returns GPUMB_EXIT_ERROR. */
 GPUMB_API int gpumb_close(gpumb *g);
 
-/* The settings in force. */
-GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g);
-
-/* The text of --help. */
-GPUMB_API const char *gpumb_help_text(void);
+GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g); /* those in force */
+GPUMB_API const char *gpumb_help_text(void);                  /* of --help */
 
 /* ---- several benchmarks in one program ------------------------------------------------------- */
 
@@ -523,10 +522,9 @@ typedef enum gpumb_timing {
     GPUMB_TIMING_BATCH, /* an event pair around many, one after the other in the stream */
     GPUMB_TIMING_GRAPH, /* the interval: what one more run adds to a graph of many */
     GPUMB_TIMING_HOST,  /* the host's clock around a run and the wait for its end */
-    /* The profiler's time stamps of one run, first start to last end, less those of an empty
-     * kernel; a reference for the other methods. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the
-     * region, which takes 20 ms; it serialises the kernels of all streams. Where there is none, as
-     * on AMD's devices, a line says so, and this is the same as AUTO. */
+    /* The profiler's time stamps. CUPTI, of NVIDIA's CUDA Toolkit, is opened for the region, which
+     * takes 20 ms; it serialises the kernels of all streams. Where there is none, as on AMD's
+     * devices, a line says so, and this is the same as AUTO. */
     GPUMB_TIMING_PROFILER,
     GPUMB_TIMING_GIVEN /* of rows that gpumb_add_times() makes; not to be set */
 } gpumb_timing;
@@ -739,9 +737,8 @@ typedef enum gpumb_stop {
       "times the L2, or --cold.")                                                                  \
     X(TRAFFIC, "traffic", "the memory moved over 10 % more or less than the stated bytes",         \
       "By the counters dram_read_bytes and dram_write_bytes. More: sectors or lines of which "     \
-      "only "                                                                                      \
-      "a part is used, data that a cache could not keep, registers that spill. Less: a cache "     \
-      "served some of it. Or the bytes are stated wrong. A model of the traffic, by "              \
+      "only a part is used, data that a cache could not keep, registers that spill. Less: a "      \
+      "cache served some of it. Or the bytes are stated wrong. A model of the traffic, by "        \
       "gpumb_set_expected(), takes this flag's place.")                                            \
     X(BAD_TIME, "bad-time", "the clock showed times of zero or less, which were left out",         \
       "Some runtimes' events do so now and then. Compare with gpumb_set_timing(g, "                \
@@ -791,8 +788,7 @@ typedef enum gpumb_stop {
     X(KNOWN_SEED, "known-seed",                                                                    \
       "--strict: the inputs follow from --seed, so they can be foreseen",                          \
       "Right to see a failure again. A verdict on a kernel that may be written for the test "      \
-      "needs "                                                                                     \
-      "inputs that nobody knows before: leave --seed out.")
+      "needs inputs that nobody knows before: leave --seed out.")
 
 #define GPUMBI_FLAG_BIT(name, text, meaning, advice) GPUMBI_BIT_##name,
 enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
@@ -1127,8 +1123,7 @@ GPUMB_API void gpumb_set_log(gpumb_log log, void *user);
  * nothing is called. */
 GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user);
 
-/* "0.1.0" */
-GPUMB_API const char *gpumb_version(void);
+GPUMB_API const char *gpumb_version(void); /* "0.1.0" */
 
 #endif
 
@@ -1136,9 +1131,7 @@ GPUMB_API const char *gpumb_version(void);
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_MODULES)
 
-/* With GPUMB_STATIC: #define GPUMB_MODULES before the implementation.
- *
- * A kernel that another compiler, language or run has made, from a file or from memory: on NVIDIA a
+/* A kernel that another compiler, language or run has made, from a file or from memory: on NVIDIA a
  * cubin, a fatbin or PTX, which the driver compiles; on AMD a code object. Loaded through the
  * driver, for the context's device, until gpumb_close(). Where that fails, or on the CPU, NULL: the
  * next region is skipped with the reason. */
@@ -1181,9 +1174,7 @@ GPUMB_API void gpumb_launch_ex(gpumb *g, const char *name, const void *function,
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_COALESCING)
 
-/* With GPUMB_STATIC: #define GPUMB_COALESCING before the implementation.
- *
- * What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
+/* What one access of a warp asks of memory: the bytes that its lanes want, and the distinct aligned
  * pieces that hold them. Pure arithmetic on addresses, for any device: NVIDIA fetches sectors of 32
  * bytes in lines of 128; AMD lines of 64 (gfx9 before gfx90a) or 128 bytes. */
 typedef struct gpumb_coalescing {
@@ -1266,9 +1257,7 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_STRIDED)
 
-/* The next three are compiled with GPUMB_STRIDED defined before the implementation.
- *
- * out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
+/* out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
  * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
  * fetches; gpumb_coalesce_strided() says how much that is. */
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
@@ -1736,17 +1725,13 @@ GPUMBI_SHUFFLE(__shfl_xor_sync, GPUMBI_SHFL_XOR)
 
 /* Atomics: relaxed like CUDA's, returning the old value. The type comes from the pointer alone, so
  * that atomicAdd(&counter, 1) uses the counter's. */
-template <class Type> struct gpumbi_same {
-    typedef Type type;
-};
-
 #define GPUMBI_ATOMIC(name, builtin)                                                               \
-    template <class Type> static inline Type name(Type *p, typename gpumbi_same<Type>::type v)     \
+    template <class Type> static inline Type name(Type *p, typename gpumbi_as_is<Type>::type v)    \
     {                                                                                              \
         return builtin(p, v, __ATOMIC_RELAXED);                                                    \
     }
 #define GPUMBI_ATOMIC_LOOP(head, Type, result)                                                     \
-    head(Type *p, typename gpumbi_same<Type>::type v)                                              \
+    head(Type *p, typename gpumbi_as_is<Type>::type v)                                             \
     {                                                                                              \
         Type old, next;                                                                            \
         __atomic_load(p, &old, __ATOMIC_RELAXED);                                                  \
@@ -1767,15 +1752,15 @@ GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicMin, Type, v <
 GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicMax, Type, old < v ? v : old)
 GPUMBI_ATOMIC_LOOP(template <class Type> static inline Type atomicInc, Type, old >= v ? 0 : old + 1)
 
-template <class Type> static inline Type atomicExch(Type *p, typename gpumbi_same<Type>::type v)
+template <class Type> static inline Type atomicExch(Type *p, typename gpumbi_as_is<Type>::type v)
 {
     Type old;
     __atomic_exchange(p, &v, &old, __ATOMIC_RELAXED);
     return old;
 }
 template <class Type>
-static inline Type atomicCAS(Type *p, typename gpumbi_same<Type>::type expected,
-                             typename gpumbi_same<Type>::type desired)
+static inline Type atomicCAS(Type *p, typename gpumbi_as_is<Type>::type expected,
+                             typename gpumbi_as_is<Type>::type desired)
 {
     __atomic_compare_exchange(p, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
@@ -1826,22 +1811,15 @@ template <class To, class From> static inline To gpumbi_bits(From from)
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
-static inline int __float_as_int(float x)
-{
-    return gpumbi_bits<int>(x);
-}
-static inline unsigned __float_as_uint(float x)
-{
-    return gpumbi_bits<unsigned>(x);
-}
-static inline float __int_as_float(int x)
-{
-    return gpumbi_bits<float>(x);
-}
-static inline float __uint_as_float(unsigned x)
-{
-    return gpumbi_bits<float>(x);
-}
+#define GPUMBI_BITS(name, to, from)                                                                \
+    static inline to name(from x)                                                                  \
+    {                                                                                              \
+        return gpumbi_bits<to>(x);                                                                 \
+    }
+GPUMBI_BITS(__float_as_int, int, float)
+GPUMBI_BITS(__float_as_uint, unsigned, float)
+GPUMBI_BITS(__int_as_float, float, int)
+GPUMBI_BITS(__uint_as_float, float, unsigned)
 #endif /* __cplusplus */
 #endif /* GPUMB_BACKEND_CPU */
 
@@ -1917,20 +1895,11 @@ struct gpumbi_extent {
     {
         static_assert(Type(1) / Type(2) == Type(0), "a launch extent is a dim3 or an integer");
     }
-    template <class Width, class Height>
-    GPUMBI_INLINE gpumbi_extent(Width x, Height y) : gpumbi_extent(x, y, 1)
-    {
-    }
-    template <class Width, class Height, class Depth>
-    GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z)
+    template <class Width, class Height, class Depth = int>
+    GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z = 1)
         : n{static_cast<uint64_t>(x), static_cast<uint64_t>(y), static_cast<uint64_t>(z)}
     {
     }
-};
-
-/* Keeps a parameter out of what its argument decides: a kernel's own parameters do. */
-template <class Type> struct gpumbi_as_is {
-    typedef Type type;
 };
 
 /* Mistakes whose errors would name the remedy late, or never. These take part in overload
@@ -2007,11 +1976,9 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
                           const gpumbi_extent &grid, const gpumbi_extent &block,
                           uint64_t shared_bytes, typename gpumbi_as_is<Parameters>::type... args)
 {
-    const gpumbi_shape shape = {name,
-                                {grid.n[0], grid.n[1], grid.n[2]},
-                                {block.n[0], block.n[1], block.n[2]},
-                                shared_bytes,
-                                barrier};
+    const uint64_t *const g = grid.n, *const b = block.n;
+    const gpumbi_shape shape = {
+        name, {g[0], g[1], g[2]}, {b[0], b[1], b[2]}, shared_bytes, barrier};
     if (gpumbi_launch_begin(&shape, reinterpret_cast<const void *>(kernel()))) {
         gpumbi_run(shape, [=]() { kernel()(args...); });
         gpumbi_launch_end();
@@ -2209,6 +2176,8 @@ typedef struct gpumbi_cipher_key {
 #define gpumbi_lstat gpumbi_stat
 #define gpumbi_fstat _fstat64
 #define gpumbi_flush _commit
+#define gpumbi_cut(fd, size) _chsize_s(fd, size)
+#define gpumbi_take_owner(fd, of) ((void)(fd), (void)(of))
 #define gpumbi_memory_open(text, length) gpumbi_temporary()
 #define gpumbi_utc(time, calendar) gmtime_s(calendar, time)
 #define gpumbi_variable_clear(name) _putenv(name "=")
@@ -2235,7 +2204,6 @@ typedef void (*gpumbi_handler)(int);
 
 GPUMBI_UNOPTIMIZED
 
-#if defined(GPUMBI_STRICT)
 /* Numbers that nobody can foresee: RtlGenRandom, by the name that its manual has. Returns 0. */
 static inline int gpumbi_unforeseen(void *to, size_t bytes)
 {
@@ -2245,7 +2213,6 @@ static inline int gpumbi_unforeseen(void *to, size_t bytes)
     memcpy((void *)&generate, &found, sizeof found);
     return !found || !generate(to, (ULONG)bytes);
 }
-#endif
 
 /* Says in errno why Windows has refused. */
 static inline int gpumbi_refused(void)
@@ -2291,11 +2258,6 @@ static inline int64_t gpumbi_read(int fd, char *to, size_t size)
 static inline int64_t gpumbi_write(int fd, const char *from, size_t size)
 {
     return _write(fd, from, size < INT_MAX ? (unsigned)size : INT_MAX);
-}
-
-static inline int gpumbi_cut(int fd, int64_t size)
-{
-    return _chsize_s(fd, size);
 }
 
 /* With slashes, as the sinks take paths apart. */
@@ -2364,11 +2326,6 @@ static inline int gpumbi_rename(const char *from, const char *to)
         return gpumbi_refused();
     DeleteFileA(old);
     return 0;
-}
-
-static inline void gpumbi_take_owner(int fd, const gpumbi_file_state *of)
-{
-    (void)fd, (void)of;
 }
 
 /* Locks keep others from reading what is locked, so that this lies beyond the end of any file. */
@@ -2611,14 +2568,12 @@ static inline int gpumbi_aligned(void **p, size_t alignment, size_t bytes)
     return *p == NULL;
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 static inline uint64_t gpumbi_host_memory(void)
 {
     MEMORYSTATUSEX memory;
     memory.dwLength = sizeof memory;
     return GlobalMemoryStatusEx(&memory) ? memory.ullAvailPhys : UINT64_MAX;
 }
-#endif
 
 #if defined(GPUMB_BACKEND_CPU)
 enum { GPUMBI_SIGNAL_STACK = 1 };
@@ -2679,7 +2634,6 @@ static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *me
     }
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 static inline void gpumbi_cpu_about(gpumb_device *d)
 {
     DWORD size = sizeof d->name, bytes = 0;
@@ -2706,7 +2660,6 @@ static inline void gpumbi_cpu_about(gpumb_device *d)
     }
     free(all);
 }
-#endif
 #else
 /* Vendors' libraries by their names on Linux, and what they are here. Those that are not in the
  * table have none: AMD's HIP SDK has neither ROCm SMI nor roctx (ROCm, HIP SDK for Windows,
@@ -2811,9 +2764,7 @@ static ssize_t (*gpumbi_read)(int, void *, size_t) = read;
 static ssize_t (*gpumbi_readlink)(const char *, char *, size_t) = readlink;
 static char *(*gpumbi_resolve)(const char *, char *) = realpath;
 #define gpumbi_realpath(path) gpumbi_resolve(path, NULL)
-#if !defined(GPUMB_BACKEND_FAKE)
 static char *(*gpumbi_fgets)(char *, int, FILE *) = fgets;
-#endif
 
 /* Waits until there is something to read; without a file (-1) for that time. */
 static inline int gpumbi_poll(int fd, int milliseconds)
@@ -2844,7 +2795,6 @@ static inline int gpumbi_lock(int fd)
     return flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
 }
 
-#if defined(GPUMBI_STRICT)
 /* Numbers that nobody can foresee. Returns 0. */
 static inline int gpumbi_unforeseen(void *to, size_t bytes)
 {
@@ -2854,7 +2804,6 @@ static inline int gpumbi_unforeseen(void *to, size_t bytes)
         close(fd);
     return lacking;
 }
-#endif
 
 static inline const char *gpumbi_base_name(const char *path)
 {
@@ -2953,7 +2902,6 @@ static inline int gpumbi_process_look(int child, int *status)
     return seen > 0 && WIFSTOPPED(state) ? 2 : seen > 0 || (seen < 0 && errno != EINTR);
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 /* The value after "key :" in a file such as /proc/cpuinfo; 0 if there is none. */
 static inline int gpumbi_proc_value(const char *path, const char *key, char *value, size_t size)
 {
@@ -2982,8 +2930,6 @@ static inline uint64_t gpumbi_host_memory(void)
                : UINT64_MAX;
 }
 
-#endif
-
 #if defined(GPUMB_BACKEND_CPU)
 enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
 #define gpumbi_pages_free(p, bytes) munmap(p, bytes)
@@ -2991,13 +2937,12 @@ enum { GPUMBI_SIGNAL_STACK = 1 << 15 };
 
 static inline int gpumbi_cores(void)
 {
-    long n;
 #ifdef CPU_COUNT
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
 #endif
-    n = sysconf(_SC_NPROCESSORS_ONLN);
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }
 
@@ -3023,10 +2968,10 @@ static void (*gpumbi_crash_report)(const char *meaning);
 /* After the report what was to happen without us happens. */
 static inline void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 {
-    int i;
+    int i = 0;
     (void)context;
-    for (i = 0; i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal; i++) {
-    }
+    while (i < GPUMBI_CRASHES - 1 && gpumbi_crashes[i].signal != signal)
+        i++;
     gpumbi_crash_report(gpumbi_crashes[i].meaning);
     sigaction(signal, &gpumbi_before_crash[i], NULL);
     if (info->si_code <= 0) /* sent; an instruction that failed will fail again */
@@ -3048,17 +2993,15 @@ static inline void gpumbi_signal_stack_set(char *stack)
 static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *meaning))
 {
     struct sigaction ours, now;
-    int i;
     gpumbi_crash_report = report;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = gpumbi_crashed;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&ours.sa_mask);
-    for (i = 0; i < GPUMBI_CRASHES; i++) {
+    for (int i = 0; i < GPUMBI_CRASHES; i++) {
         const int signal = gpumbi_crashes[i].signal;
-        int is_ours;
         sigaction(signal, NULL, &now);
-        is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
+        const int is_ours = now.sa_flags & SA_SIGINFO && now.sa_sigaction == gpumbi_crashed;
         if (watch && !is_ours) /* a forked child has it already */
             sigaction(signal, &ours, &gpumbi_before_crash[i]);
         else if (!watch && is_ours)
@@ -3066,7 +3009,6 @@ static inline void gpumbi_crashes_watch(int watch, void (*report)(const char *me
     }
 }
 
-#if !defined(GPUMB_BACKEND_FAKE)
 #if defined(__APPLE__)
 /* What sysctl -n NAME prints; 0 or "" if there is none. */
 static inline void gpumbi_sysctl(const char *name, void *to, size_t size)
@@ -3120,7 +3062,6 @@ static inline void gpumbi_cpu_about(gpumb_device *d)
     if (!d->l2_bytes)
         d->l2_bytes = gpumbi_cache_bytes(2);
 }
-#endif
 #endif
 #else
 /* What gpumbi_load() opens. */
@@ -3206,7 +3147,7 @@ static inline const char *gpumbi_split(const char *list, char separator, char *f
     return list + length + (list[length] != 0);
 }
 
-/* Without the overloads of C++, which cost the compiler more than the calls do. */
+/* Without the overloads of C++, which cost the compiler more. */
 #if defined(__GNUC__) || defined(__clang__)
 #define gpumbi_min __builtin_fmin
 #define gpumbi_max __builtin_fmax
@@ -4416,6 +4357,13 @@ void gpumbi_registers_switch(gpumbi_registers *from,
     GPUMBI_SWITCH_LINKAGE ".p2align 4\ngpumbi_registers_switch:\n" code GPUMBI_SWITCH_ENDS
 
 #if defined(_WIN64) /* also what Windows knows of a thread's stack, in its TEB (winnt.h, NT_TIB) */
+#define GPUMBI_XMM_LIST(X)                                                                         \
+    X(6, 0)                                                                                        \
+    X(7, 16) X(8, 32) X(9, 48) X(10, 64) X(11, 80) X(12, 96) X(13, 112) X(14, 128) X(15, 144)
+#define GPUMBI_XMM_SAVE(n, at) "    movups %xmm" #n ", " #at "(%rsp)\n"
+#define GPUMBI_XMM_LOAD(n, at) "    movups " #at "(%rsp), %xmm" #n "\n"
+#define GPUMBI_SAVE_XMM GPUMBI_XMM_LIST(GPUMBI_XMM_SAVE)
+#define GPUMBI_LOAD_XMM GPUMBI_XMM_LIST(GPUMBI_XMM_LOAD)
 __asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
                           "    pushq %rbx\n"
                           "    pushq %rdi\n"
@@ -4427,32 +4375,10 @@ __asm__(GPUMBI_SWITCH("", "    pushq %rbp\n"
                           "    pushq %gs:8\n"
                           "    pushq %gs:16\n"
                           "    pushq %gs:0x1478\n"
-                          "    subq $168, %rsp\n"
-                          "    movups %xmm6, (%rsp)\n"
-                          "    movups %xmm7, 16(%rsp)\n"
-                          "    movups %xmm8, 32(%rsp)\n"
-                          "    movups %xmm9, 48(%rsp)\n"
-                          "    movups %xmm10, 64(%rsp)\n"
-                          "    movups %xmm11, 80(%rsp)\n"
-                          "    movups %xmm12, 96(%rsp)\n"
-                          "    movups %xmm13, 112(%rsp)\n"
-                          "    movups %xmm14, 128(%rsp)\n"
-                          "    movups %xmm15, 144(%rsp)\n"
-                          "    stmxcsr 160(%rsp)\n"
+                          "    subq $168, %rsp\n" GPUMBI_SAVE_XMM "    stmxcsr 160(%rsp)\n"
                           "    fnstcw 164(%rsp)\n"
                           "    movq %rsp, (%rcx)\n"
-                          "    movq %rdx, %rsp\n"
-                          "    movups (%rsp), %xmm6\n"
-                          "    movups 16(%rsp), %xmm7\n"
-                          "    movups 32(%rsp), %xmm8\n"
-                          "    movups 48(%rsp), %xmm9\n"
-                          "    movups 64(%rsp), %xmm10\n"
-                          "    movups 80(%rsp), %xmm11\n"
-                          "    movups 96(%rsp), %xmm12\n"
-                          "    movups 112(%rsp), %xmm13\n"
-                          "    movups 128(%rsp), %xmm14\n"
-                          "    movups 144(%rsp), %xmm15\n"
-                          "    ldmxcsr 160(%rsp)\n"
+                          "    movq %rdx, %rsp\n" GPUMBI_LOAD_XMM "    ldmxcsr 160(%rsp)\n"
                           "    fldcw 164(%rsp)\n"
                           "    addq $168, %rsp\n"
                           "    popq %gs:0x1478\n"
@@ -4518,29 +4444,18 @@ static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, s
     *context = sp;
 }
 #else
-__asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n"
-                           "    stp x21, x22, [sp, #16]\n"
-                           "    stp x23, x24, [sp, #32]\n"
-                           "    stp x25, x26, [sp, #48]\n"
-                           "    stp x27, x28, [sp, #64]\n"
-                           "    stp x29, x30, [sp, #80]\n"
-                           "    stp d8, d9, [sp, #96]\n"
-                           "    stp d10, d11, [sp, #112]\n"
-                           "    stp d12, d13, [sp, #128]\n"
-                           "    stp d14, d15, [sp, #144]\n"
-                           "    mov x9, sp\n"
+#define GPUMBI_PAIR_LIST(X)                                                                        \
+    X(x21, x22, 16)                                                                                \
+    X(x23, x24, 32)                                                                                \
+    X(x25, x26, 48)                                                                                \
+    X(x27, x28, 64) X(x29, x30, 80) X(d8, d9, 96) X(d10, d11, 112) X(d12, d13, 128) X(d14, d15, 144)
+#define GPUMBI_PAIR_SAVE(a, b, at) "    stp " #a ", " #b ", [sp, #" #at "]\n"
+#define GPUMBI_PAIR_LOAD(a, b, at) "    ldp " #a ", " #b ", [sp, #" #at "]\n"
+#define GPUMBI_SAVE_PAIRS GPUMBI_PAIR_LIST(GPUMBI_PAIR_SAVE)
+#define GPUMBI_LOAD_PAIRS GPUMBI_PAIR_LIST(GPUMBI_PAIR_LOAD)
+__asm__(GPUMBI_SWITCH("%", "    stp x19, x20, [sp, #-160]!\n" GPUMBI_SAVE_PAIRS "    mov x9, sp\n"
                            "    str x9, [x0]\n"
-                           "    mov sp, x1\n"
-                           "    ldp x21, x22, [sp, #16]\n"
-                           "    ldp x23, x24, [sp, #32]\n"
-                           "    ldp x25, x26, [sp, #48]\n"
-                           "    ldp x27, x28, [sp, #64]\n"
-                           "    ldp x29, x30, [sp, #80]\n"
-                           "    ldp d8, d9, [sp, #96]\n"
-                           "    ldp d10, d11, [sp, #112]\n"
-                           "    ldp d12, d13, [sp, #128]\n"
-                           "    ldp d14, d15, [sp, #144]\n"
-                           "    ldp x19, x20, [sp], #160\n"
+                           "    mov sp, x1\n" GPUMBI_LOAD_PAIRS "    ldp x19, x20, [sp], #160\n"
                            "    ret\n"));
 
 static inline void gpumbi_registers_make(gpumbi_registers *context, char *low, size_t size,
@@ -4703,16 +4618,17 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
 {
     enum { MOST = 6 };
     const gpumbi_place *place[MOST];
-    unsigned count[MOST], places = 0, warp, i, k;
+    unsigned count[MOST], places = 0, warp = 0;
     char text[320] = "";
-    int wait, alike = 0;
-    for (wait = 0; wait < GPUMBI_WAITS; wait++)
-        for (i = 0; i < w->threads; i++) {
+    int alike = 0;
+    for (int wait = 0; wait < GPUMBI_WAITS; wait++)
+        for (unsigned i = 0; i < w->threads; i++) {
             const gpumbi_place *p = w->fiber[i].place;
             if (!(w->alive[gpumbi_warp_of(w, i)] & gpumbi_lane_bit(w, i)) || p->wait != wait)
                 continue;
-            for (k = 0; k < places && p != place[k]; k++) {
-            }
+            unsigned k = 0;
+            while (k < places && p != place[k])
+                k++;
             if (k == MOST)
                 continue;
             if (k == places) {
@@ -4722,7 +4638,7 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
             }
             count[k]++;
         }
-    for (k = 0; k < places; k++) {
+    for (unsigned k = 0; k < places; k++) {
         const char *verb = k ? "" : count[k] == 1 ? "thread waits " : "threads wait ";
         const char *another =
             k && place[k]->wait == place[k - 1]->wait && place[k]->line == place[k - 1]->line
@@ -4734,8 +4650,8 @@ GPUMBI_NOINLINE static void gpumbi_diagnose(gpumbi_worker *w)
             gpumbi_append(text, sizeof text, " in %.60s:%d", gpumbi_file_of(place[k]),
                           place[k]->line);
     }
-    for (warp = 0; warp < GPUMBI_MAX_WARPS && !w->group_count[warp]; warp++) {
-    }
+    while (warp < GPUMBI_MAX_WARPS && !w->group_count[warp])
+        warp++;
     if (warp < GPUMBI_MAX_WARPS) {
         const gpumbi_group *g = &w->group[warp << w->shift];
         gpumbi_append(text, sizeof text, ", warp %u lacks lanes 0x%llx of the mask 0x%llx", warp,
@@ -4767,8 +4683,7 @@ static inline unsigned gpumbi_take_ready(gpumbi_worker *w)
 {
     unsigned warps = gpumbi_warp_of(w, w->threads - 1) + 1, warp = gpumbi_warp_of(w, w->current);
     uint64_t from_here = ~(gpumbi_lane_bit(w, w->current) - 1), set;
-    unsigned i;
-    for (i = 0; i < warps; i++) {
+    for (unsigned i = 0; i < warps; i++) {
         if ((set = w->ready[warp]) != 0) {
             unsigned lane = gpumbi_lowest(i == 0 && (set & from_here) ? set & from_here : set);
             w->ready[warp] = set & ~((uint64_t)1 << lane);
@@ -4841,9 +4756,8 @@ static inline void gpumbi_barrier_complete(gpumbi_worker *w)
  * diagnosed. */
 GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 {
-    gpumbi_worker *w;
     GPUMBI_TRACE(wait(here->wait, 1));
-    w = gpumbi_waiting_worker(here->wait);
+    gpumbi_worker *w = gpumbi_waiting_worker(here->wait);
     if (!w)
         return predicate != 0;
     if (!w->arrived)
@@ -4865,8 +4779,8 @@ GPUMB_API int gpumbi_cpu_barrier(const gpumbi_place *here, int predicate)
 static inline void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi_group *g)
 {
     gpumbi_fiber *lane = &w->fiber[warp << w->shift];
-    uint64_t rest, votes = 0;
-    for (rest = g->arrived; rest; rest &= rest - 1) {
+    uint64_t votes = 0;
+    for (uint64_t rest = g->arrived; rest; rest &= rest - 1) {
         unsigned i = gpumbi_lowest(rest), from = lane[i].source;
         if (!(g->arrived >> from & 1))
             from = i; /* that lane does not take part or has finished: CUDA leaves it undefined */
@@ -4877,7 +4791,7 @@ static inline void gpumbi_group_complete(gpumbi_worker *w, unsigned warp, gpumbi
         votes = g->wait == GPUMBI_BALLOT ? votes
                 : g->wait == GPUMBI_ANY  ? votes != 0
                                          : votes == g->arrived;
-        for (rest = g->arrived; rest; rest &= rest - 1)
+        for (uint64_t rest = g->arrived; rest; rest &= rest - 1)
             lane[gpumbi_lowest(rest)].taken[0] = votes;
     }
     w->ready[warp] |= g->arrived;
@@ -4905,21 +4819,15 @@ static inline unsigned gpumbi_source_lane(int wait, unsigned lane, unsigned x, u
 
 GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsigned x, int width)
 {
-    gpumbi_worker *w;
-    unsigned warp, lane, lanes, size, i;
-    gpumbi_fiber *self;
-    gpumbi_group *g;
-    uint64_t bit;
     GPUMBI_TRACE(wait(wait, 1));
-    w = gpumbi_waiting_worker(wait);
+    gpumbi_worker *w = gpumbi_waiting_worker(wait);
     if (!w)
         return;
-    self = &w->fiber[w->current];
-    warp = gpumbi_warp_of(w, w->current);
-    bit = gpumbi_lane_bit(w, w->current);
-    lane = gpumbi_lowest(bit);
-    lanes = 1u << w->shift;
-    size = (unsigned)width;
+    gpumbi_fiber *self = &w->fiber[w->current];
+    const unsigned warp = gpumbi_warp_of(w, w->current), lanes = 1u << w->shift;
+    const uint64_t bit = gpumbi_lane_bit(w, w->current);
+    const unsigned lane = gpumbi_lowest(bit);
+    unsigned size = (unsigned)width;
     if (size == 0 || size > lanes || (size & (size - 1)))
         size = lanes;
     if (!(mask & bit)) {
@@ -4934,10 +4842,10 @@ GPUMB_API void gpumbi_cpu_warp(int wait, uint64_t mask, uint64_t value[2], unsig
     self->given[1] = value[1];
     self->source = gpumbi_source_lane(wait, lane, x, size);
 
-    g = &w->group[warp << w->shift];
-    for (i = 0; i < w->group_count[warp] && (g->mask != mask || g->wait != wait); i++, g++) {
-    }
-    if (i == w->group_count[warp]) {
+    gpumbi_group *g = &w->group[warp << w->shift], *const end = g + w->group_count[warp];
+    while (g < end && (g->mask != mask || g->wait != wait))
+        g++;
+    if (g == end) {
         w->group_count[warp]++;
         g->mask = mask;
         g->arrived = 0;
@@ -4969,18 +4877,17 @@ GPUMB_API uint64_t gpumbi_cpu_active_mask(void)
 static inline void gpumbi_thread_ends(gpumbi_worker *w)
 {
     const char *canary = gpumbi_stack_of(w, w->current) + GPUMBI_SPILL;
-    unsigned warp = gpumbi_warp_of(w, w->current), i;
-    for (i = 0; i < GPUMBI_CANARY; i += 32) { /* an overflow may leave gaps */
+    const unsigned warp = gpumbi_warp_of(w, w->current);
+    for (int i = 0; i < GPUMBI_CANARY; i += 32) /* an overflow may leave gaps */
         if (canary[i] != 0x5a) {
             gpumbi_block_fault(w, "stack overflow: a thread has %d bytes", GPUMB_CPU_STACK_BYTES);
             return;
         }
-    }
     w->alive[warp] &= ~gpumbi_lane_bit(w, w->current);
     w->alive_count--;
     if (w->arrived && w->arrived == w->alive_count && !w->elsewhere)
         gpumbi_barrier_complete(w);
-    for (i = w->group_count[warp]; i-- > 0;) {
+    for (unsigned i = w->group_count[warp]; i-- > 0;) {
         gpumbi_group *g = &w->group[(warp << w->shift) + i];
         if (g->arrived == (g->mask & w->alive[warp]))
             gpumbi_group_complete(w, warp, g);
@@ -5017,12 +4924,10 @@ static inline gpumbi_uint3 gpumbi_index_in(const uint64_t n[3], uint64_t i)
 static inline int gpumbi_fibers_make(gpumbi_worker *w)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
-    unsigned i;
-    if (!w->stacks) {
+    if (!w->stacks)
         w->stacks = (char *)gpumbi_pages((size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
-        if (!w->stacks)
-            return gpumbi_cpu_fault("kernel %s: no memory for the stacks of a block", launch->name);
-    }
+    if (!w->stacks)
+        return gpumbi_cpu_fault("kernel %s: no memory for the stacks of a block", launch->name);
     memset(w->present, 0, sizeof w->present);
     memset(w->ready, 0, sizeof w->ready);
     w->arrived = w->tally = 0;
@@ -5030,7 +4935,7 @@ static inline int gpumbi_fibers_make(gpumbi_worker *w)
     memset(w->group_count, 0, sizeof w->group_count);
     w->abandoned = 0;
     w->shift = gpumbi_warp_size == 64 ? 6 : 5;
-    for (i = 0; i < w->threads; i++) {
+    for (unsigned i = 0; i < w->threads; i++) {
         gpumbi_fiber *f = &w->fiber[i];
         char *low = gpumbi_stack_of(w, i);
         w->present[gpumbi_warp_of(w, i)] |= gpumbi_lane_bit(w, i);
@@ -5057,8 +4962,7 @@ static inline void gpumbi_fibers_forget(gpumbi_worker *w)
     if (w->abandoned)
         __asan_unpoison_memory_region(w->stacks, (size_t)GPUMBI_MAX_THREADS * GPUMBI_STACK_STEP);
 #elif defined(GPUMBI_TSAN)
-    unsigned i;
-    for (i = 0; i < w->threads; i++)
+    for (unsigned i = 0; i < w->threads; i++)
         __tsan_destroy_fiber(w->fiber[i].tsan);
 #endif
     (void)w;
@@ -5090,14 +4994,14 @@ static inline void gpumbi_crash_add(char text[2048], const char *what, const gpu
     const unsigned number[3] = {numbers ? numbers->x : 0, numbers ? numbers->y : 0,
                                 numbers ? numbers->z : 0};
     char *to = text + length;
-    int i, digits;
     if (length + more + 40 > 2048)
         return;
     memcpy(to, what, more + 1);
     to += more;
-    for (i = 0; numbers && i < 3; i++) {
+    for (int i = 0; numbers && i < 3; i++) {
         unsigned rest = number[i], scale = 1;
-        for (digits = 1; rest >= 10; rest /= 10, digits++)
+        int digits = 1;
+        for (; rest >= 10; rest /= 10, digits++)
             scale *= 10;
         *to++ = i ? ',' : '(';
         for (; digits > 0; digits--, scale /= 10)
@@ -5114,8 +5018,7 @@ static inline void gpumbi_report_crash(const char *meaning)
     static int reported;
     char text[2048] = "gpumb: kernel ";
     const gpumbi_worker *w = NULL;
-    unsigned i;
-    for (i = 0; i < gpumbi_pool_size; i++)
+    for (unsigned i = 0; i < gpumbi_pool_size; i++)
         if (gpumbi_pool[i]->self == &gpumbi_self)
             w = gpumbi_pool[i];
     if (!w || __atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
@@ -5167,8 +5070,7 @@ GPUMB_API int gpumb_cpu_workers(void)
 static inline uint64_t gpumbi_await(uint64_t *word, uint64_t value, int equal)
 {
     uint64_t now;
-    unsigned i;
-    for (i = 0; i < gpumbi_pool_spins; i++) {
+    for (unsigned i = 0; i < gpumbi_pool_spins; i++) {
         now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
         if ((now == value) == equal)
             return now;
@@ -5216,10 +5118,9 @@ static inline int gpumbi_shared_make(gpumbi_worker *w)
         gpumbi_aligned_free(w->shared);
         w->shared_size = 0;
         w->shared = NULL;
-        if (gpumbi_aligned(&p, 64, room)) {
+        if (gpumbi_aligned(&p, 64, room))
             return gpumbi_cpu_fault("kernel %s: no memory for %llu shared bytes",
                                     gpumbi_job.launch->name, (unsigned long long)size);
-        }
         w->shared = (char *)p;
         w->shared_size = size;
     }
@@ -5241,23 +5142,19 @@ GPUMBI_API_NOINLINE void gpumbi_cpu_red_zones(unsigned char *first, unsigned cha
     w->red_zone[1] = (unsigned char *)memcpy(last, gpumbi_untouched, sizeof gpumbi_untouched);
 }
 
-/* After a block. */
 static inline void gpumbi_red_zones_look(gpumbi_worker *w)
 {
-    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
-    int i;
-    for (i = 0; w->red_zone[0] && i < 2; i++)
+    for (int i = 0; w->red_zone[0] && i < 2; i++)
         if (memcmp(w->red_zone[i], gpumbi_untouched, sizeof gpumbi_untouched))
             gpumbi_block_fault(w, "wrote past the end of a __shared__ array");
 #ifndef GPUMBI_ASAN
+    const size_t size = (size_t)gpumbi_job.launch->shared_bytes;
     if (size && memcmp(w->shared + size, gpumbi_untouched, sizeof gpumbi_untouched))
         gpumbi_block_fault(w, "wrote past the end of its %llu bytes of dynamic shared memory",
                            (unsigned long long)size);
 #endif
-    (void)size;
 }
 
-/* One worker's share of the launch. */
 static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 {
     const gpumbi_shape *launch = gpumbi_job.launch;
@@ -5296,18 +5193,18 @@ static inline void gpumbi_share_run(gpumbi_worker *w, uint64_t workers)
 static inline void *gpumbi_worker_main(void *argument)
 {
     gpumbi_worker *w = (gpumbi_worker *)argument;
-    uint64_t ticket = 0, workers;
+    uint64_t ticket = 0;
     gpumbi_signal_stack_set(w->signal_stack);
     for (;;) {
         ticket = gpumbi_await(&gpumbi_ticket, ticket, 0);
-        workers = ticket & 0xffff;
+        const uint64_t workers = ticket & 0xffff;
         if (workers == 0)
             return NULL;
-        if (w->number < workers) {
-            gpumbi_share_run(w, workers);
-            if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_SEQ_CST) == 0)
-                gpumbi_wake();
-        }
+        if (w->number >= workers)
+            continue;
+        gpumbi_share_run(w, workers);
+        if (__atomic_sub_fetch(&gpumbi_running, 1, __ATOMIC_SEQ_CST) == 0)
+            gpumbi_wake();
     }
 }
 
@@ -5334,10 +5231,9 @@ static inline void gpumbi_pool_forget(void)
 /* Call with the launch lock held. */
 static inline void gpumbi_pool_stop(void)
 {
-    unsigned i;
     if (gpumbi_pool_size > 1)
         gpumbi_ticket_issue(0);
-    for (i = 0; i < gpumbi_pool_size; i++) {
+    for (unsigned i = 0; i < gpumbi_pool_size; i++) {
         gpumbi_worker *w = gpumbi_pool[i];
         if (i > 0)
             pthread_join(w->os_thread, NULL);
@@ -5361,10 +5257,9 @@ static inline void gpumbi_pool_stop(void)
 static inline int gpumbi_pool_start(void)
 {
     static int watching_forks;
-    int wanted, i;
     if (gpumbi_pool_size)
         return 0;
-    wanted = gpumb_cpu_workers();
+    const int wanted = gpumb_cpu_workers();
     if (!watching_forks)
         watching_forks = gpumbi_at_fork(gpumbi_pool_forget);
     gpumbi_pool_spins = wanted <= gpumbi_cores() ? 200 : 0;
@@ -5375,7 +5270,7 @@ static inline int gpumbi_pool_start(void)
 #endif
     gpumbi_signal_stack_set(gpumbi_signal_stack);
     gpumbi_pool = (gpumbi_worker **)calloc((size_t)wanted, sizeof *gpumbi_pool);
-    for (i = 0; gpumbi_pool && i < wanted; i++) {
+    for (int i = 0; gpumbi_pool && i < wanted; i++) {
         gpumbi_worker *w = (gpumbi_worker *)calloc(1, sizeof *w);
         if (!w)
             break;
@@ -5422,17 +5317,12 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
                                           void *closure)
 {
     const char *name = launch->name;
-    const uint64_t *grid = launch->grid;
-    uint64_t blocks, workers;
-    int failed;
-    if (gpumbi_here) {
+    if (gpumbi_here)
         return gpumbi_cpu_fault("kernel %s: launched from inside kernel %s; launches do not nest",
                                 name, gpumbi_job.launch->name);
-    }
-    if (launch->shared_bytes > GPUMBI_MAX_SHARED) {
+    if (launch->shared_bytes > GPUMBI_MAX_SHARED)
         return gpumbi_cpu_fault("kernel %s: %llu bytes of shared memory, at most %d", name,
                                 (unsigned long long)launch->shared_bytes, (int)GPUMBI_MAX_SHARED);
-    }
     pthread_mutex_lock(&gpumbi_launch_lock);
     __atomic_store_n(&gpumbi_launch_failed, 0, __ATOMIC_RELAXED);
     if (gpumbi_pool_start()) {
@@ -5442,8 +5332,8 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
     gpumbi_job.launch = launch;
     gpumbi_job.run = run;
     gpumbi_job.closure = closure;
-    blocks = grid[0] * grid[1] * grid[2];
-    workers = blocks < gpumbi_pool_size ? blocks : gpumbi_pool_size;
+    const uint64_t blocks = launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const uint64_t workers = blocks < gpumbi_pool_size ? blocks : gpumbi_pool_size;
     if (workers > 1) {
         __atomic_store_n(&gpumbi_running, workers - 1, __ATOMIC_RELAXED);
         gpumbi_ticket_issue(workers);
@@ -5451,7 +5341,7 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
     gpumbi_share_run(gpumbi_pool[0], workers);
     if (workers > 1)
         gpumbi_await(&gpumbi_running, 0, 1);
-    failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
+    const int failed = __atomic_load_n(&gpumbi_launch_failed, __ATOMIC_RELAXED);
     if (gpumbi_noted == 1) {
         __atomic_store_n(&gpumbi_noted, 2, __ATOMIC_RELAXED);
         gpumbi_say("%s", gpumbi_note_text);
@@ -5626,7 +5516,6 @@ static void gpumbi_dev_unmark(int names);
 #define gpumbi_dev_mfree(p) gpumbi_dev_free(p, GPUMB_MEMORY_DEVICE)
 #endif
 
-#if !defined(GPUMB_BACKEND_CPU) || defined(GPUMB_BACKEND_FAKE)
 /* What a device reaches by its clocks, which runtimes report without these two factors.
  *
  * fp32 lanes of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results
@@ -5656,7 +5545,6 @@ static inline void gpumbi_peaks(gpumb_device *d, int integrated)
             return;
         }
 }
-#endif
 
 /* What holds lines of the device's memory last: AMD's Infinity Cache, behind the L2, of which ROCm
  * reports that of one die (rocm.docs.amd.com, "AMD GPU specifications"). */
@@ -5678,10 +5566,7 @@ static inline uint64_t gpumbi_last_cache(const gpumb_device *d)
 #define gpumbi_last_cache(d) ((d)->l2_bytes)
 #endif
 
-#if defined(GPUMB_BACKEND_FAKE)
-/* defined by the test */
-
-#else
+#if !defined(GPUMB_BACKEND_FAKE)
 
 /* Huge pages where the kernel has them. Returns 0 when there is none. */
 static inline int gpumbi_host_alloc(void **p, uint64_t bytes)
@@ -7509,12 +7394,8 @@ static inline int gpumbi_dev_launch(const gpumbi_shape *shape, const gpumb_launc
 #define gpumbi_dev_loaded gpumbi_dev_kernel
 #define gpumbi_dev_unload(module) ((void)(module))
 
-static inline int gpumbi_dev_load(void **module, const void *image, int max_registers,
-                                  int optimization, char why[200])
-{
-    (void)module, (void)image, (void)max_registers, (void)optimization, (void)why;
-    return GPUMBI_CPU_FAULT;
-}
+#define gpumbi_dev_load(module, image, max_registers, optimization, why)                           \
+    ((void)(module), (void)(why), (int)GPUMBI_CPU_FAULT)
 
 static inline int gpumbi_dev_find(const void **function, void *module, const char *name)
 {
@@ -7572,9 +7453,9 @@ enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
 /* Finds numbered items by 64-bit keys. Those of one key are found in the order of their numbers, if
  * they were added from the last to the first. */
 typedef struct gpumbi_index {
-    size_t *slot; /* number + 1 of the first item in it; 0: none */
-    size_t *next; /* the same of the one after an item */
-    uint64_t *key;
+    uint64_t *key;       /* of the items; all three are one piece of memory */
+    size_t *slot;        /* number + 1 of the first item in it; 0: none */
+    size_t *next;        /* the same of the one after an item */
     size_t slots, count; /* slots: a power of 2, at least as many as items */
 } gpumbi_index;
 
@@ -8032,12 +7913,10 @@ struct gpumb {
 };
 
 /* Each thread has its own. */
-static GPUMBI_PER_THREAD gpumb *gpumbi_newest;   /* opened last */
-static GPUMBI_PER_THREAD gpumb *gpumbi_current;  /* used last: GPUMB_LAUNCH goes there */
-static GPUMBI_PER_THREAD gpumb *gpumbi_fallback; /* the default context */
-static GPUMBI_PER_THREAD gpumb
-    *gpumbi_closed; /* within a region or a sweep, whose loops still look at them */
-
+static GPUMBI_PER_THREAD gpumb *gpumbi_newest;     /* opened last */
+static GPUMBI_PER_THREAD gpumb *gpumbi_current;    /* used last: GPUMB_LAUNCH goes there */
+static GPUMBI_PER_THREAD gpumb *gpumbi_fallback;   /* the default context */
+static GPUMBI_PER_THREAD gpumb *gpumbi_closed;     /* in a body, whose loops still look at them */
 static GPUMBI_PER_THREAD const gpumb *gpumbi_lost; /* said to be no context of it */
 
 static int gpumbi_parent;  /* PROCESSES: that has started this one; 0: none */
@@ -8118,6 +7997,9 @@ typedef struct gpumbi_tool {
     {                                                                                              \
         NULL, NULL, NULL, NULL                                                                     \
     }
+
+#define GPUMBI_TOOL(name, rank, ...)                                                               \
+    static const gpumbi_tool name = {GPUMBI_TOOL_##rank, __VA_ARGS__}
 
 #define GPUMBI_EACH_TOOL(g, event, arguments)                                                      \
     for (const gpumbi_tool *const *gpumbi_at = (g)->tool; gpumbi_at < (g)->tool + GPUMBI_TOOLS;    \
@@ -8335,14 +8217,11 @@ static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
     if (slots <= x->slots)
         return 1;
     gpumbi_index larger;
-    memset(&larger, 0, sizeof larger);
-    larger.slot = (size_t *)gpumbi_allocate(g, 2 * slots * sizeof *larger.slot);
-    larger.key = (uint64_t *)gpumbi_allocate(g, slots * sizeof *larger.key);
-    if (!larger.slot || !larger.key) {
-        GPUMB_FREE(larger.slot);
-        GPUMB_FREE(larger.key);
+    larger.key = (uint64_t *)gpumbi_allocate(
+        g, slots * (sizeof *larger.key + sizeof *larger.slot + sizeof *larger.next));
+    if (!larger.key)
         return 0;
-    }
+    larger.slot = (size_t *)(void *)(larger.key + slots);
     larger.next = larger.slot + slots;
     larger.slots = slots;
     for (size_t i = x->count; i-- > 0;) {
@@ -8352,7 +8231,6 @@ static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
         *slot = i + 1;
     }
     larger.count = x->count;
-    GPUMB_FREE(x->slot);
     GPUMB_FREE(x->key);
     *x = larger;
     return 1;
@@ -8389,7 +8267,6 @@ static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
 
 static inline void gpumbi_index_free(gpumbi_index *x)
 {
-    GPUMB_FREE(x->slot);
     GPUMB_FREE(x->key);
     memset(x, 0, sizeof *x);
 }
@@ -8607,10 +8484,8 @@ static inline gpumb *gpumbi_enter(gpumb *g)
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    if (format)
-        GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
-    else
-        gpumbi_copy_text(gpumbi_trouble(g), sizeof g->trouble, "no reason given");
+    format = format ? format : "no reason given";
+    GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
 }
 
 /* For a value that an enumeration of so many kinds does not have: skips the next region. */
@@ -8636,10 +8511,8 @@ static inline int gpumbi_null(gpumb *g, const char *function)
 GPUMB_API void gpumb_reason(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    if (format)
-        GPUMBI_FORMAT(g->why, sizeof g->why, format);
-    else
-        gpumbi_copy_text(g->why, sizeof g->why, "no reason given");
+    format = format ? format : "no reason given";
+    GPUMBI_FORMAT(g->why, sizeof g->why, format);
 }
 
 GPUMB_API int gpumb_ok(const gpumb *g)
@@ -8744,10 +8617,10 @@ GPUMBI_API_NOINLINE int gpumbi_launch_begin(const gpumbi_shape *shape, const voi
             gpumbi_copy_text(s->result.kernel, sizeof s->result.kernel, shape->name);
     }
 #ifdef GPUMB_TRACE
-    char line[200], row[200];
-    gpumbi_format(line, sizeof line, "%s/%s%s%s", g->bench, shape->name,
-                  g->sweep.label[0] ? " " : "", g->sweep.label);
-    gpumbi_copy_line(row, sizeof row, line);
+    char row[200];
+    gpumbi_format(row, sizeof row, "%s/%s%s%s", g->bench, shape->name, g->sweep.label[0] ? " " : "",
+                  g->sweep.label);
+    gpumbi_plain(row);
     gpumbi_trace_launch(shape, row);
     for (const gpumb *owner = gpumbi_newest; owner; owner = owner->previous)
         for (const gpumb_buffer *b = owner->memory.buffers; b; b = b->next)
@@ -8781,8 +8654,8 @@ static inline void gpumbi_code_free(gpumb *g)
     }
 }
 
-static const gpumbi_tool gpumbi_code_tool = {
-    GPUMBI_TOOL_LAUNCHES, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_code_free}};
+GPUMBI_TOOL(gpumbi_code_tool, LAUNCHES, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_code_free});
 
 /* Adds a name to a list in `names`, unless it is there, or to the room that a list takes. */
 static inline void gpumbi_list_name(char *names, size_t *room, const char *name, size_t length)
@@ -9199,9 +9072,6 @@ GPUMBI_UNOPTIMIZED
 #endif /* GPUMBI_STRICT */
 
 #if !defined(GPUMBI_DEVICE_PASS)
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i)
 {
@@ -9226,9 +9096,6 @@ static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed,
     }
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #endif /* host pass */
 
 /* ================================================================================================
@@ -9351,7 +9218,6 @@ static inline void gpumbi_launch_bytes(const gpumb *g, void *a, const void *b, u
                  (const unsigned char *)b, bytes, kind, seed, difference);
 }
 
-/* With random data. */
 static inline void gpumbi_launch_fill(const gpumb *g, void *to, uint64_t bytes, int kind,
                                       uint64_t seed)
 {
@@ -9507,8 +9373,8 @@ static inline void gpumbi_buffers_free(gpumb *g)
     gpumbi_free_scope(g, 0);
 }
 
-static const gpumbi_tool gpumbi_buffers_tool = {
-    GPUMBI_TOOL_BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_buffers_free}};
+GPUMBI_TOOL(gpumbi_buffers_tool, BUFFERS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_buffers_free});
 
 static inline gpumb_buffer *gpumbi_add_buffer(gpumb *g, const struct gpumbi_other_memory *other,
                                               gpumb_memory kind, void *memory, uint64_t bytes)
@@ -9769,11 +9635,9 @@ GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint6
     static const char *const name[] = {"bits", "f32", "f64", "zero"};
     if ((g = gpumbi_enter(g)) == NULL)
         return;
-    if (!b) {
+    if (!b)
         gpumbi_null(g, "gpumb_fill");
-        return;
-    }
-    if (gpumbi_unknown(g, "gpumb_fill", (int)kind, GPUMB_FILL_ZERO + 1))
+    if (!b || gpumbi_unknown(g, "gpumb_fill", (int)kind, GPUMB_FILL_ZERO + 1))
         return;
     gpumbi_copy_text(g->memory.fill, sizeof g->memory.fill, name[kind]);
     g->memory.seed = b->seed = seed;
@@ -9925,8 +9789,7 @@ static inline const struct gpumbi_other_memory *gpumbi_other(gpumb_memory kind)
 
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes)
 {
-    if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) ||
-        gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
+    if (gpumbi_unknown(g, "gpumb_alloc_kind", (int)kind, GPUMB_MEMORY_HOST + 1))
         return NULL;
     return gpumbi_alloc(g, gpumbi_other(kind), kind, bytes);
 }
@@ -10124,9 +9987,8 @@ static inline void gpumbi_measure_ceiling(gpumb *g)
     uint64_t free_bytes = 0;
     void *from = NULL, *to = NULL;
     int tries = 0;
-    if (g->clock.ceiling_tried)
+    if (g->clock.ceiling_tried++)
         return;
-    g->clock.ceiling_tried = 1;
     if (gpumbi_dev_room(&free_bytes) || free_bytes / 4 < bytes)
         return;
     if (!gpumbi_dev_malloc(&from, bytes) && !gpumbi_dev_malloc(&to, bytes) &&
@@ -10371,12 +10233,8 @@ static inline void gpumbi_sampler_start(gpumb *g, gpumbi_sampler *s)
     r->meaning = s->about.meaning;
     s->quantum_s = !given && (s->use_events || !has_events) ? g->device.quantum_s : 0;
     r->batch = 1;
-    r->verified = -1;
-    r->registers = -1;
-    r->kernels = -1;
+    r->verified = r->registers = r->kernels = r->throttle = r->others = -1;
     r->occupancy = -1;
-    r->throttle = -1;
-    r->others = -1;
     s->phase = GPUMBI_FIRST;
     s->samples.fixed = g->settings.min_samples == g->settings.max_samples;
     gpumbi_sample_room(g, s, room);
@@ -11773,11 +11631,8 @@ static inline void gpumbi_regions_free(gpumb *g)
     GPUMB_FREE(g->region.single.samples.scratch);
 }
 
-static const gpumbi_tool gpumbi_regions_tool = {GPUMBI_TOOL_REGIONS,
-                                                NULL,
-                                                {NULL, NULL, gpumbi_region_left},
-                                                GPUMBI_NO_ROWS,
-                                                {gpumbi_regions_closing, gpumbi_regions_free}};
+GPUMBI_TOOL(gpumbi_regions_tool, REGIONS, NULL, {NULL, NULL, gpumbi_region_left}, GPUMBI_NO_ROWS,
+            {gpumbi_regions_closing, gpumbi_regions_free});
 
 GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *result)
 {
@@ -12363,8 +12218,8 @@ static inline void gpumbi_columns_shorten(gpumb *g, int count)
     g->columns.count = count;
 }
 
-static const gpumbi_tool gpumbi_columns_tool = {
-    GPUMBI_TOOL_COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, {NULL, gpumbi_columns_free}};
+GPUMBI_TOOL(gpumbi_columns_tool, COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {NULL, gpumbi_columns_free});
 
 enum { GPUMBI_WHY = 200 };
 
@@ -12944,11 +12799,8 @@ static inline void gpumbi_instruments_use(gpumb *g)
         gpumbi_check_run,          gpumbi_choose_profiler,
         gpumbi_count_begin,        gpumbi_count_end,
         gpumbi_instruments_release};
-    static const gpumbi_tool tool = {GPUMBI_TOOL_INSTRUMENTS,
-                                     NULL,
-                                     {NULL, gpumbi_instruments_prepare, NULL},
-                                     GPUMBI_NO_ROWS,
-                                     {NULL, gpumbi_strict_close}};
+    GPUMBI_TOOL(tool, INSTRUMENTS, NULL, {NULL, gpumbi_instruments_prepare, NULL}, GPUMBI_NO_ROWS,
+                {NULL, gpumbi_strict_close});
     g->instruments = &table;
     gpumbi_use(g, &tool);
 }
@@ -13138,11 +12990,8 @@ static inline void gpumbi_rows_free(gpumb *g)
     GPUMB_FREE(g->rows.at);
 }
 
-static const gpumbi_tool gpumbi_rows_tool = {GPUMBI_TOOL_ROWS,
-                                             &gpumbi_columns_tool,
-                                             GPUMBI_NO_REGION,
-                                             {gpumbi_rows_done, NULL, NULL, NULL},
-                                             {gpumbi_rows_closing, gpumbi_rows_free}};
+GPUMBI_TOOL(gpumbi_rows_tool, ROWS, &gpumbi_columns_tool, GPUMBI_NO_REGION,
+            {gpumbi_rows_done, NULL, NULL, NULL}, {gpumbi_rows_closing, gpumbi_rows_free});
 
 GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
@@ -13316,9 +13165,9 @@ static inline void gpumbi_axis_pop(gpumb *g)
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
-static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const char *text)
+static inline void gpumbi_axis_add(gpumb_axis *a, int64_t value, const char *text)
 {
-    if (!gpumbi_grow(g, &a->values, sizeof *a->values, a->count, &a->capacity))
+    if (!gpumbi_grow(a->owner, &a->values, sizeof *a->values, a->count, &a->capacity))
         return;
     const gpumbi_coordinate fresh = {a->column, a->sibling, a->is_real, value, text};
     a->values[a->count++] = fresh;
@@ -13326,13 +13175,13 @@ static inline void gpumbi_axis_add(gpumb *g, gpumb_axis *a, int64_t value, const
 
 /* The values lo, lo + step ... or lo, lo * factor ... up to hi. Returns 0 if there would be more
  * than a million. */
-static inline int gpumbi_axis_range(gpumb *g, gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
+static inline int gpumbi_axis_range(gpumb_axis *a, int64_t lo, int64_t hi, int64_t step,
                                     int64_t factor)
 {
     if (step && hi >= lo && a->count + ((uint64_t)hi - (uint64_t)lo) / (uint64_t)step >= 1000000)
         return 0;
-    for (int64_t value = lo; value <= hi && !g->done;) {
-        gpumbi_axis_add(g, a, value, NULL);
+    for (int64_t value = lo; value <= hi && !a->owner->done;) {
+        gpumbi_axis_add(a, value, NULL);
         if (step ? value > INT64_MAX - step : value > INT64_MAX / factor)
             break;
         value = step ? value + step : value * factor;
@@ -13423,11 +13272,8 @@ static inline void gpumbi_sweeps_free(gpumb *g)
     gpumbi_index_free(&g->sweep.index);
 }
 
-static const gpumbi_tool gpumbi_sweeps_tool = {GPUMBI_TOOL_SWEEPS,
-                                               &gpumbi_rows_tool,
-                                               {gpumbi_sweep_takes, NULL, NULL},
-                                               GPUMBI_NO_ROWS,
-                                               {gpumbi_close_sweeps, gpumbi_sweeps_free}};
+GPUMBI_TOOL(gpumbi_sweeps_tool, SWEEPS, &gpumbi_rows_tool, {gpumbi_sweep_takes, NULL, NULL},
+            GPUMBI_NO_ROWS, {gpumbi_close_sweeps, gpumbi_sweeps_free});
 
 /* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
  * each pass, or none. */
@@ -13446,19 +13292,19 @@ static inline gpumb_axis *gpumbi_axis_begin(gpumb *g, const char *name, const vo
         return a;
     const gpumbi_coordinate *at = gpumbi_point_cells(g, g->sweep.number, &depth) + a->depth;
     if (a->depth < depth && at->column == a->column && at->sibling == a->sibling)
-        gpumbi_axis_add(g, a, at->value, at->text);
+        gpumbi_axis_add(a, at->value, at->text);
     return a;
 }
 
 /* With its text in the fewest digits that bring it back. */
-static inline void gpumbi_axis_add_real(gpumb *g, gpumb_axis *a, double value)
+static inline void gpumbi_axis_add_real(gpumb_axis *a, double value)
 {
     int64_t bits;
     value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
-    const gpumbi_text *kept = gpumbi_intern(g, gpumbi_write_scaled(value, 0).text);
+    const gpumbi_text *kept = gpumbi_intern(a->owner, gpumbi_write_scaled(value, 0).text);
     if (kept)
-        gpumbi_axis_add(g, a, bits, kept->text);
+        gpumbi_axis_add(a, bits, kept->text);
 }
 
 /* Replaces the values of a numeric axis by those of an option "name=1,2,4:64:*2". In ranges, reals
@@ -13492,14 +13338,14 @@ static inline void gpumbi_axis_parse(gpumb *g, gpumb_axis *a, const char *option
         value = lo;
         for (int i = 0; fits && a->is_real && !g->done; i++) {
             gpumbi_read_number(gpumbi_write_number(value, i ? 15 : 17, 0).text, &value);
-            gpumbi_axis_add_real(g, a, value);
+            gpumbi_axis_add_real(a, value);
             value = product ? value * by : lo + (i + 1) * by;
             if (!range || value > hi + 1e-9 * (product ? hi : by))
                 break;
             fits = i < 1000000;
         }
         if (fits && !a->is_real)
-            fits = few = gpumbi_axis_range(g, a, whole[0], whole[1], product ? 0 : whole[2],
+            fits = few = gpumbi_axis_range(a, whole[0], whole[1], product ? 0 : whole[2],
                                            product ? whole[2] : 0);
         gpumbi_format(part, sizeof part, "is too small, at least %lld", (long long)least);
         if (!fits && a->is_real)
@@ -13540,7 +13386,7 @@ static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *optio
         while (i < count && strcmp(all[i].text, name))
             i++;
         if (i < count && a->count < count)
-            gpumbi_axis_add(g, a, all[i].value, all[i].text);
+            gpumbi_axis_add(a, all[i].value, all[i].text);
         if (i < count)
             continue;
         for (i = 0; i < count; i++)
@@ -13552,12 +13398,13 @@ static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *optio
     GPUMB_FREE(all);
 }
 
-/* Applies the command line to a new axis. */
-static inline gpumb_axis *gpumbi_axis_finish(gpumb *g, gpumb_axis *a, int named)
+/* Applies the command line to a new axis that has its values. */
+static inline gpumb_axis *gpumbi_axis_finish(gpumb_axis *a, int named)
 {
+    gpumb *const g = a->owner;
     const char *name = g->columns.name[a->column];
     const size_t length = strlen(name);
-    for (int i = 0; i < g->options.axes; i++)
+    for (int i = 0; i < g->options.axes && a->wants_values; i++)
         if (!strncmp(g->options.axis[i], name, length) && g->options.axis[i][length] == '=') {
             g->sweep.axis_used[i] = 1;
             if (named)
@@ -13572,62 +13419,48 @@ GPUMB_API gpumb_axis *gpumbi_sweep_range(gpumb *g, const char *name, int64_t lo,
                                          int64_t step, int64_t factor)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, NULL, 0, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
     const int right = step > 0 || (factor > 1 && lo > 0);
-    if (!right || !gpumbi_axis_range(g, a, lo, hi, step, factor)) {
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
+    if (a->wants_values && !(right && gpumbi_axis_range(a, lo, hi, step, factor)))
+        gpumbi_end(a->owner, GPUMB_EXIT_ERROR, "sweep over %s: %s", name,
                    right ? "more than a million values"
                          : "the step must be 1 or more; a factor 2 or more, from 1 or more");
-        return a;
-    }
-    return gpumbi_axis_finish(g, a, 0);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_list(gpumb *g, const char *name, const int64_t *values,
                                         size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
-        gpumbi_axis_add(g, a, values[i], NULL);
-    return gpumbi_axis_finish(g, a, 0);
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++)
+        gpumbi_axis_add(a, values[i], NULL);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, values, count, 1);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++)
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++)
         if (gpumbi_finite(values[i]))
-            gpumbi_axis_add_real(g, a, values[i]);
+            gpumbi_axis_add_real(a, values[i]);
         else
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its values is NaN or infinite",
-                       name);
-    return gpumbi_axis_finish(g, a, 0);
+            gpumbi_end(a->owner, GPUMB_EXIT_ERROR,
+                       "sweep over %s: one of its values is NaN or infinite", name);
+    return gpumbi_axis_finish(a, 0);
 }
 
 GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char *const *names,
                                          size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
-    if (!a->wants_values)
-        return a;
-    g = a->owner;
-    for (size_t i = 0; i < count && !g->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_intern(g, names[i]) : NULL;
+    for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++) {
+        const gpumbi_text *kept = names[i] ? gpumbi_intern(a->owner, names[i]) : NULL;
         if (!kept)
-            gpumbi_end(g, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
+            gpumbi_end(a->owner, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
-            gpumbi_axis_add(g, a, (int64_t)i, kept->text);
+            gpumbi_axis_add(a, (int64_t)i, kept->text);
     }
-    return gpumbi_axis_finish(g, a, 1);
+    return gpumbi_axis_finish(a, 1);
 }
 
 /* Options that name no axis: known once all axes have been seen. Returns 1 if there are none. */
@@ -14057,7 +13890,6 @@ static inline void gpumbi_table_open(gpumb *g, FILE *out)
                      (!getenv("NO_COLOR") || !getenv("NO_COLOR")[0]);
 }
 
-/* The last lines of the table. */
 static inline void gpumbi_table_closing(gpumb *g)
 {
     if (g->table.header_printed)
@@ -14103,11 +13935,8 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
     gpumbi_show_progress(text);
 }
 
-static const gpumbi_tool gpumbi_table_tool = {GPUMBI_TOOL_TABLE,
-                                              NULL,
-                                              {NULL, gpumbi_progress, NULL},
-                                              GPUMBI_NO_ROWS,
-                                              {gpumbi_table_closing, gpumbi_table_free}};
+GPUMBI_TOOL(gpumbi_table_tool, TABLE, NULL, {NULL, gpumbi_progress, NULL}, GPUMBI_NO_ROWS,
+            {gpumbi_table_closing, gpumbi_table_free});
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
@@ -14816,7 +14645,6 @@ static inline int gpumbi_sink_write(gpumb *g, int kind, const gpumbi_row *row)
     return right;
 }
 
-/* Brings a sink up to date. */
 static inline int gpumbi_sink_write_rows(gpumb *g, int kind)
 {
     gpumbi_sink *sink = &g->sinks.sink[kind];
@@ -14963,11 +14791,8 @@ static inline void gpumbi_files_closing(gpumb *g)
         gpumbi_crash_files[0] = 0;
 }
 
-static const gpumbi_tool gpumbi_files_tool = {GPUMBI_TOOL_FILES,
-                                              NULL,
-                                              GPUMBI_NO_REGION,
-                                              {NULL, NULL, gpumbi_write_rows, NULL},
-                                              {gpumbi_files_closing, NULL}};
+GPUMBI_TOOL(gpumbi_files_tool, FILES, NULL, GPUMBI_NO_REGION, {NULL, NULL, gpumbi_write_rows, NULL},
+            {gpumbi_files_closing, NULL});
 
 /* ================================================================================================
  * RECORDS
@@ -15036,14 +14861,9 @@ static inline void gpumbi_wrong(gpumbi_records *t, const char *what, const char 
  * the last around it. */
 static inline gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
-    gpumbi_estimate e = {r->time.median,
-                         r->time.ci_lo,
-                         r->time.ci_hi,
-                         gpumbi_max(r->processes, 1),
-                         -1,
-                         r->process_lo_s,
-                         r->process_hi_s,
-                         0};
+    const gpumb_stats *t = &r->time;
+    gpumbi_estimate e = {t->median, t->ci_lo,        t->ci_hi,        gpumbi_max(r->processes, 1),
+                         -1,        r->process_lo_s, r->process_hi_s, 0};
     double sum = 0, squares = 0;
     if (!r->process_medians_s || r->processes < 2 || r->time.median <= 0)
         return e;
@@ -15607,11 +15427,10 @@ static inline gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const 
 static inline void gpumbi_label(char text[200], const char *bench, const char *kernel,
                                 const gpumbi_cell *axis, size_t axes)
 {
-    char line[200];
-    gpumbi_format(line, sizeof line, "%s/%s", bench, kernel);
+    gpumbi_format(text, 200, "%s/%s", bench, kernel);
     for (size_t i = 0; i < axes; i++)
-        gpumbi_append(line, sizeof line, " %s=%s", axis[i].name, axis[i].text);
-    gpumbi_copy_line(text, 200, line);
+        gpumbi_append(text, 200, " %s=%s", axis[i].name, axis[i].text);
+    gpumbi_plain(text);
 }
 
 /* The key of a region of this run, for a table that was indexed with `known`, and its label. */
@@ -15995,8 +15814,8 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_read_line(&t->rows[i], &t->now);
         const gpumb_result *now = &t->now.result;
         const double there[] = {now->peak_gbps, now->ceiling_gbps, now->link_gbps};
-        double *const rate[] = {&g->device.peak_bytes_per_s, &g->device.ceiling_bytes_per_s,
-                                &g->device.link_bytes_per_s};
+        double *const rate[] = {&d->peak_bytes_per_s, &d->ceiling_bytes_per_s,
+                                &d->link_bytes_per_s};
         for (int k = 0; k < 3; k++)
             if (*rate[k] <= 0)
                 *rate[k] = 1e9 * there[k];
@@ -16097,11 +15916,8 @@ static inline void gpumbi_kept_free(gpumb *g)
     gpumbi_free_texts(g->kept.medians);
 }
 
-static const gpumbi_tool gpumbi_kept_tool = {GPUMBI_TOOL_KEPT,
-                                             NULL,
-                                             {gpumbi_kept_takes, NULL, NULL},
-                                             GPUMBI_NO_ROWS,
-                                             {gpumbi_resume_end, gpumbi_kept_free}};
+GPUMBI_TOOL(gpumbi_kept_tool, KEPT, NULL, {gpumbi_kept_takes, NULL, NULL}, GPUMBI_NO_ROWS,
+            {gpumbi_resume_end, gpumbi_kept_free});
 
 /* ================================================================================================
  * INTERLEAVE
@@ -16157,12 +15973,9 @@ static inline int gpumbi_interleave_takes(gpumb *g, const char *name, gpumb_resu
     return 1;
 }
 
-static const gpumbi_tool gpumbi_interleave_tool = {
-    GPUMBI_TOOL_INTERLEAVE,
-    &gpumbi_sweeps_tool,
-    {gpumbi_interleave_takes, NULL, gpumbi_interleave_free},
-    GPUMBI_NO_ROWS,
-    {gpumbi_interleave_left, NULL}};
+GPUMBI_TOOL(gpumbi_interleave_tool, INTERLEAVE, &gpumbi_sweeps_tool,
+            {gpumbi_interleave_takes, NULL, gpumbi_interleave_free}, GPUMBI_NO_ROWS,
+            {gpumbi_interleave_left, NULL});
 
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 {
@@ -16170,10 +15983,8 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
     gpumbi_use(g, &gpumbi_interleave_tool);
     gpumbi_leave_body(g);
     gpumbi_interleave_left(g);
-    g->interleave.turn = g->interleave.target = -1;
-    g->interleave.lanes = g->interleave.rounds_suffice = g->interleave.limited = 0;
-    g->interleave.sampling_round = -1;
-    g->interleave.rounds = g->interleave.dropped = 0;
+    memset(&g->interleave, 0, sizeof g->interleave);
+    g->interleave.turn = g->interleave.target = g->interleave.sampling_round = -1;
     g->interleave.draws = (uint64_t)g->rows.count << 32;
     g->interleave.next_look = g->settings.min_samples;
     if (gpumbi_working(g) && !gpumbi_runs_nothing(g) && gpumbi_on_point(g) &&
@@ -16944,12 +16755,9 @@ static inline void gpumbi_processes_free(gpumb *g)
     GPUMB_FREE(g->children.at);
 }
 
-static const gpumbi_tool gpumbi_processes_tool = {
-    GPUMBI_TOOL_PROCESSES,
-    NULL,
-    {gpumbi_processes_take, gpumbi_processes_wait, NULL},
-    {NULL, gpumbi_add_processes, NULL, NULL},
-    {NULL, gpumbi_processes_free}};
+GPUMBI_TOOL(gpumbi_processes_tool, PROCESSES, NULL,
+            {gpumbi_processes_take, gpumbi_processes_wait, NULL},
+            {NULL, gpumbi_add_processes, NULL, NULL}, {NULL, gpumbi_processes_free});
 
 /* ================================================================================================
  * COMPARE
@@ -17496,11 +17304,8 @@ static inline void gpumbi_compare_free(gpumb *g)
     gpumbi_free_records(g->comparison.base);
 }
 
-static const gpumbi_tool gpumbi_compare_tool = {GPUMBI_TOOL_COMPARE,
-                                                NULL,
-                                                GPUMBI_NO_REGION,
-                                                GPUMBI_NO_ROWS,
-                                                {gpumbi_compare_closing, gpumbi_compare_free}};
+GPUMBI_TOOL(gpumbi_compare_tool, COMPARE, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+            {gpumbi_compare_closing, gpumbi_compare_free});
 
 /* ================================================================================================
  * EXPECT
@@ -17813,7 +17618,6 @@ static inline void gpumbi_expect_row(gpumb *g, gpumbi_expectation *e, const gpum
         gpumbi_append(e->reason, sizeof e->reason, ": has no interval");
 }
 
-/* A line for each. */
 static inline void gpumbi_expect_closing(gpumb *g)
 {
     if (g->options.lists || gpumbi_parent) /* whose rows are judged where they go */
@@ -17876,11 +17680,8 @@ static inline void gpumbi_expect_free(gpumb *g)
 /* Adds one. Returns what is wrong with it; NULL: nothing. */
 static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
 {
-    static const gpumbi_tool tool = {GPUMBI_TOOL_EXPECT,
-                                     NULL,
-                                     GPUMBI_NO_REGION,
-                                     {NULL, NULL, NULL, gpumbi_json_expected},
-                                     {gpumbi_expect_closing, gpumbi_expect_free}};
+    GPUMBI_TOOL(tool, EXPECT, NULL, GPUMBI_NO_REGION, {NULL, NULL, NULL, gpumbi_json_expected},
+                {gpumbi_expect_closing, gpumbi_expect_free});
     gpumbi_use(g, &tool);
     if (!g->expected.at)
         g->expected.at =
@@ -18010,8 +17811,7 @@ GPUMB_API const char *gpumb_help_text(void)
         "Integers may end in k M G Ki Mi Gi or be 2^k. Options may be written --name=value.\n"
         "Exit codes: 0 all well, 1 a check or a launch failed, nothing measured, --expect missed,\n"
         "regression with --fail-on-regression, 2 bad usage, 3 no device, 4 device, memory or "
-        "output\n"
-        "error, 129 hung up, 130 interrupted, 143 terminated.\n");
+        "output\nerror, 129 hung up, 130 interrupted, 143 terminated.\n");
     return text;
 }
 
@@ -18353,11 +18153,8 @@ static inline void gpumbi_program_free(gpumb *g)
 /* All tools, in a context that a program opens. */
 static inline void gpumbi_use_all(gpumb *g)
 {
-    static const gpumbi_tool tool = {GPUMBI_TOOL_PROGRAM,
-                                     NULL,
-                                     GPUMBI_NO_REGION,
-                                     GPUMBI_NO_ROWS,
-                                     {gpumbi_program_closing, gpumbi_program_free}};
+    GPUMBI_TOOL(tool, PROGRAM, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
+                {gpumbi_program_closing, gpumbi_program_free});
     gpumbi_use(g, &tool);
     gpumbi_instruments_use(g);
     gpumbi_use(g, &gpumbi_interleave_tool);
@@ -18689,9 +18486,6 @@ GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t 
  * Keeps no state: arithmetic on addresses.
  */
 #if !defined(GPUMBI_DEVICE_PASS) && (!defined(GPUMB_STATIC) || defined(GPUMB_COALESCING))
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { GPUMBI_MODEL_LANES = 64, GPUMBI_MODEL_BYTES = 4096 }; /* more than any device has */
 
@@ -18799,9 +18593,6 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
     return sum;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #endif /* host pass */
 
 /* ================================================================================================
@@ -19134,17 +18925,7 @@ enum { GPUMBI_LOADS = 4 };
 #endif
 
 #if defined(GPUMB_REDUCTIONS)
-static __device__ __forceinline__ float gpumbi_add(float a, float b)
-{
-    return a + b;
-}
-
-static __device__ __forceinline__ double gpumbi_add(double a, double b)
-{
-    return a + b;
-}
-
-static __device__ __forceinline__ unsigned gpumbi_add(unsigned a, unsigned b)
+template <class Type> static __device__ __forceinline__ Type gpumbi_add(Type a, Type b)
 {
     return a + b;
 }
@@ -19502,13 +19283,15 @@ static __device__ __forceinline__ Type gpumbi_combine_fastest(Type x, Type neutr
     return x;
 }
 
+template <class Type> union gpumbi_slot {
+    Type value;
+    unsigned bits32;
+    unsigned long long bits64;
+};
+
 template <class Type> static __device__ __forceinline__ unsigned long long gpumbi_to_slot(Type x)
 {
-    union {
-        Type value;
-        unsigned bits32;
-        unsigned long long bits64;
-    } slot;
+    gpumbi_slot<Type> slot;
     slot.value = x;
     if (sizeof(Type) == 4)
         return slot.bits32;
@@ -19518,11 +19301,7 @@ template <class Type> static __device__ __forceinline__ unsigned long long gpumb
 template <class Type>
 static __device__ __forceinline__ Type gpumbi_from_slot(unsigned long long bits)
 {
-    union {
-        Type value;
-        unsigned bits32;
-        unsigned long long bits64;
-    } slot;
+    gpumbi_slot<Type> slot;
     if (sizeof(Type) == 4)
         slot.bits32 = (unsigned)bits;
     else
@@ -19637,18 +19416,16 @@ static __global__ void gpumbi_reduce_exactly(const void *input, uint64_t n, gpum
 
 /* The list is here, where the device pass sees which kernels the templates are to become. */
 #define GPUMB_ALL_REDUCTIONS(X)                                                                    \
-    X(F32, SUM)                                                                                    \
-    X(F32, MIN)                                                                                    \
-    X(F32, MAX)                                                                                    \
-    X(F64, SUM)                                                                                    \
-    X(F64, MIN) X(F64, MAX) X(I32, SUM) X(I32, MIN) X(I32, MAX) X(U32, SUM) X(U32, MIN) X(U32, MAX)
+    GPUMBI_OPERATIONS(X, F32)                                                                      \
+    GPUMBI_OPERATIONS(X, F64) GPUMBI_OPERATIONS(X, I32) GPUMBI_OPERATIONS(X, U32)
+#define GPUMBI_OPERATIONS(X, type) X(type, SUM) X(type, MIN) X(type, MAX)
 
+typedef void gpumbi_reducer(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
+                            int);
 typedef struct gpumbi_reduction {
     gpumb_type type;
     gpumb_operation operation;
-    void (*naive)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
-    void (*fastest_any)(const void *, uint64_t, void *, void *, unsigned *, double, int, int, int);
+    gpumbi_reducer *naive, *fastest, *fastest_any;
     void (*exactly)(const void *, uint64_t, gpumbi_exact *);
 } gpumbi_reduction;
 
@@ -19950,10 +19727,6 @@ static __global__ void gpumbi_check_kernel(const unsigned *words, uint64_t n, in
 /* ---- launches -------------------------------------------------------------------------------- */
 
 #if !defined(GPUMBI_DEVICE_PASS)
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
 
 static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
@@ -19961,24 +19734,28 @@ static inline uint64_t gpumbi_ceil_div(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+/* A function of a family that is not compiled: other files may call it. */
+#define GPUMBI_ABSENT(returns, name, say, why, result, ...)                                        \
+    GPUMB_API returns name(gpumb *g, __VA_ARGS__)                                                  \
+    {                                                                                              \
+        say(g, why);                                                                               \
+        return result;                                                                             \
+    }
+
 /* 0 if a launch function may go on; -1 with the row skipped if the arguments are wrong. */
 static inline int gpumbi_kernel_arguments(gpumb *g, const char *name, int elem, int least, int most,
                                           int block, uint64_t n)
 {
-    if (elem < least || elem > most || (elem & (elem - 1))) {
+    if (elem < least || elem > most || (elem & (elem - 1)))
         gpumb_skip(g, "%s has no kernel for elem %d: it can be a power of 2 in %d ... %d (bytes)",
                    name, elem, least, most);
-        return -1;
-    }
-    if (block < 0 || block > g->device.max_block) {
+    else if (block < 0 || block > g->device.max_block)
         gpumb_skip(g, "%s: block %d, at most %d threads", name, block, g->device.max_block);
-        return -1;
-    }
-    if (n > INT64_MAX / 32) {
+    else if (n > INT64_MAX / 32)
         gpumb_skip(g, "%s: n is too large", name);
-        return -1;
-    }
-    return 0;
+    else
+        return 0;
+    return -1;
 }
 
 GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block)
@@ -20088,24 +19865,11 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
 }
 
 #elif !defined(GPUMB_STATIC)
-
-static inline int gpumbi_no_copy(gpumb *g)
-{
-    gpumb_skip(g, "no copies are compiled: #define GPUMB_COPY before the implementation");
-    return -1;
-}
-
-GPUMB_API int gpumb_copy(gpumb *g, gpumb_form, int, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_copy(g);
-}
-
-GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form, gpumb_mode, int, uint64_t, uint64_t, int,
-                          const void *, void *)
-{
-    return gpumbi_no_copy(g);
-}
-
+#define GPUMBI_NO_COPY "no copies are compiled: #define GPUMB_COPY before the implementation"
+GPUMBI_ABSENT(int, gpumb_copy, gpumb_skip, GPUMBI_NO_COPY, -1, gpumb_form, int, uint64_t, int,
+              const void *, void *)
+GPUMBI_ABSENT(int, gpumb_zcopy, gpumb_skip, GPUMBI_NO_COPY, -1, gpumb_form, gpumb_mode, int,
+              uint64_t, uint64_t, int, const void *, void *)
 #endif
 
 GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w)
@@ -20204,27 +19968,13 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
 }
 
 #elif !defined(GPUMB_STATIC)
-
-static inline int gpumbi_no_strided(gpumb *g)
-{
-    gpumb_skip(g, "no strided copy is compiled: #define GPUMB_STRIDED before the implementation");
-    return -1;
-}
-
-GPUMB_API int gpumb_strided(gpumb *g, int, uint64_t, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_strided(g);
-}
-
-GPUMB_API int gpumb_subdomains(gpumb *g, int, int, int, uint64_t, int, const void *, void *)
-{
-    return gpumbi_no_strided(g);
-}
-
-GPUMB_API int gpumb_check_strided(gpumb *g, void *)
-{
-    return gpumbi_no_strided(g) == 0;
-}
+#define GPUMBI_NO_STRIDED                                                                          \
+    "no strided copy is compiled: #define GPUMB_STRIDED before the implementation"
+GPUMBI_ABSENT(int, gpumb_strided, gpumb_skip, GPUMBI_NO_STRIDED, -1, int, uint64_t, uint64_t, int,
+              const void *, void *)
+GPUMBI_ABSENT(int, gpumb_subdomains, gpumb_skip, GPUMBI_NO_STRIDED, -1, int, int, int, uint64_t,
+              int, const void *, void *)
+GPUMBI_ABSENT(int, gpumb_check_strided, gpumb_skip, GPUMBI_NO_STRIDED, 0, void *)
 #endif
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -20348,14 +20098,12 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
         return -1;
     const gpumb_reduction r = gpumb_reduction_geometry(g, how, n);
     const int fastest = r.form == GPUMB_FORM_FASTEST;
-    if (fastest && (uintptr_t)in % 16) {
+    if (fastest && (uintptr_t)in % 16)
         gpumb_skip(g, "the fastest reduction reads words of 16 bytes: align the input to that");
-        return -1;
-    }
-    if (gpumb_size(workspace) < gpumbi_reduction_bytes(&r)) {
+    else if (gpumb_size(workspace) < gpumbi_reduction_bytes(&r))
         gpumb_skip(g, "the workspace is for fewer elements or blocks: gpumb_reduction_workspace()");
+    if (*gpumbi_trouble(g))
         return -1;
-    }
     unsigned *ticket = GPUMB_PTR(unsigned, workspace);
     char *slots = GPUMB_PTR(char, workspace) + GPUMBI_TICKET_BYTES;
     void *partials = fastest ? slots : slots + GPUMBI_SLOTS * GPUMBI_SLOT_BYTES;
@@ -20363,10 +20111,9 @@ GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, con
     const uint64_t whole_words = fastest ? 16 : 0; /* the last one may not be full */
     const uint64_t shared = (uint64_t)r.block * gpumbi_size_of(r.type) + whole_words;
     const int combine = (int)r.combine, finish = (int)r.finish, store = GPUMBI_FINISH_STORE;
-    void (*const reduce)(const void *, uint64_t, void *, void *, unsigned *, double, int, int,
-                         int) = !fastest                  ? compiled->naive
-                                : r.block == GPUMBI_BLOCK ? compiled->fastest
-                                                          : compiled->fastest_any;
+    gpumbi_reducer *const reduce = !fastest                  ? compiled->naive
+                                   : r.block == GPUMBI_BLOCK ? compiled->fastest
+                                                             : compiled->fastest_any;
 #define GPUMBI_REDUCE(blocks, in, n, out, finish)                                                  \
     GPUMB_LAUNCH_BARRIER(reduce, blocks, r.block, shared, in, n, out, partials, ticket, neutral,   \
                          combine, finish, r.per_thread)
@@ -20491,31 +20238,17 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
 
 #elif !defined(GPUMB_STATIC)
 
-static const char gpumbi_no_reduction[] =
-    "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation";
+#define GPUMBI_NO_REDUCTION                                                                        \
+    "no reduction is compiled: #define GPUMB_REDUCTIONS(X) X(F32, SUM) before the implementation"
+GPUMBI_ABSENT(gpumb_buffer *, gpumb_reduction_workspace, gpumb_skip, GPUMBI_NO_REDUCTION, NULL,
+              const gpumb_reduction *, uint64_t)
+GPUMBI_ABSENT(int, gpumb_reduce, gpumb_skip, GPUMBI_NO_REDUCTION, -1, const gpumb_reduction *,
+              uint64_t, const void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_check_reduction, gpumb_reason, GPUMBI_NO_REDUCTION, 0, void *)
 
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *, const gpumb_reduction *how, uint64_t)
 {
     return how ? *how : gpumb_reduction_default();
-}
-
-GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reduction *, uint64_t)
-{
-    gpumb_skip(g, "%s", gpumbi_no_reduction);
-    return NULL;
-}
-
-GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *, uint64_t, const void *, void *,
-                           gpumb_buffer *)
-{
-    gpumb_skip(g, "%s", gpumbi_no_reduction);
-    return -1;
-}
-
-GPUMB_API int gpumb_check_reduction(gpumb *g, void *)
-{
-    gpumb_reason(g, "%s", gpumbi_no_reduction);
-    return 0;
 }
 #endif
 
@@ -20739,43 +20472,24 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
 
 #elif !defined(GPUMB_STATIC)
 
-static const char gpumbi_no_nbody[] =
-    "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation";
+#define GPUMBI_NO_NBODY                                                                            \
+    "no n-body is compiled: #define GPUMB_NBODY_PAIRS(X) X(8, 1) before the implementation"
+GPUMBI_ABSENT(gpumb_buffer *, gpumb_nbody_workspace, gpumb_skip, GPUMBI_NO_NBODY, NULL,
+              const gpumb_nbody *, uint64_t)
+GPUMBI_ABSENT(int, gpumb_nbody_accelerations, gpumb_skip, GPUMBI_NO_NBODY, -1, const gpumb_nbody *,
+              uint64_t, const void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_nbody_steps, gpumb_skip, GPUMBI_NO_NBODY, -1, const gpumb_nbody *,
+              uint64_t, int, float, void *, void *, void *, gpumb_buffer *)
+GPUMBI_ABSENT(int, gpumb_check_nbody, gpumb_reason, GPUMBI_NO_NBODY, 0, void *)
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void)
 {
-    gpumb_nbody how;
-    memset(&how, 0, sizeof how);
+    const gpumb_nbody how = {0, 0, 0, GPUMB_RSQRT_LIBRARY, 0, 0, 0};
     return how;
 }
 
 GPUMB_API int gpumb_nbody_forms(gpumb_nbody *, int)
 {
-    return 0;
-}
-
-GPUMB_API gpumb_buffer *gpumb_nbody_workspace(gpumb *g, const gpumb_nbody *, uint64_t)
-{
-    gpumb_skip(g, "%s", gpumbi_no_nbody);
-    return NULL;
-}
-
-GPUMB_API int gpumb_nbody_accelerations(gpumb *g, const gpumb_nbody *, uint64_t, const void *,
-                                        void *, gpumb_buffer *)
-{
-    gpumb_skip(g, "%s", gpumbi_no_nbody);
-    return -1;
-}
-
-GPUMB_API int gpumb_nbody_steps(gpumb *g, const gpumb_nbody *, uint64_t, int, float, void *, void *,
-                                void *, gpumb_buffer *)
-{
-    return gpumb_nbody_accelerations(g, NULL, 0, NULL, NULL, NULL);
-}
-
-GPUMB_API int gpumb_check_nbody(gpumb *g, void *)
-{
-    gpumb_reason(g, "%s", gpumbi_no_nbody);
     return 0;
 }
 #endif
@@ -20813,17 +20527,6 @@ static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi
         return gpumbi_check_sums(g, c, found);
     return found->count == 0;
 }
-
-#else
-
-static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi_difference *found)
-{
-    (void)c;
-    found->count = 0;
-    gpumb_reason(g, "no zcopy is compiled: #define GPUMB_COPY before the implementation");
-    return 0;
-}
-
 #endif
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
@@ -20841,7 +20544,11 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
         found.first = first;
         right = !found.count;
     } else {
+#if defined(GPUMB_COPY)
         right = gpumbi_check_words(g, c, &found);
+#else
+        gpumb_reason(g, "no zcopy is compiled: #define GPUMB_COPY before the implementation");
+#endif
     }
     if (!right && found.count && !g->why[0])
         gpumb_reason(
@@ -20853,9 +20560,6 @@ GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check)
 
 #endif /* __cplusplus && !GPUMB_NO_KERNELS */
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
 #if !defined(GPUMB_BACKEND_CPU)
 GPUMBI_OPTIMIZED
 #endif
@@ -20890,11 +20594,7 @@ GPUMBI_OPTIMIZED
 /* ================================================================================================
  * REVISION HISTORY
  *
- *     0.1.0  regions timed by events, graphs, batches, the host's clock or a profiler; sweeps,
- *            interleaved comparisons, verification, statistics, hardware counters, --strict; CSV,
- *            JSON, Markdown and Google Benchmark's JSON, --resume, --replay, --compare, --expect,
- *            several processes and devices; kernels of copy, zcopy, strided, reductions and n-body;
- *            a model of coalescing; CUDA, HIP and CPU backends; functions for other languages
+ *     0.1.0  the first
  *
  * LICENCE
  *
