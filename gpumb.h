@@ -20818,8 +20818,13 @@ GPUMBI_OPTIMIZED
 #pragma nv_diag_default 177
 #endif
 
-/* A call of a family that was not asked for does not compile, and says what to define. */
-#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
+/* What was not asked for, or left out, does not compile, and says what to define. */
+#if !defined(__cplusplus) || defined(GPUMB_NO_KERNELS)
+#define gpumb_empty gpumb_empty_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_copy_check gpumb_copy_check_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_check_copy gpumb_check_copy_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_zcopy_word gpumb_zcopy_word_needs_CXX_without_GPUMB_NO_KERNELS
+#endif
 #if !defined(GPUMB_COPY)
 #define gpumb_copy gpumb_copy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
 #define gpumb_zcopy gpumb_zcopy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
@@ -20827,15 +20832,32 @@ GPUMBI_OPTIMIZED
 #if !defined(GPUMB_STRIDED)
 #define gpumb_strided gpumb_strided_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
 #define gpumb_subdomains gpumb_subdomains_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#define gpumb_stride_check gpumb_stride_check_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#define gpumb_check_strided gpumb_check_strided_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
 #endif
 #if !defined(GPUMB_REDUCTIONS)
+#define gpumb_reduction_default                                                                    \
+    gpumb_reduction_default_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_workspace                                                                  \
+    gpumb_reduction_workspace_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
 #define gpumb_reduce gpumb_reduce_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_geometry                                                                   \
+    gpumb_reduction_geometry_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_check                                                                      \
+    gpumb_reduction_check_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_check_reduction                                                                      \
+    gpumb_check_reduction_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
 #endif
 #if !defined(GPUMBI_NBODY)
+#define gpumb_nbody_default gpumb_nbody_default_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_nbody_forms gpumb_nbody_forms_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_nbody_workspace                                                                      \
+    gpumb_nbody_workspace_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #define gpumb_nbody_accelerations                                                                  \
     gpumb_nbody_accelerations_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #define gpumb_nbody_steps gpumb_nbody_steps_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
-#endif
+#define gpumb_nbody_check gpumb_nbody_check_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_check_nbody gpumb_check_nbody_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #endif
 
 #endif /* GPUMB_IMPLEMENTATION */
