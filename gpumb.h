@@ -801,7 +801,8 @@ enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
 enum { GPUMB_FLAGS(GPUMBI_FLAG_ENUM) GPUMB_FLAG_NONE = 0 };
 #undef GPUMBI_FLAG_ENUM
 
-/* A row. Times are seconds for one run of the body. */
+/* A row. Times are seconds for one run of the body. Later versions add members at the end only:
+ * callers that were compiled before copy the beginning. */
 typedef struct gpumb_result {
     char bench[64];
     char kernel[64];
