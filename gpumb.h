@@ -2158,7 +2158,7 @@ GPUMBI_OPTIMIZED
 #pragma nv_diag_suppress 177 /* "never referenced": kernels, whose launches are hidden here */
 #endif
 
-/* --strict: of the cipher that makes random data, on the host and in a kernel. */
+/* Key of the cipher that fills buffers under --strict; on host and device. */
 typedef struct gpumbi_cipher_key {
     uint32_t word[8], is_set;
 } gpumbi_cipher_key;
@@ -2271,7 +2271,7 @@ static inline HANDLE gpumbi_handle(int fd)
     return (HANDLE)_get_osfhandle(fd); /* NOLINT */
 }
 
-/* A file that is open can be renamed, replaced and removed, as elsewhere. */
+/* Shares for deletion: as under POSIX, an open file can be renamed, replaced and removed. */
 static inline int gpumbi_open(const char *path, int flags, int mode)
 {
     const int writes = flags & (O_WRONLY | O_RDWR);
@@ -2299,7 +2299,7 @@ static inline int gpumbi_cut(int fd, int64_t size)
     return _chsize_s(fd, size);
 }
 
-/* With slashes, as the sinks take paths apart. */
+/* With '/' for '\\': FILES splits paths at slashes. */
 static inline void gpumbi_full_path(char *to, size_t size, const char *path)
 {
     const DWORD length = GetFullPathNameA(path, (DWORD)size, to, NULL);
@@ -2353,8 +2353,7 @@ static inline int gpumbi_is_at(int fd, const char *path, int behind_links)
             !ours.dwVolumeSerialNumber); /* wine 8, of a file that was renamed */
 }
 
-/* Takes the place of another, which may be in use: then that makes room first, under a name that is
- * gone when it is closed. */
+/* Renames. If `to` is in use, it first becomes TO.old, which is deleted when it is closed. */
 static inline int gpumbi_rename(const char *from, const char *to)
 {
     char old[MAX_PATH + 8];
@@ -2429,7 +2428,7 @@ static inline int gpumbi_terminal(int fd)
            SetConsoleMode(gpumbi_handle(fd), mode | 4); /* ENABLE_VIRTUAL_TERMINAL_PROCESSING */
 }
 
-/* Lines end as elsewhere. */
+/* Binary mode: lines end in LF. */
 static inline void gpumbi_streams_prepare(void)
 {
     _setmode(1, O_BINARY);
@@ -2925,7 +2924,7 @@ static inline int gpumbi_process_start(char **arguments, int device, int in_step
 #endif
         if (getppid() != parent) /* it has ended before that */
             _exit(127);
-        if (nowhere) /* what the program itself has to say, it will say in this process */
+        if (nowhere) /* the child's standard output is dropped: this process prints the same */
             dup2(fileno(nowhere), 1);
         close(token[1]);
         execv("/proc/self/exe", arguments);
@@ -3021,7 +3020,7 @@ enum { GPUMBI_CRASHES = sizeof gpumbi_crashes / sizeof gpumbi_crashes[0] };
 static gpumbi_handler gpumbi_before_crash[GPUMBI_CRASHES];
 static void (*gpumbi_crash_report)(const char *meaning);
 
-/* After the report what was to happen without us happens. */
+/* After the report, the handler that was there before, or the default action. */
 static inline void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 {
     int i;
@@ -3167,7 +3166,7 @@ extern "C" {
  * locales that use a comma.
  */
 
-/* In a function of variable arguments: writes them. */
+/* Formats the variable arguments of the enclosing function. */
 #define GPUMBI_FORMAT(to, size, format)                                                            \
     do {                                                                                           \
         va_list gpumbi_arguments;                                                                  \
@@ -3207,7 +3206,7 @@ static inline const char *gpumbi_split(const char *list, char separator, char *f
     return list + length + (list[length] != 0);
 }
 
-/* Without the overloads of C++, which cost the compiler more than the calls do. */
+/* Builtins: C++ overloads of fmin ... cost the compiler more than the calls. */
 #if defined(__GNUC__) || defined(__clang__)
 #define gpumbi_min __builtin_fmin
 #define gpumbi_max __builtin_fmax
@@ -3880,7 +3879,7 @@ static inline gpumb_stats gpumbi_summarize(double *values, double *ranked, uint6
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    double few[2 * GPUMBI_WINDOW]; /* the library's own are no more: they need no memory */
+    double few[2 * GPUMBI_WINDOW]; /* all that the library itself passes: no allocation */
     double *ranked = few;
     if (count > GPUMBI_WINDOW)
         ranked = (double *)GPUMB_MALLOC(2 * (size_t)count * sizeof *ranked);
@@ -4213,9 +4212,9 @@ static inline gpumb_comparison gpumbi_compare_turns(const gpumbi_turns *t, uint6
     return all;
 }
 
-/* Of the logarithm of a variance that is estimated with so many degrees of freedom: its mean, less
- * that of the true one, and its variance. digamma(d / 2) - log(d / 2) and trigamma(d / 2), by
- * recurrence and Abramowitz & Stegun 6.3.18 and 6.4.12. */
+/* Bias and variance of log(s^2), where s^2 estimates a variance with d, `freedom`, degrees of
+ * freedom: digamma(d / 2) - log(d / 2) and trigamma(d / 2), by recurrence and Abramowitz & Stegun
+ * 6.3.18 and 6.4.12. */
 static inline double gpumbi_log_of_variance(double freedom, double *variance)
 {
     double x = freedom / 2, mean = -log(x);
@@ -4228,11 +4227,12 @@ static inline double gpumbi_log_of_variance(double freedom, double *variance)
     return mean + log(x) - 1 / (2 * x) - s * (1.0 / 12 - s * (1.0 / 120 - s / 252));
 }
 
-/* What the variances of many rows tell of each other: one that they share, and what it counts for.
- * Their true ones are taken as a scaled inverse chi-square's, fitted to mean and variance of the
- * logarithms (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), where those that are next to nothing
- * count as a hundredth of the middle one. It counts for half of what they have at most, without
- * two: few look alike by chance. Uses up the variances. */
+/* Empirical-Bayes prior for the rows' variances (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004): a
+ * variance that they share, and the degrees of freedom that it counts for. The true variances are
+ * taken as a scaled inverse chi-square's, which is fitted to mean and variance of the logarithms of
+ * the estimates; an estimate below a hundredth of the median one counts as that. The shared one
+ * counts for at most half of the degrees of freedom of all rows but two: few look alike by chance.
+ * Overwrites the variances. */
 typedef struct gpumbi_prior {
     double variance, freedom; /* freedom 0: nothing */
 } gpumbi_prior;
@@ -4276,13 +4276,13 @@ static inline double gpumbi_moderate(const gpumbi_prior *p, double variance, dou
     return gpumbi_max((p->freedom * p->variance + d * variance) / all, variance / part);
 }
 
-/* Uses up values; returns the least that stands apart from those below it: over a gap that the
- * upper quarter, if it falls off exponentially, shows with a probability of at most 1 - level.
- * Gaps between its sorted logarithms are then independent, and the one with j values above it has
- * a j-th of their scale, which the nearest below it tell (20 and an eighth of them): the two have
- * the distribution F. The j-th takes its share of the probability, 6 / (pi j)^2. Looks for up to an
- * eighth of all values; 0 for fewer than 40, which are too few to know their upper quarter, and
- * HUGE_VAL if none does. */
+/* Smallest outlier above the bulk, by its gaps: the least value over a gap that an upper quarter
+ * whose logarithms fall off exponentially shows with a probability of at most 1 - level. The gaps
+ * between its sorted logarithms are then independent, and the gap with j values above it has a j-th
+ * of their scale. That is estimated from the gaps next below it (20 and an eighth of all), so the
+ * ratio of the two has the distribution F. The j-th gap is tested at a share of 6 / (pi j)^2 of the
+ * probability. Up to an eighth of all values can be outliers. HUGE_VAL if there is none; 0 for
+ * fewer than 40 values, which are too few to know their upper quarter. Overwrites the values. */
 static inline double gpumbi_apart(double *values, size_t count, double level)
 {
     const size_t k = count / 4;
@@ -4324,8 +4324,8 @@ static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
 /* ================================================================================================
  * CPU EMULATION
  *
- * Owns what happens in a launch on the CPU: faults, contexts, fibers, crashes and the pool of
- * workers. Knows nothing of gpumb contexts.
+ * Owns what happens in a launch on the CPU: faults, stack switching, fibers, crashes and the pool
+ * of workers. Knows nothing of gpumb contexts.
  */
 
 /* What the report of a crash says of the files; the sinks write it. */
@@ -4368,7 +4368,7 @@ GPUMB_API const char *gpumbi_cpu_take_fault(void)
     return taken[0] ? taken : NULL;
 }
 
-/* ---- CPU emulation: contexts -------------------------------------------------------------------
+/* ---- CPU emulation: stack switching ------------------------------------------------------------
  * Owns the switch between stacks: a dozen instructions where we know the machine, else ucontext
  * (which enters the kernel twice per switch, to keep a signal mask that nobody here changes).
  *
@@ -7556,7 +7556,7 @@ static inline void gpumbi_dev_date(char text[32])
  * CONTEXT
  *
  * Owns the structs of the implementation, the current context, its errors, the interrupt flag, and
- * the tools that hang into it: see gpumbi_tool. Opens a device on first use, and closes.
+ * the tools that plug into it: see gpumbi_tool. Opens a device on first use, and closes.
  */
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 after it */
@@ -7725,7 +7725,7 @@ typedef struct gpumbi_sampler {
 
     struct {              /* at the device: see gpumbi_look() */
         int count;        /* in this round */
-        int told;         /* rounds so far: 1 maybe of work of others, 2 of such work */
+        int told;         /* 1: a round hinted at work on other streams; 2: a round showed it */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
         double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
     } look;
@@ -7753,7 +7753,7 @@ typedef struct gpumbi_sampler {
         double estimate_s, began_s; /* of a run: the outcome */
         double fastest_s;           /* run */
         uint64_t runs;
-        int goes_on; /* with samples: times of runs could not tell */
+        int goes_on; /* 1: single runs could not show steadiness; the first samples have to */
     } warm_up;
 
     struct {                          /* what runs take over time, also while sampling */
@@ -7772,7 +7772,7 @@ typedef struct gpumbi_sampler {
     struct {
         double *values, *scratch; /* room for max_samples, and 3 times as many: sorted at looks */
         uint64_t capacity, count, bad, next_look;
-        int fixed;      /* how many are wanted does not depend on them */
+        int fixed;      /* 1: the number of samples is fixed beforehand */
         double spent_s; /* on samples */
         double began_s;
         gpumbi_power power;
@@ -7904,8 +7904,8 @@ struct gpumb {
         int limited;                        /* a budget, or the most samples, ended the rounds */
         int last;                           /* lane that ran */
         unsigned char *before;              /* lane that ran before each sample, of all lanes */
-        size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
-        uint64_t draws; /* ... from the numbers after this one, by which rows there are before */
+        size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew each round */
+        uint64_t draws; /* index of the next random number, derived from the rows so far */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
         uint64_t next_look;       /* at the ratios */
         gpumbi_sampler *lane;
@@ -7941,7 +7941,7 @@ struct gpumb {
     } sweep;
 
     struct {                     /* SWEEPS: what --filter lets through, and --list shows */
-        uint64_t seen, matched;  /* of those that make rows: in the enumeration; let through */
+        uint64_t seen, matched;  /* regions enumerated; of these, let through by --filter */
         uint64_t matched_before; /* the sweep under way */
         const gpumb_benchmark *benchmark;
         int listed;                        /* the number of this benchmark, from 1; 0: of none */
@@ -8073,7 +8073,7 @@ static inline void gpumbi_uncatch_signals(void)
 
 /* ---- tools --------------------------------------------------------------------------------------
  *
- * What a one-off of three lines does not need hangs into the core here: a tool says what it does
+ * What a one-off of three lines does not need plugs into the core here: a tool says what it does
  * when something happens in a context, from its first use there on; gpumb_open() uses all of them.
  * So calls go downwards only, and a program that never names a tool does not compile it.
  */
@@ -8211,7 +8211,7 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     g->exit_code = exit_code;
 }
 
-/* All that was asked for has been said: --help and its like. */
+/* Ends the context after --help, --version or --explain. */
 static inline void gpumbi_said(gpumb *g)
 {
     g->done = 1;
@@ -8259,7 +8259,7 @@ static inline void gpumbi_launch_fails(gpumb *g)
         g->launch_fails = 1;
 }
 
-/* Of the next region nothing is known that is wrong but this, if not "". */
+/* Sets the reason to skip the next region; "": none. */
 static inline void gpumbi_trouble_is(gpumb *g, const char *still)
 {
     gpumbi_copy_text(g->trouble, sizeof g->trouble, still);
@@ -9355,7 +9355,7 @@ GPUMBI_UNOPTIMIZED
  * kernel that writes past the end is caught when its result is checked.
  */
 
-/* Hangs into buffers whose memory is not plainly the device's. */
+/* Attached to buffers whose memory is not plainly the device's. */
 struct gpumbi_other_memory {
     void (*count)(gpumb_memory kind, uint64_t bytes); /* all that there are, before they are made */
     int (*room)(gpumb_memory kind, uint64_t *free_bytes);
@@ -10149,7 +10149,7 @@ static inline void gpumbi_ceiling_known(gpumb *g, double bytes_per_s)
  * the next phase. Graphs are captured in two such stretches; their samples need no body.
  */
 
-/* What hangs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
+/* What plugs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
 struct gpumbi_instruments {
     void (*begin)(gpumb *g, gpumbi_sampler *s); /* of the region */
     int (*renew)(gpumb *g, gpumbi_sampler *s);  /* before a run; 1: its buffers were renewed */
@@ -10299,7 +10299,7 @@ static inline void gpumbi_free_graphs(gpumbi_sampler *s)
     }
 }
 
-/* What a sampler holds of the device. */
+/* Frees the sampler's graphs and instruments. */
 static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_free_graphs(s);
@@ -10307,7 +10307,7 @@ static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
         g->instruments->release(s);
 }
 
-/* Leaves out what is no time. */
+/* Removes samples that are 0 or less, or not finite. */
 static inline void gpumbi_drop_bad_times(gpumbi_sampler *s)
 {
     uint64_t kept = 0;
@@ -10433,7 +10433,7 @@ static inline void gpumbi_give_up_graphs(gpumb *g, gpumbi_sampler *s, int error,
     s->phase = GPUMBI_SAMPLE;
 }
 
-/* Which of the two is captured next; the first may be an empty one, which is not needed. */
+/* Whether the long graph is captured next; a short one of 0 runs is not captured. */
 static inline int gpumbi_second_graph(const gpumbi_sampler *s)
 {
     return s->graphs.graph[0] || !s->graphs.runs[0];
@@ -10537,7 +10537,7 @@ static inline int gpumbi_waits(const gpumbi_sampler *s, int all, double times, d
            times * gpumbi_select(s->look.wait_s[1], count, middle) + more_s;
 }
 
-/* They have told so, in a whole round. Once may be chance: another round follows. */
+/* The waits of a whole round show work on other streams. Once may be chance: another follows. */
 static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
 {
     if (s->look.told == 2)
@@ -11206,7 +11206,7 @@ static inline int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sample
 
 /* ---- rates -----------------------------------------------------------------------------------
  *
- * Hang into results where a region states what it moves or computes, or copies by gpumb_memcpy().
+ * Plug into results where a region states what it moves or computes, or copies by gpumb_memcpy().
  */
 
 struct gpumbi_rates {
@@ -11332,7 +11332,7 @@ static inline void gpumbi_rates_use(gpumb *g)
     g->outcome.rates = &table;
 }
 
-/* ---- the rest of a result -------------------------------------------------------------------- */
+/* ---- flags, and the end of a region ---------------------------------------------------------- */
 
 static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int cached)
 {
@@ -11522,7 +11522,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * whether another is wanted. `body_due` lets the inner loop of the macro run once; `in_body` is set
  * while the body runs.
  *
- * Here ends what a one-off needs. What follows hangs into it as a gpumbi_tool.
+ * Here ends what a one-off needs. What follows plugs into it as a gpumbi_tool.
  */
 
 /* Forgets what described the last region, but not that a buffer is missing. */
@@ -12508,7 +12508,7 @@ static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 /* ---- --strict: against what is written for the test ------------------------------------------ */
 
 #if defined(GPUMBI_STRICT)
-/* A number that says nothing of others: of the system, or with a seed the next that follows. */
+/* An unpredictable number from the system; with --seed the next of a sequence. */
 static inline uint64_t gpumbi_draw(gpumb *g)
 {
     uint64_t number = gpumbi_mix(g->settings.seed, ++g->instrument.drawn);
@@ -12534,7 +12534,7 @@ static inline void gpumbi_fill_all(gpumb *g, const gpumbi_cipher_key *key)
             gpumbi_fill_again(g, b);
 }
 
-/* Into the memory of its twin, which takes the old one, poisoned. */
+/* Swaps a buffer's memory with its twin's, and poisons what it left. */
 static inline void gpumbi_move_buffer(gpumb *g, gpumb_buffer *b, int keeps)
 {
     gpumb_buffer *const twin = b->twin;
@@ -12990,8 +12990,7 @@ static inline int gpumbi_traffic_differs(const gpumb *g, const gpumbi_sampler *s
            fabs(moved - r->bytes) > 0.1 * r->bytes; /* unknown, it is not */
 }
 
-/* A region becomes a row or, for a profiler, the name that lets it through that one's filter, and
- * what came of it. */
+/* A region becomes a row; with --profile, the line that filters for it, and what came of it. */
 static inline void gpumbi_rows_done(gpumb *g, gpumbi_sampler *s)
 {
     char name[3][200];
@@ -13072,7 +13071,7 @@ static inline const gpumbi_row *gpumbi_next_to_show(gpumb *g)
     return waits ? NULL : g->rows.at[g->rows.written++];
 }
 
-/* A row's bytes count as stated from here on, as those of another benchmark. */
+/* A new benchmark: none of its rows has stated bytes yet. */
 static inline void gpumbi_rows_benchmark(gpumb *g)
 {
     g->rows.states = g->rows.states < 0 ? -1 : 0;
@@ -13705,7 +13704,7 @@ GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
     return gpumbi_as_real(gpumbi_axis_value(a));
 }
 
-/* What a program has several benchmarks for is first walked through, with all regions skipped. */
+/* Begins or ends the dry walk through all benchmarks, in which regions are skipped. */
 static inline void gpumbi_walk(gpumb *g, int dry)
 {
     g->sweep.dry = g->sweep.enumerating = dry;

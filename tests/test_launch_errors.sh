@@ -142,7 +142,9 @@ missing() {
         }
         /^#endif/ { define = "" }
         define == "" { next }
-        /^GPUMB_API/ && match($0, /gpumb_[a-z_]+\(/) { print substr($0, RSTART, RLENGTH - 1), define }
+        /^GPUMB_API/ && match($0, /gpumb_[a-z_]+\(/) {
+            print substr($0, RSTART, RLENGTH - 1), define
+        }
         /^} gpumb_/ { print substr($2, 1, length($2) - 1), define }' gpumb.h >"$tmp/names"
     check "$match: not $number names" test "$(wc -l <"$tmp/names")" -eq "$number"
     { echo '#include "gpumb.h"' && sed 's/\(.*\) .*/int of_\1 = sizeof(\1);/' "$tmp/names"; } \

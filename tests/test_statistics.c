@@ -206,7 +206,7 @@ enum { RANKS = sizeof ranks / sizeof ranks[0] };
 static double values[200000];
 
 /* Low and high in turns, so that neighbours lie on opposite sides of the median: values that don't
- * hang together keep the exact ranks. */
+ * are correlated keep the exact ranks. */
 static void test_ranks(void)
 {
     size_t i, j;
