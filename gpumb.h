@@ -10549,9 +10549,10 @@ static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
     s->look.told = 2;
 }
 
-/* Behind runs that an event pair has timed: whether others went on. What they have done before, or
- * what the stream has waited for, takes 4 times as long as an idle device. How AMD's runtime does
- * that has not been measured: there 20 us have to be left. */
+/* Behind runs that an event pair has timed: whether others went on. Work of others that has ended,
+ * or that the stream has waited for, makes the wait 4 times as long as an idle device's (1.56 us by
+ * 0.41, see above): 6 leaves half as much again for noise. How AMD's runtime does that has not been
+ * measured: there 20 us have to be left. */
 static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more_s)
 {
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
@@ -10564,7 +10565,8 @@ static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more
 /* No more looks are to come. Of slow runs there were too few for two rounds, so all have to show
  * it: two of three may be long by chance. Where nothing can be captured, that other streams had
  * work is no proof that it is missing: the stream may have waited for it. The row says so, unless
- * the streams have been named. */
+ * the streams have been named, from 2.5 times on: the least after work that had long ended, see
+ * GPUMBI_TOUCHED. */
 static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
     const int least = s->look.told == 2 ? 1 : 3;
@@ -10601,6 +10603,7 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
  * in one region of twenty (H100, driver 580) the wait after a capture of any kernel took 2.05 us,
  * as after foreign work, and 0.9 after an empty one. Code of others may touch other streams
  * without working there (a backward pass of PyTorch), and so may hooks: what has ended is flagged.
+ * To fail, the wait has to be longer by 10 us, twice all that what has ended took there (5.1 us).
  */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
@@ -10796,7 +10799,8 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
         n += n / 4 + 8;
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
-        /* far above Student's quantiles of 99 %, 2.6 ... 9.9: by simulation, tests/coverage.c, w */
+        /* by simulation (tests/coverage.c, w): 10 % or more above Student's quantiles of 99 %, which
+         * are 63.7 for 3 values ... 2.63 for 100 */
         sure = (2.9 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
     slope = fabs(slope);
@@ -10817,8 +10821,9 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
-/* A clock that shows nothing but zeros is given up after so many. In a round each costs a run of
- * all lanes. */
+/* A clock that shows nothing but zeros is given up after so many. One that shows a time in 1 of 145
+ * runs is mistaken for it in 0.1 % of rows; in rounds, each of which costs a run of all lanes, one
+ * that shows it in 1 of 5. */
 enum { GPUMBI_BAD_TIMES = 1000, GPUMBI_BAD_ROUNDS = 30 };
 
 /* What the library has seen launched may be captured; other code might not survive that, and has to
@@ -10927,7 +10932,9 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
     const double *const newest = s->pace.level + s->pace.windows - 1;
     if (ended && s->pace.windows >= 4) {
         const double tolerance = gpumbi_max(g->settings.precision * newest[0], s->pace.spread);
+        /* 5 and 10 windows of 5 ms make the 50 ms; slow runs have longer ones, and fewer */
         const int apart = s->pace.windows < 11 ? 1 : 5;
+        /* 8 ms: the ends of one window, or two, come before */
         const int waits = apart > 1 && spent_s < least_s + 8e-3;
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
@@ -11345,7 +11352,9 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
     else if (gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
-    if (r->timing != GPUMB_TIMING_GIVEN && /* nothing is known of their clock */
+    /* launching that is not subtracted makes more than 5 %, or the quantum more than 1; of given
+     * times the clock is not known */
+    if (r->timing != GPUMB_TIMING_GIVEN &&
         ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) ||
          sample_s < 100 * d->quantum_s))
         r->flags |= GPUMB_FLAG_RESOLUTION;
@@ -11355,6 +11364,7 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
             gpumbi_widen(r->time.median, GPUMBI_REPRODUCIBLE_BOUND * d->graph_interval_s,
                          &r->time.ci_lo, &r->time.ci_hi);
     }
+    /* 5 times a copy's rate is more than an H200's L1 gives: 20 TB/s, where copies reach 4.3 */
     if (r->pct_peak > 100 || r->pct_link > 100 ||
         (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
