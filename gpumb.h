@@ -10799,7 +10799,7 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
         n += n / 4 + 8;
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
-        /* by simulation (tests/coverage.c, w): 10 % or more above Student's quantiles of 99 %, which
+        /* by simulation (tests/coverage.c, w): at least 10 % above Student's 99 % quantiles, which
          * are 63.7 for 3 values ... 2.63 for 100 */
         sure = (2.9 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
