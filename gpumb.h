@@ -797,7 +797,8 @@ enum { GPUMB_FLAGS(GPUMBI_FLAG_BIT) GPUMBI_FLAG_COUNT };
 enum { GPUMB_FLAGS(GPUMBI_FLAG_ENUM) GPUMB_FLAG_NONE = 0 };
 #undef GPUMBI_FLAG_ENUM
 
-/* A row. Times are seconds for one run of the body. */
+/* A row. Times are seconds for one run of the body. Later versions add members at the end only:
+ * callers that were compiled before copy the beginning. */
 typedef struct gpumb_result {
     char bench[64];
     char kernel[64];
@@ -2124,7 +2125,7 @@ GPUMBI_OPTIMIZED
 #pragma nv_diag_suppress 177 /* "never referenced": kernels, whose launches are hidden here */
 #endif
 
-/* --strict: of the cipher that makes random data, on the host and in a kernel. */
+/* Key of the cipher that fills buffers under --strict; on host and device. */
 typedef struct gpumbi_cipher_key {
     uint32_t word[8], is_set;
 } gpumbi_cipher_key;
@@ -2237,7 +2238,7 @@ static inline HANDLE gpumbi_handle(int fd)
     return (HANDLE)_get_osfhandle(fd); /* NOLINT */
 }
 
-/* A file that is open can be renamed, replaced and removed, as elsewhere. */
+/* Shares for deletion: as under POSIX, an open file can be renamed, replaced and removed. */
 static inline int gpumbi_open(const char *path, int flags, int mode)
 {
     const int writes = flags & (O_WRONLY | O_RDWR);
@@ -2260,7 +2261,7 @@ static inline int64_t gpumbi_write(int fd, const char *from, size_t size)
     return _write(fd, from, size < INT_MAX ? (unsigned)size : INT_MAX);
 }
 
-/* With slashes, as the sinks take paths apart. */
+/* With '/' for '\\': FILES splits paths at slashes. */
 static inline void gpumbi_full_path(char *to, size_t size, const char *path)
 {
     const DWORD length = GetFullPathNameA(path, (DWORD)size, to, NULL);
@@ -2314,8 +2315,7 @@ static inline int gpumbi_is_at(int fd, const char *path, int behind_links)
             !ours.dwVolumeSerialNumber); /* wine 8, of a file that was renamed */
 }
 
-/* Takes the place of another, which may be in use: then that makes room first, under a name that is
- * gone when it is closed. */
+/* Renames. If `to` is in use, it first becomes TO.old, which is deleted when it is closed. */
 static inline int gpumbi_rename(const char *from, const char *to)
 {
     char old[MAX_PATH + 8];
@@ -2385,7 +2385,7 @@ static inline int gpumbi_terminal(int fd)
            SetConsoleMode(gpumbi_handle(fd), mode | 4); /* ENABLE_VIRTUAL_TERMINAL_PROCESSING */
 }
 
-/* Lines end as elsewhere. */
+/* Binary mode: lines end in LF. */
 static inline void gpumbi_streams_prepare(void)
 {
     _setmode(1, O_BINARY);
@@ -2873,7 +2873,7 @@ static inline int gpumbi_process_start(char **arguments, int device, int in_step
 #endif
         if (getppid() != parent) /* it has ended before that */
             _exit(127);
-        if (nowhere) /* what the program itself has to say, it will say in this process */
+        if (nowhere) /* the child's standard output is dropped: this process prints the same */
             dup2(fileno(nowhere), 1);
         close(token[1]);
         execv("/proc/self/exe", arguments);
@@ -2965,7 +2965,7 @@ enum { GPUMBI_CRASHES = sizeof gpumbi_crashes / sizeof gpumbi_crashes[0] };
 static gpumbi_handler gpumbi_before_crash[GPUMBI_CRASHES];
 static void (*gpumbi_crash_report)(const char *meaning);
 
-/* After the report what was to happen without us happens. */
+/* After the report, the handler that was there before, or the default action. */
 static inline void gpumbi_crashed(int signal, siginfo_t *info, void *context)
 {
     int i = 0;
@@ -3107,7 +3107,7 @@ extern "C" {
  * locales that use a comma.
  */
 
-/* In a function of variable arguments: writes them. */
+/* Formats the variable arguments of the enclosing function. */
 #define GPUMBI_FORMAT(to, size, format)                                                            \
     do {                                                                                           \
         va_list gpumbi_arguments;                                                                  \
@@ -3147,7 +3147,7 @@ static inline const char *gpumbi_split(const char *list, char separator, char *f
     return list + length + (list[length] != 0);
 }
 
-/* Without the overloads of C++, which cost the compiler more. */
+/* Builtins: C++ overloads of fmin ... cost the compiler more than the calls. */
 #if defined(__GNUC__) || defined(__clang__)
 #define gpumbi_min __builtin_fmin
 #define gpumbi_max __builtin_fmax
@@ -3820,7 +3820,7 @@ static inline gpumb_stats gpumbi_summarize(double *values, double *ranked, uint6
 
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count)
 {
-    double few[2 * GPUMBI_WINDOW]; /* the library's own are no more: they need no memory */
+    double few[2 * GPUMBI_WINDOW]; /* all that the library itself passes: no allocation */
     double *ranked = few;
     if (count > GPUMBI_WINDOW)
         ranked = (double *)GPUMB_MALLOC(2 * (size_t)count * sizeof *ranked);
@@ -4153,9 +4153,9 @@ static inline gpumb_comparison gpumbi_compare_turns(const gpumbi_turns *t, uint6
     return all;
 }
 
-/* Of the logarithm of a variance that is estimated with so many degrees of freedom: its mean, less
- * that of the true one, and its variance. digamma(d / 2) - log(d / 2) and trigamma(d / 2), by
- * recurrence and Abramowitz & Stegun 6.3.18 and 6.4.12. */
+/* Bias and variance of log(s^2), where s^2 estimates a variance with d, `freedom`, degrees of
+ * freedom: digamma(d / 2) - log(d / 2) and trigamma(d / 2), by recurrence and Abramowitz & Stegun
+ * 6.3.18 and 6.4.12. */
 static inline double gpumbi_log_of_variance(double freedom, double *variance)
 {
     double x = freedom / 2, mean = -log(x);
@@ -4168,11 +4168,12 @@ static inline double gpumbi_log_of_variance(double freedom, double *variance)
     return mean + log(x) - 1 / (2 * x) - s * (1.0 / 12 - s * (1.0 / 120 - s / 252));
 }
 
-/* What the variances of many rows tell of each other: one that they share, and what it counts for.
- * Their true ones are taken as a scaled inverse chi-square's, fitted to mean and variance of the
- * logarithms (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004), where those that are next to nothing
- * count as a hundredth of the middle one. It counts for half of what they have at most, without
- * two: few look alike by chance. Uses up the variances. */
+/* Empirical-Bayes prior for the rows' variances (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004): a
+ * variance that they share, and the degrees of freedom that it counts for. The true variances are
+ * taken as a scaled inverse chi-square's, which is fitted to mean and variance of the logarithms of
+ * the estimates; an estimate below a hundredth of the median one counts as that. The shared one
+ * counts for at most half of the degrees of freedom of all rows but two: few look alike by chance.
+ * Overwrites the variances. */
 typedef struct gpumbi_prior {
     double variance, freedom; /* freedom 0: nothing */
 } gpumbi_prior;
@@ -4216,13 +4217,13 @@ static inline double gpumbi_moderate(const gpumbi_prior *p, double variance, dou
     return gpumbi_max((p->freedom * p->variance + d * variance) / all, variance / part);
 }
 
-/* Uses up values; returns the least that stands apart from those below it: over a gap that the
- * upper quarter, if it falls off exponentially, shows with a probability of at most 1 - level.
- * Gaps between its sorted logarithms are then independent, and the one with j values above it has
- * a j-th of their scale, which the nearest below it tell (20 and an eighth of them): the two have
- * the distribution F. The j-th takes its share of the probability, 6 / (pi j)^2. Looks for up to an
- * eighth of all values; 0 for fewer than 40, which are too few to know their upper quarter, and
- * HUGE_VAL if none does. */
+/* Smallest outlier above the bulk, by its gaps: the least value over a gap that an upper quarter
+ * whose logarithms fall off exponentially shows with a probability of at most 1 - level. The gaps
+ * between its sorted logarithms are then independent, and the gap with j values above it has a j-th
+ * of their scale. That is estimated from the gaps next below it (20 and an eighth of all), so the
+ * ratio of the two has the distribution F. The j-th gap is tested at a share of 6 / (pi j)^2 of the
+ * probability. Up to an eighth of all values can be outliers. HUGE_VAL if there is none; 0 for
+ * fewer than 40 values, which are too few to know their upper quarter. Overwrites the values. */
 static inline double gpumbi_apart(double *values, size_t count, double level)
 {
     const size_t k = count / 4;
@@ -4264,8 +4265,8 @@ static inline int gpumbi_decided(const gpumb_comparison *c, double delta)
 /* ================================================================================================
  * CPU EMULATION
  *
- * Owns what happens in a launch on the CPU: faults, contexts, fibers, crashes and the pool of
- * workers. Knows nothing of gpumb contexts.
+ * Owns what happens in a launch on the CPU: faults, stack switching, fibers, crashes and the pool
+ * of workers. Knows nothing of gpumb contexts.
  */
 
 static char gpumbi_crash_files[1200]; /* FILES: what the report of a crash says of them */
@@ -4307,7 +4308,7 @@ GPUMB_API const char *gpumbi_cpu_take_fault(void)
     return taken[0] ? taken : NULL;
 }
 
-/* ---- CPU emulation: contexts -------------------------------------------------------------------
+/* ---- CPU emulation: stack switching ------------------------------------------------------------
  * Owns the switch between stacks: a dozen instructions where we know the machine, else ucontext
  * (which enters the kernel twice per switch, to keep a signal mask that nobody here changes).
  *
@@ -7441,7 +7442,7 @@ static inline void gpumbi_dev_date(char text[32])
  * CONTEXT
  *
  * Owns the structs of the implementation, the current context, its errors, the interrupt flag, and
- * the tools that hang into it: see gpumbi_tool. Opens a device on first use, and closes.
+ * the tools that plug into it: see gpumbi_tool. Opens a device on first use, and closes.
  */
 
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 after it */
@@ -7462,7 +7463,7 @@ typedef struct gpumbi_index {
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
     struct gpumbi_text *next;
-    int listed; /* as a kernel of which benchmark; from 1 */
+    int benchmark_number; /* as whose kernel --list has shown it last; from 1 */
     char text[1];
 } gpumbi_text;
 
@@ -7610,10 +7611,10 @@ typedef struct gpumbi_sampler {
 
     struct {              /* at the device: see gpumbi_look() */
         int count;        /* in this round */
-        int told;         /* rounds so far: 1 maybe of work of others, 2 of such work */
+        int told;         /* 1: a round hinted at work on other streams; 2: a round showed it */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
         double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
-    } look;
+    } waits;
 
     struct { /* --strict: the keys of the first run, of the last one and of that under way */
         gpumbi_cipher_key first, before, now;
@@ -7640,7 +7641,7 @@ typedef struct gpumbi_sampler {
         double estimate_s, began_s; /* of a run: the outcome */
         double fastest_s;           /* run */
         uint64_t runs;
-        int goes_on; /* with samples: times of runs could not tell */
+        int goes_on; /* 1: single runs could not show steadiness; the first samples have to */
     } warm_up;
 
     struct {                          /* what runs take over time, also while sampling */
@@ -7659,7 +7660,7 @@ typedef struct gpumbi_sampler {
     struct {
         double *values, *scratch; /* room for max_samples, and 3 times as many: sorted at looks */
         uint64_t capacity, count, bad, next_look;
-        int fixed;      /* how many are wanted does not depend on them */
+        int fixed;      /* 1: the number of samples is fixed beforehand */
         double spent_s; /* on samples */
         double began_s;
         gpumbi_power power;
@@ -7716,10 +7717,10 @@ typedef enum gpumbi_rank {
 } gpumbi_rank;
 
 /* A context. Each struct in it belongs to the section that is named with it, and what comes before
- * them to CONTEXT or to those that a comment names. Others change it by functions of its owner, as
- * variables of the file: tests/layers.py holds that. What is on its way through the sections belongs
- * to none: a sampler, with its description, is changed by each step from the first region's start
- * to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
+ * them to CONTEXT, or to those that a comment names; so do variables of the file. Others change it
+ * by functions of its owner: tests/layers.py holds that. What is on its way through the sections
+ * belongs to none: a sampler, with its description, is changed by each step from the region's first
+ * run to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
     const struct gpumbi_tool *tool[GPUMBI_TOOLS];
@@ -7796,8 +7797,8 @@ struct gpumb {
         int limited;                        /* a budget, or the most samples, ended the rounds */
         int last;                           /* lane that ran */
         unsigned char *before;              /* lane that ran before each sample, of all lanes */
-        size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew ... */
-        uint64_t draws; /* ... from the numbers after this one, by which rows there are before */
+        size_t order[GPUMBI_INTERLEAVED];   /* in which lanes take turns, drawn anew each round */
+        uint64_t draws; /* index of the next random number, derived from the rows so far */
         uint64_t rounds, dropped; /* sampled, and left out since a time was bad */
         uint64_t next_look;       /* at the ratios */
         gpumbi_sampler *lane;
@@ -7821,7 +7822,7 @@ struct gpumb {
         size_t cell_count, cell_capacity;
         size_t *point; /* where its cells begin; they end where those of the next one do */
         size_t point_count, point_capacity, point_index;
-        size_t *drawn; /* --shuffle: which point comes when; rows wait until the sweep ends */
+        size_t *run_order; /* --shuffle: which point comes when; rows wait until the sweep ends */
         gpumbi_index index;
         size_t number;                 /* of the point that runs, in the list */
         char label[200];               /* its point as text, for the tracer: "n=1024 elem=4" */
@@ -7833,10 +7834,10 @@ struct gpumb {
     } sweep;
 
     struct {                     /* SWEEPS: what --filter lets through, and --list shows */
-        uint64_t seen, matched;  /* of those that make rows: in the enumeration; let through */
+        uint64_t seen, matched;  /* regions enumerated; of these, let through by --filter */
         uint64_t matched_before; /* the sweep under way */
         const gpumb_benchmark *benchmark;
-        int listed;                        /* the number of this benchmark, from 1; 0: of none */
+        int benchmark_number;              /* from 1; 0: of none */
         int head_listed;                   /* the same, once its name is shown ... */
         int column_listed[GPUMBI_COLUMNS]; /* ... and one more, once that of an axis is */
     } selection;
@@ -7857,8 +7858,8 @@ struct gpumb {
     struct { /* TABLE */
         FILE *file;
         int color, header_printed, nodes; /* `nodes`: are shown, too */
-        uint64_t axes, rates; /* hashes: of the names in the heading, up to the axes and after */
-        const char *share;    /* of which it speaks */
+        uint64_t axes_hash, rates_hash; /* of the names in the heading, up to the axes and after */
+        const char *share;              /* of which it speaks */
         int at, end; /* columns of the line that are written, and that the cells so far have */
         gpumbi_text *notes, *last_note;
     } table;
@@ -7876,8 +7877,8 @@ struct gpumb {
         gpumbi_records *rows;
         gpumbi_text *medians; /* of rows: room for process_medians_s */
         size_t left, used;    /* of those: that wait for their region, and that have had it */
-        int replaces;         /* nothing is measured here: --replay, or several devices */
-        size_t missing;       /* regions of a replay without a row, as all of their configuration */
+        int measures_nothing; /* --replay, or several devices */
+        size_t skipped;       /* regions of a replay without a row, as all of their configuration */
         uint64_t here;        /* the configuration that had one last */
         const gpumbi_record *first; /* in the interleave under way, which ... */
         uint64_t first_of;          /* ... has these draws */
@@ -7906,8 +7907,8 @@ struct gpumb {
         char arguments[1000]; /* all of these, and the program's own */
     } options;
 
-    struct {        /* PROGRAM */
-        int listed; /* benchmarks, by gpumb_main() */
+    struct {         /* PROGRAM */
+        int by_main; /* gpumb_main() runs them */
         int catches_signals;
     } benchmarks;
 };
@@ -7963,7 +7964,7 @@ static inline void gpumbi_uncatch_signals(void)
 
 /* ---- tools --------------------------------------------------------------------------------------
  *
- * What a one-off of three lines does not need hangs into the core here: a tool says what it does
+ * What a one-off of three lines does not need plugs into the core here: a tool says what it does
  * when something happens in a context, from its first use there on; gpumb_open() uses all of them.
  * So calls go downwards only, and a program that never names a tool does not compile it.
  */
@@ -8056,7 +8057,7 @@ GPUMB_API void gpumb_settings_init(gpumb_settings *settings, size_t size)
 /* NULL: none is open. */
 static inline void gpumbi_make_current(gpumb *g)
 {
-    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.replaces) /* is open */
+    if (g && g != gpumbi_current && g->device.backend[0] && !g->kept.measures_nothing) /* is open */
         gpumbi_dev_select(g->device.ordinal);
     gpumbi_current = g;
 }
@@ -8083,7 +8084,7 @@ static inline int gpumbi_dry(const gpumb *g)
  * elsewhere. */
 static inline int gpumbi_runs_nothing(const gpumb *g)
 {
-    return gpumbi_dry(g) || g->kept.replaces;
+    return gpumbi_dry(g) || g->kept.measures_nothing;
 }
 
 /* Makes the exit code GPUMB_EXIT_FAILED, unless there is one already; the run goes on. */
@@ -8104,7 +8105,7 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     g->exit_code = exit_code;
 }
 
-/* All that was asked for has been said: --help and its like. */
+/* Ends the context after --help, --version or --explain. */
 static inline void gpumbi_said(gpumb *g)
 {
     g->done = 1;
@@ -8152,7 +8153,7 @@ static inline void gpumbi_launch_fails(gpumb *g)
         g->launch_fails = 1;
 }
 
-/* Of the next region nothing is known that is wrong but this, if not "". */
+/* Sets the reason to skip the next region; "": none. */
 static inline void gpumbi_trouble_is(gpumb *g, const char *still)
 {
     gpumbi_copy_text(g->trouble, sizeof g->trouble, still);
@@ -9242,7 +9243,7 @@ GPUMBI_UNOPTIMIZED
  * kernel that writes past the end is caught when its result is checked.
  */
 
-/* Hangs into buffers whose memory is not plainly the device's. */
+/* Attached to buffers whose memory is not plainly the device's. */
 struct gpumbi_other_memory {
     void (*count)(gpumb_memory kind, uint64_t bytes); /* all that there are, before they are made */
     int (*room)(gpumb_memory kind, uint64_t *free_bytes);
@@ -10034,7 +10035,7 @@ static inline void gpumbi_ceiling_known(gpumb *g, double bytes_per_s)
  * the next phase. Graphs are captured in two such stretches; their samples need no body.
  */
 
-/* What hangs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
+/* What plugs into the runs of a region, in a context that uses it: see INSTRUMENTS. */
 struct gpumbi_instruments {
     void (*begin)(gpumb *g, gpumbi_sampler *s); /* of the region */
     int (*renew)(gpumb *g, gpumbi_sampler *s);  /* before a run; 1: its buffers were renewed */
@@ -10184,7 +10185,7 @@ static inline void gpumbi_free_graphs(gpumbi_sampler *s)
     }
 }
 
-/* What a sampler holds of the device. */
+/* Frees the sampler's graphs and instruments. */
 static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_free_graphs(s);
@@ -10192,7 +10193,7 @@ static inline void gpumbi_release(const gpumb *g, gpumbi_sampler *s)
         g->instruments->release(s);
 }
 
-/* Leaves out what is no time. */
+/* Removes samples that are 0 or less, or not finite. */
 static inline void gpumbi_drop_bad_times(gpumbi_sampler *s)
 {
     uint64_t kept = 0;
@@ -10276,8 +10277,8 @@ static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s
 static inline void gpumbi_choose_clock(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const int waits = s->use_events && !s->profiled && !(s->about.capturable && s->capturable) &&
-                      s->about.timing != GPUMB_TIMING_GRAPH && s->look.runs >= 3 &&
-                      10 * s->look.waited >= 9 * s->look.runs &&
+                      s->about.timing != GPUMB_TIMING_GRAPH && s->waits.runs >= 3 &&
+                      10 * s->waits.waited >= 9 * s->waits.runs &&
                       run_s > 2 * g->device.empty_kernel_s;
     if (waits)
         s->result.flags |= GPUMB_FLAG_HOST_BOUND;
@@ -10305,7 +10306,7 @@ static inline void gpumbi_give_up_graphs(gpumb *g, gpumbi_sampler *s, int error,
             "%s: timed without a graph: %s; in a capture it must not wait, allocate, copy to "
             "the host or launch on another stream",
             gpumbi_kernel_name(&s->result), why);
-    s->capturable = s->look.count = 0;
+    s->capturable = s->waits.count = 0;
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
@@ -10314,7 +10315,7 @@ static inline void gpumbi_give_up_graphs(gpumb *g, gpumbi_sampler *s, int error,
     s->phase = GPUMBI_SAMPLE;
 }
 
-/* Which of the two is captured next; the first may be an empty one, which is not needed. */
+/* Whether the long graph is captured next; a short one of 0 runs is not captured. */
 static inline int gpumbi_second_graph(const gpumbi_sampler *s)
 {
     return s->graphs.graph[0] || !s->graphs.runs[0];
@@ -10412,27 +10413,28 @@ static inline double gpumbi_look(gpumb *g, double *first_s, double *idle_s)
 static inline int gpumbi_waits(const gpumbi_sampler *s, int all, double times, double more_s)
 {
     const int looks = GPUMBI_LOOKS;
-    const uint64_t count = (uint64_t)(s->look.count < looks ? s->look.count : looks);
+    const uint64_t count = (uint64_t)(s->waits.count < looks ? s->waits.count : looks);
     const uint64_t middle = (count - 1) / 2;
-    return gpumbi_select(s->look.wait_s[0], count, all ? 0 : middle) >
-           times * gpumbi_select(s->look.wait_s[1], count, middle) + more_s;
+    return gpumbi_select(s->waits.wait_s[0], count, all ? 0 : middle) >
+           times * gpumbi_select(s->waits.wait_s[1], count, middle) + more_s;
 }
 
-/* They have told so, in a whole round. Once may be chance: another round follows. */
+/* The waits of a whole round show work on other streams. Once may be chance: another follows. */
 static inline void gpumbi_works_elsewhere(gpumbi_sampler *s)
 {
-    if (s->look.told == 2)
+    if (s->waits.told == 2)
         gpumbi_fail(
             s, GPUMB_STATUS_FAILED,
             "it works on another stream than gpumb_stream(): launch there, or name yours by "
             "gpumb_set_stream() or gpumb_set_streams()");
-    s->look.count = 0;
-    s->look.told = 2;
+    s->waits.count = 0;
+    s->waits.told = 2;
 }
 
-/* Behind runs that an event pair has timed: whether others went on. What they have done before, or
- * what the stream has waited for, takes 4 times as long as an idle device. How AMD's runtime does
- * that has not been measured: there 20 us have to be left. */
+/* Behind runs that an event pair has timed: whether others went on. Work of others that has ended,
+ * or that the stream has waited for, makes the wait 4 times as long as an idle device's (1.56 us by
+ * 0.41, see above): 6 leaves half as much again for noise. How AMD's runtime does that has not been
+ * measured: there 20 us have to be left. */
 static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more_s)
 {
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
@@ -10445,18 +10447,20 @@ static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more
 /* No more looks are to come. Of slow runs there were too few for two rounds, so all have to show
  * it: two of three may be long by chance. Where nothing can be captured, that other streams had
  * work is no proof that it is missing: the stream may have waited for it. The row says so, unless
- * the streams have been named. */
+ * the streams have been named, from 2.5 times on: the least after work that had long ended, see
+ * GPUMBI_TOUCHED. */
 static inline void gpumbi_last_look(gpumbi_sampler *s, double run_s)
 {
-    const int least = s->look.told == 2 ? 1 : 3;
+    const int least = s->waits.told == 2 ? 1 : 3;
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
-    if (s->look.count >= least && !s->capturable && !s->about.streams && gpumbi_waits(s, 0, 2.5, 0))
+    if (s->waits.count >= least && !s->capturable && !s->about.streams &&
+        gpumbi_waits(s, 0, 2.5, 0))
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
-    if (s->look.count < least || s->look.count == GPUMBI_LOOKS ||
+    if (s->waits.count < least || s->waits.count == GPUMBI_LOOKS ||
         !gpumbi_left_over(s, 1, run_s / 10))
         return;
-    s->look.told = 2;
+    s->waits.told = 2;
     gpumbi_works_elsewhere(s);
 }
 
@@ -10482,6 +10486,7 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
  * in one region of twenty (H100, driver 580) the wait after a capture of any kernel took 2.05 us,
  * as after foreign work, and 0.9 after an empty one. Code of others may touch other streams
  * without working there (a backward pass of PyTorch), and so may hooks: what has ended is flagged.
+ * To fail, the wait has to be longer by 10 us, twice all that what has ended took there (5.1 us).
  */
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
@@ -10489,7 +10494,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     const int launch_error = gpumbi_dev_last_error();
     gpumbi_order(g, s, 1);
     gpumbi_nodes nodes;
-    const int asked = !s->look.count && !s->look.told; /* it takes time */
+    const int asked = !s->waits.count && !s->waits.told; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
@@ -10497,7 +10502,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     }
     if (asked)
         gpumbi_note_nodes(s, &nodes);
-    if (gpumbi_look(g, &s->look.wait_s[0][s->look.count], &ignored) <= 0)
+    if (gpumbi_look(g, &s->waits.wait_s[0][s->waits.count], &ignored) <= 0)
         return; /* the region is skipped */
     error = gpumbi_dev_capture_begin(g->stream);
     if (!error) {
@@ -10508,8 +10513,8 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         gpumbi_give_up_graphs(g, s, error, "");
         return;
     }
-    if (gpumbi_look(g, &s->look.wait_s[1][s->look.count], &ignored) <= 0 ||
-        ++s->look.count < GPUMBI_LOOKS)
+    if (gpumbi_look(g, &s->waits.wait_s[1][s->waits.count], &ignored) <= 0 ||
+        ++s->waits.count < GPUMBI_LOOKS)
         return;
     const int foreign = s->about.capturable || s->about.reset;
     if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, foreign ? 10e-6 : 0)) {
@@ -10517,9 +10522,9 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         return;
     }
     if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0)) {
-        s->look.count = 0;
-        if (!s->look.told) {
-            s->look.told = 1;
+        s->waits.count = 0;
+        if (!s->waits.told) {
+            s->waits.told = 1;
             return;
         }
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
@@ -10535,8 +10540,8 @@ static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
     int idle = gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
     for (int i = 0; i < s->about.streams && idle; i++)
         idle = gpumbi_dev_idle(s->about.stream[i]);
-    s->look.runs++;
-    s->look.waited += idle;
+    s->waits.runs++;
+    s->waits.waited += idle;
 }
 
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not
@@ -10548,7 +10553,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
-    const int looks = has_events && !s->strict.due && (checked || s->look.count < GPUMBI_LOOKS);
+    const int looks = has_events && !s->strict.due && (checked || s->waits.count < GPUMBI_LOOKS);
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_CPU)
     /* ROCm before 7 forgets an error with the next call that succeeds */
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
@@ -10568,10 +10573,10 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
                                     "kernel"));
     }
     if (!failed && looks) {
-        const int at = s->look.count++ % GPUMBI_LOOKS;
-        ended_s = gpumbi_look(g, &s->look.wait_s[0][at], &s->look.wait_s[1][at]);
+        const int at = s->waits.count++ % GPUMBI_LOOKS;
+        ended_s = gpumbi_look(g, &s->waits.wait_s[0][at], &s->waits.wait_s[1][at]);
     }
-    if (looks && !checked && s->look.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0, seconds / 10))
+    if (looks && !checked && s->waits.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0, seconds / 10))
         gpumbi_works_elsewhere(s);
     if (!failed && !checked && s->profiled) {
         seconds = g->instruments->seconds(s);
@@ -10676,7 +10681,8 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
         n += n / 4 + 8;
         n = n < s->pace.windows ? n : s->pace.windows;
         slope = gpumbi_slope(end - n, n, &error);
-        /* far above Student's quantiles of 99 %, 2.6 ... 9.9: by simulation, tests/coverage.c, w */
+        /* by simulation (tests/coverage.c, w): at least 10 % above Student's 99 % quantiles, which
+         * are 63.7 for 3 values ... 2.63 for 100 */
         sure = (2.9 + 120.0 / ((n - 2) * (n - 2))) * error;
     }
     slope = fabs(slope);
@@ -10697,8 +10703,9 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
-/* A clock that shows nothing but zeros is given up after so many. In a round each costs a run of
- * all lanes. */
+/* A clock that shows nothing but zeros is given up after so many. One that shows a time in 1 of 145
+ * runs is mistaken for it in 0.1 % of rows; in rounds, each of which costs a run of all lanes, one
+ * that shows it in 1 of 5. */
 enum { GPUMBI_BAD_TIMES = 1000, GPUMBI_BAD_ROUNDS = 30 };
 
 /* What the library has seen launched may be captured; other code might not survive that, and has to
@@ -10771,7 +10778,7 @@ static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run
     if (s->phase == GPUMBI_CAPTURE || s->result.batch > 1) /* another time than that of one run */
         s->pace.runs = s->pace.windows = 0;
     if (s->capturable) {
-        s->look.count = s->look.told = 0;
+        s->waits.count = s->waits.told = 0;
         s->phase = GPUMBI_WITNESS;
     }
     gpumbi_samples_begin(g, s);
@@ -10807,7 +10814,9 @@ static inline void gpumbi_warm_up_add(gpumb *g, gpumbi_sampler *s, double second
     const double *const newest = s->pace.level + s->pace.windows - 1;
     if (ended && s->pace.windows >= 4) {
         const double tolerance = gpumbi_max(g->settings.precision * newest[0], s->pace.spread);
+        /* 5 and 10 windows of 5 ms make the 50 ms; slow runs have longer ones, and fewer */
         const int apart = s->pace.windows < 11 ? 1 : 5;
+        /* 8 ms: the ends of one window, or two, come before */
         const int waits = apart > 1 && spent_s < least_s + 8e-3;
         settled = spent_s >= least_s && fabs(newest[0] - newest[-apart]) <= tolerance &&
                   fabs(newest[0] - newest[-2 * apart]) <= tolerance &&
@@ -11008,7 +11017,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
             return;
         s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
         s->warm_up.began_s = s->pace.began_s = gpumbi_dev_clock();
-        s->look.count = 0; /* the first run also loads code */
+        s->waits.count = 0; /* the first run also loads code */
         break;
     case GPUMBI_WARM_UP:
         gpumbi_warm_up_add(g, s, seconds);
@@ -11086,7 +11095,7 @@ static inline int gpumbi_launch_bound(const gpumb_device *d, const gpumbi_sample
 
 /* ---- rates -----------------------------------------------------------------------------------
  *
- * Hang into results where a region states what it moves or computes, or copies by gpumb_memcpy().
+ * Plug into results where a region states what it moves or computes, or copies by gpumb_memcpy().
  */
 
 struct gpumbi_rates {
@@ -11212,7 +11221,7 @@ static inline void gpumbi_rates_use(gpumb *g)
     g->outcome.rates = &table;
 }
 
-/* ---- the rest of a result -------------------------------------------------------------------- */
+/* ---- flags, and the end of a region ---------------------------------------------------------- */
 
 static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int cached)
 {
@@ -11225,7 +11234,9 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
         r->flags |= GPUMB_FLAG_FEW_SAMPLES;
     else if (gpumbi_half_width(&r->time) > g->settings.precision)
         r->flags |= GPUMB_FLAG_NOISY;
-    if (r->timing != GPUMB_TIMING_GIVEN && /* nothing is known of their clock */
+    /* launching that is not subtracted makes more than 5 %, or the quantum more than 1; of given
+     * times the clock is not known */
+    if (r->timing != GPUMB_TIMING_GIVEN &&
         ((r->overhead_s <= 0 && sample_s < 20 * d->empty_kernel_s) ||
          sample_s < 100 * d->quantum_s))
         r->flags |= GPUMB_FLAG_RESOLUTION;
@@ -11235,6 +11246,7 @@ static inline void gpumbi_derive_flags(const gpumb *g, gpumbi_sampler *s, int ca
             gpumbi_widen(r->time.median, GPUMBI_REPRODUCIBLE_BOUND * d->graph_interval_s,
                          &r->time.ci_lo, &r->time.ci_hi);
     }
+    /* 5 times a copy's rate is more than an H200's L1 gives: 20 TB/s, where copies reach 4.3 */
     if (r->pct_peak > 100 || r->pct_link > 100 ||
         (r->peak_gbps <= 0 && r->pct_ceiling > 500 && !cached))
         r->flags |= GPUMB_FLAG_ABOVE_PEAK;
@@ -11402,7 +11414,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * whether another is wanted. `body_due` lets the inner loop of the macro run once; `in_body` is set
  * while the body runs.
  *
- * Here ends what a one-off needs. What follows hangs into it as a gpumbi_tool.
+ * Here ends what a one-off needs. What follows plugs into it as a gpumbi_tool.
  */
 
 /* Forgets what described the last region, but not that a buffer is missing. */
@@ -12385,7 +12397,7 @@ static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 /* ---- --strict: against what is written for the test ------------------------------------------ */
 
 #if defined(GPUMBI_STRICT)
-/* A number that says nothing of others: of the system, or with a seed the next that follows. */
+/* An unpredictable number from the system; with --seed the next of a sequence. */
 static inline uint64_t gpumbi_draw(gpumb *g)
 {
     uint64_t number = gpumbi_mix(g->settings.seed, ++g->instrument.drawn);
@@ -12411,7 +12423,7 @@ static inline void gpumbi_fill_all(gpumb *g, const gpumbi_cipher_key *key)
             gpumbi_fill_again(g, b);
 }
 
-/* Into the memory of its twin, which takes the old one, poisoned. */
+/* Swaps a buffer's memory with its twin's, and poisons what it left. */
 static inline void gpumbi_move_buffer(gpumb *g, gpumb_buffer *b, int keeps)
 {
     gpumb_buffer *const twin = b->twin;
@@ -12889,8 +12901,7 @@ static inline int gpumbi_traffic_differs(const gpumb *g, const gpumbi_sampler *s
            fabs(moved - r->bytes) > 0.1 * r->bytes; /* unknown, it is not */
 }
 
-/* A region becomes a row or, for a profiler, the name that lets it through that one's filter, and
- * what came of it. */
+/* A region becomes a row; with --profile, the line that filters for it, and what came of it. */
 static inline void gpumbi_rows_done(gpumb *g, gpumbi_sampler *s)
 {
     char name[3][200];
@@ -12967,11 +12978,11 @@ static inline void gpumbi_sort_rows(gpumb *g)
 /* The next finished row to be shown; NULL: there is none, or it waits for the end of its sweep. */
 static inline const gpumbi_row *gpumbi_next_to_show(gpumb *g)
 {
-    const int waits = g->sweep.drawn != NULL || g->rows.written == g->rows.count;
+    const int waits = g->sweep.run_order != NULL || g->rows.written == g->rows.count;
     return waits ? NULL : g->rows.at[g->rows.written++];
 }
 
-/* A row's bytes count as stated from here on, as those of another benchmark. */
+/* A new benchmark: none of its rows has stated bytes yet. */
 static inline void gpumbi_rows_benchmark(gpumb *g)
 {
     g->rows.states = g->rows.states < 0 ? -1 : 0;
@@ -13012,9 +13023,9 @@ GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 static inline void gpumbi_list_benchmark(gpumb *g)
 {
     const gpumb_benchmark *benchmark = g->selection.benchmark;
-    if (!benchmark || g->selection.head_listed == g->selection.listed)
+    if (!benchmark || g->selection.head_listed == g->selection.benchmark_number)
         return;
-    g->selection.head_listed = g->selection.listed;
+    g->selection.head_listed = g->selection.benchmark_number;
     gpumbi_progress_clear();
     gpumbi_print(stdout, "%s%*s %s\n", g->bench, gpumbi_blank(20, g->bench), "",
                  benchmark->description ? benchmark->description : "");
@@ -13104,7 +13115,7 @@ static inline void gpumbi_add_point(gpumb *g)
 /* Called for each region that the first pass reaches: shows how far the search for all
  * configurations has come, four times a second, or, for --list, the region with its benchmark and
  * its axes, what is shown already left out. */
-static inline void gpumbi_meet(gpumb *g, const char *kernel)
+static inline void gpumbi_enumerate_region(gpumb *g, const char *kernel)
 {
     char text[80];
     const double now = g->progress.shown ? gpumbi_dev_clock() : 0;
@@ -13121,7 +13132,7 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     if (!g->options.lists || !gpumbi_matches(g, kernel))
         return;
     gpumbi_list_benchmark(g);
-    const int number = g->selection.listed + 1;
+    const int number = g->selection.benchmark_number + 1;
     for (const gpumb_axis *a = g->sweep.axis; a < g->sweep.axis + g->sweep.here.depth; a++) {
         int *listed = &g->selection.column_listed[a->column];
         if (*listed == number)
@@ -13138,9 +13149,9 @@ static inline void gpumbi_meet(gpumb *g, const char *kernel)
     }
     gpumbi_copy_text(text, 64, kernel);
     gpumbi_text *kept = text[0] ? gpumbi_intern(g, text) : NULL;
-    if (!kept || kept->listed == number)
+    if (!kept || kept->benchmark_number == number)
         return;
-    kept->listed = number;
+    kept->benchmark_number = number;
     gpumbi_progress_clear();
     gpumbi_print(stdout, "    kernel %s\n", text);
 }
@@ -13154,7 +13165,7 @@ static inline int gpumbi_sweep_takes(gpumb *g, const char *name, gpumb_result *r
         gpumbi_copy_text(result->reason, sizeof result->reason,
                          dry ? "the sweep enumerates" : "not the configuration of this pass");
     if (dry && (result || gpumbi_selected(g, name)))
-        gpumbi_meet(g, name);
+        gpumbi_enumerate_region(g, name);
     return !runs;
 }
 
@@ -13199,10 +13210,10 @@ static inline const char *gpumbi_null_hint(const gpumb *g)
 /* At the end of a shuffled sweep its rows get their natural order. */
 static inline void gpumbi_write_drawn(gpumb *g)
 {
-    if (!g->sweep.drawn)
+    if (!g->sweep.run_order)
         return;
-    GPUMB_FREE(g->sweep.drawn);
-    g->sweep.drawn = NULL;
+    GPUMB_FREE(g->sweep.run_order);
+    g->sweep.run_order = NULL;
     gpumbi_sort_rows(g);
 }
 
@@ -13491,9 +13502,10 @@ static inline void gpumbi_passes_begin(gpumb *g)
     gpumbi_next_region(g);
     gpumbi_axis_options_known(g);
     if (g->settings.shuffle)
-        g->sweep.drawn = (size_t *)gpumbi_allocate(g, (points + 1) * sizeof *g->sweep.drawn);
-    if (g->sweep.drawn)
-        gpumbi_draw_order(g->sweep.drawn, points, g->settings.seed, 0);
+        g->sweep.run_order =
+            (size_t *)gpumbi_allocate(g, (points + 1) * sizeof *g->sweep.run_order);
+    if (g->sweep.run_order)
+        gpumbi_draw_order(g->sweep.run_order, points, g->settings.seed, 0);
     if (!g->sweep.whole_program)
         g->sweep.expected = g->rows.count + g->selection.matched - g->selection.matched_before;
 }
@@ -13520,7 +13532,7 @@ static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
     const size_t next = g->sweep.point_index;
     if (g->sweep.enumerating || g->done || next >= g->sweep.point_count)
         return 0;
-    g->sweep.number = g->sweep.drawn ? g->sweep.drawn[next] : next;
+    g->sweep.number = g->sweep.run_order ? g->sweep.run_order[next] : next;
     g->sweep.here.at[0] = g->sweep.cell[g->sweep.point[g->sweep.number]];
     return 1;
 }
@@ -13585,7 +13597,7 @@ GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
     return gpumbi_as_real(gpumbi_axis_value(a));
 }
 
-/* What a program has several benchmarks for is first walked through, with all regions skipped. */
+/* Begins or ends the dry walk through all benchmarks, in which regions are skipped. */
 static inline void gpumbi_walk(gpumb *g, int dry)
 {
     g->sweep.dry = g->sweep.enumerating = dry;
@@ -13608,7 +13620,7 @@ static inline gpumbi_walked gpumbi_benchmark_begin(gpumb *g, const gpumb_benchma
     before.seen = g->selection.seen;
     before.matched = g->selection.matched;
     g->selection.benchmark = benchmark;
-    g->selection.listed++;
+    g->selection.benchmark_number++;
     return before;
 }
 
@@ -13714,7 +13726,7 @@ static inline void gpumbi_table_device(gpumb *g)
                      (unsigned long long)g->settings.seed);
     if (g->settings.cold)
         gpumbi_print(t, "  caches are emptied before each sample\n");
-    if (!g->sensors && !g->kept.replaces && !gpumbi_is_cpu(g))
+    if (!g->sensors && !g->kept.measures_nothing && !gpumbi_is_cpu(g))
         gpumbi_print(t,
                      "  no sensors (the vendor's management library is not there): clocks, power, "
                      "temperature and throttling are not in the rows\n");
@@ -13772,10 +13784,11 @@ static inline void gpumbi_table_heading(gpumb *g, const gpumbi_row *row, const g
         axes = gpumbi_hash(axes, g->columns.name[row->point.at[i].column]);
     for (int i = 0; i < shown->count; i++)
         rates = gpumbi_hash(rates, gpumbi_shown_name(g, shown->at[i].column));
-    if (g->table.axes == axes && (g->table.rates == rates || row->result.status != GPUMB_STATUS_OK))
+    if (g->table.axes_hash == axes &&
+        (g->table.rates_hash == rates || row->result.status != GPUMB_STATUS_OK))
         return;
-    g->table.axes = axes;
-    g->table.rates = rates;
+    g->table.axes_hash = axes;
+    g->table.rates_hash = rates;
     g->table.share = share;
     fputc('\n', g->table.file);
     gpumbi_table_begin(g, row->result.bench);
@@ -14688,7 +14701,7 @@ static inline int gpumbi_sink_renew(gpumb *g, int kind)
  * them as they are, since they can be written anew when all are there. */
 static inline void gpumbi_write_rows(gpumb *g)
 {
-    const int waiting = g->sweep.drawn != NULL;
+    const int waiting = g->sweep.run_order != NULL;
     if (g->settings.profile) /* there is nothing in them */
         return;
     gpumbi_progress_clear();
@@ -15386,7 +15399,7 @@ static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumb
  * wrote the base; `known` NULL: the rows are of this program for sure. */
 static inline const char *gpumbi_bench(const gpumb *known, const char *bench)
 {
-    return !known || known->benchmarks.listed ? bench : "";
+    return !known || known->benchmarks.by_main ? bench : "";
 }
 
 /* Makes the records ready to be found, those of one key in the order of the file. */
@@ -15557,7 +15570,7 @@ static inline void gpumbi_resume_open(gpumb *g)
 static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
-    const gpumb *known = g->kept.replaces ? g : NULL;
+    const gpumb *known = g->kept.measures_nothing ? g : NULL;
     gpumbi_records *t = g->kept.rows;
     if (!g->kept.left && !known)
         return NULL;
@@ -15569,7 +15582,7 @@ static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int 
         return NULL;
     if (gpumbi_find(t, key, NULL))
         g->kept.here = key;
-    g->kept.missing += known && key != g->kept.here;
+    g->kept.skipped += known && key != g->kept.here;
     if (!takes || !gpumbi_find(t, key, name))
         return gpumbi_find(t, key, name);
     g->kept.left--;
@@ -15706,9 +15719,9 @@ static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, co
 static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_coordinate *on)
 {
     gpumbi_sampler *s = &g->region.single;
-    const size_t missing = g->kept.missing;
+    const size_t missing = g->kept.skipped;
     const gpumbi_record *kept = gpumbi_find_kept(g, kernel, 1);
-    if (g->kept.missing > missing || g->done)
+    if (g->kept.skipped > missing || g->done)
         return;
     if (kept && !on) {
         gpumbi_line *const line = &g->kept.rows->now;
@@ -15745,12 +15758,12 @@ static inline void gpumbi_kept_from(gpumb *g, gpumbi_records *rows)
 /* A region is reached whose row is there already. */
 static inline int gpumbi_kept_takes(gpumb *g, const char *name, gpumb_result *result)
 {
-    if (g->kept.replaces && result)
+    if (g->kept.measures_nothing && result)
         gpumbi_copy_text(result->reason, sizeof result->reason,
                          "--replay and several devices have rows alone");
     else if (g->settings.replay)
         gpumbi_replay_one(g, name, NULL);
-    if (g->kept.replaces) /* rows of several devices are PROCESSES' */
+    if (g->kept.measures_nothing) /* rows of several devices are PROCESSES' */
         return result || g->settings.replay;
     const gpumbi_record *kept = result ? NULL : gpumbi_find_kept(g, name, 1);
     if (kept) {
@@ -15767,7 +15780,7 @@ static inline void gpumbi_replay_open(gpumb *g)
     gpumb_settings *s = &g->settings;
     char path[GPUMBI_PATH];
     gpumbi_records *t = NULL, *context = NULL;
-    g->kept.replaces = s->replay || s->devices;
+    g->kept.measures_nothing = s->replay || s->devices;
     if (!s->replay)
         return;
     if (s->resume || s->strict || s->processes > 1)
@@ -15891,9 +15904,9 @@ static inline void gpumbi_resume_end(gpumb *g)
     if (g->kept.differ && file)
         gpumbi_say("--replay %s: %s of another program, or of this one before a change: %s", file,
                    gpumbi_count(g->kept.differ, "row").text, g->kept.differs);
-    if (file && g->kept.missing && g->kept.used)
+    if (file && g->kept.skipped && g->kept.used)
         gpumbi_say("--replay %s: has nothing of the configurations of %s, left out", file,
-                   gpumbi_count(g->kept.missing, "region").text);
+                   gpumbi_count(g->kept.skipped, "region").text);
     if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
@@ -16387,8 +16400,8 @@ GPUMB_API int gpumb_wants_times(gpumb *g, const char *name)
     g = gpumbi_context(g);
     gpumbi_use(g, &gpumbi_sweeps_tool);
     const int later = gpumbi_dry(g) || (g->interleave.open && !g->interleave.collecting);
-    const int wanted = gpumbi_working(g) && !later && !g->kept.replaces && gpumbi_on_point(g) &&
-                       gpumbi_matches(g, name) &&
+    const int wanted = gpumbi_working(g) && !later && !g->kept.measures_nothing &&
+                       gpumbi_on_point(g) && gpumbi_matches(g, name) &&
                        (g->interleave.open || !gpumbi_find_kept(g, name, 0));
     if (!wanted)
         gpumbi_measure_begin(g, name);
@@ -16452,7 +16465,7 @@ typedef struct gpumbi_child {
 static inline int gpumbi_processes_take(gpumb *g, const char *name, gpumb_result *result)
 {
     (void)result; /* has been refused */
-    if (!g->kept.replaces)
+    if (!g->kept.measures_nothing)
         return 0;
     g->children.regions++;
     for (int d = 0; d < g->children.count && !g->done; d++) {
@@ -18193,9 +18206,9 @@ static inline void gpumbi_start(gpumb *g)
         gpumbi_catch_signals();
     if (!g->done && measures && (s->devices || s->processes > 1))
         gpumbi_run_children(g);
-    if (gpumbi_working(g) && !g->kept.replaces)
+    if (gpumbi_working(g) && !g->kept.measures_nothing)
         gpumbi_open_device(g);
-    if (!g->done && measures && !s->profile && !g->kept.replaces) {
+    if (!g->done && measures && !s->profile && !g->kept.measures_nothing) {
         if (gpumbi_profiler_runs() && g->table.file && !gpumbi_is_cpu(g))
             gpumbi_say("runs under a profiler or checker, which is in all of its times and sees "
                        "thousands of launches: --profile runs each region once for it");
@@ -18274,7 +18287,7 @@ GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
     gpumbi_use(g, &gpumbi_sweeps_tool);
     unsigned char *chosen = g->done ? NULL : (unsigned char *)gpumbi_allocate(g, count + 1);
     gpumbi_walk(g, 1);
-    g->benchmarks.listed = 1;
+    g->benchmarks.by_main = 1;
     for (size_t i = 0; i < count && gpumbi_working(g); i++) {
         if (!list || !list[i].name || !list[i].run) {
             gpumbi_end(g, GPUMB_EXIT_USAGE, "benchmark %llu in the list has %s",
@@ -20569,8 +20582,13 @@ GPUMBI_OPTIMIZED
 #pragma nv_diag_default 177
 #endif
 
-/* A call of a family that was not asked for does not compile, and says what to define. */
-#if defined(__cplusplus) && !defined(GPUMB_NO_KERNELS)
+/* What was not asked for, or left out, does not compile, and says what to define. */
+#if !defined(__cplusplus) || defined(GPUMB_NO_KERNELS)
+#define gpumb_empty gpumb_empty_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_copy_check gpumb_copy_check_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_check_copy gpumb_check_copy_needs_CXX_without_GPUMB_NO_KERNELS
+#define gpumb_zcopy_word gpumb_zcopy_word_needs_CXX_without_GPUMB_NO_KERNELS
+#endif
 #if !defined(GPUMB_COPY)
 #define gpumb_copy gpumb_copy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
 #define gpumb_zcopy gpumb_zcopy_needs_GPUMB_COPY_to_be_defined_before_gpumb_h
@@ -20578,15 +20596,32 @@ GPUMBI_OPTIMIZED
 #if !defined(GPUMB_STRIDED)
 #define gpumb_strided gpumb_strided_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
 #define gpumb_subdomains gpumb_subdomains_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#define gpumb_stride_check gpumb_stride_check_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
+#define gpumb_check_strided gpumb_check_strided_needs_GPUMB_STRIDED_to_be_defined_before_gpumb_h
 #endif
 #if !defined(GPUMB_REDUCTIONS)
+#define gpumb_reduction_default                                                                    \
+    gpumb_reduction_default_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_workspace                                                                  \
+    gpumb_reduction_workspace_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
 #define gpumb_reduce gpumb_reduce_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_geometry                                                                   \
+    gpumb_reduction_geometry_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_reduction_check                                                                      \
+    gpumb_reduction_check_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
+#define gpumb_check_reduction                                                                      \
+    gpumb_check_reduction_needs_GPUMB_REDUCTIONS_to_be_defined_before_gpumb_h
 #endif
 #if !defined(GPUMBI_NBODY)
+#define gpumb_nbody_default gpumb_nbody_default_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_nbody_forms gpumb_nbody_forms_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_nbody_workspace                                                                      \
+    gpumb_nbody_workspace_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #define gpumb_nbody_accelerations                                                                  \
     gpumb_nbody_accelerations_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #define gpumb_nbody_steps gpumb_nbody_steps_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
-#endif
+#define gpumb_nbody_check gpumb_nbody_check_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
+#define gpumb_check_nbody gpumb_check_nbody_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #endif
 
 #endif /* GPUMB_IMPLEMENTATION */

@@ -38,7 +38,7 @@ static inline int same_points(gpumb *g, gpumb_buffer *found, gpumb_buffer *wante
     if (gpumb_read(g, counts, 0, different, sizeof different))
         return 0;
     if (different[0])
-        gpumb_reason(g, "%llu points are wrong, the first at x = %llu, y = %llu", different[0],
+        gpumb_reason(g, "wrong points: %llu, the first at x = %llu, y = %llu", different[0],
                      different[1] % of.n, different[1] / of.n);
     return different[0] == 0;
 }

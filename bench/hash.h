@@ -1,4 +1,4 @@
-/* A hash for data and for places that nobody can foresee. Include it after gpumb.h. */
+/* A hash that scatters data and places evenly. Include it after gpumb.h. */
 #ifndef BENCH_HASH_H
 #define BENCH_HASH_H
 

@@ -900,8 +900,8 @@ static inline int check_product(gpumb *g, void *user)
     if (lost)
         return 0;
     if (wrong[0]) {
-        gpumb_reason(g, "%llu elements are too far off, the first in row %llu, column %llu",
-                     wrong[0], wrong[1] / p->n, wrong[1] % p->n);
+        gpumb_reason(g, "elements too far off: %llu, the first in row %llu, column %llu", wrong[0],
+                     wrong[1] / p->n, wrong[1] % p->n);
         return 0;
     }
     for (uint64_t look = 0; look < LOOKS; look++) {

@@ -362,8 +362,8 @@ static inline int is_right(job *j)
         copy_now(&wrong, count, sizeof wrong);
         free_on(f->to, count);
         if (wrong)
-            snprintf(j->wrong, sizeof j->wrong, "from device %d to %d: %llu words are wrong",
-                     f->from, f->to, wrong);
+            snprintf(j->wrong, sizeof j->wrong, "from device %d to %d: wrong words: %llu", f->from,
+                     f->to, wrong);
     }
     return !j->wrong[0];
 }

@@ -139,7 +139,7 @@ static inline int check_packets(gpumb *g, void *user)
     use_device(gpumb_get_device(g)->ordinal);
     if (found != wanted)
         gpumb_reason(
-            g, p->reads ? "words read add up to %llu, not %llu" : "%llu words are wrong, not %llu",
+            g, p->reads ? "words read add up to %llu, not %llu" : "wrong words: %llu, not %llu",
             found, wanted);
     return found == wanted;
 }

@@ -213,7 +213,7 @@ static inline int is_right(pipe_job *j, const handing *how)
     if (how->signal == APART)
         wrong += wrong_elements(j, PRODUCER);
     if (wrong)
-        snprintf(j->trouble, sizeof j->trouble, "%s: %llu elements are wrong", how->name, wrong);
+        snprintf(j->trouble, sizeof j->trouble, "%s: wrong elements: %llu", how->name, wrong);
     return !wrong;
 }
 

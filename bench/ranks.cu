@@ -263,7 +263,7 @@ static int check_link(gpumb *g, void *user)
             wrong = gpumb_compare(g, e->out, e->in, bytes, NULL);
     }
     if (wrong || lost)
-        gpumb_reason(g, "%llu bytes differ here, %llu there", (unsigned long long)wrong,
+        gpumb_reason(g, "wrong bytes: %llu here, %llu there", (unsigned long long)wrong,
                      (unsigned long long)lost);
     return !wrong && !lost;
 }

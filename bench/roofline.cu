@@ -181,7 +181,7 @@ static int check_arithmetic(gpumb *g, void *user)
     if (gpumb_read(g, d->wrong, 0, wrong, sizeof wrong))
         return 0;
     if (wrong[0]) {
-        gpumb_reason(g, "%llu values are wrong, the first at %llu", wrong[0], wrong[1]);
+        gpumb_reason(g, "wrong values: %llu, the first at %llu", wrong[0], wrong[1]);
         return 0;
     }
     const uint64_t bytes = d->words < 1024 ? d->words * 16 : 1024 * 16;
@@ -346,7 +346,7 @@ static int check_three(gpumb *g, void *user)
     if (gpumb_read(g, d->wrong, 0, wrong, sizeof wrong))
         return 0;
     if (wrong[0])
-        gpumb_reason(g, "%llu values are wrong, the first at %llu", wrong[0], wrong[1]);
+        gpumb_reason(g, "wrong values: %llu, the first at %llu", wrong[0], wrong[1]);
     return wrong[0] == 0;
 }
 

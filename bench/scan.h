@@ -829,7 +829,7 @@ static int check_scan_of(gpumb *g, const scan_job *j, const Type *in, const Type
     if (gpumb_read(g, j->sums, wrong_at, wrong, sizeof wrong))
         return 0;
     if (wrong[0])
-        gpumb_reason(g, "%llu of %llu elements are wrong, the first at %llu", wrong[0],
+        gpumb_reason(g, "wrong elements: %llu of %llu, the first at %llu", wrong[0],
                      (unsigned long long)j->n, wrong[1]);
     return wrong[0] == 0;
 }

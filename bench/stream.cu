@@ -178,7 +178,7 @@ template <int op, class Type> static int check_elements(gpumb *g, const arrays *
     if (gpumb_read(g, a->wrong, 0, wrong, sizeof wrong))
         return 0;
     if (wrong[0]) {
-        gpumb_reason(g, "%llu elements are wrong, the first at %llu", wrong[0], wrong[1]);
+        gpumb_reason(g, "wrong elements: %llu, the first at %llu", wrong[0], wrong[1]);
         return 0;
     }
     const uint64_t most = LONGEST, count = a->n < most ? a->n : most;

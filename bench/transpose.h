@@ -159,7 +159,7 @@ static inline int check_transpose(gpumb *g, void *user)
     if (lost)
         return 0;
     if (wrong[0]) {
-        gpumb_reason(g, "%llu words are wrong, the first at %llu", wrong[0], wrong[1]);
+        gpumb_reason(g, "wrong words: %llu, the first at %llu", wrong[0], wrong[1]);
         return 0;
     }
     /* A row of out, from its middle on. */

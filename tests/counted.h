@@ -6,8 +6,7 @@
 
 #include "allocations.h"
 #include "no_disk.h"
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear_lines.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -16,7 +15,6 @@ static void hear(const char *text);
 #include "fake.h"
 #undef gpumbi_dev_graph_launch
 
-#include "check.h"
 #include "read_file.h"
 #include <functional>
 #include <string>
@@ -24,14 +22,8 @@ static void hear(const char *text);
 
 // ---- what the tests see and do behind the library's back ----
 
-static std::vector<std::string> heard; // lines that gpumb.h has said
 static std::vector<uint64_t> launches; // how many runs each launched graph holds
 static std::function<void(const fake_graph *)> on_launch;
-
-static void hear(const char *text)
-{
-    heard.push_back(text);
-}
 
 static int gpumbi_dev_graph_launch(void *graph, void *stream)
 {
@@ -97,8 +89,7 @@ static inline void close_with(gpumb *g, int code)
 
 static inline void check_silent()
 {
-    if (!CHECK_INT(heard.size(), 0))
-        printf("    %s\n", heard[0].c_str());
+    check_heard(0);
 }
 
 static void remove_files()

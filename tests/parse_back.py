@@ -217,7 +217,7 @@ def check_row(row, where):
     check(have("ci_lo_s") == (row["samples"] >= 6),
           "%s: %d samples and interval %r" % (where, row["samples"], row["ci_lo_s"]))
     if have("ci_lo_s", "ci_hi_s"):
-        # the interval reaches beyond the values where they hang together, and on a GPU, where
+        # the interval reaches beyond the values where they are correlated, and on a GPU, where
         # 0.15 % of the median are in it besides; of fewer than 30, by 13 ranks at most; and by what
         # the host's clock does not show, 0.58 quanta of 0.1 us at most
         beyond = (have("effective_samples") and row["effective_samples"] < row["samples"]

@@ -7,11 +7,11 @@
 #include <string>
 #include <unistd.h>
 
-static inline std::string read_file(const char *name)
+static inline std::string read_file(const std::string &name)
 {
     std::string text;
     char piece[4096];
-    FILE *f = fopen(name, "rb");
+    FILE *f = fopen(name.c_str(), "rb");
     for (size_t n; f && (n = fread(piece, 1, sizeof piece, f)) > 0;)
         text.append(piece, n);
     if (f)

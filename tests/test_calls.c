@@ -247,6 +247,79 @@ static void test_numbers(void)
     CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
 }
 
+/* Callers that were compiled before find what they know where it was: members are in the order of
+ * version 0.1, and later ones come after these. */
+static void test_members_stay(void)
+{
+#define AT(member) offsetof(gpumb_result, member)
+    static const size_t at[] = {AT(bench),
+                                AT(kernel),
+                                AT(status),
+                                AT(reason),
+                                AT(verified),
+                                AT(timing),
+                                AT(stop),
+                                AT(batch),
+                                AT(time),
+                                AT(first_launch_s),
+                                AT(overhead_s),
+                                AT(bytes),
+                                AT(flop),
+                                AT(gbps),
+                                AT(gflops),
+                                AT(peak_gbps),
+                                AT(ceiling_gbps),
+                                AT(pct_peak),
+                                AT(pct_ceiling),
+                                AT(to_device),
+                                AT(to_host),
+                                AT(link),
+                                AT(link_gbps),
+                                AT(pct_link),
+                                AT(reference),
+                                AT(expected_pct),
+                                AT(measured_pct),
+                                AT(footprint_bytes),
+                                AT(cache),
+                                AT(registers),
+                                AT(occupancy),
+                                AT(sm_clock_hz),
+                                AT(memory_clock_hz),
+                                AT(fill),
+                                AT(seed),
+                                AT(series),
+                                AT(sm_clock_before_hz),
+                                AT(memory_clock_before_hz),
+                                AT(temperature_before_c),
+                                AT(temperature_c),
+                                AT(power_w),
+                                AT(energy_j),
+                                AT(throttle),
+                                AT(others),
+                                AT(sampled_s),
+                                AT(compared_with),
+                                AT(comparison),
+                                AT(processes),
+                                AT(process_lo_s),
+                                AT(process_hi_s),
+                                AT(process_medians_s),
+                                AT(elements),
+                                AT(elements_per_s),
+                                AT(meaning),
+                                AT(flags),
+                                AT(time_utc),
+                                AT(kernels),
+                                AT(between_s),
+                                AT(nodes)};
+#undef AT
+    const size_t count = sizeof at / sizeof at[0];
+    CHECK_INT((int)at[0], 0);
+    for (size_t i = 1; i < count; i++)
+        CHECK(at[i] > at[i - 1]);
+    if (sizeof(void *) == 8) /* none has come in between, nor have structs in it grown */
+        CHECK_INT((int)at[count - 1], 968);
+}
+
 /* Callers that were compiled with a shorter gpumb_result, or a longer one. */
 static void test_copied_rows(void)
 {
@@ -411,6 +484,7 @@ int main(void)
     test_texts();
     test_no_name();
     test_numbers();
+    test_members_stay();
     test_copied_rows();
     test_log();
     test_settings();

@@ -648,7 +648,7 @@ with 0 $calm $one --compare "$tmp/slow.csv" --fail-on-regression
 check "a million times faster: $(verdicts)" test "$(verdicts)" = "faster faster "
 with 0 $calm $one --compare "$tmp/near.csv" --delta 1000000
 check "within --delta: $(verdicts)" test "$(verdicts)" = "same same "
-# an interval from 0 on, as few samples that hang together have it: read, but it tells nothing
+# an interval from 0 on, as few samples that are correlated have it: read, but it tells nothing
 awk -F, -v OFS=, 'NR > 1 { $16 = 0 } 1' "$tmp/base.csv" >"$tmp/zero.csv"
 with 0 $calm $one --compare "$tmp/zero.csv"
 check "an interval from 0 on: $(verdicts)" test "$(verdicts)" = "undecided undecided "

@@ -7,23 +7,12 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "random.h"
 #include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 enum { MOST_LANES = 256 };
-
-/* ---- random numbers with a seed (xorshift64*, Vigna 2016) ---- */
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
 
 static uint64_t random_below(uint64_t n)
 {

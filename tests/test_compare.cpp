@@ -491,7 +491,7 @@ static int run(const std::string &base, const char *csv, const char *json, int f
     gpumb *g = gpumb_open_settings("run", &s);
     FILE *file = tmpfile();
     g->table.file = file;
-    g->benchmarks.listed = benchmarks;
+    g->benchmarks.by_main = benchmarks;
     for (int pass = 0; pass < 1 && g; pass++) {
         GPUMB_SWEEP_LIST(g, n, 1, 2, 3, 4) {
             GPUMB_SWEEP_STRINGS(g, form, forms, 2) {

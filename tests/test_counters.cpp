@@ -1,8 +1,7 @@
 // test_counters.cpp - hardware counters in rows: which runs they see, where the values go, and the
 // flag that is made of them; counters.c has CUPTI's side.
 #include "allocations.h"
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear_lines.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -11,20 +10,13 @@ static void hear(const char *text);
 #include "fake.h"
 #undef gpumbi_dev_last_error
 
-#include "check.h"
 #include "folder.h"
 #include <functional>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
-static std::vector<std::string> heard; // lines that gpumb.h has said
-static int evictions;                  // for a pass
-
-static void hear(const char *text)
-{
-    heard.push_back(text);
-}
+static int evictions; // for a pass
 
 // Follows each launch. Those before a pass empty the caches.
 static int gpumbi_dev_last_error(void)
@@ -64,13 +56,6 @@ static void close_with(gpumb *g, int code = 0)
     CHECK(fake_clean());
     CHECK_INT(live_allocations, fake_closed());
     fake_counting = 0; // once is enough
-}
-
-static void check_heard(size_t lines, const char *part = "")
-{
-    if (!CHECK_INT(heard.size(), lines) || !lines || !CHECK(heard[0].find(part) != heard[0].npos))
-        for (const std::string &line : heard)
-            printf("    %s\n", line.c_str());
 }
 
 static double value(gpumb *g, const char *name, size_t row = SIZE_MAX)

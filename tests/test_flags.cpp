@@ -404,7 +404,7 @@ static void test_series()
                                                        other.amplitude == c.amplitude);
         }
 
-    // independent samples count as what they are; those that hang together for less
+    // independent samples count as what they are; those that are correlated for less
     for (double correlation : {0., 0.9}) {
         double effective = 0;
         for (int seed = 1; seed <= 20; seed++) {
@@ -423,7 +423,7 @@ static void test_series()
             CHECK(number("effective_samples") <= 1000 && number("effective_samples") >= 1);
             effective += number("effective_samples") / 20;
         }
-        // (1 - r) / (1 + r) for means; the median feels the signs, which hang together less
+        // (1 - r) / (1 + r) for means; the median feels the signs, which are less correlated
         CHECK_CASE(correlation > 0 ? effective > 40 && effective < 130 : effective > 850,
                    "%g of 1000, correlation %g", effective, correlation);
     }

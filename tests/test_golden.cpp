@@ -13,6 +13,7 @@
 #include "check.h"
 #include "fake.h"
 #include "folder.h"
+#include "read_file.h"
 
 #include <fcntl.h>
 #include <string>
@@ -155,26 +156,6 @@ static int once(const std::vector<std::string> &)
 
 static std::string golden, scratch;
 
-static std::string read_file(const std::string &name)
-{
-    std::string text;
-    char piece[4096];
-    FILE *f = fopen(name.c_str(), "rb");
-    if (!f)
-        return "(no file)";
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        text.append(piece, n);
-    fclose(f);
-    return text;
-}
-
-static void write_file(const std::string &name, const std::string &text)
-{
-    FILE *f = fopen(name.c_str(), "wb");
-    CHECK(f && fwrite(text.data(), 1, text.size(), f) == text.size());
-    CHECK(f && fclose(f) == 0);
-}
-
 static std::string rounded(const std::string &text)
 {
     std::string out;
@@ -202,7 +183,7 @@ static void compare(const std::string &name, const std::string &text)
         return;
     }
     const std::string right = read_file(golden + name);
-    if (CHECK(text == right))
+    if (CHECK(!access((golden + name).c_str(), R_OK)) && CHECK(text == right))
         return;
     size_t start = 0, line = 1;
     for (size_t i = 0; i < text.size() && i < right.size() && text[i] == right[i]; i++) {

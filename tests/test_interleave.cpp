@@ -674,6 +674,212 @@ static void test_troubled_rounds()
         }
 }
 
+static void test_turns()
+{
+    gpumb_settings s = settings();
+    s.min_samples = s.max_samples = 60;
+    gpumb *g = open(s);
+    const double began = fake_now;
+    // Times drift by far more than the differences: a device that slows down by 100 % a second.
+    std::string turns;
+#define DRIFT (1 + (fake_now - began))
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "a") {
+            turns += 'a';
+            fake_run(1.00e-3 * DRIFT);
+        }
+        GPUMB_MEASURE(g, "b") {
+            turns += 'b';
+            fake_run(1.10e-3 * DRIFT);
+        }
+        GPUMB_MEASURE(g, "c") {
+            turns += 'c';
+            fake_run(2.00e-3 * DRIFT);
+        }
+    }
+#undef DRIFT
+    const double drifted = fake_now - began;
+    close(g, 0);
+    CHECK(drifted > 0.3);
+    CHECK_INT(rows(), 3);
+    double median[3], first_quartile[3], last_quartile[3];
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"a", "b", "c"};
+        CHECK_STR(column("kernel", i).c_str(), names[i]);
+        CHECK_STR(column("status", i).c_str(), "ok");
+        CHECK_INT(atoi(column("samples", i).c_str()), 60);
+        median[i] = number("median_s", i);
+        first_quartile[i] = number("q1_s", i);
+        last_quartile[i] = number("q3_s", i);
+    }
+    CHECK(last_quartile[0] / first_quartile[0] > 1.1); // there was a drift
+    CHECK_NEAR(median[1] / median[0], 1.1, 0.0055);    // limits: 0.5 % (measurement.md)
+    CHECK_NEAR(median[2] / median[0], 2.0, 0.0100);
+
+    // in turn: at the end, in the samples, each run of three has each of them, and each is first,
+    // second and third equally often
+    if (CHECK(turns.size() > 3 * 60)) {
+        std::string samples = turns.substr(turns.size() - 3 * 51, 3 * 48);
+        std::string joined = turns.substr(turns.size() - 3 * 48);
+        int neighbours = 0, most = 0, position[3][3] = {{0}}, after[3][3] = {{0}};
+        for (size_t i = 1, same = 1; i < joined.size(); i++) {
+            same = joined[i] == joined[i - 1] ? same + 1 : 1;
+            neighbours += same > 1;
+            after[joined[i - 1] - 'a'][joined[i] - 'a']++;
+            most = (int)same > most ? (int)same : most;
+        }
+        if (!CHECK(most <= 2)) // the last of a round may be the first of the next
+            printf("    %s\n", turns.c_str());
+        for (int offset = 0; offset < 3; offset++) { // where rounds begin
+            int complete = 1;
+            for (size_t i = (size_t)offset; i + 3 <= samples.size(); i += 3)
+                complete = complete && samples[i] != samples[i + 1] &&
+                           samples[i + 1] != samples[i + 2] && samples[i] != samples[i + 2];
+            if (!complete)
+                continue;
+            memset(position, 0, sizeof position);
+            for (size_t i = (size_t)offset; i + 3 <= samples.size(); i += 3)
+                for (size_t j = 0; j < 3; j++)
+                    position[j][samples[i + j] - 'a']++;
+            break;
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                if (!CHECK(position[i][j] >= 14 && position[i][j] <= 18))
+                    printf("    %c is number %d of the round %d times\n", 'a' + j, i + 1,
+                           position[i][j]);
+        // each follows each, itself included, in 48 / 3 of its runs or not much more or less
+        CHECK_CASE(neighbours >= 24, "%d of 144 follow themselves", neighbours);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                CHECK_CASE(after[i][j] >= 6 && after[i][j] <= 28, "%c follows %c %d times", 'a' + j,
+                           'a' + i, after[i][j]);
+    }
+}
+
+// One region is precise at once, goes on with the other, and is spoilt after that: what its row
+// says of stopping, of noise and of the interval goes together.
+static void test_common_end()
+{
+    gpumb_settings s = settings();
+    s.budget_s = 1;
+    s.max_samples = 5000;
+    gpumb *g = open(s);
+    int spoilt = 0;
+    uint32_t drawn = 1; // a coin, so that it has nothing to do with whose turn it was before
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "spoilt") {
+            spoilt++;
+            drawn = drawn * 1664525 + 1013904223;
+            fake_run(spoilt > 120 && drawn >> 31 ? 2e-3 : 1e-3);
+        }
+        GPUMB_MEASURE(g, "noisy") {
+            drawn = drawn * 1664525 + 1013904223;
+            fake_run(drawn >> 31 ? 3e-3 : 1e-3);
+        }
+    }
+    close(g, 0);
+    CHECK_INT(rows(), 2);
+    CHECK(spoilt > 200);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STR(column("status", i).c_str(), "ok");
+        CHECK_STR(column("stop", i).c_str(), "budget");
+        CHECK(strstr(column("flags", i).c_str(), "noisy") != NULL);
+    }
+}
+
+// Each ends for itself; one that fails or is skipped does not stop the others.
+static void test_lanes_in_trouble()
+{
+    gpumb *g = open(brief());
+    int runs[4] = {0, 0, 0, 0};
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "fine") {
+            runs[0]++;
+            fake_run(1e-3);
+        }
+        gpumb_set_verify(
+            g, [](gpumb *, void *) { return 0; }, NULL);
+        GPUMB_MEASURE(g, "wrong") {
+            runs[1]++;
+            fake_run(1e-3);
+        }
+        gpumb_skip(g, "not today");
+        GPUMB_MEASURE(g, "skipped") {
+            runs[2]++;
+            fake_run(1e-3);
+        }
+        gpumb_set_bytes(g, 1e6);
+        GPUMB_MEASURE(g, "also fine") {
+            runs[3]++;
+            fake_run(2e-3);
+        }
+    }
+    close(g, GPUMB_EXIT_FAILED);
+    CHECK_INT(rows(), 4);
+    static const char *const status[] = {"ok", "failed", "skipped", "ok"};
+    for (int i = 0; i < 4; i++)
+        CHECK_STR(column("status", i).c_str(), status[i]);
+    CHECK_STR(column("reason", 2).c_str(), "not today");
+    CHECK(runs[0] > 10 && runs[1] == 1 && runs[2] == 0 && runs[3] > 10);
+    CHECK_STR(column("bytes", 0).c_str(), "");
+    CHECK_NEAR(number("bytes", 3), 1e6, 0);
+    CHECK_NEAR(number("median_s", 0), 1e-3, 1e-5);
+    CHECK_NEAR(number("median_s", 3), 2e-3, 1e-5);
+
+    // 16 of them, one alone, none
+    g = open(brief());
+    int all = 0;
+    GPUMB_INTERLEAVE(g) {
+        for (int i = 0; i < 16; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "r%d", i);
+            GPUMB_MEASURE(g, name) {
+                all++;
+                fake_run(1e-3);
+            }
+        }
+    }
+    GPUMB_INTERLEAVE(g) {
+        GPUMB_MEASURE(g, "alone") {
+            fake_run(1e-3);
+        }
+    }
+    int rounds = 0;
+    GPUMB_INTERLEAVE(g) {
+        rounds++;
+    }
+    CHECK(rounds < 10);
+    CHECK(all > 160);
+    GPUMB_MEASURE(g, "behind") {
+        fake_run(1e-3);
+    }
+    close(g, 0);
+    CHECK_INT(rows(), 18);
+    for (int i = 0; i < 18; i++)
+        CHECK_STR(column("status", i).c_str(), "ok");
+    CHECK_STR(column("kernel", 15).c_str(), "r15");
+    CHECK_STR(column("kernel", 17).c_str(), "behind");
+}
+
+// A GPUMB_INTERLEAVE that was left by break fails the run, also when another one follows.
+static void test_left_by_break()
+{
+    gpumb *g = open(brief());
+    for (int left = 1; left >= 0; left--) {
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, "a") {
+                fake_run(1e-3);
+            }
+            if (left)
+                break;
+        }
+    }
+    CHECK(strstr(heard.c_str(), "GPUMB_INTERLEAVE was left by break") != NULL);
+    CHECK_INT(gpumb_row_count(g), 1);
+    close(g, GPUMB_EXIT_FAILED);
+}
+
 int main()
 {
     test_missing_intervals();
@@ -691,6 +897,10 @@ int main()
     test_changing_readings();
     test_changing_noise();
     test_troubled_rounds();
+    test_turns();
+    test_common_end();
+    test_lanes_in_trouble();
+    test_left_by_break();
     remove_file(csv_path);
     return CHECK_SUMMARY();
 }

@@ -69,10 +69,12 @@ if [ -e README.md ]; then
     check "gpumb.h as an object: warnings" not test -s "$tmp/check" || sed 's/^/    /' "$tmp/check"
     first=$(grep -l 'int main' "$tmp"/block*.cpp | head -n 1)
     grep -vE '^#define GPUMB_(STATIC|IMPLEMENTATION)$' "$first" >"$tmp/includes.cu"
-    check "a program that only includes gpumb.h" $compiler -c "$tmp/includes.cu" \
-        -o "$tmp/includes.o"
-    check "the two linked" ${CXX:-c++} ${CXXFLAGS-} "$tmp/includes.o" "$tmp/gpumb.o" -pthread \
-        -o "$tmp/program"
+    for page in README.md examples/program.md; do
+        check "$page: no program linked with it" \
+            has '^    g[+]{2} -O3 gpumb\.o -x c[+]{2} mine\.cu -o mine -pthread' $page
+    done
+    check "a program that only includes gpumb.h" ${CXX:-c++} "$tmp/gpumb.o" \
+        ${compiler#"${CXX:-c++}"} "$tmp/includes.cu" -o "$tmp/program"
     run "README.md, with an object of its own" "$first" "$tmp/program"
 
     # the grader, of what is right and of the cheat in the text; a launch takes 1 ms of a scripted

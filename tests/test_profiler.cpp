@@ -1,7 +1,6 @@
 // test_profiler.cpp - regions timed by the profiler's time stamps; profiler.c has CUPTI's side.
 #include "allocations.h"
-static void hear(const char *text);
-#define GPUMB_LOG(text) hear(text)
+#include "hear_lines.h"
 #define GPUMB_BACKEND_CPU
 #define GPUMB_BACKEND_FAKE
 #define GPUMB_IMPLEMENTATION
@@ -14,7 +13,6 @@ static void hear(const char *text);
 #undef gpumbi_dev_profiler_look
 #undef gpumbi_dev_last_error
 
-#include "check.h"
 #include "folder.h"
 #include <functional>
 #include <string>
@@ -23,16 +21,10 @@ static void hear(const char *text);
 
 // ---- what the tests see and do behind the library's back ----
 
-static std::vector<std::string> heard; // lines that gpumb.h has said
-static int tries;                      // to attach
-static double empty_s;                 // what the profiler shows of the library's empty kernel
-static double evict_s;                 // how long it takes to empty the caches
+static int tries;      // to attach
+static double empty_s; // what the profiler shows of the library's empty kernel
+static double evict_s; // how long it takes to empty the caches
 static int evictions;
-
-static void hear(const char *text)
-{
-    heard.push_back(text);
-}
 
 static int gpumbi_dev_profiler_attach(void)
 {
@@ -91,13 +83,6 @@ static void close_with(gpumb *g, int code = 0)
         fake_profilers = fake_live_streams = fake_live_events = 0; // once is enough
         live_allocations = fake_closed();
     }
-}
-
-static void check_heard(size_t lines, const char *part = "libcupti.so")
-{
-    if (!CHECK_INT(heard.size(), lines) || !lines || !CHECK(heard[0].find(part) != heard[0].npos))
-        for (const std::string &line : heard)
-            printf("    %s\n", line.c_str());
 }
 
 // A region; the profiler is there as long as it lasts.
@@ -305,7 +290,7 @@ static void test_absent()
         for (int i = 0; i < 3; i++) {
             fake_profiler = i > 1; // comes too late
             const gpumb_result r = row(GPUMB_TIMING_PROFILER);
-            check_heard(1); // said once, and tried once
+            check_heard(1, "libcupti.so"); // said once, and tried once
             CHECK_INT(tries, 1);
             CHECK_INT(r.status, GPUMB_STATUS_OK);
             CHECK_INT(r.timing, automatic.timing);
@@ -317,7 +302,7 @@ static void test_absent()
         fake_profiler = 0;
         gpumb *other = gpumb_open_settings("other", &g->settings); // each context says it
         measure(other, GPUMB_TIMING_PROFILER, [] { fake_run(1e-3); });
-        check_heard(2);
+        check_heard(2, "libcupti.so");
         CHECK_INT(tries, 2);
         CHECK_INT(gpumb_close(other), 0);
         close_with(g);
@@ -332,7 +317,7 @@ static void test_absent()
             }
         }
     }
-    check_heard(1);
+    check_heard(1, "libcupti.so");
     CHECK_INT(tries, 1);
     CHECK_INT(gpumb_row_count(g), 3);
     CHECK_STR(gpumb_last_result(g)->compared_with, "lane");

@@ -717,7 +717,7 @@ int main()
     gpumb_settings s = gpumb_settings_default();
     s.quiet = 1;
     reader = gpumb_open_settings("test_records", &s);
-    reader->benchmarks.listed = 1;
+    reader->benchmarks.by_main = 1;
     test_csv();
     test_json();
     test_round_trip();

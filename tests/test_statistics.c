@@ -8,30 +8,8 @@
 #include "fake.h"
 
 #include "check.h"
+#include "random.h"
 #include <math.h>
-
-/* ---- random numbers with a seed (xorshift64*, Vigna 2016) ---- */
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717u;
-}
-
-static double random_uniform(void) /* in (0, 1) */
-{
-    return ((double)(random_bits() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double random_normal(void) /* Box & Muller 1958 */
-{
-    const double radius = sqrt(-2 * log(random_uniform()));
-    return radius * cos(6.283185307179586 * random_uniform());
-}
 
 /* ---- by hand ---- */
 
@@ -206,7 +184,7 @@ enum { RANKS = sizeof ranks / sizeof ranks[0] };
 static double values[200000];
 
 /* Low and high in turns, so that neighbours lie on opposite sides of the median: values that don't
- * hang together keep the exact ranks. */
+ * are correlated keep the exact ranks. */
 static void test_ranks(void)
 {
     size_t i, j;
