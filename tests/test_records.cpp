@@ -259,12 +259,6 @@ static void test_json()
 
 // ---- what is written is read ----
 
-static uint64_t random_bits()
-{
-    return ((uint64_t)(random_uniform() * 4294967296.0) << 32) |
-           (uint64_t)(random_uniform() * 4294967296.0);
-}
-
 static unsigned names_of(const gpumbi_field *f)
 {
     unsigned count = 0;
