@@ -5428,7 +5428,6 @@ static void gpumbi_dev_bus_id(int ordinal, char *text, int size); /* "": unknown
 static int gpumbi_dev_last_error(void);                           /* of a launch; clears it */
 static const char *gpumbi_dev_error(int error, gpumbi_severity *severity);
 static double gpumbi_dev_clock(void);       /* host, seconds, monotonic */
-static double gpumbi_dev_processor(void);   /* seconds of processors for us; 0: run no kernels */
 static void gpumbi_dev_date(char text[32]); /* "2026-01-31T12:00:00Z" */
 
 /* For the device's memory alone there are also gpumbi_dev_room(), _malloc() and _mfree(), so that a
@@ -5504,11 +5503,6 @@ static void gpumbi_dev_mark(char (*name)[200], int names);
 static void gpumbi_dev_unmark(int names);
 #else
 #define gpumbi_dev_clock gpumbi_now
-#if defined(GPUMB_BACKEND_CPU)
-#define gpumbi_dev_processor() ((double)clock() / (double)CLOCKS_PER_SEC)
-#else
-#define gpumbi_dev_processor() 0.0
-#endif
 #endif
 
 #if defined(GPUMB_BACKEND_CPU)
@@ -7620,8 +7614,6 @@ typedef struct gpumbi_sampler {
         gpumbi_cipher_key first, before, now;
         uint64_t next; /* the sample to check */
         int due;       /* it is under way */
-        double began_s,
-            processor_s[2]; /* least of a run with inputs that were there, and new ones */
     } strict;
 
     struct { /* what gpumb_memcpy() moves in one run: between host and device, or in unknown ways */
@@ -10040,14 +10032,14 @@ struct gpumbi_instruments {
     void (*begin)(gpumb *g, gpumbi_sampler *s); /* of the region */
     int (*renew)(gpumb *g, gpumbi_sampler *s);  /* before a run; 1: its buffers were renewed */
     void (*start)(gpumb *g, gpumbi_sampler *s); /* right before the body */
-    void (*copy_outputs)(gpumb *g, gpumbi_sampler *s); /* after it, if strict.due */
-    void (*stop)(gpumbi_sampler *s);                   /* then */
-    double (*seconds)(const gpumbi_sampler *s);        /* that it took, if profiled; 0: unknown */
-    int (*check)(gpumb *g, gpumbi_sampler *s);         /* 1: its result is right */
-    void (*choose)(gpumb *g, gpumbi_sampler *s);       /* the way of timing, if profiled */
-    void (*count)(gpumb *g, gpumbi_sampler *s);        /* the region has been timed */
-    void (*counted)(gpumb *g, gpumbi_sampler *s);      /* it has run in the phase for that */
-    void (*release)(gpumbi_sampler *s);                /* what it holds of the device */
+    void (*stop)(gpumbi_sampler *s);            /* after it */
+    void (*copy_outputs)(gpumb *g, const gpumbi_sampler *s); /* after it, if strict.due */
+    double (*seconds)(const gpumbi_sampler *s);   /* that it took, if profiled; 0: unknown */
+    int (*check)(gpumb *g, gpumbi_sampler *s);    /* 1: its result is right */
+    void (*choose)(gpumb *g, gpumbi_sampler *s);  /* the way of timing, if profiled */
+    void (*count)(gpumb *g, gpumbi_sampler *s);   /* the region has been timed */
+    void (*counted)(gpumb *g, gpumbi_sampler *s); /* it has run in the phase for that */
+    void (*release)(gpumbi_sampler *s);           /* what it holds of the device */
 };
 
 /* What a tenth of a second of samples can't show: clocks and caches wander over seconds, and every
@@ -10997,7 +10989,7 @@ static inline void gpumbi_timed(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 {
     const double seconds = gpumbi_captured(s) ? 0 : gpumbi_run_seconds(g, s);
-    if (g->instruments)
+    if (s->marked)
         g->instruments->stop(s);
     if (!gpumbi_captured(s) && gpumbi_in_trouble(g, s))
         return;
@@ -12471,18 +12463,9 @@ static inline int gpumbi_renew(gpumb *g, gpumbi_sampler *s)
     return 1;
 }
 
-static inline void gpumbi_note_processor(gpumbi_sampler *s)
-{
-    double *const least = &s->strict.processor_s[s->phase == GPUMBI_SAMPLE];
-    const double now = gpumbi_dev_processor() - s->strict.began_s;
-    if ((s->phase == GPUMBI_WARM_UP || s->phase == GPUMBI_SAMPLE) && (*least <= 0 || now < *least))
-        *least = now;
-}
-
 /* What a run has written when its time ends, in the order of the stream. */
-static inline void gpumbi_keep_outputs(gpumb *g, gpumbi_sampler *s)
+static inline void gpumbi_keep_outputs(gpumb *g, const gpumbi_sampler *s)
 {
-    gpumbi_note_processor(s);
     for (int i = 0; i < s->about.outputs; i++) {
         const gpumb_buffer *b = s->about.output[i];
         if (b)
@@ -12537,19 +12520,16 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
 /* Whether new inputs take far longer, each time, than those of the run before, with which the
  * warm-up goes on: times are honest then, and the kernel is not. On a busy machine most may; and
  * after inputs that the host brings, the device was idle: all 61 runs of a kernel of 1 x 1 took 12
- * us instead of 4 (H100), which is as if it were launched twice more. On the CPU another process
- * has brought them, and may go on working: only this one's processor time counts there. Of that,
- * 1003 elements took 484 us with caches that five busy processes had used, 55 us without. */
+ * us instead of 4 (H100), which is as if it were launched twice more. The CPU's threads slept, and
+ * take 30 ... 80 us to wake, or until other processes have had their turns: all six runs took 4 ms
+ * instead of 75 us beside five of them (two cores). */
 static inline int gpumbi_remembers(gpumb *g, gpumbi_sampler *s)
 {
+    const double known_s = s->warm_up.estimate_s;
+    const double launches_s = 2 * g->device.empty_kernel_s + (gpumbi_is_cpu(g) ? 50e-3 : 0);
     const gpumb_stats now = gpumbi_statistics_now(s);
-    const double more_s = s->result.overhead_s, *const busy_s = s->strict.processor_s;
-    const int cpu = busy_s[0] > 0 || busy_s[1] > 0;
-    const double known_s = cpu ? busy_s[0] : s->warm_up.estimate_s;
-    const double least_s = cpu ? busy_s[1] : now.min + more_s;
-    const double new_s = cpu ? busy_s[1] : now.median + more_s;
-    const double launches_s = 2 * g->device.empty_kernel_s + (cpu ? 1e-3 : 0);
-    if (!s->warm_up.runs || least_s < 3 * known_s + launches_s)
+    const double new_s = now.median + s->result.overhead_s;
+    if (!s->warm_up.runs || now.min + s->result.overhead_s < 3 * known_s + launches_s)
         return 0;
     gpumb_reason(g,
                  "takes %s with new inputs and %s with those of the run before: a result is kept, "
@@ -12762,18 +12742,6 @@ static inline void gpumbi_instruments_start(gpumb *g, gpumbi_sampler *s)
     }
     if (s->counting)
         gpumbi_dev_counters_start();
-#if defined(GPUMBI_STRICT)
-    s->strict.began_s = gpumbi_dev_processor();
-#endif
-}
-
-static inline void gpumbi_instruments_stop(gpumbi_sampler *s)
-{
-    gpumbi_unmark(s);
-#if defined(GPUMBI_STRICT)
-    if (!s->strict.due)
-        gpumbi_note_processor(s);
-#endif
 }
 
 static inline double gpumbi_profiled_seconds(const gpumbi_sampler *s)
@@ -12806,8 +12774,8 @@ static inline void gpumbi_instruments_use(gpumb *g)
 {
     static const struct gpumbi_instruments table = {
         gpumbi_instruments_begin,  gpumbi_renew,
-        gpumbi_instruments_start,  gpumbi_keep_outputs,
-        gpumbi_instruments_stop,   gpumbi_profiled_seconds,
+        gpumbi_instruments_start,  gpumbi_unmark,
+        gpumbi_keep_outputs,       gpumbi_profiled_seconds,
         gpumbi_check_run,          gpumbi_choose_profiler,
         gpumbi_count_begin,        gpumbi_count_end,
         gpumbi_instruments_release};

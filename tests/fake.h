@@ -174,12 +174,8 @@ static void fake_mark(const char *text)
         strncat(fake_marks, text, sizeof fake_marks - strlen(fake_marks) - 1);
 }
 
-FAKE_UNUSED int fake_on_processors; /* kernels run there, for which the process is charged ... */
-static double fake_charged_s;       /* ... so much */
-
 static void fake_spend(double seconds) /* of the device */
 {
-    fake_charged_s += seconds;
     if (fake_busy < fake_now)
         fake_busy = fake_now;
     fake_busy += seconds;
@@ -264,7 +260,6 @@ FAKE_UNUSED void fake_reset(void)
     fake_multiprocessors = FAKE_MULTIPROCESSORS;
     fake_warp_size = 32;
     fake_backend = "fake";
-    fake_on_processors = 0;
     fake_arch = "fk_90";
     fake_peak_gbps = 1000;
     fake_sensors = 0;
@@ -967,11 +962,6 @@ static const char *gpumbi_dev_error(int error, gpumbi_severity *severity)
     default:
         return "the fake is misused";
     }
-}
-
-FAKE_UNUSED double gpumbi_dev_processor(void)
-{
-    return fake_on_processors ? fake_charged_s : 0;
 }
 
 static double gpumbi_dev_clock(void)

@@ -304,7 +304,6 @@ static gpumb *open_with(std::vector<const char *> options, const char *samples =
 #ifdef GPUMB_BACKEND_FAKE
     fake_reset();
     fake_moves = (uint64_t)128 << 20; // so that what empties the caches is cleared
-    fake_on_processors = on_processors;
     fake_backend = on_processors ? "cpu" : fake_backend;
 #endif
     options.insert(options.begin(), {"test_strict", "--budget=2", "--warmup=0.02", samples});
@@ -827,26 +826,29 @@ static void test_cipher()
 }
 
 #ifdef GPUMB_BACKEND_FAKE
+static double interruption_s;
+
 // Other processes have the processors whenever new inputs have come.
 static void interrupted(const float *in, float *out)
 {
-    fake_now += in[0] != now.first ? 9e-2 : 0;
+    if (in[0] != now.first)
+        COSTS(interruption_s);
     now.first = in[0];
     honest(in, out);
 }
 
-// Where processors run the kernels, only what these did for this process counts.
+// Of 30 ms, on processors: what their scheduler may have done is no result that is kept.
 static void test_on_processors()
 {
     on_processors = 1;
     gpumb *g = open_with({"--strict"});
     buffers b = make(g);
-    measure(g, &b, "interrupted", interrupted);
-    measure(g, &b, "kept", by_content);
+    for (int ms = 100; ms <= 200; ms += 100) {
+        interruption_s = 1e-3 * ms;
+        measure(g, &b, ms == 100 ? "interrupted" : "kept", interrupted);
+    }
     CHECK_STR(gpumb_row(g, 0)->reason, "");
-    CHECK_STR(gpumb_row(g, 1)->reason,
-              "takes 30.00 ms with new inputs and 5.000 ms with those of the run before: a result "
-              "is kept, or left in the outputs");
+    CHECK(strstr(gpumb_row(g, 1)->reason, "a result is kept, or left in the outputs"));
     CHECK_INT(gpumb_close(g), 1);
     on_processors = 0;
 }
