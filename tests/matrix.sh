@@ -389,7 +389,7 @@ if [ -z "${NIGHTLY:-}" ]; then
     for program in examples/*.cu; do
         case $program in *sycl* | *nvrtc*) continue ;; esac # others' settings
         grep -qx '#define GPUMB_IMPLEMENTATION' "$program" || continue
-        sed 's/^#define GPUMB_IMPLEMENTATION$//' "$program" >"$dir/$program"
+        sed -E 's/^#define GPUMB_(IMPLEMENTATION|STATIC)$//' "$program" >"$dir/$program"
         programs=$(echo "$programs" | sed "s|^$program\$|$dir/&|")
     done
 fi
