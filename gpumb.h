@@ -1258,7 +1258,9 @@ GPUMB_API int gpumb_zcopy(gpumb *g, gpumb_form form, gpumb_mode mode, int elem, 
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_STRIDED)
 
-/* out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
+/* The next three are compiled with GPUMB_STRIDED defined before the implementation.
+ *
+ * out[i * stride] = in[i * stride] for i < n, one element per thread. `elem` 1, 2, 4, 8 or 16. The
  * buffers hold (n - 1) * stride + 1 elements. Bytes: 2 * n * elem, whatever else the memory
  * fetches; gpumb_coalesce_strided() says how much that is. */
 GPUMB_API int gpumb_strided(gpumb *g, int elem, uint64_t n, uint64_t stride, int block,
@@ -8709,10 +8711,11 @@ static inline int gpumbi_code_loads(gpumb *g)
     if (gpumbi_runs_nothing(g))
         return 0;
     gpumbi_use(g, &gpumbi_code_tool);
-    if (gpumbi_is_cpu(g))
-        gpumb_skip(g, "gpumb_load: the CPU has no code from elsewhere");
+    if (!gpumbi_is_cpu(g))
+        return 1;
+    gpumb_skip(g, "gpumb_load: the CPU has no code from elsewhere");
     gpumbi_keep_reason(g);
-    return !gpumbi_is_cpu(g);
+    return 0;
 }
 
 GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t bytes,
@@ -8779,7 +8782,8 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
         m = gpumb_load_image(g, image, (uint64_t)bytes, 0, -1);
     else if (!*gpumbi_trouble(g))
         gpumb_skip(g, "gpumb_load: %.120s: %s", path, bytes ? strerror(errno) : "it is empty");
-    gpumbi_keep_reason(g);
+    if (!m)
+        gpumbi_keep_reason(g);
     GPUMB_FREE(image);
     if (fd >= 0)
         close(fd);
@@ -20597,7 +20601,11 @@ GPUMBI_OPTIMIZED
 /* ================================================================================================
  * REVISION HISTORY
  *
- *     0.1.0  the first
+ *     0.1.0  regions timed by events, graphs, batches, the host's clock or a profiler; sweeps,
+ *            interleaved comparisons, verification, statistics, hardware counters, --strict; CSV,
+ *            JSON, Markdown and Google Benchmark's JSON, --resume, --replay, --compare, --expect,
+ *            several processes and devices; kernels of copy, zcopy, strided, reductions and n-body;
+ *            a model of coalescing; CUDA, HIP and CPU backends; functions for other languages
  *
  * LICENCE
  *
