@@ -8087,6 +8087,12 @@ static inline void gpumbi_mark_failed(gpumb *g)
     g->exit_code = g->exit_code ? g->exit_code : GPUMB_EXIT_FAILED;
 }
 
+/* Why the region under way, or else the next one, has to be skipped; "" if it need not. */
+static inline char *gpumbi_trouble(gpumb *g)
+{
+    return g->region.active ? g->region.active->about.skip : g->trouble;
+}
+
 GPUMBI_PRINTF(3, 4)
 static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
 {
@@ -8095,6 +8101,7 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
         return;
     GPUMBI_FORMAT(text, sizeof text, format);
     gpumbi_say("%s", text);
+    gpumbi_copy_text(gpumbi_trouble(g), sizeof g->trouble, text);
     g->done = 1;
     g->exit_code = exit_code;
 }
@@ -8115,12 +8122,6 @@ static inline int gpumbi_working(gpumb *g)
         g->exit_code = 128 + (int)gpumbi_interrupted; /* GPUMB_EXIT_INTERRUPTED ... */
     }
     return !g->done;
-}
-
-/* Why the region under way, or else the next one, has to be skipped; "" if it need not. */
-static inline char *gpumbi_trouble(gpumb *g)
-{
-    return g->region.active ? g->region.active->about.skip : g->trouble;
 }
 
 /* Records an error of a verb. Returns 0 for no error. */
@@ -10162,11 +10163,13 @@ static inline void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const cha
     s->phase = GPUMBI_FINISHED;
 }
 
-/* Trouble in the body or around it: skip the row, or, the context being lost, drop it. */
+/* Trouble in the body or around it: skip the row, or, the run having ended, drop it. */
 static inline int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
 {
     if (g->done)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, "device lost");
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, s->about.skip[0] ? s->about.skip
+                                            : g->trouble[0]  ? g->trouble
+                                                             : "interrupted");
     else if (s->about.skip[0])
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, s->about.skip);
     return s->phase == GPUMBI_FINISHED;

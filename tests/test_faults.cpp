@@ -468,6 +468,8 @@ static void check_once(const outcome &o, const outcome &right, int *seen)
             *seen = 1;
             CHECK(a.status == GPUMB_STATUS_SKIPPED || a.status == GPUMB_STATUS_FAILED);
             CHECK(a.reason[0] != '\0');
+            if (a.status == GPUMB_STATUS_FAILED && o.code == GPUMB_EXIT_ERROR) /* the run's end */
+                CHECK(!o.log.empty() && o.log[0].find(a.reason) != std::string::npos);
             CHECK_NEAR(a.gbps, 0, 0);
             CHECK_NEAR(a.time.median, 0, 0);
         }
