@@ -20598,6 +20598,20 @@ GPUMBI_OPTIMIZED
 #define gpumb_nbody_check gpumb_nbody_check_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #define gpumb_check_nbody gpumb_check_nbody_needs_GPUMB_NBODY_FORMS_to_be_defined_before_gpumb_h
 #endif
+#if defined(GPUMB_STATIC) && !defined(GPUMB_MODULES)
+#define gpumb_module gpumb_module_needs_GPUMB_MODULES_to_be_defined_before_gpumb_h
+#define gpumb_load gpumb_load_needs_GPUMB_MODULES_to_be_defined_before_gpumb_h
+#define gpumb_load_image gpumb_load_image_needs_GPUMB_MODULES_to_be_defined_before_gpumb_h
+#define gpumb_function gpumb_function_needs_GPUMB_MODULES_to_be_defined_before_gpumb_h
+#endif
+#if defined(GPUMB_STATIC) && !defined(GPUMB_COALESCING)
+#define gpumb_coalescing gpumb_coalescing_needs_GPUMB_COALESCING_to_be_defined_before_gpumb_h
+#define gpumb_coalesce gpumb_coalesce_needs_GPUMB_COALESCING_to_be_defined_before_gpumb_h
+#define gpumb_coalesce_strided                                                                     \
+    gpumb_coalesce_strided_needs_GPUMB_COALESCING_to_be_defined_before_gpumb_h
+#define gpumb_coalesce_subdomains                                                                  \
+    gpumb_coalesce_subdomains_needs_GPUMB_COALESCING_to_be_defined_before_gpumb_h
+#endif
 
 #endif /* GPUMB_IMPLEMENTATION */
 

@@ -167,5 +167,6 @@ for mode in -DGPUMB_STATIC -UGPUMB_STATIC; do
     missing 4 GPUMB_NO_KERNELS -x c++ -DGPUMB_NO_KERNELS $mode
     missing 4 GPUMB_NO_KERNELS -x c $mode
 done
+missing 7 'GPUMB_(MODULES|COALESCING)' -x c++ -DGPUMB_STATIC
 
 finish
