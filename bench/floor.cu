@@ -174,7 +174,7 @@ static void floor_result(gpumb *g)
 {
     static const int64_t us_gpu[] = {2, 5, 20, 100, 1000}, us_cpu[] = {100, 1000};
     const values spins = is_gpu(g) ? VALUES(us_gpu) : VALUES(us_cpu);
-    const int repetitions = gpumb_get_settings(g)->full ? 25 : 10;
+    const int repetitions = gpumb_get_settings(g)->full ? 15 : 10;
     const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
         const word ticks = (word)((double)us * 1e-6 / tick_s);
@@ -291,7 +291,7 @@ static double load_now(int loaded)
 static void floor_compare(gpumb *g)
 {
     static const char *const question[] = {"same code", "2 % more work", "same, under load"};
-    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 15 : 5) : 2;
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 8 : 5) : 2;
     gpumb_buffer *out = arithmetic_output(g);
     for (int kind = 0; kind < 3; kind++) {
         const double share = kind == 1 ? 1.02 : 1;
@@ -348,7 +348,7 @@ static void floor_equal(gpumb *g)
                 {"arithmetic, long", 0.016, 0},
                 {"copy of 4 MiB", 0, 4},
                 {"copy of 32 MiB", 0, 32}};
-    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 12 : 5) : 2;
+    const int64_t trials = is_gpu(g) ? (gpumb_get_settings(g)->full ? 8 : 5) : 2;
     const uint64_t most = (uint64_t)32 << 20;
     gpumb_buffer *out = arithmetic_output(g), *from = gpumb_alloc(g, most),
                  *to = gpumb_alloc(g, most);
@@ -396,7 +396,7 @@ static void floor_equal(gpumb *g)
 
 static void floor_idle(gpumb *g)
 {
-    const int idle_s = gpumb_get_settings(g)->full ? 20 : 2;
+    const int idle_s = gpumb_get_settings(g)->full ? 10 : 2;
     gpumb_buffer *out = arithmetic_output(g);
     const size_t before = gpumb_row_count(g);
     if (out)
