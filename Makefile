@@ -144,8 +144,8 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 	$(B)/copy --quick --budget 0.3 --csv results/copy.csv --json results/copy.json
 	$(B)/zcopy --quick --budget 0.3 --csv results/zcopy.csv --json results/zcopy.json
 
-# Both say how long it takes before they start, and go on after an interrupt. Half a second is enough
-# for a row: of 3100 on an H100 90 took two, a fifth of the time, without getting to 1 % either.
+# Both say how long it takes before they start, and go on after an interrupt. Half a second is
+# enough for a row: of 3100 on an H100 90 took two, a fifth of the time, and were not within 1 %.
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
 	@SUITE_OPTIONS='--budget 0.5' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 
@@ -408,9 +408,9 @@ first = $(filter $(1),$(2)) $(filter-out $(1),$(2))
 test_RUN :=
 rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
-LONG := $(foreach t,cli pages judge report bench_memory bench_compute bench_rest,tests/test_$(t).sh)
-$(call run_if,test,$(DEVICE),$(call first,$(LONG),$(SCRIPTS)) \
-    $(KERNEL_TESTS),no $(BACKEND) device)
+LONG := $(foreach t,cli pages judge report bench_%,tests/test_$(t).sh) \
+    $(foreach t,kernels nbody reductions,$(B)/tests/test_$(t))
+$(call run_if,test,$(DEVICE),$(call first,$(LONG),$(SCRIPTS) $(KERNEL_TESTS)),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 $(call run_if,rest,$(SANITIZER),\
     $(call first,$(addprefix %_,clock $(OF_STATISTICS)),$(ASAN_TESTS)) tests/test_pair_asan.sh,$\

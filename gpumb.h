@@ -10166,10 +10166,9 @@ static inline void gpumbi_fail(gpumbi_sampler *s, gpumb_status status, const cha
 /* Trouble in the body or around it: skip the row, or, the run having ended, drop it. */
 static inline int gpumbi_in_trouble(gpumb *g, gpumbi_sampler *s)
 {
+    const char *ended = s->about.skip[0] ? s->about.skip : g->trouble;
     if (g->done)
-        gpumbi_fail(s, GPUMB_STATUS_FAILED, s->about.skip[0] ? s->about.skip
-                                            : g->trouble[0]  ? g->trouble
-                                                             : "interrupted");
+        gpumbi_fail(s, GPUMB_STATUS_FAILED, ended[0] ? ended : "interrupted");
     else if (s->about.skip[0])
         gpumbi_fail(s, GPUMB_STATUS_SKIPPED, s->about.skip);
     return s->phase == GPUMBI_FINISHED;

@@ -103,7 +103,7 @@ run() # LIST, HOW MANY AT A TIME
 cores=$(nproc 2>/dev/null || echo 2)
 {
     run none $((cores + 2)) & # some of them wait, for a signal or a child
-    run shared $((cores < 12 ? (cores + 1) / 2 : 6)) &
+    run shared $(((cores + 1) / 2)) &
     wait
     run alone 1
 } | while read -r p f s seconds test report; do
