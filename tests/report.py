@@ -58,6 +58,8 @@ class Page(HTMLParser):
             self.elements["@" + name] += 1
         if tag == "summary":
             self.parts.append(self.open[-1])
+        if tag in ("td", "tr"):
+            self.end_cell("td" if tag == "td" else "tr")
         if tag not in VOID:
             self.open.append(tag)
         if "id" in own:
@@ -79,7 +81,15 @@ class Page(HTMLParser):
         elif tag == "td" and self.rows is not None:
             self.rows[-1].append("")
 
+    def end_cell(self, last):
+        """Ends of cells and rows may be left out."""
+        for tag in ("td", "tr"):
+            if self.open[-1:] == [tag] and (tag == "td" or last == "tr"):
+                self.open.pop()
+
     def handle_endtag(self, tag):
+        if tag == "tbody":
+            self.end_cell("tr")
         if not self.open or self.open.pop() != tag:
             self.wrong.append(tag)
         if tag == "tbody":
