@@ -303,7 +303,7 @@ sed 's/, 1);/, 2);/' examples/labs/14_mine.h >"$tmp/mine.h"
 check "a wrong kernel does not compile" compile "$own" "$tmp/lab" "-DMINE=\"$tmp/mine.h\""
 check "a wrong kernel passes" not "$tmp/lab" --budget 0.02 --warmup 0 --samples 6:6
 
-# A lab that was changed does not show the change: its replay says so. A comment is no change.
+# A lab that was changed does not show the change: its replay says so. Comments and words are none.
 own=examples/labs/05_coalescing.cu
 sed 's/i \* (uint64_t)stride\]/i * (uint64_t)stride % n]/' "$own" >"$tmp/changed.cu"
 check "lab 5, changed, is as it was" not cmp -s "$tmp/changed.cu" "$own"
@@ -312,12 +312,18 @@ check "lab 5, changed, does not compile" compile "$tmp/changed.cu" "$tmp/lab" -I
 check "lab 5, changed, replays in silence" grep -q 'THESE ROWS ARE OF ANOTHER PROGRAM' "$tmp/out"
 {
     echo '// Mine.'
-    cat "$own"
+    sed 's/gpumb_note(g, "/&\\"Mine\\": /' "$own"
 } >"$tmp/05_coalescing.cu"
 check "lab 5, commented, does not compile" \
     compile "$tmp/05_coalescing.cu" "$tmp/lab" -Iexamples/labs
 "$tmp/lab" --replay examples/labs/h200/05_coalescing.json >"$tmp/out" 2>&1 </dev/null
 check "lab 5, commented, is said to be changed" not grep -q 'OF ANOTHER PROGRAM' "$tmp/out"
+check "lab 5 has no note of mine" grep -q '"Mine": ' "$tmp/out"
+sed 's/    return lab_close/    (void)argc;\n&/' "$own" >"$tmp/05_coalescing.cu"
+check "lab 5, changed at its end, does not compile" \
+    compile "$tmp/05_coalescing.cu" "$tmp/lab" -Iexamples/labs
+"$tmp/lab" --replay examples/labs/h200/05_coalescing.json >"$tmp/out" 2>&1 </dev/null
+check "lab 5, changed at its end, replays in silence" grep -q 'OF ANOTHER PROGRAM' "$tmp/out"
 
 # A solution that was compiled in its folder, as its page says, is the program of its rows.
 in_solutions() { (cd examples/labs/solutions && "$@"); }

@@ -192,22 +192,27 @@ static inline double lab_pipeline(const double stage[3], int64_t chunks, int str
     return now;
 }
 
-/* A checksum of a text without its comments and white space (FNV-1a); 0: there is no such file. */
+/* A checksum of a text without its comments, white space and what is in quotes (FNV-1a): the names
+ * there are looked for by a replay itself, and the rest is said of the rows. 0: no such file. */
 static inline unsigned lab_checksum(const char *name)
 {
     FILE *file = fopen(name, "rb");
     unsigned sum = file ? 2166136261u : 0;
-    int comment = 0, before = ' '; /* '/' or '*': what opened it */
+    int inside = 0, before = ' '; /* '/', '*' or '"': what opened it */
     for (int c = ' '; file && before != EOF; c = fgetc(file)) {
-        if (comment) {
-            comment = c == EOF || c == (comment == '/'  ? '\n'
-                                        : before == '*' ? '/'
-                                                        : EOF)
-                          ? 0
-                          : comment;
-            before = comment ? c : c == EOF ? c : ' ';
-        } else if (before == '/' && (c == '/' || c == '*')) {
-            comment = c;
+        if (inside) {
+            const int ends = inside == '/'   ? c == '\n'
+                             : inside == '*' ? before == '*' && c == '/'
+                                             : before != '\\' && c == '"';
+            before = inside == '"' && before == '\\' ? ' ' : c;
+            if (ends || c == EOF) {
+                inside = 0;
+                before = c == EOF ? c : ' ';
+            }
+        } else if ((before == '/' && (c == '/' || c == '*')) || (before != '\'' && c == '"')) {
+            if (c == '"' && !strchr(" \t\r\n", before))
+                sum = (sum ^ (unsigned)before) * 16777619u;
+            inside = c;
             before = ' ';
         } else {
             sum = strchr(" \t\r\n", before) ? sum : (sum ^ (unsigned)before) * 16777619u;

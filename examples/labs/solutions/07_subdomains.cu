@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         best = gpumb_row(g, i)->gbps > best ? gpumb_row(g, i)->gbps : best;
     for (size_t i = 0; i < gpumb_row_count(g) && lab_gpu(g); i++) {
         const long long lanes = gpumb_row_axis(g, i, "lanes");
-        gpumb_note(g, "%s, %3lld lanes: %.2f of the best", gpumb_row(g, i)->kernel, lanes,
+        gpumb_note(g, "%s, lanes %lld: %.2f of the best", gpumb_row(g, i)->kernel, lanes,
                    gpumb_row(g, i)->gbps / best);
     }
     return lab_close(g, __FILE__);
