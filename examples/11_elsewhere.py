@@ -32,6 +32,9 @@ with contextlib.suppress(ImportError):
 
     floats = types.CPointer(types.float32)
     signature = types.void(floats, floats, floats, types.int32)
-    ptx, _ = cuda.compile_ptx(numba_add, signature, cc=(9, 0))
+    try:
+        ptx, _ = cuda.compile_ptx(numba_add, signature, cc=(9, 0))
+    except AttributeError as error:  # versions of NumPy that it can't work with
+        sys.exit(f"11_elsewhere.py: Numba does not work here: {error}")
     (folder / "numba.ptx").write_text(ptx)
     print(f"{folder}/numba.ptx:256:256")
