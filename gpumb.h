@@ -1078,9 +1078,9 @@ GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *va
 GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
                                     size_t count, gpumb_value_body body, void *user);
 
-/* Ends the region, the interleave and the sweeps under way, for a program that goes on after an
- * exception: their finished rows stay, the others are dropped, and the run counts as failed. Does
- * nothing where nothing is under way. */
+/* Forgets what was set for the next region, and ends the region, the interleave and the sweeps under
+ * way, for a program that goes on after an exception: their finished rows stay, the others are
+ * dropped, and the run counts as failed. */
 GPUMB_API void gpumb_abandon(gpumb *g);
 
 /* gpumb_skip(), gpumb_reason() and gpumb_note() of a text as it is. */
@@ -8354,6 +8354,13 @@ static inline void gpumbi_leave_body(gpumb *g)
         GPUMBI_EACH_TOOL(g, region.left, (g));
 }
 
+/* Where no check or hook of a region calls, an exception may have left one of these, too. */
+static inline void gpumbi_leave_region(gpumb *g)
+{
+    if (g->region.active)
+        GPUMBI_EACH_TOOL(g, region.left, (g));
+}
+
 static inline void gpumbi_close_device(gpumb *g)
 {
     void *const event[] = {g->start, g->stop, g->clock.fork, g->clock.join};
@@ -8382,13 +8389,13 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->closed)
         return g->exit_code;
     gpumbi_make_current(g);
-    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
+    const int within = g->region.active || g->interleave.open || g->sweep.here.depth;
     if (g->runs_benchmark) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
         return g->exit_code;
     }
-    gpumbi_leave_body(g);
+    gpumbi_leave_region(g);
     gpumbi_progress_clear();
     GPUMBI_EACH_TOOL(g, end.say, (g));
     const int exit_code = g->exit_code;
@@ -11648,8 +11655,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
 {
     g = gpumbi_context(g);
     gpumbi_use(g, &gpumbi_regions_tool);
-    gpumbi_leave_body(g);
-    g->region.active = NULL;
+    gpumbi_leave_region(g);
     g->region.reached++;
     if (result) {
         memset(result, 0, sizeof *result);
@@ -18303,10 +18309,11 @@ GPUMB_API const char *gpumb_version(void)
 GPUMB_API void gpumb_abandon(gpumb *g)
 {
     g = gpumbi_context(g);
-    if (!g->region.in_body && !g->interleave.open && !g->sweep.here.depth)
+    gpumbi_next_region(g);
+    if (!g->region.active && !g->interleave.open && !g->sweep.here.depth)
         return;
     gpumbi_say("%s: abandoned: rows that are not finished are dropped", g->bench);
-    gpumbi_leave_body(g);
+    gpumbi_leave_region(g);
     gpumbi_interleave_free(g);
     for (int left = g->sweep.here.depth; left > 0; left--) {
         gpumbi_axis_pop(g);
