@@ -1902,11 +1902,13 @@ struct gpumbi_extent {
     GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z = 1)
         : n{static_cast<uint64_t>(x), static_cast<uint64_t>(y), static_cast<uint64_t>(z)}
     {
+        static_assert(Width(1) / Width(2) + Height(1) / Height(2) + Depth(1) / Depth(2) == 0,
+                      "a launch extent is a dim3 or an integer");
     }
 };
 
 /* Mistakes whose errors would name the remedy late, or never. These take part in overload
- * resolution, and are never chosen. */
+ * resolution, and are chosen where there is a buffer: then no other error follows. */
 struct gpumbi_overloaded { /* stands for a kernel whose type can't be deduced */
     gpumbi_overloaded(...);
 };
@@ -1915,19 +1917,22 @@ template <class Kernel> struct gpumbi_one_kernel {
                   "gpumb: which kernel? Say kernel<type>, or cast an overloaded one to its type");
     typedef Kernel type;
 };
-constexpr bool gpumbi_is_buffer(const gpumb_buffer *const *)
-{
-    return true;
-}
-constexpr bool gpumbi_is_buffer(const void *)
-{
-    return false;
-}
-template <class Type> struct gpumbi_argument {
-    static_assert(!gpumbi_is_buffer(static_cast<Type *>(nullptr)),
-                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+template <class... Types> struct gpumbi_if_buffer { /* has a type if one of them is a buffer */
 };
-template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
+template <class First, class... Rest>
+struct gpumbi_if_buffer<First, Rest...> : gpumbi_if_buffer<Rest...> {
+};
+template <class... Rest> struct gpumbi_if_buffer<gpumb_buffer *, Rest...> {
+    static_assert(!sizeof(gpumbi_as_is<void(Rest...)>),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+    typedef void type;
+};
+template <class... Rest>
+struct gpumbi_if_buffer<const gpumb_buffer *, Rest...> { /* not derived: one line more of g++ */
+    static_assert(!sizeof(gpumbi_as_is<void(Rest...)>),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+    typedef void type;
+};
 
 constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
 {
@@ -1989,11 +1994,11 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
 }
 
 template <class Kernel, class Pointer, class... Types>
-typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch(const char *, int,
-                                                                             Kernel, Pointer,
-                                                                             const gpumbi_extent &,
-                                                                             const gpumbi_extent &,
-                                                                             uint64_t, Types...);
+typename gpumbi_if_buffer<Types...>::type gpumbi_launch(const char *, int, Kernel, Pointer,
+                                                        const gpumbi_extent &,
+                                                        const gpumbi_extent &, uint64_t, Types...)
+{
+}
 
 template <class Kernel = gpumbi_overloaded>
 typename gpumbi_one_kernel<Kernel>::type gpumbi_kernel(Kernel);
@@ -2022,8 +2027,10 @@ inline void gpumbi_launch_ex(const char *name, Kernel kernel, void (*at)(Paramet
                   gpumbi_extent(least[1][0], least[1][1], least[1][2]), how.shared_bytes, args...);
 }
 template <class Kernel, class Pointer, class... Types>
-typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch_ex(
-    const char *, Kernel, Pointer, const gpumb_launch_config &, Types...);
+typename gpumbi_if_buffer<Types...>::type gpumbi_launch_ex(const char *, Kernel, Pointer,
+                                                           const gpumb_launch_config &, Types...)
+{
+}
 
 #define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
     (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, GPUMBI_KERNEL(kernel), __VA_ARGS__))
@@ -2050,11 +2057,10 @@ inline void gpumbi_launch_ex(const char *name, void (*kernel)(Parameters...),
 }
 
 template <class Kernel = gpumbi_overloaded, class... Types>
-typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
-gpumbi_launch(const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t,
-              Types...);
+typename gpumbi_if_buffer<typename gpumbi_one_kernel<Kernel>::type, Types...>::type gpumbi_launch(
+    const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t, Types...);
 template <class Kernel = gpumbi_overloaded, class... Types>
-typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+typename gpumbi_if_buffer<typename gpumbi_one_kernel<Kernel>::type, Types...>::type
 gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
 
 #define GPUMB_LAUNCH(kernel, ...)                                                                  \
@@ -8348,17 +8354,17 @@ static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
     g->runs_benchmark = runs;
 }
 
-static inline void gpumbi_leave_body(gpumb *g)
-{
-    if (g->region.in_body)
-        GPUMBI_EACH_TOOL(g, region.left, (g));
-}
-
-/* Where no check or hook of a region calls, an exception may have left one of these, too. */
+/* Not from where a check or hook may call: an exception may have left one of these, too. */
 static inline void gpumbi_leave_region(gpumb *g)
 {
     if (g->region.active)
         GPUMBI_EACH_TOOL(g, region.left, (g));
+}
+
+static inline void gpumbi_leave_body(gpumb *g)
+{
+    if (g->region.in_body)
+        gpumbi_leave_region(g);
 }
 
 static inline void gpumbi_close_device(gpumb *g)

@@ -52,6 +52,11 @@ says() {
     *) fail "$compiler: $statement: its first error does not say \"$remedy\"" "$tmp/errors" ;;
     esac
     [ "${line%%:*}" -le "$most" ] || fail "$compiler: $statement: an error in line ${line%%:*}"
+    case $compiler in
+    clang++) return ;;
+    esac
+    [ "$(wc -l <"$tmp/errors")" -le "$all" ] ||
+        fail "$compiler: $statement: more than $all lines" "$tmp/errors"
 }
 
 compiles() {
@@ -65,7 +70,8 @@ for compiler in g++ clang++ "${NVCC:-nvcc}"; do
     command -v "$compiler" >/dev/null || skip "no $compiler"
 done
 
-# wrong REMEDY LINES STATEMENT
+# wrong REMEDY LINES STATEMENT; ALL: as many lines at most, of nvcc and g++
+all=60
 wrong() {
     remedy=$1 lines=$2 statement=$3
     program "$3" >"$tmp/wrong.cu"
@@ -79,10 +85,13 @@ wrong "$one" 5 'GPUMB_LAUNCH(over, 1, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_BARRIER(first, {1, n}, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_EX(over, how, x, n);'
 buffer='pass GPUMB_PTR(type, buffer) to a kernel, not the buffer'
+all=12 # no other error follows
 wrong "$buffer" 6 'GPUMB_LAUNCH(one, 1, 32, 0, b, n);'
 wrong "$buffer" 6 'GPUMB_LAUNCH(bytes, 1, 32, 0, b, n);'
 wrong "$buffer" 6 'const gpumb_buffer *c = b; GPUMB_LAUNCH(bytes, {n, 2}, {32, 2}, 0, c, n);'
 wrong "$buffer" 6 'GPUMB_LAUNCH_EX(one, how, b, n);'
+wrong 'a launch extent is a dim3 or an integer' 6 'GPUMB_LAUNCH(one, 1.5, 32, 0, x, n);'
+wrong 'a launch extent is a dim3 or an integer' 6 'GPUMB_LAUNCH(one, {1, n / 2.0}, 32, 0, x, n);'
 
 # shellcheck disable=SC2016
 program 'void (*at)(float *, int) = one, (*both[])(float *, int) = {one, two<float, 3>};
