@@ -143,10 +143,11 @@ A context belongs to one thread.
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
-#elif defined(CUDART_VERSION) || defined(HIP_VERSION) /* a host compiler, the GPU's runtime */
+#elif defined(CUDART_VERSION) || defined(__VECTOR_TYPES_H__) || defined(HIP_VERSION) ||            \
+    defined(HIP_INCLUDE_HIP_AMD_DETAIL_HIP_VECTOR_TYPES_H) /* a host compiler, the GPU's types */
 #if defined(GPUMB_IMPLEMENTATION)
 #error "gpumb: GPUMB_IMPLEMENTATION has kernels: use nvcc, hipcc, or no header of the GPU's"
-#elif defined(CUDART_VERSION)
+#elif defined(CUDART_VERSION) || defined(__VECTOR_TYPES_H__)
 #define GPUMB_BACKEND_CUDA
 #else
 #define GPUMB_BACKEND_HIP

@@ -126,6 +126,10 @@ if [ -f "$cuda/include/cuda_runtime.h" ]; then
     first GPUMB_IMPLEMENTATION -isystem "$cuda/include" -x c++ -DGPUMB_IMPLEMENTATION \
         -include cuda_runtime.h -include gpumb.h /dev/null
     # shellcheck disable=SC2086 # words
+    for header in cuda_runtime.h vector_types.h; do # cufft.h brings the types alone
+        check "after $header" g++ -std=c++17 -fsyntax-only -I. -isystem "$cuda/include" -x c++ \
+            -include $header -include gpumb.h /dev/null
+    done
     check "with GPUMB_BACKEND_CUDA it may come later" g++ -std=c++17 -fsyntax-only -I. \
         -isystem "$cuda/include" -DGPUMB_BACKEND_CUDA $late cuda_runtime.h /dev/null
 else
@@ -134,6 +138,10 @@ fi
 if [ -f /usr/include/hip/hip_runtime.h ]; then
     # shellcheck disable=SC2086 # words
     first GPUMB_BACKEND_HIP -D__HIP_PLATFORM_AMD__=1 $late hip/hip_runtime.h /dev/null
+    for header in hip_runtime.h hip_complex.h; do
+        check "after $header" g++ -std=c++17 -fsyntax-only -I. -D__HIP_PLATFORM_AMD__=1 -x c++ \
+            -include hip/$header -include gpumb.h /dev/null
+    done
 else
     skip "no hip_runtime.h"
 fi
