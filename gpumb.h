@@ -8805,6 +8805,16 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
     return m;
 }
 
+/* How much of the list fits into a reason beside `others` letters: whole names, if one does. */
+static inline int gpumbi_names_fit(const gpumb *g, const char *names, size_t others)
+{
+    const size_t room = sizeof g->trouble - sizeof ", ..." - others, length = strlen(names);
+    size_t fit = length < room ? length : room;
+    while (fit && names[fit] && names[fit] != ',')
+        fit--;
+    return (int)(fit || !length ? fit : room);
+}
+
 GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) || !from)
@@ -8816,10 +8826,14 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
         name = m->names;
     if (!m)
         gpumb_skip(g, "gpumb_function: it is no module of this context");
-    else if (!name)
-        gpumb_skip(g, "gpumb_function: NULL for a name, and %s%.80s%s",
-                   m->names[0] ? "there are " : "the module does not say which it has", m->names,
-                   strlen(m->names) > 80 ? " ..." : "");
+    const char *const names = m ? m->names : "";
+    const int fit =
+        gpumbi_names_fit(g, names, 40 + (name && strlen(name) < 60 ? strlen(name) : 60));
+    const char *const rest = names[fit] ? ", ..." : "";
+    if (m && !name)
+        gpumb_skip(g, "gpumb_function: NULL for a name, and %s%.*s%s",
+                   names[0] ? "there are " : "the module does not say which it has", fit, names,
+                   rest);
     gpumbi_function *f =
         m && name ? (gpumbi_function *)gpumbi_allocate(g, sizeof *f) : (gpumbi_function *)NULL;
     if (f && !gpumbi_dev_find(&f->found, from->loaded, name)) {
@@ -8829,9 +8843,8 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
         return f;
     }
     if (f)
-        gpumb_skip(g, "no kernel %.60s in this module%s%.80s%s", name,
-                   from->names[0] ? ", only " : "", from->names,
-                   strlen(from->names) > 80 ? " ..." : "");
+        gpumb_skip(g, "no kernel %.60s in this module%s%.*s%s", name, names[0] ? ", only " : "",
+                   fit, names, rest);
     gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(f);
