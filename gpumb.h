@@ -1079,9 +1079,9 @@ GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *va
 GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
                                     size_t count, gpumb_value_body body, void *user);
 
-/* Forgets what was set for the next region, and ends the region, the interleave and the sweeps under
- * way, for a program that goes on after an exception: their finished rows stay, the others are
- * dropped, and the run counts as failed. */
+/* For a program that goes on after an exception: forgets what was set for the next region, and ends
+ * the region, the interleave and the sweeps under way, if any. Their finished rows stay, the others
+ * are dropped, and the run counts as failed. */
 GPUMB_API void gpumb_abandon(gpumb *g);
 
 /* gpumb_skip(), gpumb_reason() and gpumb_note() of a text as it is. */

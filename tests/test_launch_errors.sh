@@ -125,11 +125,11 @@ if [ -f "$cuda/include/cuda_runtime.h" ]; then
     first GPUMB_BACKEND_CUDA -isystem "$cuda/include" $late cuda_runtime.h /dev/null
     first GPUMB_IMPLEMENTATION -isystem "$cuda/include" -x c++ -DGPUMB_IMPLEMENTATION \
         -include cuda_runtime.h -include gpumb.h /dev/null
-    # shellcheck disable=SC2086 # words
     for header in cuda_runtime.h vector_types.h; do # cufft.h brings the types alone
         check "after $header" g++ -std=c++17 -fsyntax-only -I. -isystem "$cuda/include" -x c++ \
             -include $header -include gpumb.h /dev/null
     done
+    # shellcheck disable=SC2086 # words
     check "with GPUMB_BACKEND_CUDA it may come later" g++ -std=c++17 -fsyntax-only -I. \
         -isystem "$cuda/include" -DGPUMB_BACKEND_CUDA $late cuda_runtime.h /dev/null
 else
