@@ -143,10 +143,11 @@ A context belongs to one thread.
 #define GPUMB_BACKEND_HIP
 #elif defined(__CUDACC__)
 #define GPUMB_BACKEND_CUDA
-#elif defined(CUDART_VERSION) || defined(HIP_VERSION) /* a host compiler, the GPU's runtime */
+#elif defined(CUDART_VERSION) || defined(__VECTOR_TYPES_H__) || defined(HIP_VERSION) ||            \
+    defined(HIP_INCLUDE_HIP_AMD_DETAIL_HIP_VECTOR_TYPES_H) /* a host compiler, the GPU's types */
 #if defined(GPUMB_IMPLEMENTATION)
 #error "gpumb: GPUMB_IMPLEMENTATION has kernels: use nvcc, hipcc, or no header of the GPU's"
-#elif defined(CUDART_VERSION)
+#elif defined(CUDART_VERSION) || defined(__VECTOR_TYPES_H__)
 #define GPUMB_BACKEND_CUDA
 #else
 #define GPUMB_BACKEND_HIP
@@ -1078,9 +1079,9 @@ GPUMB_API int gpumb_run_sweep_reals(gpumb *g, const char *axis, const double *va
 GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *const *names,
                                     size_t count, gpumb_value_body body, void *user);
 
-/* Ends the region, the interleave and the sweeps under way, for a program that goes on after an
- * exception: their finished rows stay, the others are dropped, and the run counts as failed. Does
- * nothing where nothing is under way. */
+/* For a program that goes on after an exception: forgets what was set for the next region, and ends
+ * the region, the interleave and the sweeps under way, if any. Their finished rows stay, the others
+ * are dropped, and the run counts as failed. */
 GPUMB_API void gpumb_abandon(gpumb *g);
 
 /* gpumb_skip(), gpumb_reason() and gpumb_note() of a text as it is. */
@@ -1902,11 +1903,13 @@ struct gpumbi_extent {
     GPUMBI_INLINE gpumbi_extent(Width x, Height y, Depth z = 1)
         : n{static_cast<uint64_t>(x), static_cast<uint64_t>(y), static_cast<uint64_t>(z)}
     {
+        static_assert(Width(1) / Width(2) + Height(1) / Height(2) + Depth(1) / Depth(2) == 0,
+                      "a launch extent is a dim3 or an integer");
     }
 };
 
 /* Mistakes whose errors would name the remedy late, or never. These take part in overload
- * resolution, and are never chosen. */
+ * resolution, and are chosen where there is a buffer: then no other error follows. */
 struct gpumbi_overloaded { /* stands for a kernel whose type can't be deduced */
     gpumbi_overloaded(...);
 };
@@ -1915,19 +1918,22 @@ template <class Kernel> struct gpumbi_one_kernel {
                   "gpumb: which kernel? Say kernel<type>, or cast an overloaded one to its type");
     typedef Kernel type;
 };
-constexpr bool gpumbi_is_buffer(const gpumb_buffer *const *)
-{
-    return true;
-}
-constexpr bool gpumbi_is_buffer(const void *)
-{
-    return false;
-}
-template <class Type> struct gpumbi_argument {
-    static_assert(!gpumbi_is_buffer(static_cast<Type *>(nullptr)),
-                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+template <class... Types> struct gpumbi_if_buffer { /* has a type if one of them is a buffer */
 };
-template <size_t...> struct gpumbi_never; /* so there is no gpumbi_never<...>::type */
+template <class First, class... Rest>
+struct gpumbi_if_buffer<First, Rest...> : gpumbi_if_buffer<Rest...> {
+};
+template <class... Rest> struct gpumbi_if_buffer<gpumb_buffer *, Rest...> {
+    static_assert(!sizeof(gpumbi_as_is<void(Rest...)>),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+    typedef void type;
+};
+template <class... Rest>
+struct gpumbi_if_buffer<const gpumb_buffer *, Rest...> { /* not derived: one line more of g++ */
+    static_assert(!sizeof(gpumbi_as_is<void(Rest...)>),
+                  "gpumb: pass GPUMB_PTR(type, buffer) to a kernel, not the buffer");
+    typedef void type;
+};
 
 constexpr bool gpumbi_is_whole(const char *name, int open) /* "k<a", of k<a, b>, is not */
 {
@@ -1989,11 +1995,11 @@ inline void gpumbi_launch(const char *name, int barrier, Kernel kernel, void (*)
 }
 
 template <class Kernel, class Pointer, class... Types>
-typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch(const char *, int,
-                                                                             Kernel, Pointer,
-                                                                             const gpumbi_extent &,
-                                                                             const gpumbi_extent &,
-                                                                             uint64_t, Types...);
+typename gpumbi_if_buffer<Types...>::type gpumbi_launch(const char *, int, Kernel, Pointer,
+                                                        const gpumbi_extent &,
+                                                        const gpumbi_extent &, uint64_t, Types...)
+{
+}
 
 template <class Kernel = gpumbi_overloaded>
 typename gpumbi_one_kernel<Kernel>::type gpumbi_kernel(Kernel);
@@ -2022,8 +2028,10 @@ inline void gpumbi_launch_ex(const char *name, Kernel kernel, void (*at)(Paramet
                   gpumbi_extent(least[1][0], least[1][1], least[1][2]), how.shared_bytes, args...);
 }
 template <class Kernel, class Pointer, class... Types>
-typename gpumbi_never<sizeof(gpumbi_argument<Types>)...>::type gpumbi_launch_ex(
-    const char *, Kernel, Pointer, const gpumb_launch_config &, Types...);
+typename gpumbi_if_buffer<Types...>::type gpumbi_launch_ex(const char *, Kernel, Pointer,
+                                                           const gpumb_launch_config &, Types...)
+{
+}
 
 #define GPUMB_LAUNCH_EX(kernel, ...)                                                               \
     (GPUMBI_WHOLE(#kernel), gpumbi_launch_ex(#kernel, GPUMBI_KERNEL(kernel), __VA_ARGS__))
@@ -2050,11 +2058,10 @@ inline void gpumbi_launch_ex(const char *name, void (*kernel)(Parameters...),
 }
 
 template <class Kernel = gpumbi_overloaded, class... Types>
-typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
-gpumbi_launch(const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t,
-              Types...);
+typename gpumbi_if_buffer<typename gpumbi_one_kernel<Kernel>::type, Types...>::type gpumbi_launch(
+    const char *, Kernel, const gpumbi_extent &, const gpumbi_extent &, uint64_t, Types...);
 template <class Kernel = gpumbi_overloaded, class... Types>
-typename gpumbi_never<sizeof(gpumbi_one_kernel<Kernel>), sizeof(gpumbi_argument<Types>)...>::type
+typename gpumbi_if_buffer<typename gpumbi_one_kernel<Kernel>::type, Types...>::type
 gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
 
 #define GPUMB_LAUNCH(kernel, ...)                                                                  \
@@ -8348,10 +8355,17 @@ static inline void gpumbi_benchmark_runs(gpumb *g, int runs)
     g->runs_benchmark = runs;
 }
 
+/* Not from where a check or hook may call: an exception may have left one of these, too. */
+static inline void gpumbi_leave_region(gpumb *g)
+{
+    if (g->region.active)
+        GPUMBI_EACH_TOOL(g, region.left, (g));
+}
+
 static inline void gpumbi_leave_body(gpumb *g)
 {
     if (g->region.in_body)
-        GPUMBI_EACH_TOOL(g, region.left, (g));
+        gpumbi_leave_region(g);
 }
 
 static inline void gpumbi_close_device(gpumb *g)
@@ -8382,13 +8396,13 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->closed)
         return g->exit_code;
     gpumbi_make_current(g);
-    const int within = g->region.in_body || g->interleave.open || g->sweep.here.depth;
+    const int within = g->region.active || g->interleave.open || g->sweep.here.depth;
     if (g->runs_benchmark) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
         return g->exit_code;
     }
-    gpumbi_leave_body(g);
+    gpumbi_leave_region(g);
     gpumbi_progress_clear();
     GPUMBI_EACH_TOOL(g, end.say, (g));
     const int exit_code = g->exit_code;
@@ -8791,6 +8805,16 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
     return m;
 }
 
+/* How much of the list fits into a reason beside `others` letters: whole names, if one does. */
+static inline int gpumbi_names_fit(const gpumb *g, const char *names, size_t others)
+{
+    const size_t room = sizeof g->trouble - sizeof ", ..." - others, length = strlen(names);
+    size_t fit = length < room ? length : room;
+    while (fit && names[fit] && names[fit] != ',')
+        fit--;
+    return (int)(fit || !length ? fit : room);
+}
+
 GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name)
 {
     if ((g = gpumbi_enter(g)) == NULL || gpumbi_runs_nothing(g) || !from)
@@ -8802,10 +8826,14 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
         name = m->names;
     if (!m)
         gpumb_skip(g, "gpumb_function: it is no module of this context");
-    else if (!name)
-        gpumb_skip(g, "gpumb_function: NULL for a name, and %s%.80s%s",
-                   m->names[0] ? "there are " : "the module does not say which it has", m->names,
-                   strlen(m->names) > 80 ? " ..." : "");
+    const char *const names = m ? m->names : "";
+    const int fit =
+        gpumbi_names_fit(g, names, 40 + (name && strlen(name) < 60 ? strlen(name) : 60));
+    const char *const rest = names[fit] ? ", ..." : "";
+    if (m && !name)
+        gpumb_skip(g, "gpumb_function: NULL for a name, and %s%.*s%s",
+                   names[0] ? "there are " : "the module does not say which it has", fit, names,
+                   rest);
     gpumbi_function *f =
         m && name ? (gpumbi_function *)gpumbi_allocate(g, sizeof *f) : (gpumbi_function *)NULL;
     if (f && !gpumbi_dev_find(&f->found, from->loaded, name)) {
@@ -8815,9 +8843,8 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
         return f;
     }
     if (f)
-        gpumb_skip(g, "no kernel %.60s in this module%s%.80s%s", name,
-                   from->names[0] ? ", only " : "", from->names,
-                   strlen(from->names) > 80 ? " ..." : "");
+        gpumb_skip(g, "no kernel %.60s in this module%s%.*s%s", name, names[0] ? ", only " : "",
+                   fit, names, rest);
     gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
     GPUMB_FREE(f);
@@ -11648,8 +11675,7 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
 {
     g = gpumbi_context(g);
     gpumbi_use(g, &gpumbi_regions_tool);
-    gpumbi_leave_body(g);
-    g->region.active = NULL;
+    gpumbi_leave_region(g);
     g->region.reached++;
     if (result) {
         memset(result, 0, sizeof *result);
@@ -18303,10 +18329,11 @@ GPUMB_API const char *gpumb_version(void)
 GPUMB_API void gpumb_abandon(gpumb *g)
 {
     g = gpumbi_context(g);
-    if (!g->region.in_body && !g->interleave.open && !g->sweep.here.depth)
+    gpumbi_next_region(g);
+    if (!g->region.active && !g->interleave.open && !g->sweep.here.depth)
         return;
     gpumbi_say("%s: abandoned: rows that are not finished are dropped", g->bench);
-    gpumbi_leave_body(g);
+    gpumbi_leave_region(g);
     gpumbi_interleave_free(g);
     for (int left = g->sweep.here.depth; left > 0; left--) {
         gpumbi_axis_pop(g);

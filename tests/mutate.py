@@ -52,6 +52,14 @@ MUTATIONS = [
     ("emulation", "return x < width - at ? lane + x", "return x <= width - at ? lane + x"),
     ("emulation", "return base + (x & (width - 1));", "return base + x;"),
     ("emulation", "if (!(mask & bit)) {", "if (!mask) {"),
+    # ---- what is left early ----
+    ("regions", "if (g->region.active)\n        GPUMBI_EACH", "if (0)\n        GPUMBI_EACH"),
+    ("closed", "within = g->region.active ||", "within ="),
+    (
+        "calls",
+        "gpumbi_next_region(g);\n    if (!g->region.active &&",
+        "if (!g->region.active &&",
+    ),
     # ---- buffers ----
     (
         "regions",

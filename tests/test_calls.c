@@ -169,6 +169,52 @@ static void test_left_sweeps(void)
         }
 }
 
+static int right(gpumb *g, void *user)
+{
+    (void)g, (void)user;
+    return 1;
+}
+
+/* Says what the region is, and fails before that: of no later row is it said. */
+static int described(gpumb *g, void *user)
+{
+    (void)user;
+    gpumb_set_verify(g, right, NULL);
+    gpumb_set_bytes(g, 128);
+    gpumb_set_value(g, "mine", 7);
+    gpumb_skip(g, "never run");
+    return 1;
+}
+
+static int described_at(gpumb *g, int64_t value, void *user)
+{
+    (void)value;
+    return described(g, user);
+}
+
+static void test_described(void)
+{
+    static const int64_t values[] = {1, 2};
+    for (int how = 0; how < 3; how++) {
+        gpumb *g = open_quietly();
+        task t = {0, 0, NULL, NULL, {0}, {0}};
+        if (how == 0)
+            CHECK_INT(gpumb_run_sweep(g, "n", values, 2, described_at, NULL), 1);
+        else if (how == 1)
+            CHECK_INT(gpumb_run_interleave(g, described, NULL), 1);
+        else
+            described(g, NULL);
+        gpumb_abandon(g);
+        gpumb_run_region(g, "after", work, &t);
+        CHECK_INT((int)gpumb_row_count(g), 1);
+        CHECK_STR(text_of(g, 0, "status"), "ok");
+        CHECK_STR(text_of(g, 0, "verified"), "");
+        CHECK_STR(text_of(g, 0, "bytes"), "");
+        CHECK(isnan(gpumb_row_value(g, 0, "mine")));
+        CHECK_INT(gpumb_close(g), how == 2 ? GPUMB_EXIT_OK : GPUMB_EXIT_FAILED);
+    }
+}
+
 static void test_texts(void)
 {
     gpumb *g = open_quietly();
@@ -481,6 +527,7 @@ int main(void)
     test_interleave();
     test_sweeps();
     test_left_sweeps();
+    test_described();
     test_texts();
     test_no_name();
     test_numbers();

@@ -160,6 +160,17 @@ static void test_another()
     CHECK_INT(gpumb_close(other), GPUMB_EXIT_OK);
 }
 
+static void close_it(gpumb *g, void *)
+{
+    gpumb_close(g);
+}
+
+static int close_as_check(gpumb *g, void *)
+{
+    gpumb_close(g);
+    return 1;
+}
+
 /* Within its own loops, and of another thread. */
 static void test_within()
 {
@@ -176,6 +187,16 @@ static void test_within()
         use(g);
     }
     CHECK_INT(bodies, 1);
+    for (int resets = 0; resets < 2; resets++) { // by a hook of its region
+        g = open("hook");
+        if (resets)
+            gpumb_set_reset(g, close_it, NULL);
+        else
+            gpumb_set_verify(g, close_as_check, NULL);
+        GPUMB_MEASURE(g, "closed in it")
+            gpumb_empty(g, 1, 32);
+        use(g);
+    }
     gpumb *theirs = open("theirs");
     std::thread([&] { use(theirs); }).join();
     measure(theirs);

@@ -52,6 +52,11 @@ says() {
     *) fail "$compiler: $statement: its first error does not say \"$remedy\"" "$tmp/errors" ;;
     esac
     [ "${line%%:*}" -le "$most" ] || fail "$compiler: $statement: an error in line ${line%%:*}"
+    case $compiler in
+    clang++) return ;;
+    esac
+    [ "$(wc -l <"$tmp/errors")" -le "$all" ] ||
+        fail "$compiler: $statement: more than $all lines" "$tmp/errors"
 }
 
 compiles() {
@@ -65,7 +70,8 @@ for compiler in g++ clang++ "${NVCC:-nvcc}"; do
     command -v "$compiler" >/dev/null || skip "no $compiler"
 done
 
-# wrong REMEDY LINES STATEMENT
+# wrong REMEDY LINES STATEMENT; ALL: as many lines at most, of nvcc and g++
+all=60
 wrong() {
     remedy=$1 lines=$2 statement=$3
     program "$3" >"$tmp/wrong.cu"
@@ -79,10 +85,13 @@ wrong "$one" 5 'GPUMB_LAUNCH(over, 1, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_BARRIER(first, {1, n}, 32, 0, x, n);'
 wrong "$one" 5 'GPUMB_LAUNCH_EX(over, how, x, n);'
 buffer='pass GPUMB_PTR(type, buffer) to a kernel, not the buffer'
+all=12 # no other error follows
 wrong "$buffer" 6 'GPUMB_LAUNCH(one, 1, 32, 0, b, n);'
 wrong "$buffer" 6 'GPUMB_LAUNCH(bytes, 1, 32, 0, b, n);'
 wrong "$buffer" 6 'const gpumb_buffer *c = b; GPUMB_LAUNCH(bytes, {n, 2}, {32, 2}, 0, c, n);'
 wrong "$buffer" 6 'GPUMB_LAUNCH_EX(one, how, b, n);'
+wrong 'a launch extent is a dim3 or an integer' 6 'GPUMB_LAUNCH(one, 1.5, 32, 0, x, n);'
+wrong 'a launch extent is a dim3 or an integer' 6 'GPUMB_LAUNCH(one, {1, n / 2.0}, 32, 0, x, n);'
 
 # shellcheck disable=SC2016
 program 'void (*at)(float *, int) = one, (*both[])(float *, int) = {one, two<float, 3>};
@@ -116,6 +125,10 @@ if [ -f "$cuda/include/cuda_runtime.h" ]; then
     first GPUMB_BACKEND_CUDA -isystem "$cuda/include" $late cuda_runtime.h /dev/null
     first GPUMB_IMPLEMENTATION -isystem "$cuda/include" -x c++ -DGPUMB_IMPLEMENTATION \
         -include cuda_runtime.h -include gpumb.h /dev/null
+    for header in cuda_runtime.h vector_types.h; do # cufft.h brings the types alone
+        check "after $header" g++ -std=c++17 -fsyntax-only -I. -isystem "$cuda/include" -x c++ \
+            -include $header -include gpumb.h /dev/null
+    done
     # shellcheck disable=SC2086 # words
     check "with GPUMB_BACKEND_CUDA it may come later" g++ -std=c++17 -fsyntax-only -I. \
         -isystem "$cuda/include" -DGPUMB_BACKEND_CUDA $late cuda_runtime.h /dev/null
@@ -125,6 +138,10 @@ fi
 if [ -f /usr/include/hip/hip_runtime.h ]; then
     # shellcheck disable=SC2086 # words
     first GPUMB_BACKEND_HIP -D__HIP_PLATFORM_AMD__=1 $late hip/hip_runtime.h /dev/null
+    for header in hip_runtime.h hip_complex.h; do
+        check "after $header" g++ -std=c++17 -fsyntax-only -I. -D__HIP_PLATFORM_AMD__=1 -x c++ \
+            -include hip/$header -include gpumb.h /dev/null
+    done
 else
     skip "no hip_runtime.h"
 fi

@@ -117,7 +117,19 @@ static void test_missing()
     CHECK(gpumb_function(g, m, "third") == nullptr);
     r = launch(g, nullptr);
     CHECK(std::string(r.reason).find("only kernel_0, kernel_1,") != std::string::npos);
-    CHECK(std::string(r.reason).find(" ...") != std::string::npos);
+    CHECK(std::string(r.reason).find(", kernel_13, ...") != std::string::npos); // whole names
+    const std::string known(100, 'k'), longer(300, 'l'), asked(70, 'q');        // as Numba's are
+    for (const std::string &name : {known, longer}) {
+        const std::string two = ".entry " + name + "(\n.entry another_one_that_is_long(\n";
+        m = gpumb_load_image(g, two.data(), two.size(), 0, -1);
+        CHECK(gpumb_function(g, m, "third") == nullptr);
+        r = launch(g, nullptr);
+        CHECK(std::string(r.reason).find(", only " + name.substr(0, 100)) != std::string::npos);
+        CHECK(gpumb_function(g, m, asked.c_str()) == nullptr);
+        r = launch(g, nullptr);
+        CHECK(std::string(r.reason).find(", only " + name.substr(0, 90)) != std::string::npos);
+        CHECK_STR(r.reason + strlen(r.reason) - 5, ", ...");
+    }
     m = gpumb_load_image(g, "\1\2", 2, 0, -1);
     CHECK(gpumb_function(g, m, "third") == nullptr);
     r = launch(g, nullptr);

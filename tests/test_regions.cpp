@@ -793,6 +793,20 @@ static void measure_after(gpumb *g)
     }
 }
 
+static int throws_at;
+
+static void throwing_hook(gpumb *, void *user)
+{
+    if (--*static_cast<int *>(user) == 0)
+        throw 1;
+}
+
+static int throwing_check(gpumb *g, void *user)
+{
+    throwing_hook(g, user);
+    return 1;
+}
+
 static void test_exceptions()
 {
     gpumb *g = open(settings());
@@ -829,6 +843,33 @@ static void test_exceptions()
     CHECK_INT(gpumb_row_count(g), 1);
     CHECK_STR(gpumb_last_result(g)->kernel, "after");
     close(g, GPUMB_EXIT_FAILED);
+
+    for (int how = 0; how < 8; how++) { // one of its hooks, in its first run and in a later one
+        g = open(settings());
+        throws_at = how & 1 ? 2 : 1;
+        try {
+            if (how & 2)
+                gpumb_set_verify(g, throwing_check, &throws_at);
+            else
+                gpumb_set_reset(g, throwing_hook, &throws_at);
+            GPUMB_MEASURE(g, "throws") {
+                fake_run(1e-3);
+            }
+            CHECK(0);
+        } catch (int) {
+        }
+        CHECK_STR(heard.c_str(), "");
+        if (how & 4) {
+            close(g, GPUMB_EXIT_FAILED); // the next call
+        } else {
+            measure_after(g);
+            CHECK_INT(gpumb_row_count(g), 1);
+            CHECK_STR(gpumb_last_result(g)->kernel, "after");
+            CHECK_INT(gpumb_last_result(g)->verified, -1);
+            close(g, GPUMB_EXIT_FAILED);
+        }
+        CHECK(strstr(heard.c_str(), "region \"throws\" was left by return, goto or an exception"));
+    }
 
     for (int enumerates = 0; enumerates < 2; enumerates++) {
         g = open(settings());
