@@ -8151,12 +8151,20 @@ static inline void gpumbi_launch_fails(gpumb *g)
 /* Sets the reason to skip the next region; "": none. A launch that failed before none is told. */
 static inline void gpumbi_trouble_is(gpumb *g, const char *still)
 {
-    if (g->launch_fails && !g->done) {
+    if (g->launch_fails && g->trouble[0] && !g->done) {
         gpumbi_say("%s", g->trouble);
         gpumbi_mark_failed(g);
     }
     gpumbi_copy_text(g->trouble, sizeof g->trouble, still);
     g->launch_fails = 0;
+}
+
+/* Whether one is why the region that begins is skipped: its row tells. */
+static inline int gpumbi_take_failed_launch(gpumb *g)
+{
+    const int fails = g->launch_fails;
+    g->launch_fails = 0;
+    return fails;
 }
 
 /* Sets it aside, or takes it back. */
@@ -11604,8 +11612,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     fresh.about.capturable |= g->settings.capturable;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
-    fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
-    g->launch_fails = 0; /* its row tells */
+    fresh.result.flags = gpumbi_take_failed_launch(g) ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_line(s->result.kernel, sizeof s->result.kernel, name);

@@ -52,6 +52,13 @@ MUTATIONS = [
     ("emulation", "return x < width - at ? lane + x", "return x <= width - at ? lane + x"),
     ("emulation", "return base + (x & (width - 1));", "return base + x;"),
     ("emulation", "if (!(mask & bit)) {", "if (!mask) {"),
+    # ---- contexts ----
+    ("contexts", "if (g->launch_fails && g->trouble[0] && !g->done) {", "if (0) {"),
+    (
+        "regions",
+        "gpumbi_interleave_left(g);\n    gpumbi_close_sweeps(g);",
+        "gpumbi_close_sweeps(g);",
+    ),
     # ---- buffers ----
     (
         "regions",
