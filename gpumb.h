@@ -8155,11 +8155,23 @@ static inline void gpumbi_launch_fails(gpumb *g)
         g->launch_fails = 1;
 }
 
-/* Sets the reason to skip the next region; "": none. */
+/* Sets the reason to skip the next region; "": none. A launch that failed before none is told. */
 static inline void gpumbi_trouble_is(gpumb *g, const char *still)
 {
+    if (g->launch_fails && g->trouble[0] && !g->done) {
+        gpumbi_say("%s", g->trouble);
+        gpumbi_mark_failed(g);
+    }
     gpumbi_copy_text(g->trouble, sizeof g->trouble, still);
     g->launch_fails = 0;
+}
+
+/* Whether one is why the region that begins is skipped: its row tells. */
+static inline int gpumbi_take_failed_launch(gpumb *g)
+{
+    const int fails = g->launch_fails;
+    g->launch_fails = 0;
+    return fails;
 }
 
 /* Sets it aside, or takes it back. */
@@ -11627,7 +11639,7 @@ static inline void gpumbi_sampler_init(gpumb *g, gpumbi_sampler *s, const char *
     fresh.about.capturable |= g->settings.capturable;
     fresh.point = g->sweep.here;
     fresh.order = g->sweep.here.depth ? g->sweep.number : 0;
-    fresh.result.flags = g->launch_fails ? GPUMB_FLAG_LAUNCH_FAILED : 0;
+    fresh.result.flags = gpumbi_take_failed_launch(g) ? GPUMB_FLAG_LAUNCH_FAILED : 0;
     *s = fresh;
     gpumbi_copy_text(s->result.bench, sizeof s->result.bench, g->bench);
     gpumbi_copy_line(s->result.kernel, sizeof s->result.kernel, name);
@@ -11657,6 +11669,7 @@ static inline void gpumbi_region_left(gpumb *g)
 
 static inline void gpumbi_regions_closing(gpumb *g)
 {
+    gpumbi_trouble_is(g, "");
     if (g->outcome.failed || (g->outcome.skipped && !g->outcome.warmed))
         gpumbi_mark_failed(g);
 }
@@ -13267,7 +13280,9 @@ static inline void gpumbi_close_sweeps(gpumb *g)
         gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
                    "continue%s; regions after it count as its own%s",
                    g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_null_hint(g), g->sweep.enumerating ? ", and were not measured" : "");
+                   gpumbi_null_hint(g),
+                   g->sweep.enumerating ? ", and were not measured"
+                                        : ", those in sweeps after it were not measured");
         gpumbi_mark_failed(g);
     }
     while (g->sweep.here.depth)
@@ -18276,6 +18291,7 @@ static inline void gpumbi_run_benchmark(gpumb *g, const gpumb_benchmark *benchma
     benchmark->run(g);
     gpumbi_benchmark_runs(g, 0);
     gpumbi_leave_body(g);
+    gpumbi_interleave_left(g);
     gpumbi_close_sweeps(g);
     gpumbi_free_scope(g, 1);
     gpumbi_set_scope(g, 0);

@@ -60,6 +60,13 @@ MUTATIONS = [
         "gpumbi_next_region(g);\n    if (!g->region.active &&",
         "if (!g->region.active &&",
     ),
+    # ---- contexts ----
+    ("contexts", "if (g->launch_fails && g->trouble[0] && !g->done) {", "if (0) {"),
+    (
+        "regions",
+        "gpumbi_interleave_left(g);\n    gpumbi_close_sweeps(g);",
+        "gpumbi_close_sweeps(g);",
+    ),
     # ---- buffers ----
     (
         "regions",

@@ -141,7 +141,7 @@ static __global__ void waits()
     __syncthreads();
 }
 
-enum { FINE, TOO_LARGE, NO_BLOCK, WRONG_FORM, BEFORE, ONE_OFF, NO_MEMORY, LACKING, ALL };
+enum { FINE, TOO_LARGE, NO_BLOCK, WRONG_FORM, BEFORE, ONE_OFF, AFTER, NO_MEMORY, LACKING, ALL };
 
 /* Beside a row that is fine: what the device lacks is no failure, a launch that it refuses is. */
 static void test_exit_codes()
@@ -172,11 +172,13 @@ static void test_exit_codes()
                 GPUMB_LAUNCH(waits, 2, 2, 0);
             else
                 GPUMB_LAUNCH_BARRIER(waits, 1, what == TOO_LARGE ? 2048 : what != NO_BLOCK, 0);
-        const bool skipped = what != FINE && what != ONE_OFF && what != NO_MEMORY;
-        const bool refused = what >= TOO_LARGE && what <= ONE_OFF;
+        if (what == AFTER)
+            GPUMB_LAUNCH(waits, 2, 2, 0);
+        const bool skipped = what != FINE && what != ONE_OFF && what != AFTER && what != NO_MEMORY;
+        const bool refused = what >= TOO_LARGE && what <= AFTER;
         const gpumb_result *last = gpumb_last_result(g);
         CHECK_INT(last->status, skipped ? GPUMB_STATUS_SKIPPED : GPUMB_STATUS_OK);
-        CHECK_INT(!!(last->flags & GPUMB_FLAG_LAUNCH_FAILED), refused && what != ONE_OFF);
+        CHECK_INT(!!(last->flags & GPUMB_FLAG_LAUNCH_FAILED), refused && what < ONE_OFF);
         CHECK_INT(gpumb_row_count(g), what == NO_MEMORY ? 3 : 2);
         if (!CHECK_INT(gpumb_close(g), refused ? GPUMB_EXIT_FAILED : GPUMB_EXIT_OK))
             printf("    case %d\n", what);

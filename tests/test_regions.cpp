@@ -807,8 +807,31 @@ static int throwing_check(gpumb *g, void *user)
     return 1;
 }
 
+// An interleave that is left between its regions takes those after it along, in its benchmark.
+static void leave_interleave(gpumb *g)
+{
+    try {
+        GPUMB_INTERLEAVE(g) {
+            measure_after(g);
+            throw 1;
+        }
+    } catch (int) {
+    }
+    measure_after(g);
+}
+
+static int rows_next;
+
+static void measure_next(gpumb *g)
+{
+    measure_after(g);
+    rows_next = (int)gpumb_row_count(g);
+}
+
 static void test_exceptions()
 {
+    static const gpumb_benchmark both[] = {{"left", "", leave_interleave},
+                                           {"next", "", measure_next}};
     gpumb *g = open(settings());
     try {
         GPUMB_MEASURE(g, "throws") {
@@ -884,11 +907,20 @@ static void test_exceptions()
         } catch (int) {
         }
         measure_after(g);
+        GPUMB_SWEEP_LIST(g, m, 1, 2)
+            measure_after(g);
+        CHECK_INT(gpumb_row_count(g), enumerates ? 0 : 3);
         close(g, GPUMB_EXIT_FAILED);
         CHECK(
             strstr(heard.c_str(), "sweep over n was left by break, return, goto or an exception"));
-        CHECK_INT(strstr(heard.c_str(), "and were not measured") != NULL, enumerates);
+        CHECK_INT(strstr(heard.c_str(), "as its own, and were not measured") != NULL, enumerates);
+        CHECK_INT(strstr(heard.c_str(), "those in sweeps after it were not") != NULL, !enumerates);
     }
+
+    g = open(settings());
+    CHECK_INT(gpumb_run(g, both, 2), GPUMB_EXIT_FAILED);
+    CHECK(strstr(heard.c_str(), "GPUMB_INTERLEAVE was left by break, return, goto or an exc"));
+    CHECK_INT(rows_next, 1);
 }
 
 // Text that is too long is cut, not inside a character.
