@@ -476,6 +476,8 @@ typedef enum gpumb_advice {
 GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to);
 GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice);
 
+/* Its memory, and how many bytes that is; NULL and 0 of NULL. A buffer ends with gpumb_free(), the
+ * pass of its sweep, its benchmark or gpumb_close(), and is then like a pointer after free(). */
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
 #define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
