@@ -145,7 +145,7 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 	$(B)/zcopy --quick --budget 0.3 --csv results/zcopy.csv --json results/zcopy.json
 
 # Both say how long it takes before they start, and go on after an interrupt. Half a second is
-# enough for a row: of 3100 on an H100 90 took two, a fifth of the time, and were not within 1 %.
+# enough for a row: of 3970 on an H100 74 took two, a sixth of the time, and were not within 1 %.
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
 	@SUITE_OPTIONS='--budget 0.5' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 

@@ -38,6 +38,9 @@ check() {
 
 python3=$(command -v python3)
 
+# one that the Python module and the judge know
+has_python() { python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; }
+
 # parse ARGUMENT...: parse_back.py reads these files back, as they are now: in finish, all at once,
 # for Python takes longer to start than to do so
 parse() {

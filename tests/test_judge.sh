@@ -4,7 +4,7 @@
 # folder's table, JSON, exit codes. judge_rules.py has what needs no kernel.
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || {
+has_python || {
     skip "no Python 3.9"
     finish
 }

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 
-if python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+if has_python; then
     # shellcheck disable=SC2086  # words in $CXX are meant to split
     check "libgpumb.so" ${CXX:-c++} -std=c++17 -O1 -pthread -fPIC -shared -I. -x c++ \
         -DGPUMB_IMPLEMENTATION gpumb.h -o "$tmp/libgpumb.so"

@@ -15,7 +15,7 @@ import() # FILE: what it says
 
 if [ "$build" = build/cpu ]; then
     skip "no GPU"
-elif python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+elif has_python; then
     rm -rf "$build/python"
     check "the library" import "$tmp/first"
     check "no line says that it is compiled" test "$(grep -c 'compiles gpumb.h once, by .*, into ' \

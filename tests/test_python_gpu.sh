@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 if [ "${TEST_BUILD:-build/cpu}" = build/cpu ]; then
     skip "no GPU"
-elif python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+elif has_python; then
     # with the library that test_python_build.sh has compiled, where it ran before
     count "tests/python_gpu.py" env PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME="$TEST_BUILD/python" \
         python3 tests/python_gpu.py

@@ -116,8 +116,8 @@ static void test_foreign(gpumb *g)
                     printf("%d,%s,%g,%g,%d,%d,%d\n", f.launched, names[f.where], own_s * 1e6,
                            other_s * 1e6, rows, found, flagged);
                     // what can't be captured shows only what is left behind its end; what has ended
-                    // may be flagged instead, and a host that is busy may look too late for what
-                    // comes first: 3 of 1188 rows on H100s passed
+                    // may be flagged instead, and what comes first may have ended when the host
+                    // looks: 3 of 1188 rows on H100s passed
                     const int may_end = other_s < (f.where == BEFORE ? 50e-6 : 5e-6);
                     if (f.launched && may_end) {
                         seen += found + flagged;

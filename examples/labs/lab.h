@@ -201,22 +201,19 @@ static inline unsigned lab_checksum(const char *name)
     int inside = 0, before = ' '; /* '/', '*' or '"': what opened it */
     for (int c = ' '; file && before != EOF; c = fgetc(file)) {
         if (inside) {
+            const int escapes = inside == '"' && before == '\\';
             const int ends = inside == '/'   ? c == '\n'
                              : inside == '*' ? before == '*' && c == '/'
-                                             : before != '\\' && c == '"';
-            before = inside == '"' && before == '\\' ? ' ' : c;
-            if (ends || c == EOF) {
-                inside = 0;
-                before = c == EOF ? c : ' ';
-            }
-        } else if ((before == '/' && (c == '/' || c == '*')) || (before != '\'' && c == '"')) {
-            if (c == '"' && !strchr(" \t\r\n", before))
-                sum = (sum ^ (unsigned)before) * 16777619u;
-            inside = c;
-            before = ' ';
+                                             : c == '"' && !escapes;
+            inside = ends ? 0 : inside;
+            before = c != EOF && (ends || escapes) ? ' ' : c;
         } else {
-            sum = strchr(" \t\r\n", before) ? sum : (sum ^ (unsigned)before) * 16777619u;
-            before = c;
+            const int comment = before == '/' && (c == '/' || c == '*');
+            const int opens = comment || (c == '"' && before != '\'');
+            if (!comment && !strchr(" \t\r\n", before))
+                sum = (sum ^ (unsigned)before) * 16777619u;
+            inside = opens ? c : 0;
+            before = opens ? ' ' : c;
         }
     }
     if (file)
