@@ -190,6 +190,7 @@ A context belongs to one thread.
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
 #define GPUMBI_UNUSED __attribute__((unused))
+#define GPUMBI_AT_END(function) __attribute__((cleanup(function))) /* of the variable's block */
 #if defined(GPUMB_BACKEND_CPU) && !defined(__clang__)
 #define GPUMBI_PER_THREAD __thread __attribute__((no_reorder)) /* before the arrays of users */
 #else
@@ -199,6 +200,7 @@ A context belongs to one thread.
 #define GPUMBI_INLINE __forceinline
 #define GPUMBI_NOINLINE __declspec(noinline)
 #define GPUMBI_UNUSED
+#define GPUMBI_AT_END(function)
 #define GPUMBI_PER_THREAD __declspec(thread)
 #endif
 
@@ -938,9 +940,10 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
                                          size_t count);
 GPUMB_API gpumb_axis *gpumbi_sweep_reals(gpumb *g, const char *name, const double *values,
                                          size_t count);
-GPUMB_API int gpumbi_axis_next(gpumb_axis *axis);
-GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *axis);
-GPUMB_API double gpumbi_axis_real(const gpumb_axis *axis);
+GPUMB_API int gpumbi_sweep_next(gpumb_axis *axis);
+GPUMB_API void gpumbi_sweep_left(gpumb_axis **axis);
+GPUMB_API int64_t gpumbi_sweep_value(const gpumb_axis *axis);
+GPUMB_API double gpumbi_sweep_real(const gpumb_axis *axis);
 
 /* Each declares an int64_t called `axis` and runs the block after it for each of its values.
  *     GPUMB_SWEEP_POW2(g, block, 64, 1024)          64, 128, 256, 512, 1024
@@ -982,8 +985,9 @@ typedef const char *gpumbi_name;
     sweep(g, axis, gpumbi_list_##axis, sizeof gpumbi_list_##axis / sizeof gpumbi_list_##axis[0])
 
 #define GPUMBI_SWEEP(type, what, axis, begin)                                                      \
-    for (gpumb_axis *gpumbi_axis_##axis = (begin); gpumbi_axis_next(gpumbi_axis_##axis);)          \
-        for (type axis = gpumbi_axis_##what(gpumbi_axis_##axis), gpumbi_once_##axis = 1;           \
+    for (GPUMBI_AT_END(gpumbi_sweep_left) gpumb_axis *gpumbi_axis_##axis = (begin);                \
+         gpumbi_sweep_next(gpumbi_axis_##axis);)                                                   \
+        for (type axis = gpumbi_sweep_##what(gpumbi_axis_##axis), gpumbi_once_##axis = 1;          \
              gpumbi_once_##axis > 0; gpumbi_once_##axis = 0, (void)axis)
 
 /* A template for each of a list of types or constants, without a switch:
@@ -7465,6 +7469,10 @@ typedef struct gpumbi_index {
     size_t slots, count; /* slots: a power of 2, at least as many as items */
 } gpumbi_index;
 
+typedef struct gpumbi_block { /* of gpumbi_allocate(): before its bytes */
+    struct gpumbi_block *next, **link;
+} gpumbi_block;
+
 /* A text that lives as long as the context. */
 typedef struct gpumbi_text {
     struct gpumbi_text *next;
@@ -7726,6 +7734,7 @@ typedef enum gpumbi_rank {
  * run to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
 struct gpumb {
     gpumb *previous; /* opened before this one */
+    gpumbi_block *blocks;
     const struct gpumbi_tool *tool[GPUMBI_TOOLS];
     const struct gpumbi_instruments *instruments; /* INSTRUMENTS: if there are any */
     /* CONTEXT, PROGRAM, COMMAND LINE, PROCESSES: from them, KEPT ROWS: or from a replayed file */
@@ -7818,6 +7827,7 @@ struct gpumb {
 
     struct {                  /* SWEEPS */
         int enumerating, dry; /* dry: gpumb_main() walks through all benchmarks */
+        int left;             /* early, a moment ago: those around it may be, for the same reason */
         gpumb_axis axis[GPUMBI_DEPTH];
         int siblings[GPUMBI_DEPTH + 1]; /* sweeps so far in the body at each depth */
         gpumbi_point here;              /* the open axes */
@@ -8000,6 +8010,10 @@ typedef struct gpumbi_tool {
 #define GPUMBI_NO_ROWS                                                                             \
     {                                                                                              \
         NULL, NULL, NULL, NULL                                                                     \
+    }
+#define GPUMBI_NO_END                                                                              \
+    {                                                                                              \
+        NULL, NULL                                                                                 \
     }
 
 #define GPUMBI_TOOL(name, rank, ...)                                                               \
@@ -8194,16 +8208,33 @@ static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
     return gpumbi_try(g, error, what);
 }
 
-/* Memory of the library; its failure ends the context. */
+/* Host memory, zeroed, until gpumbi_free() or the end of the context, which its lack is. */
 static inline void *gpumbi_allocate(gpumb *g, size_t bytes)
 {
-    void *p = GPUMB_MALLOC(bytes);
-    if (p)
-        memset(p, 0, bytes);
-    else
+    gpumbi_block *b = (gpumbi_block *)GPUMB_MALLOC(sizeof *b + bytes);
+    if (!b) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "out of host memory: %s refused; free some, or sweep less",
                    gpumbi_write_size(bytes).text);
-    return p;
+        return NULL;
+    }
+    memset(b, 0, sizeof *b + bytes);
+    b->next = g->blocks;
+    b->link = &g->blocks;
+    if (b->next)
+        b->next->link = &b->next;
+    g->blocks = b;
+    return b + 1;
+}
+
+static inline void gpumbi_free(void *p)
+{
+    gpumbi_block *b = (gpumbi_block *)p;
+    if (!b--)
+        return;
+    *b->link = b->next;
+    if (b->next)
+        b->next->link = b->link;
+    GPUMB_FREE(b);
 }
 
 /* Room for one more in an array that doubles; `array` points to the pointer to it. Returns 0 when
@@ -8219,7 +8250,7 @@ static inline int gpumbi_grow(gpumb *g, void *array, size_t size, size_t count, 
     memcpy(&old, array, sizeof old);
     if (count)
         memcpy(p, old, count * size);
-    GPUMB_FREE(old);
+    gpumbi_free(old);
     memcpy(array, &p, sizeof p);
     *capacity = larger;
     return 1;
@@ -8248,7 +8279,7 @@ static inline int gpumbi_index_reserve(gpumb *g, gpumbi_index *x, size_t count)
         *slot = i + 1;
     }
     larger.count = x->count;
-    GPUMB_FREE(x->key);
+    gpumbi_free(x->key);
     *x = larger;
     return 1;
 }
@@ -8284,17 +8315,8 @@ static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
 
 static inline void gpumbi_index_free(gpumbi_index *x)
 {
-    GPUMB_FREE(x->key);
+    gpumbi_free(x->key);
     memset(x, 0, sizeof *x);
-}
-
-static inline void gpumbi_free_texts(gpumbi_text *first)
-{
-    while (first) {
-        gpumbi_text *next = first->next;
-        GPUMB_FREE(first);
-        first = next;
-    }
 }
 
 static inline void gpumbi_open_device(gpumb *g)
@@ -8422,6 +8444,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     const int exit_code = g->exit_code;
     GPUMBI_EACH_TOOL(g, end.free, (g));
     gpumbi_close_device(g);
+    while (g->blocks)
+        gpumbi_free(g->blocks + 1);
     gpumb **link = &gpumbi_newest;
     while (*link && *link != g)
         link = &(*link)->previous;
@@ -8663,19 +8687,8 @@ GPUMBI_API_NOINLINE void gpumbi_launch_end(void)
 
 static inline void gpumbi_code_free(gpumb *g)
 {
-    while (g->code.modules) {
-        gpumb_module *m = g->code.modules;
-        g->code.modules = m->next;
-        while (m->functions) {
-            gpumbi_function *f = m->functions;
-            m->functions = f->next;
-            GPUMB_FREE(f);
-        }
+    for (const gpumb_module *m = g->code.modules; m; m = m->next)
         gpumbi_dev_unload(m->loaded);
-        GPUMB_FREE(m->image);
-        GPUMB_FREE(m->names);
-        GPUMB_FREE(m);
-    }
 }
 
 GPUMBI_TOOL(gpumbi_code_tool, LAUNCHES, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
@@ -8786,9 +8799,9 @@ GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t b
                    why[0] ? ": " : "", why);
     gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
-    GPUMB_FREE(copy);
-    GPUMB_FREE(names);
-    GPUMB_FREE(m);
+    gpumbi_free(copy);
+    gpumbi_free(names);
+    gpumbi_free(m);
     return NULL;
 }
 
@@ -8813,7 +8826,7 @@ GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path)
         gpumb_skip(g, "gpumb_load: %.120s: %s", path, bytes ? strerror(errno) : "it is empty");
     if (!m)
         gpumbi_keep_reason(g);
-    GPUMB_FREE(image);
+    gpumbi_free(image);
     if (fd >= 0)
         close(fd);
     return m;
@@ -8861,7 +8874,7 @@ GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *n
                    fit, names, rest);
     gpumbi_keep_reason(g);
     (void)gpumbi_dev_last_error();
-    GPUMB_FREE(f);
+    gpumbi_free(f);
     return NULL;
 }
 
@@ -9374,7 +9387,7 @@ GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b)
         gpumbi_dev_mfree((char *)b->data - b->shift);
     }
     gpumb_free(owner, b->twin); /* unless it is gone already */
-    GPUMB_FREE(b);
+    gpumbi_free(b);
 }
 
 /* Frees what was made in this scope, and in those inside it. */
@@ -10253,8 +10266,8 @@ static inline void gpumbi_sample_room(gpumb *g, gpumbi_sampler *s, uint64_t room
     const size_t bytes = (size_t)room * sizeof(double);
     if (s->samples.capacity >= room)
         return;
-    GPUMB_FREE(s->samples.values);
-    GPUMB_FREE(s->samples.scratch);
+    gpumbi_free(s->samples.values);
+    gpumbi_free(s->samples.scratch);
     s->samples.values = (double *)gpumbi_allocate(g, bytes);
     s->samples.scratch = s->samples.values ? (double *)gpumbi_allocate(g, 3 * bytes) : NULL;
     s->samples.capacity = s->samples.scratch ? room : 0;
@@ -11680,8 +11693,6 @@ static inline void gpumbi_regions_closing(gpumb *g)
 static inline void gpumbi_regions_free(gpumb *g)
 {
     gpumbi_release(g, &g->region.single);
-    GPUMB_FREE(g->region.single.samples.values);
-    GPUMB_FREE(g->region.single.samples.scratch);
 }
 
 GPUMBI_TOOL(gpumbi_regions_tool, REGIONS, NULL, {NULL, NULL, gpumbi_region_left}, GPUMBI_NO_ROWS,
@@ -12256,22 +12267,13 @@ static inline double gpumbi_as_real(int64_t bits)
     return real;
 }
 
-static inline void gpumbi_columns_free(gpumb *g)
-{
-    for (size_t i = 0; i < g->columns.texts; i++)
-        GPUMB_FREE(g->columns.text[i]);
-    GPUMB_FREE(g->columns.text);
-    gpumbi_index_free(&g->columns.index);
-}
-
 /* Takes back those that came last. */
 static inline void gpumbi_columns_shorten(gpumb *g, int count)
 {
     g->columns.count = count;
 }
 
-GPUMBI_TOOL(gpumbi_columns_tool, COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
-            {NULL, gpumbi_columns_free});
+GPUMBI_TOOL(gpumbi_columns_tool, COLUMNS, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS, GPUMBI_NO_END);
 
 enum { GPUMBI_WHY = 200 };
 
@@ -13010,15 +13012,8 @@ static inline void gpumbi_rows_closing(gpumb *g)
         gpumbi_mark_failed(g);
 }
 
-static inline void gpumbi_rows_free(gpumb *g)
-{
-    for (size_t i = 0; i < g->rows.count; i++)
-        GPUMB_FREE(g->rows.at[i]);
-    GPUMB_FREE(g->rows.at);
-}
-
 GPUMBI_TOOL(gpumbi_rows_tool, ROWS, &gpumbi_columns_tool, GPUMBI_NO_REGION,
-            {gpumbi_rows_done, NULL, NULL, NULL}, {gpumbi_rows_closing, gpumbi_rows_free});
+            {gpumbi_rows_done, NULL, NULL, NULL}, {gpumbi_rows_closing, NULL});
 
 GPUMB_API gpumb *gpumbi_measure_begin(gpumb *g, const char *name)
 {
@@ -13188,7 +13183,7 @@ static inline int gpumbi_sweep_takes(gpumb *g, const char *name, gpumb_result *r
 static inline void gpumbi_axis_pop(gpumb *g)
 {
     g->sweep.here.depth--;
-    GPUMB_FREE(g->sweep.axis[g->sweep.here.depth].values);
+    gpumbi_free(g->sweep.axis[g->sweep.here.depth].values);
     g->sweep.axis[g->sweep.here.depth].values = NULL;
 }
 
@@ -13228,9 +13223,36 @@ static inline void gpumbi_write_drawn(gpumb *g)
 {
     if (!g->sweep.run_order)
         return;
-    GPUMB_FREE(g->sweep.run_order);
+    gpumbi_free(g->sweep.run_order);
     g->sweep.run_order = NULL;
     gpumbi_sort_rows(g);
+}
+
+static inline void gpumbi_sweep_end(gpumb *g)
+{
+    g->sweep.enumerating = g->sweep.dry;
+    gpumbi_free_scope(g, 2);
+    gpumbi_set_scope(g, g->memory.outer_scope);
+    gpumbi_write_drawn(g);
+}
+
+/* Ends the sweeps within so many others: they were left early. */
+static inline void gpumbi_leave_sweeps(gpumb *g, int depth)
+{
+    if (g->sweep.here.depth <= depth)
+        return;
+    if (gpumbi_working(g) && !g->sweep.left) {
+        gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
+                   "continue%s; its other rows are missing",
+                   g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
+                   gpumbi_null_hint(g));
+        gpumbi_mark_failed(g);
+    }
+    g->sweep.left = 1;
+    while (g->sweep.here.depth > depth)
+        gpumbi_axis_pop(g);
+    if (!depth)
+        gpumbi_sweep_end(g);
 }
 
 /* Opens an axis on top of the stack, without values. */
@@ -13242,16 +13264,9 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     gpumbi_leave_body(g);
     for (int i = 0; i < g->sweep.here.depth; i++)
         if (!strcmp(g->columns.name[g->sweep.axis[i].column], name)) {
-            gpumbi_say(
-                "sweep over %s starts inside itself: leave a body by continue, not by return, "
-                "goto or an exception%s; nested sweeps need different names",
-                name, gpumbi_null_hint(g));
-            gpumbi_mark_failed(g);
-            while (g->sweep.here.depth > i)
-                gpumbi_axis_pop(g);
-            if (i == 0)
-                gpumbi_write_drawn(g);
-            g->sweep.enumerating = g->sweep.dry;
+            gpumbi_say("sweep over %s starts inside itself: nested sweeps need different names",
+                       name);
+            gpumbi_leave_sweeps(g, i);
         }
     if (!gpumbi_working(g))
         return &none;
@@ -13276,33 +13291,13 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     return a;
 }
 
-/* Sweeps that are still open were left early. */
 static inline void gpumbi_close_sweeps(gpumb *g)
 {
-    if (g->sweep.here.depth && gpumbi_working(g)) {
-        gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
-                   "continue%s; regions after it count as its own%s",
-                   g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_null_hint(g),
-                   g->sweep.enumerating ? ", and were not measured"
-                                        : ", those in sweeps after it were not measured");
-        gpumbi_mark_failed(g);
-    }
-    while (g->sweep.here.depth)
-        gpumbi_axis_pop(g);
-    g->sweep.enumerating = g->sweep.dry;
-    gpumbi_write_drawn(g);
-}
-
-static inline void gpumbi_sweeps_free(gpumb *g)
-{
-    GPUMB_FREE(g->sweep.cell);
-    GPUMB_FREE(g->sweep.point);
-    gpumbi_index_free(&g->sweep.index);
+    gpumbi_leave_sweeps(g, 0);
 }
 
 GPUMBI_TOOL(gpumbi_sweeps_tool, SWEEPS, &gpumbi_rows_tool, {gpumbi_sweep_takes, NULL, NULL},
-            GPUMBI_NO_ROWS, {gpumbi_close_sweeps, gpumbi_sweeps_free});
+            GPUMBI_NO_ROWS, {gpumbi_close_sweeps, NULL});
 
 /* Opens an axis, of so many values in an array. Where the sweep runs, an inner one has one value in
  * each pass, or none. */
@@ -13424,7 +13419,7 @@ static inline void gpumbi_axis_choose(gpumb *g, gpumb_axis *a, const char *optio
                    "--axis %s: no value '%s', there are %s; for example --axis %s=%s", option, name,
                    what, column, count ? all[0].text : "");
     } while (list && list[-1] == ',' && !g->done);
-    GPUMB_FREE(all);
+    gpumbi_free(all);
 }
 
 /* Applies the command line to a new axis that has its values. */
@@ -13555,15 +13550,7 @@ static inline int gpumbi_next_pass(gpumb *g, const gpumb_axis *a)
     return 1;
 }
 
-static inline void gpumbi_sweep_end(gpumb *g)
-{
-    g->sweep.enumerating = g->sweep.dry;
-    gpumbi_free_scope(g, 2);
-    gpumbi_set_scope(g, g->memory.outer_scope);
-    gpumbi_write_drawn(g);
-}
-
-GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
+GPUMB_API int gpumbi_sweep_next(gpumb_axis *a)
 {
     gpumb *g = a->owner;
     int more = 0;
@@ -13575,13 +13562,8 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
         return 0;
     if (g->sweep.here.depth <= a->depth) /* closed by one of its own name inside it */
         return 0;
-    while (g->sweep.here.depth > a->depth + 1) {
-        gpumbi_say("sweep over %s was left by break, return, goto or an exception: use continue%s",
-                   g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_null_hint(g));
-        gpumbi_mark_failed(g);
-        gpumbi_axis_pop(g);
-    }
+    gpumbi_leave_sweeps(g, a->depth + 1);
+    g->sweep.left = 0;
     const int working = gpumbi_working(g);
     if (working && (g->sweep.enumerating || a->depth > 0)) {
         more = a->index < a->count;
@@ -13605,14 +13587,27 @@ GPUMB_API int gpumbi_axis_next(gpumb_axis *a)
     return 0;
 }
 
-GPUMB_API int64_t gpumbi_axis_value(const gpumb_axis *a)
+/* The block of its variable ends: the sweep is over, or left. */
+GPUMB_API void gpumbi_sweep_left(gpumb_axis **axis)
+{
+    const gpumb_axis *a = *axis;
+    gpumb *g = a->owner;
+    if (!g || a < g->sweep.axis || a >= g->sweep.axis + GPUMBI_DEPTH ||
+        g->sweep.here.depth <= a->depth)
+        return;
+    gpumbi_leave_region(g);
+    gpumbi_next_region(g);
+    gpumbi_leave_sweeps(g, a->depth);
+}
+
+GPUMB_API int64_t gpumbi_sweep_value(const gpumb_axis *a)
 {
     return a->owner->sweep.here.at[a->depth].value;
 }
 
-GPUMB_API double gpumbi_axis_real(const gpumb_axis *a)
+GPUMB_API double gpumbi_sweep_real(const gpumb_axis *a)
 {
-    return gpumbi_as_real(gpumbi_axis_value(a));
+    return gpumbi_as_real(gpumbi_sweep_value(a));
 }
 
 /* Begins or ends the dry walk through all benchmarks, in which regions are skipped. */
@@ -13938,11 +13933,6 @@ static inline void gpumbi_table_closing(gpumb *g)
                        gpumbi_count(g->rows.count, "row").text);
 }
 
-static inline void gpumbi_table_free(gpumb *g)
-{
-    gpumbi_free_texts(g->table.notes);
-}
-
 /* What runs, and how long the rest takes if it goes on as before; on a terminal only. The next line
  * overwrites it. */
 static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
@@ -13967,7 +13957,7 @@ static inline void gpumbi_progress(gpumb *g, gpumbi_sampler *s)
 }
 
 GPUMBI_TOOL(gpumbi_table_tool, TABLE, NULL, {NULL, gpumbi_progress, NULL}, GPUMBI_NO_ROWS,
-            {gpumbi_table_closing, gpumbi_table_free});
+            {gpumbi_table_closing, NULL});
 
 GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
 {
@@ -15277,7 +15267,7 @@ static inline char *gpumbi_read_all(gpumb *g, int fd, size_t *length, size_t lim
     }
     if (!got && text)
         return text;
-    GPUMB_FREE(text);
+    gpumbi_free(text);
     errno = error;
     return NULL;
 }
@@ -15372,19 +15362,6 @@ static inline gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, 
                    "--%s %s: %s; make %s by --csv %s.csv, for example, and --%s %s.csv", option,
                    path, wrong, example[0] == 'b' ? "a base" : "one", example, option, example);
     return t;
-}
-
-static inline void gpumbi_free_records(gpumbi_records *t)
-{
-    while (t) {
-        gpumbi_records *next = t->next;
-        GPUMB_FREE(t->text);
-        GPUMB_FREE(t->rows);
-        gpumbi_index_free(&t->index);
-        GPUMB_FREE(t->axes);
-        GPUMB_FREE(t);
-        t = next;
-    }
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -15570,7 +15547,6 @@ static inline void gpumbi_resume_open(gpumb *g)
             return;
         gpumbi_resume_judge(g, sink, t);
         const int more = t->count > g->kept.left;
-        gpumbi_free_records(more ? g->kept.rows : t);
         g->kept.rows = more ? t : g->kept.rows;
         g->kept.left = more ? t->count : g->kept.left;
     }
@@ -15818,7 +15794,6 @@ static inline void gpumbi_replay_open(gpumb *g)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: the context has no device; take what --json has written",
                    s->replay);
-    gpumbi_free_records(context);
     if (g->done)
         return;
     const char *settings = t->rows->text[GPUMBI_COLUMN_settings];
@@ -15941,14 +15916,8 @@ static inline void gpumbi_resume_end(gpumb *g)
     gpumbi_write_rows(g);
 }
 
-static inline void gpumbi_kept_free(gpumb *g)
-{
-    gpumbi_free_records(g->kept.rows);
-    gpumbi_free_texts(g->kept.medians);
-}
-
 GPUMBI_TOOL(gpumbi_kept_tool, KEPT, NULL, {gpumbi_kept_takes, NULL, NULL}, GPUMBI_NO_ROWS,
-            {gpumbi_resume_end, gpumbi_kept_free});
+            {gpumbi_resume_end, NULL});
 
 /* ================================================================================================
  * INTERLEAVE
@@ -15963,11 +15932,11 @@ static inline void gpumbi_interleave_free(gpumb *g)
     gpumbi_sampler *const lane = g->interleave.lane;
     for (gpumbi_sampler *s = lane; lane && s < lane + GPUMBI_INTERLEAVED; s++) {
         gpumbi_release(g, s);
-        GPUMB_FREE(s->samples.values);
-        GPUMB_FREE(s->samples.scratch);
+        gpumbi_free(s->samples.values);
+        gpumbi_free(s->samples.scratch);
     }
-    GPUMB_FREE(g->interleave.before);
-    GPUMB_FREE(lane);
+    gpumbi_free(g->interleave.before);
+    gpumbi_free(lane);
     g->interleave.before = NULL;
     g->interleave.lane = NULL;
     g->interleave.open = 0;
@@ -16736,8 +16705,8 @@ static inline void gpumbi_run_children(gpumb *g)
         }
     }
     g->children.count = s->devices ? count : 0;
-    GPUMB_FREE(arguments);
-    GPUMB_FREE(text);
+    gpumbi_free(arguments);
+    gpumbi_free(text);
 }
 
 /* The medians of this row in all processes, this one's last. */
@@ -16778,17 +16747,9 @@ static inline void gpumbi_processes_wait(gpumb *g, gpumbi_sampler *s)
         gpumbi_process_pause(); /* until those of all devices are here */
 }
 
-static inline void gpumbi_processes_free(gpumb *g)
-{
-    gpumbi_free_records(g->children.rows);
-    for (int i = 0; i < g->children.count; i++)
-        gpumbi_free_records(g->children.at[i].rows);
-    GPUMB_FREE(g->children.at);
-}
-
 GPUMBI_TOOL(gpumbi_processes_tool, PROCESSES, NULL,
             {gpumbi_processes_take, gpumbi_processes_wait, NULL},
-            {NULL, gpumbi_add_processes, NULL, NULL}, {NULL, gpumbi_processes_free});
+            {NULL, gpumbi_add_processes, NULL, NULL}, GPUMBI_NO_END);
 
 /* ================================================================================================
  * COMPARE
@@ -17141,7 +17102,7 @@ static inline gpumbi_spreads gpumbi_spreads_of(gpumb *g, const gpumbi_record *co
     }
     if (count)
         s.prior = gpumbi_share_variances(variance, variance + rows, count);
-    GPUMB_FREE(variance);
+    gpumbi_free(variance);
     return s;
 }
 
@@ -17195,7 +17156,7 @@ static inline void gpumbi_compare_rows(gpumb *g)
         }
         gpumbi_compare_summary(g, count, values, rest, matched, lost, assumed);
     }
-    GPUMB_FREE(found);
+    gpumbi_free(found);
 }
 
 /* Says in which respects the base, or a part of it, comes from elsewhere. Older schemas are read as
@@ -17266,8 +17227,8 @@ static inline uint64_t gpumbi_compare_on_devices(gpumb *g, double z)
             of->slower += count == 2 && verdict == GPUMB_VERDICT_FASTER;
         }
     }
-    GPUMB_FREE(e);
-    GPUMB_FREE(scratch);
+    gpumbi_free(e);
+    gpumbi_free(scratch);
     return compared;
 }
 
@@ -17330,13 +17291,8 @@ static inline void gpumbi_compare_closing(gpumb *g)
         gpumbi_compare_rows(g);
 }
 
-static inline void gpumbi_compare_free(gpumb *g)
-{
-    gpumbi_free_records(g->comparison.base);
-}
-
 GPUMBI_TOOL(gpumbi_compare_tool, COMPARE, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
-            {gpumbi_compare_closing, gpumbi_compare_free});
+            {gpumbi_compare_closing, NULL});
 
 /* ================================================================================================
  * EXPECT
@@ -17703,16 +17659,11 @@ static inline void gpumbi_json_expected(gpumb *g, FILE *file)
     }
 }
 
-static inline void gpumbi_expect_free(gpumb *g)
-{
-    GPUMB_FREE(g->expected.at);
-}
-
 /* Adds one. Returns what is wrong with it; NULL: nothing. */
 static inline const char *gpumbi_expect_add(gpumb *g, const char *text)
 {
     GPUMBI_TOOL(tool, EXPECT, NULL, GPUMBI_NO_REGION, {NULL, NULL, NULL, gpumbi_json_expected},
-                {gpumbi_expect_closing, gpumbi_expect_free});
+                {gpumbi_expect_closing, NULL});
     gpumbi_use(g, &tool);
     if (!g->expected.at)
         g->expected.at =
@@ -18253,7 +18204,7 @@ static inline gpumb *gpumbi_open_sharing(int argc, char **argv, int *own)
         memset(argv + count, 0, (size_t)(argc - count) * sizeof *argv);
         *own = count;
     }
-    GPUMB_FREE(kept);
+    gpumbi_free(kept);
     return g;
 }
 
@@ -18324,7 +18275,7 @@ GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count)
     for (size_t i = 0; i < count && gpumbi_working(g) && !g->options.lists; i++)
         if (chosen[i])
             gpumbi_run_benchmark(g, &list[i]);
-    GPUMB_FREE(chosen);
+    gpumbi_free(chosen);
     return gpumb_close(g);
 }
 
@@ -18401,9 +18352,9 @@ static inline int gpumbi_run_axis(gpumb_axis *a, gpumb_value_body body, gpumb_re
 {
     gpumb *const g = a->owner;
     int code = 0;
-    while (!code && gpumbi_axis_next(a))
-        code = real   ? real(g, gpumbi_axis_real(a), user)
-               : body ? body(g, gpumbi_axis_value(a), user)
+    while (!code && gpumbi_sweep_next(a))
+        code = real   ? real(g, gpumbi_sweep_real(a), user)
+               : body ? body(g, gpumbi_sweep_value(a), user)
                       : 0;
     if (code)
         gpumb_abandon(g);
@@ -20264,7 +20215,7 @@ GPUMB_API int gpumb_check_reduction(gpumb *g, void *reduction_check)
                                                                : (double)result.u32);
         }
     }
-    GPUMB_FREE(parts);
+    gpumbi_free(parts);
     gpumb_free(g, found);
     return right;
 }
@@ -20499,7 +20450,7 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
                              allowed * absolute[k]);
         }
     }
-    GPUMB_FREE(body);
+    gpumbi_free(body);
     return right;
 }
 

@@ -102,8 +102,8 @@ def listen(child, ours, end):
                     text += part
                     demand(len(text) <= MOST_JSON, "its JSON is too long")
                 elif shown < MOST_OUTPUT:
+                    sys.stderr.buffer.write(part[:MOST_OUTPUT - shown])
                     shown += len(part)
-                    sys.stderr.buffer.write(part)
             if ended and not ready:
                 break
     sys.stderr.flush()

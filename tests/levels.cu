@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     GPUMB_SWEEP_RANGE(g, repeat, 0, 29, 1)
         GPUMB_SWEEP_NAMES(g, way, "auto", "event") {
             gpumb_set_timing(g, timing[way]);
-            GPUMB_SWEEP_LIST(g, steps, 200, 700, 2000, 5000, 12000, 50000, 120000, 300000) {
+            GPUMB_SWEEP_LIST(g, steps, 200, 700, 2000, 5000, 12000, 25000, 50000, 120000, 300000) {
                 gpumb_set_timing(g, timing[way]);
                 GPUMB_MEASURE(g, "multiply_add")
                     GPUMB_LAUNCH(multiply_add, 8 * multiprocessors, 256, 0, GPUMB_PTR(float, out),

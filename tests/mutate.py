@@ -54,7 +54,12 @@ MUTATIONS = [
     ("emulation", "if (!(mask & bit)) {", "if (!mask) {"),
     # ---- what is left early ----
     ("regions", "if (g->region.active)\n        GPUMBI_EACH", "if (0)\n        GPUMBI_EACH"),
+    ("regions", "gpumbi_next_region(g);\n    gpumbi_leave_sweeps(", "gpumbi_leave_sweeps("),
+    ("regions", "g->sweep.left = 1;", ""),
+    ("regions", "g->sweep.left = 0;", ""),
+    ("regions", "if (!depth)\n        gpumbi_sweep_end(g);", ""),
     ("closed", "within = g->region.active ||", "within ="),
+    ("compare", "while (g->blocks)", "while (0)"),
     (
         "calls",
         "gpumbi_next_region(g);\n    if (!g->region.active &&",
@@ -352,7 +357,7 @@ MUTATIONS = [
     ("resume", "memcpy(s, &t->head.settings, offsetof(gpumb_settings, device))", "(void)0"),
     ("resume", '"hip") ? 32 : 64', '"hip") ? 32 : 32'),
     ("resume", "if (*rate[k] <= 0)", "if (1)"),
-    ("resume", "gpumbi_resume_end, gpumbi_kept_free", "NULL, gpumbi_kept_free"),
+    ("resume", "{gpumbi_resume_end, NULL}", "{NULL, NULL}"),
     # ---- interleave ----
     ("given_times", "given != 1 &&", ""),
     ("given_times", "to->samples.values[k] = 0;", ""),
@@ -413,7 +418,6 @@ MUTATIONS = [
     ("compare", "lost += r && r->ok && now->status != GPUMB_STATUS_OK;", ""),
     ("compare", "rest += !r->matched;", ""),
     ("compare", "k > 0 || strtol(there", "strtol(there"),
-    ("compare", "gpumbi_compare_closing, gpumbi_compare_free", "gpumbi_compare_closing, NULL"),
     (
         "devices",
         "gpumbi_min(r->time.processes, now->processes) < 5",

@@ -107,9 +107,9 @@ static void use(gpumb *g)
     GPUMB_SWEEP_POW2(g, n, 1, 4)
         GPUMB_MEASURE(g, "swept")
             bodies++;
-    gpumbi_axis_next(gpumbi_sweep_list(g, "list", list, 2));
-    gpumbi_axis_next(gpumbi_sweep_reals(g, "reals", reals, 2));
-    gpumbi_axis_next(gpumbi_sweep_names(g, "names", names, 2));
+    gpumbi_sweep_next(gpumbi_sweep_list(g, "list", list, 2));
+    gpumbi_sweep_next(gpumbi_sweep_reals(g, "reals", reals, 2));
+    gpumbi_sweep_next(gpumbi_sweep_names(g, "names", names, 2));
     CHECK(!gpumb_wants_times(g, "given"));
     gpumb_add_times(g, "given", GPUMB_MEANING_SPAN, times, 2);
     CHECK(gpumb_empty(g, 1, 32) == -1);

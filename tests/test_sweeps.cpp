@@ -572,11 +572,12 @@ static void test_return()
         remove_file(csv_path);        // that an earlier part is kept would be said
         gpumb *g = open();
         CHECK_INT(leave(g, at), 1);
-        CHECK_STR(heard.c_str(), "");
-        gpumb_close(g);
         if (!CHECK(strstr(heard.c_str(), "width") != NULL &&
                    strstr(heard.c_str(), "return") != NULL))
             printf("    left in pass %d: \"%s\"\n", at, heard.c_str());
+        measure(g, "after");
+        CHECK_INT(gpumb_row_count(g), (at > 3 ? at - 3 : 0) + 1);
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
         CHECK(fake_clean());
         start();
     }
@@ -797,7 +798,7 @@ static void test_names_of_columns()
         start();
         gpumb *g = open();
         gpumb_axis *axis = gpumbi_sweep_range(g, name, 1, 2, 1, 0);
-        CHECK_INT(gpumbi_axis_next(axis), 0);
+        CHECK_INT(gpumbi_sweep_next(axis), 0);
         CHECK(strstr(heard.c_str(), "that is the name of a column") && strstr(heard.c_str(), name));
         close(g, GPUMB_EXIT_ERROR);
     }

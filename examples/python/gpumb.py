@@ -217,9 +217,9 @@ def _declare(lib: ctypes.CDLL) -> None:
         ("gpumbi_sweep_list", c_void_p, [g, text, c_void_p, size]),
         ("gpumbi_sweep_reals", c_void_p, [g, text, c_void_p, size]),
         ("gpumbi_sweep_names", c_void_p, [g, text, c_void_p, size]),
-        ("gpumbi_axis_next", c_int, [c_void_p]),
-        ("gpumbi_axis_value", c_int64, [c_void_p]),
-        ("gpumbi_axis_real", c_double, [c_void_p]),
+        ("gpumbi_sweep_next", c_int, [c_void_p]),
+        ("gpumbi_sweep_value", c_int64, [c_void_p]),
+        ("gpumbi_sweep_real", c_double, [c_void_p]),
     ):
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments
@@ -741,22 +741,22 @@ class Context:
         array: ctypes.Array[Any]
         if all(isinstance(v, str) for v in values):
             array = (c_char_p * len(values))(*(v.encode() for v in values))
-            begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_axis_value(a)]
+            begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_sweep_value(a)]
         elif all(isinstance(v, int) for v in values):
             if not all(-(2**63) <= v < 2**63 for v in values):
                 raise OverflowError(f"{axis}: a value has more than 64 bits")
             array = (c_int64 * len(values))(*values)
-            begin, read = lib.gpumbi_sweep_list, lib.gpumbi_axis_value
+            begin, read = lib.gpumbi_sweep_list, lib.gpumbi_sweep_value
         else:
             array = (c_double * len(values))(*values)
-            begin, read = lib.gpumbi_sweep_reals, lib.gpumbi_axis_real
+            begin, read = lib.gpumbi_sweep_reals, lib.gpumbi_sweep_real
         if not axis:
             raise ValueError("an axis has a name")
         self._kept.append(array)
         at = begin(g, axis.encode(), array, len(values))
         ended = False
         try:
-            while lib.gpumbi_axis_next(at):
+            while lib.gpumbi_sweep_next(at):
                 yield read(at)
             ended = True
         finally:
