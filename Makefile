@@ -408,9 +408,10 @@ first = $(filter $(1),$(2)) $(filter-out $(1),$(2))
 test_RUN :=
 rest_RUN := $(THOROUGH)
 run_if = $(eval $(if $(2),$(1)_RUN += $(3),$(1)_SKIP += $(foreach t,$(3),'$(t): $(4)')))
-LONG := $(foreach t,cli pages judge report bench_%,tests/test_$(t).sh) \
-    $(foreach t,kernels nbody reductions,$(B)/tests/test_$(t))
-$(call run_if,test,$(DEVICE),$(call first,$(LONG),$(SCRIPTS) $(KERNEL_TESTS)),no $(BACKEND) device)
+LONG := $(foreach t,bench_% examples cli pages judge report,tests/test_$(t).sh)
+LONGEST := $(foreach t,kernels nbody reductions,$(B)/tests/test_$(t))
+$(call run_if,test,$(DEVICE),\
+    $(call first,$(LONGEST),$(call first,$(LONG),$(SCRIPTS) $(KERNEL_TESTS))),no $(BACKEND) device)
 $(call run_if,test,$(EMULATOR),$(AARCH64_TESTS),needs $(AARCH64_CXX) and qemu-aarch64)
 $(call run_if,rest,$(SANITIZER),\
     $(call first,$(addprefix %_,clock $(OF_STATISTICS)),$(ASAN_TESTS)) tests/test_pair_asan.sh,$\

@@ -13,13 +13,6 @@ bench counters "$(of 15 16)" elem,stride,where,offset,lanes,iterations,mode,foot
     --axis elem=4 --axis stride=1,4 --axis offset=0,1 --axis lanes=4 --axis iterations=1,4 \
     --axis footprint=16384 --axis "form=4 x 16 approximate"
 
-bench transfer 21 path,size 7 --axis size=1,4097,1000003
-bench memory_kinds 8 mode,elem,block,blocks 1 --filter zero_copy --axis elem=4 --axis block=1,33 \
-    --axis blocks=1,3
-bench memory_kinds 24 mode,pages,blocks 4 --filter managed --axis blocks=1,3
-bench memory_kinds 4 distance,touched 1 --filter migration --axis distance=4096 \
-    --axis touched=1,2,33,1000
-
 strictly copy --filter copy/grid --axis elem=16 --axis blocks=16
 strictly zcopy --filter zcopy/best --axis mode=readwrite
 strictly zcopy --filter zcopy/working_set --axis footprint=16384

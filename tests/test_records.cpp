@@ -48,7 +48,6 @@ static std::string show(const std::string &text)
         out += number;
         out += "\n";
     }
-    gpumbi_free_records(t);
     return out;
 }
 
@@ -495,7 +494,6 @@ static void test_round_trip()
                               .c_str(),
                           "");
             lists += line.result.processes > 1;
-            gpumbi_free_records(t);
         }
     }
     CHECK(lists > 200);
@@ -507,7 +505,6 @@ static void test_round_trip()
     gpumbi_records *cold = through(&line, &empty, 1);
     CHECK_STR(cold->wrong, "");
     CHECK(cold->head.settings.warmup_s >= 0 && cold->head.settings.warmup_s <= 0);
-    gpumbi_free_records(cold);
 
     // what is no number is unknown
     random_line(&line, medians);
@@ -521,7 +518,6 @@ static void test_round_trip()
         CHECK_STR(t->wrong, "");
         CHECK(!(t->now.result.gbps > 0) && !(t->now.result.power_w > 0));
         CHECK_NEAR(t->now.result.occupancy, -1, 0);
-        gpumbi_free_records(t);
     }
     reader->device = device;
 }
@@ -583,7 +579,6 @@ static void test_real_rows()
         for (int f = 0; f < GPUMBI_COLUMNS_FIXED; f++)
             if (gpumbi_row_fields[f].at >= offsetof(gpumbi_line, result))
                 CHECK_STR(differences(&gpumbi_row_fields[f], 1, &line, &t->now).c_str(), "");
-        gpumbi_free_records(t);
         at = end;
     }
 }
@@ -642,7 +637,6 @@ static clock_t escapes_take(size_t count)
         gpumbi_records *t = read_text(text);
         const clock_t spent = clock() - start;
         CHECK_INT(t->count, 1);
-        gpumbi_free_records(t);
         least = i && least < spent ? least : spent;
     }
     return least;
@@ -678,7 +672,6 @@ static void test_many()
         CHECK_INT(found, 100000);
         CHECK_INT(alike ? in_order : 100000, 100000);
         CHECK_INT(t->several, alike);
-        gpumbi_free_records(t);
     }
 }
 
