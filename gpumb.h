@@ -7733,8 +7733,8 @@ typedef enum gpumbi_rank {
  * belongs to none: a sampler, with its description, is changed by each step from the region's first
  * run to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
 struct gpumb {
-    gpumb *previous; /* opened before this one */
-    gpumbi_block *blocks;
+    gpumb *previous;      /* opened before this one */
+    gpumbi_block *blocks; /* its host memory */
     const struct gpumbi_tool *tool[GPUMBI_TOOLS];
     const struct gpumbi_instruments *instruments; /* INSTRUMENTS: if there are any */
     /* CONTEXT, PROGRAM, COMMAND LINE, PROCESSES: from them, KEPT ROWS: or from a replayed file */
@@ -7888,7 +7888,6 @@ struct gpumb {
 
     struct { /* KEPT ROWS: those in place of regions, of --resume or --replay */
         gpumbi_records *rows;
-        gpumbi_text *medians; /* of rows: room for process_medians_s */
         size_t left, used;    /* of those: that wait for their region, and that have had it */
         int measures_nothing; /* --replay, or several devices */
         size_t skipped;       /* regions of a replay without a row, as all of their configuration */
@@ -8208,7 +8207,8 @@ static inline int gpumbi_try_launch(gpumb *g, int error, const char *what)
     return gpumbi_try(g, error, what);
 }
 
-/* Host memory, zeroed, until gpumbi_free() or the end of the context, which its lack is. */
+/* Host memory, zeroed, until gpumbi_free() or gpumb_close(). NULL: there is none, and the context
+ * has ended. */
 static inline void *gpumbi_allocate(gpumb *g, size_t bytes)
 {
     gpumbi_block *b = (gpumbi_block *)GPUMB_MALLOC(sizeof *b + bytes);
@@ -13266,6 +13266,8 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
         if (!strcmp(g->columns.name[g->sweep.axis[i].column], name)) {
             gpumbi_say("sweep over %s starts inside itself: nested sweeps need different names",
                        name);
+            gpumbi_mark_failed(g);
+            g->sweep.left = 1; /* it is all that is to be said */
             gpumbi_leave_sweeps(g, i);
         }
     if (!gpumbi_working(g))
@@ -15583,17 +15585,6 @@ static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int 
     return gpumbi_take(t, key, name);
 }
 
-/* Room for the medians of processes, which lives as long as the context; NULL: no memory. */
-static inline double *gpumbi_room_for_medians(gpumb *g, size_t count)
-{
-    gpumbi_text *room = (gpumbi_text *)gpumbi_allocate(g, sizeof *room + count * sizeof(double));
-    if (!room)
-        return NULL;
-    room->next = g->kept.medians;
-    g->kept.medians = room;
-    return (double *)(void *)(room + 1);
-}
-
 /* Ends the context: a column of the file can be none of this run's. */
 static inline void gpumbi_kept_refuse(gpumb *g, const char *column, const char *why)
 {
@@ -15615,7 +15606,9 @@ static inline void gpumbi_row_of_record(gpumb *g, gpumbi_sampler *s, const gpumb
     char why[GPUMBI_WHY] = "";
     memset(&line, 0, sizeof line);
     gpumbi_read_line(r, &line);
-    double *medians = now->process_medians_s ? gpumbi_room_for_medians(g, GPUMBI_PROCESSES) : NULL;
+    double *medians = now->process_medians_s
+                          ? (double *)gpumbi_allocate(g, GPUMBI_PROCESSES * sizeof(double))
+                          : NULL;
     if (medians)
         memcpy(medians, line.medians, sizeof line.medians);
     now->process_medians_s = medians;
@@ -16718,7 +16711,7 @@ static inline void gpumbi_add_processes(gpumb *g, gpumbi_row *row)
     if (!g->children.rows)
         return;
     const uint64_t key = gpumbi_row_key(g, row, NULL, label);
-    double *median = gpumbi_room_for_medians(g, most);
+    double *median = (double *)gpumbi_allocate(g, most * sizeof *median);
     size_t first = most - 1;
     if (!median)
         return;

@@ -55,7 +55,8 @@ MUTATIONS = [
     # ---- what is left early ----
     ("regions", "if (g->region.active)\n        GPUMBI_EACH", "if (0)\n        GPUMBI_EACH"),
     ("regions", "gpumbi_next_region(g);\n    gpumbi_leave_sweeps(", "gpumbi_leave_sweeps("),
-    ("regions", "g->sweep.left = 1;", ""),
+    ("regions", "g->sweep.left = 1;\n    while", "while"),
+    ("sweeps", "g->sweep.left = 1; /*", "/*"),
     ("regions", "g->sweep.left = 0;", ""),
     ("regions", "if (!depth)\n        gpumbi_sweep_end(g);", ""),
     ("closed", "within = g->region.active ||", "within ="),
