@@ -8228,9 +8228,9 @@ static inline void *gpumbi_allocate(gpumb *g, size_t bytes)
 
 static inline void gpumbi_free(void *p)
 {
-    gpumbi_block *b = (gpumbi_block *)p;
-    if (!b--)
+    if (!p)
         return;
+    gpumbi_block *b = (gpumbi_block *)p - 1;
     *b->link = b->next;
     if (b->next)
         b->next->link = b->link;

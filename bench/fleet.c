@@ -441,8 +441,8 @@ static void take(fleet *f, report r, char *text)
         }
         if (t.wrong[0] && !r.reason[0])
             snprintf(r.reason, sizeof r.reason, "wrote rows that can't be read: %.150s", t.wrong);
-        GPUMB_FREE(t.rows);
-        GPUMB_FREE(t.axes);
+        gpumbi_free(t.rows);
+        gpumbi_free(t.axes);
     }
     if (f->csv && !(fflush(f->csv) | ferror(f->csv))) /* survives an interrupt, in the .part */
         context.sinks.sink[GPUMBI_CSV].rows = (uint64_t)f->rows;
