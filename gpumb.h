@@ -13236,10 +13236,20 @@ static inline void gpumbi_sweep_end(gpumb *g)
     gpumbi_write_drawn(g);
 }
 
-/* Ends the sweeps within so many others: they were left early. */
-static inline void gpumbi_leave_sweeps(gpumb *g, int depth)
+/* Ends the sweeps within so many others. */
+static inline void gpumbi_end_sweeps(gpumb *g, int outer)
 {
-    if (g->sweep.here.depth <= depth)
+    const int ends = g->sweep.here.depth > outer;
+    while (g->sweep.here.depth > outer)
+        gpumbi_axis_pop(g);
+    if (ends && !outer)
+        gpumbi_sweep_end(g);
+}
+
+/* The same, of those that were left early. */
+static inline void gpumbi_leave_sweeps(gpumb *g, int outer)
+{
+    if (g->sweep.here.depth <= outer)
         return;
     if (gpumbi_working(g) && !g->sweep.left) {
         gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
@@ -13249,10 +13259,7 @@ static inline void gpumbi_leave_sweeps(gpumb *g, int depth)
         gpumbi_mark_failed(g);
     }
     g->sweep.left = 1;
-    while (g->sweep.here.depth > depth)
-        gpumbi_axis_pop(g);
-    if (!depth)
-        gpumbi_sweep_end(g);
+    gpumbi_end_sweeps(g, outer);
 }
 
 /* Opens an axis on top of the stack, without values. */
@@ -18298,11 +18305,7 @@ GPUMB_API void gpumb_abandon(gpumb *g)
     gpumbi_say("%s: abandoned: rows that are not finished are dropped", g->bench);
     gpumbi_leave_region(g);
     gpumbi_interleave_free(g);
-    for (int left = g->sweep.here.depth; left > 0; left--) {
-        gpumbi_axis_pop(g);
-        if (left == 1)
-            gpumbi_sweep_end(g);
-    }
+    gpumbi_end_sweeps(g, 0);
     gpumbi_mark_failed(g);
 }
 

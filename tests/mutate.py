@@ -55,10 +55,10 @@ MUTATIONS = [
     # ---- what is left early ----
     ("regions", "if (g->region.active)\n        GPUMBI_EACH", "if (0)\n        GPUMBI_EACH"),
     ("regions", "gpumbi_next_region(g);\n    gpumbi_leave_sweeps(", "gpumbi_leave_sweeps("),
-    ("regions", "g->sweep.left = 1;\n    while", "while"),
+    ("regions", "g->sweep.left = 1;\n    gpumbi_end", "gpumbi_end"),
     ("sweeps", "g->sweep.left = 1; /*", "/*"),
     ("regions", "g->sweep.left = 0;", ""),
-    ("regions", "if (!depth)\n        gpumbi_sweep_end(g);", ""),
+    ("regions", "if (ends && !outer)\n        gpumbi_sweep_end(g);", ""),
     ("closed", "within = g->region.active ||", "within ="),
     ("compare", "while (g->blocks)", "while (0)"),
     (
@@ -517,7 +517,7 @@ MUTATIONS = [
     ("closed", "return GPUMB_EXIT_ERROR;\n    if (g->closed)", "return 0;\n    if (g->closed)"),
     ("coalescing", "(all - i + period - 1) / period", "all / period"),
     ("coalescing", "both > GPUMBI_MODEL_BYTES ? 0 :", "both > GPUMBI_MODEL_BYTES * 2 ? 0 :"),
-    ("calls", "        if (left == 1)\n", "        if (left == 0)\n"),
+    ("calls", "if (ends && !outer)", "if (0)"),
     ("calls", "    all.size = size;\n", "    all.size = sizeof all;\n"),
     ("calls", "memcpy(settings, &all, size < sizeof all ? size : sizeof all)",
      "memcpy(settings, &all, sizeof all)"),
