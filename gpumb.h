@@ -10441,7 +10441,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * other rounds of the row were so, too: between the two, a row is flagged if two rounds are. On
  * another H100 that flagged 14 of 450 honest rows (tests/levels.cu). */
 #define GPUMBI_TOUCHED 2.8
-#define GPUMBI_MAYBE_TOUCHED 2
+#define GPUMBI_MAYBE_TOUCHED 2.3
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
