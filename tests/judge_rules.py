@@ -320,6 +320,34 @@ class Sessions(unittest.TestCase):
         self.assertEqual({side: len(seen) for side, seen in session.host.items()}, {0: 6, 1: 6})
         self.assertEqual(judge.ratio(session)[0], 1)
 
+    def test_what_other_programs_cause_is_repeated(self):
+        elsewhere, right, late = ({"name": "submission", "ok": not why, "reason": why} for why in
+                                  (judge.ELSEWHERE + " than gpumb_stream()", "", "wrong result"))
+        for rows, wrong, disturbed in (([right, elsewhere], [], True), ([right], [], False),
+                                       ([elsewhere, late], [], False),
+                                       ([elsewhere], [{"case": 0}], False)):
+            session = judge.Session(["n = 7"], 2, (0, 1))
+            session.rows, session.wrong = rows, wrong
+            self.assertEqual(session.disturbed(), disturbed, rows)
+        for times in (1, 2):
+            one = judge.Judge.__new__(judge.Judge)
+            one.options = types.SimpleNamespace(sessions=0)
+            one.task = types.SimpleNamespace(cases=[])
+            played = []
+
+            def play(found, folder, timed, played=played, times=times):
+                del found, folder, timed
+                session = judge.Session([], 1, (1,))
+                session.rows = [elsewhere] if len(played) < times else [right]
+                played.append(session)
+                return session
+            one.session = play
+            # one that is not disturbed goes on to be accepted, or not
+            with self.assertRaisesRegex(judge.Missing if times == 2 else judge.Wrong,
+                                        "other programs" if times == 2 else "have not come"):
+                one.judge({"printed": ""}, self.folder.name)
+            self.assertEqual(len(played), 2)
+
     def test_code_is_loaded_anew_at_random(self):
         for drawn, word in ((0, "take anew"), (1, "take"), (3, "take")):
             judge.secrets = types.SimpleNamespace(randbelow=lambda n, drawn=drawn: drawn % n,
