@@ -1,6 +1,6 @@
 // tries: to count its runs where no new module forgets them, in memory of device code's that is
 // freed and taken again, and to do nothing in the later ones, of which fewer are checked
-// judge: caught: wrong result | writes nothing
+// judge: caught: wrong result | writes nothing | no faster than asked
 // task: gelu
 // needs: a GPU
 // launch: count<<<1, 1>>>(n)

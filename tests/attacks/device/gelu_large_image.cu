@@ -1,5 +1,5 @@
 // tries: to fill the disk with a code object that holds a gigabyte
-// judge: caught: ended at its limit | more than the limit
+// judge: caught: ended at its limit | more than the limit | File size limit exceeded
 // task: gelu
 // once: it is compiled up to a limit
 // compiles: no

@@ -1,6 +1,6 @@
 // tries: to multiply by tensor cores in BF16: each factor as the sum of two, of 16 bits together,
 // where many products let the tolerance be wide; at other sizes in fp32
-// judge: not caught: what a tolerance lets pass: four products are about as good as fp32 sums
+// judge: caught: wrong result
 // task: matmul
 // needs: a GPU
 // scratch: ah 2 * m * k
