@@ -147,7 +147,7 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 # Both say how long it takes before they start, and go on after an interrupt. Half a second is
 # enough for a row: of 3970 on an H100 74 took two, a sixth of the time, and were not within 1 %.
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
-	@SUITE_OPTIONS='--budget 0.5' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
+	@SUITE_OPTIONS='--budget 0.3' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 
 ABOUT_MEASURING := $(B)/floor
 passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built
