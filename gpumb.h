@@ -7764,6 +7764,7 @@ struct gpumb {
         char missing[200];      /* why an allocation failed; regions are skipped until ... */
         int missing_scope;      /* ... this scope ends */
         int scope, outer_scope; /* 0 context, 1 benchmark, 2 pass of a sweep; and outside sweeps */
+        gpumb_buffer *difference; /* see gpumbi_difference_begin() */
         char fill[16];
         uint64_t seed;
     } memory;
@@ -9714,22 +9715,20 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
         gpumb_free(g, reachable);
 }
 
-/* Room on the device for what a comparison finds. NULL: the launch that follows does nothing. */
-static inline gpumb_buffer *gpumbi_difference_begin(gpumb *g)
+/* Room on the device for what a comparison finds, kept for the next one: each run that is checked
+ * needs it. NULL: the launch that follows does nothing. */
+static inline gpumbi_difference *gpumbi_difference_begin(gpumb *g)
 {
     const gpumbi_difference none = {0, ~0ull};
-    gpumb_buffer *difference = gpumb_alloc(g, sizeof none);
-    gpumb_write(g, difference, 0, &none, sizeof none);
-    return difference;
+    if (!g->memory.difference && !gpumbi_runs_nothing(g))
+        g->memory.difference = gpumbi_alloc_for_context(g, sizeof none);
+    gpumb_write(g, g->memory.difference, 0, &none, sizeof none);
+    return GPUMB_PTR(gpumbi_difference, g->memory.difference);
 }
 
-static inline int gpumbi_difference_end(gpumb *g, gpumb_buffer *difference,
-                                        gpumbi_difference *found)
+static inline int gpumbi_difference_end(gpumb *g, gpumbi_difference *found)
 {
-    const int failed =
-        !difference || gpumb_read(g, difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
-    gpumb_free(g, difference);
-    return failed;
+    return gpumb_read(g, g->memory.difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
 }
 #endif
 
@@ -9753,14 +9752,14 @@ GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_bu
         return differing;
     }
 #ifdef __cplusplus
-    gpumb_buffer *difference = gpumbi_difference_begin(g);
+    gpumbi_difference *difference = gpumbi_difference_begin(g);
     gpumb_buffer *here = gpumbi_reachable(g, a, bytes);
     gpumb_buffer *there = gpumbi_reachable(g, b, bytes);
     gpumbi_launch_bytes(g, gpumb_data(here), gpumb_data(there), bytes, (int)GPUMBI_COMPARE, 0,
-                        GPUMB_PTR(gpumbi_difference, difference));
+                        difference);
     gpumbi_done(g, a, here);
     gpumbi_done(g, b, there);
-    if (!gpumbi_difference_end(g, difference, &found))
+    if (!gpumbi_difference_end(g, &found))
         differing = found.count;
 #else
     const unsigned char *p = (const unsigned char *)a->data, *q = (const unsigned char *)b->data;
@@ -19940,16 +19939,15 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check)
         gpumb_reason(g, "the buffers are too small for what is to be checked");
         return 0;
     }
-    gpumb_buffer *result = gpumbi_difference_begin(g);
+    gpumbi_difference *result = gpumbi_difference_begin(g);
     gpumb_buffer *in = gpumbi_reachable(g, c->in, gpumb_size(c->in));
     gpumb_buffer *out = gpumbi_reachable(g, c->out, gpumb_size(c->out));
     GPUMB_LAUNCH(gpumbi_check_strided, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const unsigned char, in),
                  GPUMB_PTR(const unsigned char, out), gpumb_size(c->out), c->n, c->stride,
-                 c->in_offset, c->out_offset, (unsigned)c->elem,
-                 GPUMB_PTR(gpumbi_difference, result));
+                 c->in_offset, c->out_offset, (unsigned)c->elem, result);
     gpumbi_done(g, c->in, in);
     gpumbi_done(g, c->out, out);
-    if (gpumbi_difference_end(g, result, &found))
+    if (gpumbi_difference_end(g, &found))
         return 0;
     if (found.count)
         gpumb_reason(g, "%s, the first at byte %llu", gpumbi_count(found.count, "wrong byte").text,
@@ -20436,17 +20434,14 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check)
                  softening2 = (double)(c->how->softening * c->how->softening);
     const double root = c->how->rsqrt == GPUMB_RSQRT_INTEGER ? 3 * 5e-6 : 0;
     const double allowed = (6 * sqrt((double)c->n) + 20) * unit + root;
-    float4 *body = (float4 *)gpumbi_allocate(g, (size_t)bytes);
-    int right = body && !gpumb_read(g, c->positions, 0, body, bytes);
+    float4 *body = (float4 *)gpumbi_allocate(g, (size_t)(2 * bytes));
+    float4 *result = body ? body + c->n : NULL;
+    int right = body && !gpumb_read(g, c->positions, 0, body, bytes) &&
+                !gpumb_read(g, c->accelerations, 0, result, bytes);
     for (uint64_t s = 0; s < samples && right; s++) {
         const uint64_t i = s == samples - 1 ? c->n - 1 : s * c->n / samples;
         double a[3], absolute[3];
-        float4 result;
-        if (gpumb_read(g, c->accelerations, i * sizeof result, &result, sizeof result)) {
-            right = 0;
-            break;
-        }
-        const double found[3] = {(double)result.x, (double)result.y, (double)result.z};
+        const double found[3] = {(double)result[i].x, (double)result[i].y, (double)result[i].z};
         gpumbi_attract_exactly(body, c->n, i, softening2, a, absolute);
         for (int k = 0; k < 3 && right; k++) {
             right = fabs(found[k] - a[k]) <= allowed * absolute[k];
@@ -20506,12 +20501,12 @@ static inline int gpumbi_check_sums(gpumb *g, const gpumb_copy_check *c,
 static inline int gpumbi_check_words(gpumb *g, const gpumb_copy_check *c, gpumbi_difference *found)
 {
     const gpumb_buffer *checked = c->mode == GPUMB_WRITE ? c->out : c->in;
-    gpumb_buffer *result = gpumbi_difference_begin(g);
+    gpumbi_difference *result = gpumbi_difference_begin(g);
     gpumb_buffer *words = gpumbi_reachable(g, checked, gpumb_size(checked));
     GPUMB_LAUNCH(gpumbi_check_kernel, gpumbi_blocks(g), 256, 0, GPUMB_PTR(const unsigned, words),
-                 c->bytes / 4, (int)c->mode, GPUMB_PTR(gpumbi_difference, result));
+                 c->bytes / 4, (int)c->mode, result);
     gpumbi_done(g, checked, words);
-    if (gpumbi_difference_end(g, result, found))
+    if (gpumbi_difference_end(g, found))
         return 0;
     if (c->mode == GPUMB_READ)
         return gpumbi_check_sums(g, c, found);

@@ -240,12 +240,12 @@ static bodies download(gpumb *g, const gpumb_buffer *b, uint64_t n)
     return all;
 }
 
-// The accelerations that the device finds, and whether it left alone what is not theirs.
-static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all)
+// The accelerations that the device finds, and whether it left alone what is not theirs. `positions`
+// has `all`, and `out` room for as many and those behind.
+static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all,
+                         gpumb_buffer *positions, gpumb_buffer *out)
 {
     const uint64_t n = all.size();
-    gpumb_buffer *positions = upload(g, all);
-    gpumb_buffer *out = gpumb_alloc(g, (n + BEHIND) * sizeof(body));
     gpumb_buffer *workspace = gpumb_nbody_workspace(g, &how, n);
     gpumb_poison(g, out);
     gpumb_poison(g, workspace); // partial sums have to be set, not added to
@@ -262,10 +262,22 @@ static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all)
     good = CHECK_STR(r.reason, "") && good;
     if (!good)
         describe(how, n);
-    gpumb_free(g, positions);
-    gpumb_free(g, out);
     gpumb_free(g, workspace);
     a.resize(n);
+    return a;
+}
+
+static gpumb_buffer *room_for(gpumb *g, const bodies &all)
+{
+    return gpumb_alloc(g, (all.size() + BEHIND) * sizeof(body));
+}
+
+static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all)
+{
+    gpumb_buffer *positions = upload(g, all), *out = room_for(g, all);
+    const bodies a = accelerate(g, how, all, positions, out);
+    gpumb_free(g, positions);
+    gpumb_free(g, out);
     return a;
 }
 
@@ -329,12 +341,15 @@ static void test_accelerations(const workplace &w)
             const bodies all = make_system((system_kind)kind, n);
             const float softening = softenings[draw(3)];
             const expected e = accelerations_on_host(all, (double)softening);
+            gpumb_buffer *positions = upload(w.g, all), *out = room_for(w.g, all);
             for (gpumb_nbody how : some_forms()) {
                 how.softening = softening;
                 how.block = deal_block(w, how);
                 how.splits = splits[draw(5)];
-                check_accelerations(how, all, accelerate(w.g, how, all), e);
+                check_accelerations(how, all, accelerate(w.g, how, all, positions, out), e);
             }
+            gpumb_free(w.g, positions);
+            gpumb_free(w.g, out);
         }
 }
 
@@ -343,6 +358,7 @@ static void test_geometries(const workplace &w)
 {
     const bodies all = make_system(UNIFORM, 257);
     const expected e = accelerations_on_host(all, (double)0.05f);
+    gpumb_buffer *positions = upload(w.g, all), *out = room_for(w.g, all);
     for (gpumb_nbody how : some_forms()) {
         how.softening = 0.05f;
         for (int block : {0, 32, 64, 128, 256})
@@ -351,9 +367,11 @@ static void test_geometries(const workplace &w)
                     continue;
                 how.block = block;
                 how.splits = splits;
-                check_accelerations(how, all, accelerate(w.g, how, all), e);
+                check_accelerations(how, all, accelerate(w.g, how, all, positions, out), e);
             }
     }
+    gpumb_free(w.g, positions);
+    gpumb_free(w.g, out);
 }
 
 // ---- values that are special ----

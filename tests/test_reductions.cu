@@ -374,18 +374,17 @@ template <class T> static void test_many_blocks(workplace &w)
 
 // ---- values that are special ----
 
-// Reduces `x` and returns the result.
+// Reduces `x` and returns the result. The workspace is for at least as many.
 template <class T>
-static T reduce_values(workplace &w, const gpumb_reduction &how, const std::vector<T> &x)
+static T reduce_values(workplace &w, const gpumb_reduction &how, gpumb_buffer *workspace,
+                       const std::vector<T> &x)
 {
-    gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, x.size());
     T result = T();
     if (!x.empty())
         CHECK_INT(gpumb_write(w.g, w.in, 0, x.data(), x.size() * sizeof(T)), 0);
     gpumb_poison(w.g, w.out);
     CHECK_INT(gpumb_reduce(w.g, &how, x.size(), gpumb_data(w.in), gpumb_data(w.out), workspace), 0);
     CHECK_INT(gpumb_read(w.g, w.out, 0, &result, sizeof result), 0);
-    gpumb_free(w.g, workspace);
     return result;
 }
 
@@ -397,6 +396,7 @@ template <class T> static void test_special(workplace &w)
         for (gpumb_reduction how : all_forms<T>(operation)) {
             how.block = draw(2) ? 64 : 100;
             how.blocks = draw(2) ? 3 : 0;
+            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1000);
             const int sign = operation == GPUMB_MIN ? -1 : 1;
             for (uint64_t n : {1u, 2u, 33u, 1000u}) {
                 // a place anywhere, and both ends
@@ -406,7 +406,7 @@ template <class T> static void test_special(workplace &w)
                     x[at] = nan; // which may not take a neighbour along
                     if (n > 1)
                         x[(at ^ 1) < n ? at ^ 1 : at - 1] = (T)(sign * 1000);
-                    got = reduce_values(w, how, x);
+                    got = reduce_values(w, how, workspace, x);
                     const T without = reduce_on_host(operation, x.data(), n);
                     if (!CHECK(operation == GPUMB_SUM ? got != got : got == without)) {
                         describe(how, n);
@@ -415,29 +415,30 @@ template <class T> static void test_special(workplace &w)
                     }
 
                     x[at] = inf; // the largest there is; or no smallest one, unless alone
-                    got = reduce_values(w, how, x);
+                    got = reduce_values(w, how, workspace, x);
                     if (!CHECK(got == (operation == GPUMB_MIN
                                            ? reduce_on_host(operation, x.data(), n)
                                            : inf)))
                         describe(how, n);
 
                     x[at] = -inf;
-                    got = reduce_values(w, how, x);
+                    got = reduce_values(w, how, workspace, x);
                     if (!CHECK(got == (operation == GPUMB_MAX
                                            ? reduce_on_host(operation, x.data(), n)
                                            : -inf)))
                         describe(how, n);
 
                     x[at] = (T)sign * top; // next to infinity, the neutral value
-                    if (operation != GPUMB_SUM && !CHECK(reduce_values(w, how, x) == (T)sign * top))
+                    if (operation != GPUMB_SUM &&
+                        !CHECK(reduce_values(w, how, workspace, x) == (T)sign * top))
                         describe(how, n);
                     x.assign(n, (T)-sign * top); // the least of an extreme
                     if (operation != GPUMB_SUM &&
-                        !CHECK(reduce_values(w, how, x) == (T)-sign * top))
+                        !CHECK(reduce_values(w, how, workspace, x) == (T)-sign * top))
                         describe(how, n);
                 }
                 for (T none : {nan, poison_value<T>()}) { // NaN of different bits
-                    const T got = reduce_values(w, how, std::vector<T>(n, none));
+                    const T got = reduce_values(w, how, workspace, std::vector<T>(n, none));
                     if (!CHECK(operation == GPUMB_SUM ? got != got : got == neutral<T>(operation)))
                         describe(how, n);
                 }
@@ -445,9 +446,10 @@ template <class T> static void test_special(workplace &w)
             std::vector<T> both(500, 1);
             both[3] = inf;
             both[490] = -inf;
-            const T got = reduce_values(w, how, both);
+            const T got = reduce_values(w, how, workspace, both);
             CHECK(operation == GPUMB_SUM ? got != got
                                          : got == (operation == GPUMB_MIN ? -inf : inf));
+            gpumb_free(w.g, workspace);
         }
 }
 
@@ -458,12 +460,15 @@ template <class T> static void test_wrapping(workplace &w)
     for (gpumb_operation operation : operations)
         for (gpumb_reduction how : all_forms<T>(operation)) {
             how.block = draw(2) ? 64 : 96;
+            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1001);
             for (T value : {limits::max(), limits::min(), (T)(limits::max() / 2 + 1), (T)-1})
                 for (uint64_t n : {2u, 3u, 1001u}) {
                     std::vector<T> x(n, value);
-                    if (!CHECK(reduce_values(w, how, x) == reduce_on_host(operation, x.data(), n)))
+                    const T got = reduce_values(w, how, workspace, x);
+                    if (!CHECK(got == reduce_on_host(operation, x.data(), n)))
                         describe(how, n);
                 }
+            gpumb_free(w.g, workspace);
         }
 }
 
