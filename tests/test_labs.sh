@@ -86,7 +86,7 @@ for source in examples/labs/*.cu; do
     # The stored rows of both, and of their counters: each is shown, and is of this very program and
     # of one card: an H200, but for those that the README names.
     device=H200
-    case $lab in 18* | 19* | 21* | 22*) device=H100 ;; esac
+    case $lab in 18*) device=H100 ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
