@@ -2,6 +2,7 @@
 # of a part of bench/h200-kernels.md against the stored rows: whole rows of their tables, and
 # sentences with the figures in brackets.
 import csv
+import math
 import re
 import sys
 
@@ -20,7 +21,11 @@ def stored(name, card="h200"):
 
 
 MATMUL, COUNTED = stored("matmul"), {row["kernel"]: row for row in stored("matmul-counters")}
+OF_SIZES = stored("matmul-sizes-counters")
 TRANSPOSES, HISTOGRAMS = stored("transpose"), stored("histogram")
+SECTORS = "lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum"
+MOVED = "dram_read_bytes", "dram_write_bytes"
+BARRIER = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"
 BUSY = [float(row[DELIVERING]) for row in stored("histogram-counters")
         if row["kernel"] == "histogram"]
 BESIDE = stored("others")
@@ -72,6 +77,34 @@ def longer(log2, data):
     times = [float(one(HISTOGRAMS, kernel=kernel, n=str(1 << log2), data=data)["median_s"])
              for kernel in ("histogram", "read")]
     return 1e6 * (times[0] - times[1])
+
+
+def of_copy(side, *counters):
+    """How much a transpose counts, of what a copy does."""
+    sums = [sum(float(one(stored("transpose-counters"), kernel=kernel, side=str(side))[counter])
+                for counter in counters) for kernel in ("transpose", "copy")]
+    return sums[0] / sums[1]
+
+
+def of_bytes(log2, counter, data="uniform"):
+    """What a histogram of so many bytes counts."""
+    return float(one(stored("histogram-sizes-counters"), kernel="histogram", n=str(1 << log2),
+                     data=data)[counter])
+
+
+def of_size(kernel, n, counter):
+    return float(one(OF_SIZES, kernel=kernel, n=str(n))[counter])
+
+
+def blocks(kernel, n):
+    """Of the first kernel that is launched."""
+    grid = re.search(r"<<<([0-9x]+),", one(OF_SIZES, kernel=kernel, n=str(n))["nodes"])[1]
+    return math.prod(map(int, grid.split("x")))
+
+
+def at_size(kernel, n):
+    """Instructions of a multiply-add of a warp."""
+    return of_size(kernel, n, "instructions") / (n**3 / 32)
 
 
 def per_multiply_add(kernel, counter):
@@ -168,12 +201,48 @@ def product_phrases():
            *waits("staged", "wait", "math_pipe_throttle"), *issued("staged"))
     odd_s, even_s = (float(size("library bf16", n)["median_s"]) for n in (4095, 4096))
     yield "cuBLAS takes [5.5] times as long for 4095", odd_s / even_s
+    yield ("At 256 and 512 there are [16] and [64] blocks",
+           *(blocks("ahead", n) for n in (256, 512)))
+    for n in (256, 512):
+        yield "[4] warps on each", 64 * of_size("ahead", n, "achieved_occupancy")
+        yield "cuBLAS has four blocks for each tile, [256] in all", blocks("library f32", n)
+    yield "issue in [56] and [58] % of the clocks", *(
+        of_size("ahead", n, ISSUED) for n in (256, 512))
+    yield ("a multiply-add takes [1.49] and [1.20] instructions, in place of [1.33] and [1.15] at "
+           "1024 and 4096 (at 1000 tiles beyond the end make that [1.06] times as many), and they "
+           "are issued in [69] and [71] % of the clocks, in place of [73] and [77]",
+           *(at_size("ahead", n) for n in (1000, 4095, 1024)),
+           per_multiply_add("ahead", "instructions"), 1024**2 * 1008 / 1000**3,
+           *(of_size("ahead", n, ISSUED) for n in (1000, 4095, 1024)), *issued("ahead"))
+    yield "cuBLAS's are [1.31] and [1.13], in [84] and [90] %", *(
+        of(n) for of in (lambda n: at_size("library f32", n),
+                         lambda n: of_size("library f32", n, ISSUED)) for n in odd)
+    for n, name in ((4095, "cutlass_75_tensorop_s1688gem"), (4096, "nvjet_sm90")):
+        yield f"`{name}…`" if name in size("library bf16", n)["nodes"] else f"no {name}",
+    yield ("with 8196 the L2 reads [1.07] and writes [1.13] times as many sectors, with 8191 "
+           "[1.11] and [1.21] times, about what the parts of sectors make; the memory moves "
+           "[1.02] and [1.00] times as many bytes. That alone doesn't make these [1.43] and "
+           "[1.55] times",
+           *(of_copy(side, counter) for side in (8196, 8191) for counter in SECTORS),
+           *(of_copy(side, *MOVED) for side in (8196, 8191)),
+           *(of_copy(side, "median_s") for side in (8196, 8191)))
+    yield "are those of the copy, within [0.1] %", 100 * max(
+        abs(of_copy(side, *counters) - 1) for side in (8192, 16384, 32768)
+        for counters in (MOVED, *((counter,) for counter in SECTORS)))
     yield "by [7] % from 8192 to 32768", 100 - 100 * float(
         one(TRANSPOSES, kernel="transpose", side="32768")["gbps"]) / float(
             one(TRANSPOSES, kernel="transpose", side="8192")["gbps"])
     yield "pipe is [53] … [54] % busy", *ends(BUSY)
     yield "takes [1.7] … [3.7] µs longer", *ends(
         [longer(log2, data) for log2 in (20, 24, 28) for data in DATA])
+    yield "loads 64 KiB before it counts them, which takes [1.1] µs at [29] a clock", (
+        2**16 / 29 / 1980), 29
+    counts = [of_bytes(log2, "instructions") / 1e6 for log2 in (20, 24, 28)]
+    yield ("[0.90] million instructions, whatever the bytes, of [1.00], [2.58] and [27.2] million",
+           counts[0] - (counts[1] - counts[0]) / 15, *counts)
+    yield "waits for [4.7], [2.3] … [3.2] and [0.6] … [0.7] clocks an instruction", of_bytes(
+        20, BARRIER), *(end for log2 in (24, 28)
+                        for end in ends([of_bytes(log2, BARRIER, data) for data in DATA]))
 
 
 # ---- tensor cores ----------------------------------------------------------------------------

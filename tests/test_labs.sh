@@ -86,7 +86,7 @@ for source in examples/labs/*.cu; do
     # The stored rows of both, and of their counters: each is shown, and is of this very program and
     # of one card: an H200, but for those that the README names.
     device=H200
-    case $lab in 18* | 19* | 21* | 22*) device=H100 ;; esac
+    case $lab in 18*) device=H100 ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
         "counters/link/$lab" "counters/link/solutions/$lab"; do
@@ -704,7 +704,8 @@ check "measure.sh counts for too many rows of lab 18" not sh -c \
     "grep '18_overlap.*--counters' '$tmp/calls' | grep -vE 'chunks=16 .*steps=512 '"
 check "measure.sh measures a lab before a later one" sh -c \
     "sed -n 's,.*stubs/labs/\([0-9]*\)_.*,\1,p' '$tmp/calls' | sort -rnc"
-for rows in matmul matmul-plans matmul-counters histogram histogram-counters transpose; do
+for rows in matmul matmul-plans matmul-counters matmul-sizes-counters histogram \
+    histogram-counters histogram-sizes-counters transpose transpose-counters; do
     check "measure.sh: no rows of $rows" test -f "$tmp/measured/bench/results/h200-$rows.csv"
 done
 check "measure.sh measures what no page has" test -z "$(

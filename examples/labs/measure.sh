@@ -161,11 +161,24 @@ named matmul --budget 0.15 --warmup 0.1 --filter matmul/steps --axis n=4096 --co
         "load_sectors_per_request,$(stall math_pipe_throttle),$(stall mio_throttle)" \
         "$(stall short_scoreboard),$(stall long_scoreboard),$(stall barrier),$(stall wait)" |
         tr ' ' ,)" --csv "$rows/h200-matmul-counters.csv"
+named matmul --full --budget 0.05 --warmup 0.05 --filter matmul/size \
+    --axis n=256,512,1000,1024,4095 --counters "$(
+        echo "instructions,achieved_occupancy,$issued,$(stall long_scoreboard)" \
+            "$(stall barrier),$(stall wait)" | tr ' ' ,)" \
+    --csv "$rows/h200-matmul-sizes-counters.csv"
 named histogram --full --budget 0.12 --warmup 0.05 --csv "$rows/h200-histogram.csv"
 named histogram --budget 0.05 --warmup 0.05 --axis n=1073741824 --counters "$(
     echo "shared_bank_conflicts,$issued,dram_read_bytes" \
         "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed" \
         "$(stall long_scoreboard),$(stall mio_throttle)" | tr ' ' ,)" \
     --csv "$rows/h200-histogram-counters.csv"
+named histogram --full --budget 0.05 --warmup 0.05 --axis n=1048576,16777216,268435456 \
+    --counters "instructions,$issued,dram_read_bytes,$(stall barrier),$(stall long_scoreboard)" \
+    --csv "$rows/h200-histogram-sizes-counters.csv"
 named transpose --full --budget 0.12 --warmup 0.05 --csv "$rows/h200-transpose.csv"
+named transpose --full --budget 0.05 --warmup 0.05 --axis side=8191,8192,8196,16384,32768 \
+    --counters "$(
+        echo "dram_read_bytes,dram_write_bytes,l2_hit_rate,lts__t_sectors_op_read.sum" \
+            "lts__t_sectors_op_write.sum,$(stall long_scoreboard),$(stall lg_throttle)" |
+            tr ' ' ,)" --csv "$rows/h200-transpose-counters.csv"
 exit $failed
