@@ -40,6 +40,10 @@ waves=l1tex__data_pipe_lsu_wavefronts_mem_shared_op
 counters_of() # FOLDER/LAB
 {
     case $1 in
+    # Which of the two roofs it is: the memory's bytes, the schedulers' clocks.
+    counters/12_*) echo "instructions,$issued,achieved_occupancy,dram_read_bytes,dram_write_bytes" \
+        "$(stall long_scoreboard),$(stall wait),$(stall math_pipe_throttle)" \
+        "$(stall lg_throttle),$(stall mio_throttle),$(stall barrier)" ;;
     counters/15_*) echo "instructions,achieved_occupancy,$issued,${shared}_ld.sum,${waves}_ld.sum" \
         "load_sectors_per_request,$(stall long_scoreboard),$(stall short_scoreboard)" \
         "$(stall barrier)" ;;
