@@ -89,11 +89,11 @@ for source in examples/labs/*.cu; do
     case $lab in 18*) device=H100 ;; esac
     : >"$tmp/all"
     for rows in "$lab" "solutions/$lab" "counters/$lab" "counters/solutions/$lab" \
-        "counters/link/$lab" "counters/link/solutions/$lab"; do
+        "counters/bytes/$lab" "counters/bytes/solutions/$lab" "counters/link/$lab" \
+        "counters/link/solutions/$lab"; do
         [ -f "examples/labs/h200/$rows.json" ] || continue
-        program=$tmp/lab broken=$bugs card=$device
+        program=$tmp/lab broken=$bugs
         case $rows in *solutions*) program=$tmp/changed broken=$wrong ;; esac
-        case $rows in counters/solutions/20*) card=H100 ;; esac
         rm -f "$tmp/csv"
         "$program" --replay "examples/labs/h200/$rows.json" --csv "$tmp/csv" >"$tmp/out" \
             2>"$tmp/err" </dev/null
@@ -103,7 +103,7 @@ for source in examples/labs/*.cu; do
         counters/*) sed -i -e '/left out$/d' -e '/left out: .* they take --axis /d' "$tmp/err" ;;
         esac
         check "$rows: replay: says $(cat "$tmp/err")" test ! -s "$tmp/err"
-        check "$rows: replay: no $card" grep -q "^gpumb .* on NVIDIA ${card}[ (]" "$tmp/out"
+        check "$rows: replay: no $device" grep -q "^gpumb .* on NVIDIA ${device}[ (]" "$tmp/out"
         check "$rows: replay: rows" grep -qE \
             "^[0-9]+ rows?: [0-9]+ ok, 0 skipped, $broken failed\$" "$tmp/out"
         check "$rows: replay: a row is unmarked" test "$(grep -c replayed "$tmp/csv")" -eq \
@@ -482,11 +482,19 @@ compiled() # SOURCE, OPTION...: of each kernel: chains, registers, bytes spilled
 }
 holds() # SOURCE: of lab 20's kernels: way, KiB, registers, bytes spilled to, from; its frame
 {
-    "$nvcc" -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c "$1" -o "$tmp/20.o" 2>&1 | awk '
+    "$nvcc" -std=c++17 -O3 -arch=sm_90 -Xptxas -v -c "$1" -o "$tmp/20.o" 2>&1 |
+        tee "$tmp/20.ptxas" | awk '
         /Function properties/ { match($0, /readILi[0-9]+ELi[0-9]+/)
             name = substr($0, RSTART + 7, RLENGTH - 7); sub("ELi", " ", name) }
         /spill/ { spilled = $5 " " $9 " " $1 } /Used/ { print name, $5, spilled }' |
         sort -n -k 2 -k 1
+}
+behind() # by how many bytes the tiles of `bulk` begin behind a multiple of 32 in shared memory
+{
+    awk '/Function properties/ { bulk = match($0, /readILi2ELi[0-9]+/)
+            kib = substr($0, RSTART + 11, RLENGTH - 11) }
+        bulk && match($0, /[0-9]+ bytes smem/) { print kib, substr($0, RSTART, RLENGTH) % 32 }' \
+        "$tmp/20.ptxas" | sort -n | cut -d ' ' -f 2 | tr '\n' ' '
 }
 if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
     check "lab 13 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/13_comparing.cu \
@@ -569,7 +577,9 @@ END
         check "lab 17 with another index: $registers" \
             grep -qF "compiler takes $registers." examples/labs/solutions/third.md
         holds examples/labs/20_async_copies.cu >"$tmp/of256"
+        check "lab 20 begins at $(behind)" test "$(behind)" = '16 16 0 0 0 0 '
         holds examples/labs/solutions/20_async_copies.cu >"$tmp/of64"
+        check "lab 20, of 64 threads, begins at $(behind)" test "$(behind)" = '0 0 0 0 0 0 '
         for kib in 4 8 16 32 64 128; do
             cells=$(awk -v kib=$kib '$2 == kib { printf " %s |", $3 }' "$tmp/of256" "$tmp/of64")
             check "lab 20: no row | $kib |$cells" grep -qxF "| $kib |$cells" \
@@ -691,8 +701,9 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
-for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
-    20_async_copies 21_libraries 23_clusters link/24_two_devices; do
+for lab in 12_roofline 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap \
+    19_number_formats 20_async_copies bytes/20_async_copies 21_libraries 23_clusters \
+    link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"

@@ -240,8 +240,8 @@ static bodies download(gpumb *g, const gpumb_buffer *b, uint64_t n)
     return all;
 }
 
-// The accelerations that the device finds, and whether it left alone what is not theirs. `positions`
-// has `all`, and `out` room for as many and those behind.
+// The accelerations that the device finds, and whether it left alone what is not theirs.
+// `positions` has `all`, and `out` room for as many and those behind.
 static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all,
                          gpumb_buffer *positions, gpumb_buffer *out)
 {

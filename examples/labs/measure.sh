@@ -40,6 +40,10 @@ waves=l1tex__data_pipe_lsu_wavefronts_mem_shared_op
 counters_of() # FOLDER/LAB
 {
     case $1 in
+    # Which of the two roofs it is: the memory's bytes, the schedulers' clocks.
+    counters/12_*) echo "instructions,$issued,achieved_occupancy,dram_read_bytes,dram_write_bytes" \
+        "$(stall long_scoreboard),$(stall wait),$(stall math_pipe_throttle)" \
+        "$(stall lg_throttle),$(stall mio_throttle),$(stall barrier)" ;;
     counters/15_*) echo "instructions,achieved_occupancy,$issued,${shared}_ld.sum,${waves}_ld.sum" \
         "load_sectors_per_request,$(stall long_scoreboard),$(stall short_scoreboard)" \
         "$(stall barrier)" ;;
@@ -66,6 +70,9 @@ counters_of() # FOLDER/LAB
         "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum" \
         "smsp__inst_executed_op_local_ld.sum,smsp__inst_executed_op_local_st.sum" \
         "$(stall long_scoreboard),$(stall barrier),$(stall wait)" ;;
+    # What copies ask the L2 for, and what they get.
+    counters/bytes/20_*) echo "l1tex__m_xbar2l1tex_read_bytes.sum,lts__t_sectors_op_read.sum" \
+        "lts__t_requests_srcunit_tex_op_read.sum,dram_read_bytes" ;;
     # What a block's sum costs by a tree and by CUB, and whether anybody waits for it. Of lab 22
     # nothing is to be explained by counters; what tools say of it, tools.sh keeps.
     counters/21_*) echo "instructions,achieved_occupancy,$issued,dram_read_bytes" \
@@ -93,7 +100,7 @@ missing() # LAB
 {
     name=$(basename "$1")
     case $name in 24_*) [ "$devices" -gt 1 ] || return ;; esac
-    for folder in . counters counters/link; do
+    for folder in . counters counters/bytes counters/link; do
         [ $folder = . ] || [ "$(counters_of "$folder/$name")" ] || continue
         case " ${LABS-} " in
         '  ') [ -f "$stored/$folder/$1.json" ] || echo $folder ;;
@@ -102,11 +109,13 @@ missing() # LAB
     done
 }
 
-# Lab 18 has many rows, which take a third of a second each: counters explain some of them.
+# Lab 18 has many rows, which take a third of a second each: counters explain some of them. Of lab
+# 20's, only those with little on its way ask for other bytes.
 count() # LAB, FOLDER
 {
-    case $1 in
+    case $1,$2 in
     *18_*) set -- "$1" "$2" --axis chunks=16 --axis steps=512 ;;
+    *20_*,*bytes) set -- "$1" "$2" --axis kib=4,8,16 ;;
     *24_*) set -- "$1" "$2" --axis times=4 ;;
     esac
     lab=$1 folder=$2
@@ -133,8 +142,8 @@ devices=2 # as a test wants it, which names BUILD
     exit 1
 }
 wanted=$(incomplete)
-mkdir -p "$labs/solutions" "$labs/counters/solutions" "$labs/counters/link/solutions" "$rows" ||
-    exit 1
+mkdir -p "$labs/solutions" "$labs/counters/solutions" "$labs/counters/bytes/solutions" \
+    "$labs/counters/link/solutions" "$rows" || exit 1
 targets=$(
     for lab in $wanted; do echo "$build/labs/$lab"; done
     for name in ${BENCHMARKS-}; do echo "$build/$name"; done
