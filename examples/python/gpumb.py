@@ -123,6 +123,8 @@ def _built() -> pathlib.Path:
         key.update(_output("nvidia-smi", "--query-gpu=compute_cap", "--format=csv").encode())
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gpumb"
     library = cache / f"{key.hexdigest()[:32]}.so"
+    if library.exists():  # all of it, in a folder that need not be writable
+        return library
     try:
         cache.mkdir(parents=True, exist_ok=True)
         file = (cache / f"{library.stem}.lock").open("w")
@@ -237,9 +239,9 @@ def _library() -> ctypes.CDLL:
             path = os.environ.get("GPUMB_LIBRARY") or _built()
             try:
                 lib = ctypes.CDLL(str(path))
-            except OSError as error:
+                _declare(lib)
+            except (OSError, AttributeError) as error:
                 raise Error(f"{path} can't be loaded: {error}") from None
-            _declare(lib)
             lib.gpumb_set_log(_log, None)
             # contexts that are left open are closed when Python has gone
             atexit.register(lib.gpumb_set_log, _Log(), None)
@@ -322,10 +324,17 @@ class Rows(List[Row]):
 
 
 def _line(error: BaseException) -> bytes:
-    """For a row: which exception, and its first line."""
-    text = (str(error).splitlines() or [""])[0]
+    """For a row: which exception, and its first line, which is the second of NumPy's."""
+    text = (str(error).strip().splitlines() or [""])[0]
     name = type(error).__name__
     return (f"{name}: {text}" if text else name).encode(errors="replace")
+
+
+def _encoded(text: str) -> bytes:
+    """For C, where a text ends at its first NUL."""
+    if not isinstance(text, str) or "\0" in text:
+        raise TypeError(f"{text!r}: must be a text without a NUL")
+    return text.encode()
 
 
 def _cell(text: str, value: float) -> Union[None, int, float, str]:
@@ -370,6 +379,16 @@ class _Pool:
 
 def _pool_of(stacked: contextlib.ExitStack, torch: Any, device: int) -> "_Pool":
     return stacked.enter_context(contextlib.closing(_Pool(torch, device)))
+
+
+def _current_device() -> int:
+    """The thread's, of which the program's framework knows; else the first."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if os.environ.get("GPUMB_BACKEND") == "cpu":
+        return 0
+    if torch and torch.cuda.is_initialized():
+        return int(torch.cuda.current_device())
+    return int(cupy.cuda.runtime.getDevice()) if cupy and cupy.is_available() else 0
 
 
 def _on_stream(
@@ -430,8 +449,9 @@ def _memory(array: Any) -> Tuple[int, int]:
         else:
             address, read_only = interface["data"]
             element = re.fullmatch(r"[<>|=]([biufcSVUmM])(\d+)(\[.*\])?", interface["typestr"])
-            if not element:
-                raise TypeError(f"outputs: an array of {interface['typestr']}")
+            if not element or "'|O'" in str(interface.get("descr")):  # objects are pointers
+                kind = interface.get("descr", interface["typestr"])
+                raise TypeError(f"outputs: an array of {kind}")
             size = step = int(element[2]) * (4 if element[1] == "U" else 1)
             for length in interface["shape"]:
                 size *= length
@@ -478,13 +498,15 @@ class Context:
         self._lib.gpumb_settings_init(ctypes.byref(c_settings), ctypes.sizeof(c_settings))
         c_settings.quiet = c_settings.no_signals = c_settings.raw = 1
         known = {field[0]: field[1] for field in _Settings._fields_[1:]}  # not the size
-        for name, value in settings.items():
+        for name, value in {"device": _current_device(), **settings}.items():
             if name not in known:
                 raise TypeError(f"{name}: is no setting; there are {', '.join(known)}")
             if known[name] is c_char_p and value is not None:
                 value = os.fsencode(value)
                 self._kept.append(value)
             setattr(c_settings, name, value)
+            if known[name] in (c_int, c_uint64) and getattr(c_settings, name) != value:
+                raise OverflowError(f"{name}={value!r}: must be in the range of {known[name]}")
         self._g = self._lib.gpumb_open_settings(b"python", ctypes.byref(c_settings))
         if not self._lib.gpumb_ok(self._g):
             self.close()
@@ -587,7 +609,7 @@ class Context:
     def _region(
         self,
         name: str,
-        fn: Callable[..., Any],
+        fn: Any = None,
         *,
         bytes: Optional[float] = None,
         flop: Optional[float] = None,
@@ -609,17 +631,15 @@ class Context:
         for each in (fn, check, reset):
             if each is not None and not callable(each) or fn is None:
                 raise TypeError(f"{name}: {each!r} can't be called")
-        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
-            raise TypeError(f"{name}: a call of it only makes a generator or a coroutine")
-        if not isinstance(name, str) or "\0" in name:
-            raise TypeError(f"{name!r}: is no name")
+            if inspect.isgeneratorfunction(each) or inspect.iscoroutinefunction(each):
+                raise TypeError(f"{name}: a call of {each!r} only makes a generator or a coroutine")
         if timing not in _TIMINGS:
             raise ValueError(f"timing={timing!r}: must be one of {', '.join(_TIMINGS)}")
         g, lib = self._context(), self._lib
         stated = (("bytes", bytes), ("flop", flop), ("elements", elements))
         numbers = [(what, float(number)) for what, number in stated if number is not None]
-        own = [(str(key).encode(), float(value)) for key, value in (values or {}).items()]
-        kernel, buffers = name.encode(), self._outputs(outputs)
+        own = [(_encoded(str(key)), float(value)) for key, value in (values or {}).items()]
+        kernel, buffers = _encoded(name), self._outputs(outputs)
         given = (Stream(lib.gpumb_stream(g) or 0),) if _takes_stream(fn) else ()
         captures = int(self._captures or bool(given))
         pool = self._pool()
@@ -740,7 +760,7 @@ class Context:
             values = [operator.index(v) for v in values]
         array: ctypes.Array[Any]
         if all(isinstance(v, str) for v in values):
-            array = (c_char_p * len(values))(*(v.encode() for v in values))
+            array = (c_char_p * len(values))(*map(_encoded, values))
             begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_sweep_value(a)]
         elif all(isinstance(v, int) for v in values):
             if not all(-(2**63) <= v < 2**63 for v in values):
@@ -753,7 +773,7 @@ class Context:
         if not axis:
             raise ValueError("an axis has a name")
         self._kept.append(array)
-        at = begin(g, axis.encode(), array, len(values))
+        at = begin(g, _encoded(axis), array, len(values))
         ended = False
         try:
             while lib.gpumbi_sweep_next(at):
@@ -765,7 +785,7 @@ class Context:
 
     def note(self, text: str) -> None:
         """A conclusion: a line below the table, and in the files."""
-        self._lib.gpumb_note_text(self._context(), text.encode())
+        self._lib.gpumb_note_text(self._context(), _encoded(text))
 
     # ---- rows ----
 
