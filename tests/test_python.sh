@@ -42,6 +42,15 @@ EOF
     check "the package can't be used" env PYTHONPATH="$tmp/unpacked" python3 -c \
         'import gpumb, sys; sys.exit(not gpumb.time(lambda: None, budget_s=0.1, warmup_s=-1).ok)'
 
+    if python3 -m pip --version >/dev/null 2>&1; then
+        check "pip install examples/python" python3 -m pip install -q --no-index --no-cache-dir \
+            --target "$tmp/by pip" examples/python
+        check "pip has installed something else" cmp "$tmp/unpacked/gpumb/__init__.py" \
+            "$tmp/by pip/gpumb/__init__.py"
+    else
+        skip "no pip for python3"
+    fi
+
     if python3 -c 'import ipykernel, nbclient' 2>/dev/null; then
         check "timing.ipynb" python3 - examples/python <<'EOF'
 import sys, nbclient, nbformat
