@@ -68,6 +68,10 @@ class Rows(unittest.TestCase):
         self.assertIn("&lt;b&gt; &amp; co", page)
         self.assertNotIn("<b>", page)
 
+    def test_html_of_an_unknown_end(self):
+        cells = {**gpumb.time(nothing, **QUICK), "ci_lo_s": 0, "ci_hi_s": 0.25}
+        self.assertIn("<td>?</td><td>0.25</td>", gpumb.Row(cells, "", [])._repr_html_())
+
     def test_compare(self):
         fast, slow = gpumb.compare(
             {"fast": nothing, "slow": lambda: time.sleep(0.001)}, check=lambda: True

@@ -23,6 +23,10 @@ if has_python; then
         python3 -c 'import package, sys; package.build_wheel(sys.argv[1])' '$tmp/packed'"
     check "no wheel to unpack" python3 -m zipfile -e "$tmp"/packed/gpumb-*.whl "$tmp/unpacked"
     rm -r "$tmp/moved"
+    mkdir "$tmp/alone" # as pip before 21.3 has it
+    cp examples/python/package.py "$tmp/alone"
+    check "no header is not said" sh -c "cd '$tmp/alone' &&
+        python3 -c 'import package' 2>&1 | grep -q '^no gpumb.h in .*: pip before 21.3 '"
     check "it has not the header" cmp gpumb.h "$tmp/unpacked/gpumb/gpumb.h"
     check "it is not typed" test -e "$tmp/unpacked/gpumb/py.typed"
     check "the record is not of its files" python3 - "$tmp/unpacked" <<'EOF'

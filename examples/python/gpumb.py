@@ -317,7 +317,8 @@ class Rows(List[Row]):
         shown = [name for name in shown if any(row[name] not in (None, "") for row in self)]
         lines = [[f"<th>{name}</th>" for name in shown]]
         for row in self:
-            cells = ("" if row[name] is None else row[name] for name in shown)
+            cells = ["" if row[name] is None else row[name] for name in shown]
+            cells = ["?" if "_lo" in n and c == 0 else c for n, c in zip(shown, cells)]
             text = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells)
             lines.append([f"<td>{html.escape(cell)}</td>" for cell in text])
         return f"<table>{''.join(f'<tr>{line}</tr>' for line in map(''.join, lines))}</table>"
