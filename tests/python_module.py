@@ -318,6 +318,18 @@ class Errors(unittest.TestCase):
             with self.assertRaises(ValueError):
                 gpumb.do_bench(nothing, quantiles=quantiles)
 
+    def test_what_ends_a_context(self):
+        """What C refuses is an exception, not a row that is missing."""
+        column = {"median_s": 1}
+        for use in (
+            lambda: gpumb.time(nothing, values=column, **QUICK),
+            lambda: gpumb.compare({"one": nothing, "two": nothing}, values=column, **QUICK),
+            lambda: list(gpumb.open(**QUICK).sweep("median_s", [1])),
+            lambda: list(gpumb.open(**QUICK).sweep("n", [float("nan")])),
+        ):
+            with self.assertRaisesRegex(gpumb.Error, "median_s: that is the name|NaN or infinite"):
+                use()
+
     def test_swallowed(self):
         def swallows():
             try:

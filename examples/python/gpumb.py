@@ -41,6 +41,7 @@ from typing import (
     Sequence,
     Tuple,
     Union,
+    cast,
 )
 
 __all__ = ["Context", "Error", "Row", "Stream", "compare", "do_bench", "open", "time"]
@@ -509,9 +510,11 @@ class Context:
             if known[name] in (c_int, c_uint64) and getattr(c_settings, name) != value:
                 raise OverflowError(f"{name}={value!r}: must be in the range of {known[name]}")
         self._g = self._lib.gpumb_open_settings(b"python", ctypes.byref(c_settings))
-        if not self._lib.gpumb_ok(self._g):
+        try:
+            self._go_on()
+        except Error:
             self.close()
-            raise Error(_said.line or "gpumb: can't measure here")
+            raise
 
     def __enter__(self) -> "Context":
         return self
@@ -540,6 +543,11 @@ class Context:
         if self._measures:
             raise Error("the context is measuring: a function that it calls can't use it for more")
         return g
+
+    def _go_on(self) -> None:
+        """Raises what has ended the context; a program has it in its exit code."""
+        if not self._program and not self._lib.gpumb_ok(self._g):
+            raise Error(_said.line or "gpumb: can't measure here")
 
     # ---- measuring ----
 
@@ -734,7 +742,10 @@ class Context:
         before = self._lib.gpumb_row_count(self._idle())
         with self._measuring():
             self._region(name, fn, **about)()
-        return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
+        if self._lib.gpumb_row_count(self._g) > before:
+            return self.row(before)
+        self._go_on()
+        return None
 
     def compare(self, functions: Mapping[str, Any], **about: Any) -> Rows:
         """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
@@ -750,7 +761,10 @@ class Context:
                 lanes.append(self._region(name, **{**about, **own}))
             body = _Call(lambda _g, _user: next((1 for lane in lanes if lane()), 0))
             self._lib.gpumb_run_interleave(self._g, body, None)
-        return Rows(self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g)))
+        rows = Rows(self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g)))
+        if not rows:
+            self._go_on()
+        return rows
 
     def sweep(self, axis: str, values: Sequence[Any]) -> Iterator[Any]:
         """An axis of the rows in its loop, of integers, of real numbers or of texts. A loop runs
@@ -780,6 +794,7 @@ class Context:
             while lib.gpumbi_sweep_next(at):
                 yield read(at)
             ended = True
+            self._go_on()
         finally:
             if not ended and self.exit_code is None and threading.get_ident() == self._owner:
                 lib.gpumb_abandon(g)
@@ -828,10 +843,7 @@ def time(fn: Callable[..., Any], name: str = "", **about: Any) -> Row:
     and, as settings, of gpumb_settings: precision=0.002, budget_s=5."""
     with Context(**_settings_of(about)) as g:
         own = getattr(getattr(fn, "func", fn), "__name__", "")  # also of functools.partial
-        row = g.measure(name or own or "region", fn, **about)
-    if row is None:
-        raise Error(_said.line or "gpumb: nothing was measured")
-    return row
+        return cast(Row, g.measure(name or own or "region", fn, **about))
 
 
 def compare(functions: Mapping[str, Any], **about: Any) -> Rows:
