@@ -322,13 +322,14 @@ class Errors(unittest.TestCase):
         """What C refuses is an exception, not a row that is missing."""
         column = {"median_s": 1}
         for use in (
-            lambda: gpumb.time(nothing, values=column, **QUICK),
-            lambda: gpumb.compare({"one": nothing, "two": nothing}, values=column, **QUICK),
-            lambda: list(gpumb.open(**QUICK).sweep("median_s", [1])),
-            lambda: list(gpumb.open(**QUICK).sweep("n", [float("nan")])),
+            lambda g: g.measure("x", nothing, values=column),
+            lambda g: g.compare({"one": nothing, "two": nothing}, values=column),
+            lambda g: list(g.sweep("median_s", [1])),
+            lambda g: list(g.sweep("n", [float("nan")])),
         ):
             with self.assertRaisesRegex(gpumb.Error, "median_s: that is the name|NaN or infinite"):
-                use()
+                with gpumb.open(**QUICK) as g:
+                    use(g)
 
     def test_swallowed(self):
         def swallows():

@@ -529,7 +529,7 @@ class Context:
         if self.exit_code is None:
             self.exit_code = self._lib.gpumb_close(self._idle())
             self._kept.clear()
-        return self.exit_code
+        return self.exit_code or 0
 
     def _context(self) -> int:
         if self.exit_code is not None:
