@@ -273,6 +273,24 @@ class Torch(Case):
             self.assertEqual(torch.cuda.current_stream(), before)
         self.assertNotEqual(inside[0], before.cuda_stream)
 
+    def test_current_device(self):
+        if torch.cuda.device_count() < 2:
+            self.skipTest("needs two GPUs")
+        torch.cuda.set_device(1)
+        try:
+            x = torch.rand(1 << 20, device="cuda")
+            out = torch.empty_like(x)
+            torch.cuda.synchronize()
+            row = self.times(
+                lambda: torch.add(x, x, out=out),
+                outputs=[out],
+                check=lambda: torch.equal(out, x + x),
+            )
+            self.assertLess(row.median, 20e-6)
+            self.assertEqual(torch.cuda.current_device(), 1)
+        finally:
+            torch.cuda.set_device(0)
+
     def test_interleaved(self):
         rows = gpumb.compare(
             {

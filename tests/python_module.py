@@ -68,6 +68,10 @@ class Rows(unittest.TestCase):
         self.assertIn("&lt;b&gt; &amp; co", page)
         self.assertNotIn("<b>", page)
 
+    def test_html_of_an_unknown_end(self):
+        cells = {**gpumb.time(nothing, **QUICK), "ci_lo_s": 0, "ci_hi_s": 0.25}
+        self.assertIn("<td>?</td><td>0.25</td>", gpumb.Row(cells, "", [])._repr_html_())
+
     def test_compare(self):
         fast, slow = gpumb.compare(
             {"fast": nothing, "slow": lambda: time.sleep(0.001)}, check=lambda: True
@@ -106,6 +110,22 @@ class Checks(unittest.TestCase):
     def test_wrong(self):
         for result in (False, 0, ""):
             self.assertEqual(self.status(lambda: result)[:2], ("failed", "no"))
+
+    def test_makes_a_coroutine(self):
+        async def wrong():
+            return False
+
+        for about in ({"check": wrong}, {"reset": wrong}):
+            with self.assertRaisesRegex(TypeError, "only makes a generator or a coroutine"):
+                gpumb.time(nothing, **about, **QUICK)
+
+    def test_first_line(self):
+        """NumPy's assertions begin with an empty one."""
+
+        def check():
+            raise AssertionError("\nNot equal to tolerance\nmore")
+
+        self.assertEqual(self.status(check)[2], "AssertionError: Not equal to tolerance")
 
     def test_asserts(self):
         def check():
@@ -272,6 +292,18 @@ class Errors(unittest.TestCase):
             for fn, name in ((generator, "x"), (coroutine, "x"), (nothing, 3), (nothing, "a\0b")):
                 with self.assertRaises(TypeError):
                     g.measure(name, fn)
+            for name in ("a\0b", 3):
+                for use in (
+                    lambda name=name: g.note(name),
+                    lambda name=name: next(g.sweep(name, [1])),
+                    lambda name=name: next(g.sweep("n", [name, "b"])),
+                ):
+                    with self.assertRaises(TypeError):
+                        use()
+            with self.assertRaises(TypeError):
+                g.measure("x", nothing, values={"a\0b": 1})
+            with self.assertRaisesRegex(TypeError, "^x: None can't be called$"):
+                g.compare({"x": {"check": nothing}})
             for functions in ({}, [nothing], {str(i): nothing for i in range(17)}):
                 with self.assertRaises(TypeError):
                     g.compare(functions)
@@ -285,6 +317,19 @@ class Errors(unittest.TestCase):
         for quantiles in ([1.5], [-0.1]):
             with self.assertRaises(ValueError):
                 gpumb.do_bench(nothing, quantiles=quantiles)
+
+    def test_what_ends_a_context(self):
+        """What C refuses is an exception, not a row that is missing."""
+        column = {"median_s": 1}
+        for use in (
+            lambda g: g.measure("x", nothing, values=column),
+            lambda g: g.compare({"one": nothing, "two": nothing}, values=column),
+            lambda g: list(g.sweep("median_s", [1])),
+            lambda g: list(g.sweep("n", [float("nan")])),
+        ):
+            with self.assertRaisesRegex(gpumb.Error, "median_s: that is the name|NaN or infinite"):
+                with gpumb.open(**QUICK) as g:
+                    use(g)
 
     def test_swallowed(self):
         def swallows():
@@ -327,6 +372,9 @@ class Errors(unittest.TestCase):
             gpumb.open(precission=1)
         with self.assertRaises(TypeError):
             gpumb.open([], precision=1)
+        for settings in ({"min_samples": -3}, {"seed": 2**64}, {"device": 2**32}):
+            with self.assertRaises(OverflowError):
+                gpumb.open(**settings)
         with self.assertRaisesRegex(gpumb.Error, "no_such_file"):
             gpumb.open(replay="/no_such_file.csv")
         with self.assertRaises(IndexError):
@@ -554,6 +602,30 @@ class Streams(unittest.TestCase):
         expected = [*enter, *pool, *leave, *enter, "body", *leave]
         self.assertEqual(said, expected)
 
+    def test_device(self):
+        """Without a word it is the one that the program has made its current one."""
+        torch = types.SimpleNamespace(
+            cuda=types.SimpleNamespace(is_initialized=lambda: True, current_device=lambda: 3)
+        )
+        cupy = types.SimpleNamespace(
+            is_available=lambda: True,
+            cuda=types.SimpleNamespace(runtime=types.SimpleNamespace(getDevice=lambda: 2)),
+        )
+        for modules, backend, device in (
+            ({}, "", 0),
+            ({"torch": torch, "cupy": cupy}, "", 3),
+            ({"cupy": cupy}, "", 2),
+            ({"torch": torch}, "cpu", 0),
+        ):
+            with unittest.mock.patch.dict(sys.modules, modules), unittest.mock.patch.dict(
+                os.environ, GPUMB_BACKEND=backend
+            ):
+                self.assertEqual(gpumb._current_device(), device)
+        with unittest.mock.patch.object(gpumb, "_current_device", lambda: 3):
+            with self.assertRaisesRegex(gpumb.Error, "--device 3: there are 1"):
+                gpumb.open(**QUICK)
+            self.assertTrue(gpumb.time(nothing, device=0, **QUICK).ok)
+
     def test_argument(self):
         given = []
         row = gpumb.time(lambda stream: given.append(stream), **QUICK)
@@ -616,6 +688,12 @@ class Outputs(unittest.TestCase):
         for typestr in ("|O8", "|V", ""):
             with self.assertRaises(TypeError):
                 gpumb._memory(array((3,), typestr=typestr))
+        record = array((3,), typestr="|V12")
+        record.__array_interface__["descr"] = [("a", "<f4"), ("b", "<i8")]
+        self.assertEqual(gpumb._memory(record), (address, 36))
+        record.__array_interface__["descr"] = [("a", "<f4"), ("b", [("c", "|O")])]
+        with self.assertRaisesRegex(TypeError, "an array of .*'c', '|O'"):  # poison is no object
+            gpumb._memory(record)
         tensor = types.SimpleNamespace(
             data_ptr=lambda: address,
             numel=lambda: 5,
@@ -756,12 +834,24 @@ class Library(unittest.TestCase):
         out = self.said(XDG_CACHE_HOME=str(self.path / "file"))[0]
         self.assertRegex(out, "^no library in .*/file/gpumb: .*: XDG_CACHE_HOME names a folder ")
 
+    def test_library_that_cannot_be_written(self):
+        """A cache that was filled before, as an image of a container has it."""
+        self.said()
+        for lock in (self.path / "cache" / "gpumb").glob("*.lock"):
+            lock.unlink()
+            lock.mkdir()  # is refused to everybody, root included
+        self.assertEqual(self.said(), ("True", ""))
+
     def test_bad_names(self):
         self.assertEqual(
             self.said(GPUMB_BACKEND="gpu")[0], "GPUMB_BACKEND=gpu: must be cuda, hip or cpu"
         )
         out = self.said(GPUMB_LIBRARY="/nonexistent.so")[0]
         self.assertTrue(out.startswith("/nonexistent.so can't be loaded: "), out)
+        import _ctypes
+
+        out = self.said(GPUMB_LIBRARY=_ctypes.__file__)[0]
+        self.assertRegex(out, f"^{re.escape(_ctypes.__file__)} can't be loaded: .*gpumb_set_log$")
 
     def test_settings_are_those_of_the_header(self):
         declared = subprocess.run(

@@ -23,6 +23,10 @@ if has_python; then
         python3 -c 'import package, sys; package.build_wheel(sys.argv[1])' '$tmp/packed'"
     check "no wheel to unpack" python3 -m zipfile -e "$tmp"/packed/gpumb-*.whl "$tmp/unpacked"
     rm -r "$tmp/moved"
+    mkdir "$tmp/alone" # as pip before 21.3 has it
+    cp examples/python/package.py "$tmp/alone"
+    check "no header is not said" sh -c "cd '$tmp/alone' &&
+        python3 -c 'import package' 2>&1 | grep -q '^no gpumb.h in .*: pip before 21.3 '"
     check "it has not the header" cmp gpumb.h "$tmp/unpacked/gpumb/gpumb.h"
     check "it is not typed" test -e "$tmp/unpacked/gpumb/py.typed"
     check "the record is not of its files" python3 - "$tmp/unpacked" <<'EOF'
@@ -41,6 +45,15 @@ for name, digest, size in rows:
 EOF
     check "the package can't be used" env PYTHONPATH="$tmp/unpacked" python3 -c \
         'import gpumb, sys; sys.exit(not gpumb.time(lambda: None, budget_s=0.1, warmup_s=-1).ok)'
+
+    if python3 -m pip --version >/dev/null 2>&1; then
+        check "pip install examples/python" python3 -m pip install -q --no-index --no-cache-dir \
+            --target "$tmp/by pip" examples/python
+        check "pip has installed something else" cmp "$tmp/unpacked/gpumb/__init__.py" \
+            "$tmp/by pip/gpumb/__init__.py"
+    else
+        skip "no pip for python3"
+    fi
 
     if python3 -c 'import ipykernel, nbclient' 2>/dev/null; then
         check "timing.ipynb" python3 - examples/python <<'EOF'

@@ -41,6 +41,7 @@ from typing import (
     Sequence,
     Tuple,
     Union,
+    cast,
 )
 
 __all__ = ["Context", "Error", "Row", "Stream", "compare", "do_bench", "open", "time"]
@@ -123,6 +124,8 @@ def _built() -> pathlib.Path:
         key.update(_output("nvidia-smi", "--query-gpu=compute_cap", "--format=csv").encode())
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gpumb"
     library = cache / f"{key.hexdigest()[:32]}.so"
+    if library.exists():  # all of it, in a folder that need not be writable
+        return library
     try:
         cache.mkdir(parents=True, exist_ok=True)
         file = (cache / f"{library.stem}.lock").open("w")
@@ -237,9 +240,9 @@ def _library() -> ctypes.CDLL:
             path = os.environ.get("GPUMB_LIBRARY") or _built()
             try:
                 lib = ctypes.CDLL(str(path))
-            except OSError as error:
+                _declare(lib)
+            except (OSError, AttributeError) as error:
                 raise Error(f"{path} can't be loaded: {error}") from None
-            _declare(lib)
             lib.gpumb_set_log(_log, None)
             # contexts that are left open are closed when Python has gone
             atexit.register(lib.gpumb_set_log, _Log(), None)
@@ -315,17 +318,25 @@ class Rows(List[Row]):
         shown = [name for name in shown if any(row[name] not in (None, "") for row in self)]
         lines = [[f"<th>{name}</th>" for name in shown]]
         for row in self:
-            cells = ("" if row[name] is None else row[name] for name in shown)
+            cells = ["" if row[name] is None else row[name] for name in shown]
+            cells = ["?" if "_lo" in n and c == 0 else c for n, c in zip(shown, cells)]
             text = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells)
             lines.append([f"<td>{html.escape(cell)}</td>" for cell in text])
         return f"<table>{''.join(f'<tr>{line}</tr>' for line in map(''.join, lines))}</table>"
 
 
 def _line(error: BaseException) -> bytes:
-    """For a row: which exception, and its first line."""
-    text = (str(error).splitlines() or [""])[0]
+    """For a row: which exception, and its first line, which is the second of NumPy's."""
+    text = (str(error).strip().splitlines() or [""])[0]
     name = type(error).__name__
     return (f"{name}: {text}" if text else name).encode(errors="replace")
+
+
+def _encoded(text: str) -> bytes:
+    """For C, where a text ends at its first NUL."""
+    if not isinstance(text, str) or "\0" in text:
+        raise TypeError(f"{text!r}: must be a text without a NUL")
+    return text.encode()
 
 
 def _cell(text: str, value: float) -> Union[None, int, float, str]:
@@ -370,6 +381,16 @@ class _Pool:
 
 def _pool_of(stacked: contextlib.ExitStack, torch: Any, device: int) -> "_Pool":
     return stacked.enter_context(contextlib.closing(_Pool(torch, device)))
+
+
+def _current_device() -> int:
+    """The thread's, of which the program's framework knows; else the first."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if os.environ.get("GPUMB_BACKEND") == "cpu":
+        return 0
+    if torch and torch.cuda.is_initialized():
+        return int(torch.cuda.current_device())
+    return int(cupy.cuda.runtime.getDevice()) if cupy and cupy.is_available() else 0
 
 
 def _on_stream(
@@ -430,8 +451,9 @@ def _memory(array: Any) -> Tuple[int, int]:
         else:
             address, read_only = interface["data"]
             element = re.fullmatch(r"[<>|=]([biufcSVUmM])(\d+)(\[.*\])?", interface["typestr"])
-            if not element:
-                raise TypeError(f"outputs: an array of {interface['typestr']}")
+            if not element or "'|O'" in str(interface.get("descr")):  # objects are pointers
+                kind = interface.get("descr", interface["typestr"])
+                raise TypeError(f"outputs: an array of {kind}")
             size = step = int(element[2]) * (4 if element[1] == "U" else 1)
             for length in interface["shape"]:
                 size *= length
@@ -478,17 +500,21 @@ class Context:
         self._lib.gpumb_settings_init(ctypes.byref(c_settings), ctypes.sizeof(c_settings))
         c_settings.quiet = c_settings.no_signals = c_settings.raw = 1
         known = {field[0]: field[1] for field in _Settings._fields_[1:]}  # not the size
-        for name, value in settings.items():
+        for name, value in {"device": _current_device(), **settings}.items():
             if name not in known:
                 raise TypeError(f"{name}: is no setting; there are {', '.join(known)}")
             if known[name] is c_char_p and value is not None:
                 value = os.fsencode(value)
                 self._kept.append(value)
             setattr(c_settings, name, value)
+            if known[name] in (c_int, c_uint64) and getattr(c_settings, name) != value:
+                raise OverflowError(f"{name}={value!r}: must be in the range of {known[name]}")
         self._g = self._lib.gpumb_open_settings(b"python", ctypes.byref(c_settings))
-        if not self._lib.gpumb_ok(self._g):
+        try:
+            self._go_on()
+        except Error:
             self.close()
-            raise Error(_said.line or "gpumb: can't measure here")
+            raise
 
     def __enter__(self) -> "Context":
         return self
@@ -503,7 +529,7 @@ class Context:
         if self.exit_code is None:
             self.exit_code = self._lib.gpumb_close(self._idle())
             self._kept.clear()
-        return self.exit_code
+        return self.exit_code or 0
 
     def _context(self) -> int:
         if self.exit_code is not None:
@@ -517,6 +543,11 @@ class Context:
         if self._measures:
             raise Error("the context is measuring: a function that it calls can't use it for more")
         return g
+
+    def _go_on(self) -> None:
+        """Raises what has ended the context; a program has it in its exit code."""
+        if not self._program and not self._lib.gpumb_ok(self._g):
+            raise Error(_said.line or "gpumb: can't measure here")
 
     # ---- measuring ----
 
@@ -587,7 +618,7 @@ class Context:
     def _region(
         self,
         name: str,
-        fn: Callable[..., Any],
+        fn: Any = None,
         *,
         bytes: Optional[float] = None,
         flop: Optional[float] = None,
@@ -609,17 +640,15 @@ class Context:
         for each in (fn, check, reset):
             if each is not None and not callable(each) or fn is None:
                 raise TypeError(f"{name}: {each!r} can't be called")
-        if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
-            raise TypeError(f"{name}: a call of it only makes a generator or a coroutine")
-        if not isinstance(name, str) or "\0" in name:
-            raise TypeError(f"{name!r}: is no name")
+            if inspect.isgeneratorfunction(each) or inspect.iscoroutinefunction(each):
+                raise TypeError(f"{name}: a call of {each!r} only makes a generator or a coroutine")
         if timing not in _TIMINGS:
             raise ValueError(f"timing={timing!r}: must be one of {', '.join(_TIMINGS)}")
         g, lib = self._context(), self._lib
         stated = (("bytes", bytes), ("flop", flop), ("elements", elements))
         numbers = [(what, float(number)) for what, number in stated if number is not None]
-        own = [(str(key).encode(), float(value)) for key, value in (values or {}).items()]
-        kernel, buffers = name.encode(), self._outputs(outputs)
+        own = [(_encoded(str(key)), float(value)) for key, value in (values or {}).items()]
+        kernel, buffers = _encoded(name), self._outputs(outputs)
         given = (Stream(lib.gpumb_stream(g) or 0),) if _takes_stream(fn) else ()
         captures = int(self._captures or bool(given))
         pool = self._pool()
@@ -713,7 +742,10 @@ class Context:
         before = self._lib.gpumb_row_count(self._idle())
         with self._measuring():
             self._region(name, fn, **about)()
-        return self.row(before) if self._lib.gpumb_row_count(self._g) > before else None
+        if self._lib.gpumb_row_count(self._g) > before:
+            return self.row(before)
+        self._go_on()
+        return None
 
     def compare(self, functions: Mapping[str, Any], **about: Any) -> Rows:
         """Times these in turn and compares each with the first: see the columns ratio, ratio_lo,
@@ -729,7 +761,10 @@ class Context:
                 lanes.append(self._region(name, **{**about, **own}))
             body = _Call(lambda _g, _user: next((1 for lane in lanes if lane()), 0))
             self._lib.gpumb_run_interleave(self._g, body, None)
-        return Rows(self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g)))
+        rows = Rows(self.row(i) for i in range(before, self._lib.gpumb_row_count(self._g)))
+        if not rows:
+            self._go_on()
+        return rows
 
     def sweep(self, axis: str, values: Sequence[Any]) -> Iterator[Any]:
         """An axis of the rows in its loop, of integers, of real numbers or of texts. A loop runs
@@ -740,7 +775,7 @@ class Context:
             values = [operator.index(v) for v in values]
         array: ctypes.Array[Any]
         if all(isinstance(v, str) for v in values):
-            array = (c_char_p * len(values))(*(v.encode() for v in values))
+            array = (c_char_p * len(values))(*map(_encoded, values))
             begin, read = lib.gpumbi_sweep_names, lambda a: values[lib.gpumbi_sweep_value(a)]
         elif all(isinstance(v, int) for v in values):
             if not all(-(2**63) <= v < 2**63 for v in values):
@@ -753,19 +788,20 @@ class Context:
         if not axis:
             raise ValueError("an axis has a name")
         self._kept.append(array)
-        at = begin(g, axis.encode(), array, len(values))
+        at = begin(g, _encoded(axis), array, len(values))
         ended = False
         try:
             while lib.gpumbi_sweep_next(at):
                 yield read(at)
             ended = True
+            self._go_on()
         finally:
             if not ended and self.exit_code is None and threading.get_ident() == self._owner:
                 lib.gpumb_abandon(g)
 
     def note(self, text: str) -> None:
         """A conclusion: a line below the table, and in the files."""
-        self._lib.gpumb_note_text(self._context(), text.encode())
+        self._lib.gpumb_note_text(self._context(), _encoded(text))
 
     # ---- rows ----
 
@@ -807,10 +843,7 @@ def time(fn: Callable[..., Any], name: str = "", **about: Any) -> Row:
     and, as settings, of gpumb_settings: precision=0.002, budget_s=5."""
     with Context(**_settings_of(about)) as g:
         own = getattr(getattr(fn, "func", fn), "__name__", "")  # also of functools.partial
-        row = g.measure(name or own or "region", fn, **about)
-    if row is None:
-        raise Error(_said.line or "gpumb: nothing was measured")
-    return row
+        return cast(Row, g.measure(name or own or "region", fn, **about))
 
 
 def compare(functions: Mapping[str, Any], **about: Any) -> Rows:

@@ -11,10 +11,13 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The header and the licence stand here in an unpacked archive, above in a clone.
-HEADER, LICENSE = (
-    next(folder / name for folder in (HERE, HERE.parent.parent) if (folder / name).is_file())
-    for name in ("gpumb.h", "LICENSE")
-)
+TOP = HERE if (HERE / "gpumb.h").exists() else HERE.parent.parent
+HEADER, LICENSE = TOP / "gpumb.h", TOP / "LICENSE"
+if not HEADER.exists():
+    raise SystemExit(
+        f"no gpumb.h in {HERE} or two folders above: pip before 21.3 builds in a copy of this"
+        " folder alone; upgrade pip, or do without: PYTHONPATH=examples/python"
+    )
 VERSION = re.search(r'#define GPUMB_VERSION "(.*)"', HEADER.read_text(encoding="utf-8"))[1]
 NAME = f"gpumb-{VERSION}"
 METADATA = f"""\
