@@ -712,8 +712,8 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
-for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
-    20_async_copies 21_libraries 23_clusters link/24_two_devices; do
+for lab in 07_subdomains 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap \
+    19_number_formats 20_async_copies 21_libraries 23_clusters link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
