@@ -95,6 +95,8 @@ LABELS = {
     "rows_each": "Rows of a thread", "on_device": "Device",
     # of one program, or of one benchmark
     "nbody/n": "Number of bodies n", "reduction/n": "Number of elements n",
+    "histogram/n": "Number of bytes n", "matmul/n": "Side of the matrices n, in elements",
+    "transpose/side": "Side of the matrix, in words",
     "scan/n": "Number of elements n", "stream/n": "Number of elements n",
     "stencil/n": "Side of the grid n, in points", "stencil/sweeps": "Sweeps of a launch",
     "pipeline/results": "Results of a block", "launch/interval/way": "Launched in",

@@ -444,9 +444,11 @@ def dull(family, panels):
             return f"each curve's values are the same within {spread} %"
     points = [p for series in panels.values() for own in series.values() for p in own]
     values = [p.y for p in points]
-    if len(values) > 1 and max(values) <= 1.01 * min(values):
+    if len(values) == 1:
+        return "there is one value"
+    if max(values) <= 1.01 * min(values):
         return "all values are the same within 1 %"
-    if family.x == "us" and family.y == "median_s" and len(values) > 1:
+    if family.x == "us" and family.y == "median_s":
         if all(abs(p.y - p.x) < 0.05 * p.x for p in points if not isinstance(p.x, str)):
             return "the times are the lengths that were asked for, within 5 %"
     return ""

@@ -752,7 +752,10 @@ def labs(tmp):
             ("kib", "20_async_copies", "Bytes on their way, in KiB"),
             ("way", "21_libraries", "Added by"),
             ("blocks", "17_registers", "Blocks per multiprocessor"),
-            ("part", "24_two_devices", "Share of the second device in %")):
+            ("part", "24_two_devices", "Share of the second device in %"),
+            ("n", "histogram/data", "Number of bytes n"),
+            ("side", "transpose/side", "Side of the matrix, in words"),
+            ("n", "matmul/size", "Side of the matrices n, in elements")):
         check(families.axis_label(column, bench) == said, f"{bench}: {column}")
     figures = {f.family.bench: f for f in table.figures(table.read_all(
         [RESULTS / "h100-clusters.csv"], quiet=True))}
@@ -885,6 +888,13 @@ def dulls(tmp):
                   f"{name}: {code} {error} {drawn_of}")
         else:
             check((code, error, len(drawn_of)) == (0, "", 1), f"{name}: {code} {error} {drawn_of}")
+    one = made(tmp, "one.csv", n=(4,))
+    for asked, wanted in (((), ["no figure: there is one value", "--x kernel asks for it"]),
+                          (("--x", "kernel"), [])):
+        code, error = run(one, "--out", tmp / f"one{len(asked)}", *asked)
+        check(code == 2 * bool(wanted) and all(w in error for w in wanted) and
+              (tmp / f"one{len(asked)}" / "report.md").exists() == (not wanted),
+              f"one row: {code} {error}")
 
 
 def intervals(tmp):
