@@ -225,8 +225,6 @@ def read_json(path):
             need(path, row, NEEDED)
             row["@axes"] = sorted(a for a, v in axes.items() if v is not None and a[:1] != "@")
             own_rows.append(row)
-        columns = dict.fromkeys(c for row in own_rows for c in row)  # as a CSV has, in each row
-        own_rows = [{**dict.fromkeys(columns, ""), **row} for row in own_rows]
         rows += finish(own_rows, c["device"])
     return contexts, rows
 
@@ -630,7 +628,7 @@ def families_of(rows, asked):
     for bench in (b for b in benches if b not in {f.bench for f in known}):
         own = [r for r in rows if r["bench"] == bench]
         axes = {a for r in own for a in r["@axes"]}
-        for r in own:  # of several files, which need not have the same axes
+        for r in own:  # of several files, or sweeps of a JSON, which need not have the same axes
             r.update(dict.fromkeys(axes - r.keys(), ""))
         parts = [] if asked else sweeps_of(own)
         known += map(guess_sweep, parts) if len(parts) > 1 else [guess(bench, own, **asked)]
