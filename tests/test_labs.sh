@@ -712,8 +712,8 @@ for source in examples/labs/*.cu examples/labs/solutions/*.cu; do
     rows=${rows%.cu}.json
     check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 done
-for lab in 07_subdomains 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap \
-    19_number_formats 20_async_copies 21_libraries 23_clusters link/24_two_devices; do
+for lab in 15_matrix_product 16_warps 17_registers 18_overlap link/18_overlap 19_number_formats \
+    20_async_copies 21_libraries 23_clusters link/24_two_devices; do
     for rows in "$lab" "$(echo "$lab" | sed 's,[^/]*$,solutions/&,')"; do
         rows=examples/labs/h200/counters/$rows.json
         check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
@@ -723,6 +723,8 @@ check "measure.sh counts the link's bytes with others" not grep -qE \
     'pcie__.*(instructions|dram)|(instructions|dram).*pcie__' "$tmp/calls"
 check "measure.sh counts for too many rows of lab 18" not sh -c \
     "grep '18_overlap.*--counters' '$tmp/calls' | grep -vE 'chunks=16 .*steps=512 '"
+rows=examples/labs/h200/counters/solutions/07_subdomains.json
+check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 check "measure.sh measures a lab before a later one" sh -c \
     "sed -n 's,.*stubs/labs/\([0-9]*\)_.*,\1,p' '$tmp/calls' | sort -rnc"
 for rows in matmul matmul-plans matmul-counters histogram histogram-counters transpose; do
