@@ -95,6 +95,8 @@ LABELS = {
     "rows_each": "Rows of a thread", "on_device": "Device",
     # of one program, or of one benchmark
     "nbody/n": "Number of bodies n", "reduction/n": "Number of elements n",
+    "histogram/n": "Number of bytes n", "matmul/n": "Side of the matrices n, in elements",
+    "transpose/side": "Side of the matrix, in words",
     "scan/n": "Number of elements n", "stream/n": "Number of elements n",
     "stencil/n": "Side of the grid n, in points", "stencil/sweeps": "Sweeps of a launch",
     "pipeline/results": "Results of a block", "launch/interval/way": "Launched in",
@@ -104,6 +106,16 @@ LABELS = {
     "floor/us": "Length of the spin in \u00b5s", "floor/trial": "Trial",
     "in_flight/kib": "In flight in KiB", "12_roofline/k": "Multiply-adds for each value",
     "03_occupancy/shared_kib": "Shared memory of a block in KiB",
+    "15_matrix_product/each": "Side of a thread\u2019s square, in elements",
+    "17_registers/blocks": "Blocks per multiprocessor", "17_registers/chains": "Values of a thread",
+    "18_overlap/way": "Way", "20_async_copies/kib": "Bytes on their way, in KiB",
+    "20_async_copies/way": "Read by", "21_libraries/way": "Added by",
+    "23_clusters/cluster": "Blocks of a cluster", "24_two_devices/way": "Way",
+    "24_two_devices/part": "Share of the second device in %",
+    "24_two_devices/times": "Times that words are used",
+    "clusters/cluster": "Blocks of a cluster",
+    "clusters/distance": "Blocks from a block to the other",
+    "clusters/rank": "Rank of the other block",
 }  # fmt: skip
 ENDS = {  # of a column's name, which is its unit
     "us": "\u00b5s", "ns": "ns", "ms": "ms", "s": "s", "kib": "KiB", "mib": "MiB", "gib": "GiB",
@@ -118,6 +130,7 @@ WRITTEN = {
     "n": power,
     "flop_per_byte": part,
     "splits": lambda v: count(v) if v else "as many as fill the device",
+    "clusters/distance": count,
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
 # its label.
@@ -169,11 +182,17 @@ def file_name(text):
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
+def known_of(table, column, bench):
+    """What a table has of a column in a benchmark, in its program, or wherever it is."""
+    places = f"{bench}/", f"{bench.split('/')[0]}/", ""
+    return next((table[place + column] for place in places if place + column in table), None)
+
+
 def axis_label(column, bench=""):
-    """What a column is called, in a benchmark, in its program, or wherever it is."""
-    for place in (f"{bench}/", f"{bench.split('/')[0]}/", ""):
-        if place + column in LABELS:
-            return LABELS[place + column]
+    """What a column is called."""
+    known = known_of(LABELS, column, bench)
+    if known is not None:
+        return known
     name, _, end = column.rpartition("_")
     words = f"{name} in {ENDS[end]}" if name and end in ENDS else column
     if len(words) == 1:
@@ -181,8 +200,8 @@ def axis_label(column, bench=""):
     return words.replace("_", " ")[:1].upper() + words.replace("_", " ")[1:]
 
 
-def value_label(column, value):
-    return value if isinstance(value, str) else WRITTEN.get(column, count)(value)
+def value_label(column, value, bench=""):
+    return value if isinstance(value, str) else (known_of(WRITTEN, column, bench) or count)(value)
 
 
 def clipped(label):
@@ -192,7 +211,7 @@ def clipped(label):
 def tick_label(family, x):
     """A number along x; powers of two are none where the axis is even."""
     even = family.linear and WRITTEN.get(family.x) is power
-    return count(x) if even else value_label(family.x, x)
+    return count(x) if even else value_label(family.x, x, family.bench)
 
 
 def order(value):
@@ -269,7 +288,7 @@ def styles(family, panels, ranks, numbers, palette):
             mark = MARKERS[at % len(MARKERS)]
             mark = mark if mark in free or not free else free[0]
             free = [m for m in free if m != mark]
-            named = v if name else value_label(family.series, v)
+            named = v if name else value_label(family.series, v, family.bench)
         color = palette[at] if name else viridis(0.83 * at / max(1, len(numbers) - 1))
         result[v] = Style(color, mark, named) if v != "" else Style("#808080", "o", None)
     return result
@@ -308,7 +327,7 @@ def grouped(series):
 
 def bar_label(family, x, group):
     """What a group of bars is called; by its kernel where it has nothing along x."""
-    return clipped(value_label(family.x, x) or group[0][1].row["kernel"])
+    return clipped(value_label(family.x, x, family.bench) or group[0][1].row["kernel"])
 
 
 def quantity(row, column):
@@ -543,6 +562,11 @@ FAMILIES = [
     Family("in_flight/l2",
            "Reading the L2: rate over the bytes that a multiprocessor has in flight", "kib", "way",
            name="in-flight-l2", y="moved_gbps"),
+    Family("clusters/latency", "Shared memory of a cluster's blocks: latency over the block's rank",
+           "rank", "kernel", "cluster", log2=False, linear=True, y="latency_ns",
+           panel_title="blocks of a cluster: {}"),
+    Family("clusters/rate", "Reading the shared memory of a cluster's blocks: rate over distance",
+           "distance", "cluster", log2=False, linear=True, y="moved_gbps"),
     Family("nbody/size", "n-body: rate over the number of bodies", "n", "form", where={"splits": 0},
            log_y=True, y="gflops",
            model=BOUND,

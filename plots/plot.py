@@ -132,7 +132,12 @@ def main():
             say(f"{visible(bench)}: no figure: {why}")
             report.append(f"{plain(bench)}: no figure: {why}.\n")
     if not machine:
-        raise Problem("nothing to draw: no row is ok and has a rate or a time")
+        dull = any(not why.startswith("none of") for _, why in without)
+        raise Problem(
+            "nothing to draw: "
+            + ("--x kernel asks for it all the same" if dull
+               else "no row is ok and has a rate or a time")
+        )
     if not args.store:
         write(args.out / "report.md", "\n".join(report))
     print(f"{args.out}: {drawn} figure{'s' * (drawn > 1)}")

@@ -262,7 +262,7 @@ def rows_table(bench, rows, known, several, date, anchor):
         for f, n in flags.most_common()
     ]
     alike = ", ".join(
-        f"{axis_label(a, bench)} {value_label(a, value(rows[0].get(a, '')))}" for a in same
+        f"{axis_label(a, bench)} {value_label(a, value(rows[0].get(a, '')), bench)}" for a in same
     )
     files = sorted({r["@file"].name for r in rows})
     is_open = " open" if len(rows) <= OPEN_MAX else ""

@@ -174,13 +174,13 @@ def number_columns():
     return [name for name, kind, *_ in listed("GPUMBI_ROW_FIELDS") if kind in kinds]
 
 
-def finish(rows, peak_fp32=None):
+def finish(rows, device=None):
     for r in rows:
         for column in number_columns():
             number(r, column)  # or it ends here
         for column in fixed_columns() - r.keys():
             r[column] = ""
-    add_intensities(rows, peak_fp32)
+    add_intensities(rows, peaks_of(device or {}))
     add_spans(rows)
     add_levels(rows)
     add_mix(rows)
@@ -225,20 +225,31 @@ def read_json(path):
             need(path, row, NEEDED)
             row["@axes"] = sorted(a for a, v in axes.items() if v is not None and a[:1] != "@")
             own_rows.append(row)
-        rows += finish(own_rows, c["device"].get("peak_fp32_gflops"))
+        rows += finish(own_rows, c["device"])
     return contexts, rows
 
 
-def add_intensities(rows, peak_fp32):
+# Operations of floats in the time of one of doubles: bench/rates.h has the source.
+F64_TAKES = {"sm_70": 2, "sm_75": 32, "sm_80": 2, "sm_86": 64, "sm_89": 64, "sm_90": 2}
+
+
+def peaks_of(device):
+    """GFLOP/s by type, as text, of what a file says of its device."""
+    f32 = str(device.get("peak_fp32_gflops") or "")
+    takes, known = F64_TAKES.get(str(device.get("arch"))), quantity({"f32": f32}, "f32")
+    return {"f32": f32, "f64": str(known / takes) if takes and known > 0 else ""}
+
+
+def add_intensities(rows, peaks):
     """Of a roofline that says none: FLOP for each byte, and the peak of its type, which is that of
-    its buffers, where the file has it. Where a row is nearer to the peak of its arithmetic than to
+    its buffers, where it is known. Where a row is nearer to the peak of its arithmetic than to
     memory's, `pct_peak` tells that peak."""
     for r in rows:
         if r["bench"].endswith("roofline"):
             work, moved = number(r, "flop"), number(r, "bytes")
             r.setdefault("flop_per_byte", str(work / moved) if moved > 0 and work > 0 else "")
             r.setdefault("type", r["fill"])
-            r.setdefault("type_peak_gflops", str(peak_fp32 or "") if r["type"] == "f32" else "")
+            r.setdefault("type_peak_gflops", peaks.get(r["type"], ""))
         elif r["bench"] == "roofline/roofs" and "type_peak_gflops" not in r:
             share, peak = number(r, "pct_peak"), number(r, "peak_gbps")
             known = share > (100 * number(r, "gbps") / peak * (1 + 1e-9) if peak > 0 else 0)
@@ -431,9 +442,11 @@ def dull(family, panels):
             return f"each curve's values are the same within {spread} %"
     points = [p for series in panels.values() for own in series.values() for p in own]
     values = [p.y for p in points]
-    if len(values) > 1 and max(values) <= 1.01 * min(values):
+    if len(values) == 1:
+        return "there is one value"
+    if max(values) <= 1.01 * min(values):
         return "all values are the same within 1 %"
-    if family.x == "us" and family.y == "median_s" and len(values) > 1:
+    if family.x == "us" and family.y == "median_s":
         if all(abs(p.y - p.x) < 0.05 * p.x for p in points if not isinstance(p.x, str)):
             return "the times are the lengths that were asked for, within 5 %"
     return ""
@@ -503,7 +516,7 @@ def caption(family, rows, panels, lost, slower, replaced, date):
         ),
         days(rows, date),
         *(
-            f"{axis_label(a, family.bench).lower()} {value_label(a, value(v))}"
+            f"{axis_label(a, family.bench).lower()} {value_label(a, value(v), family.bench)}"
             for a, v in same.items()
         ),
         f"{len(rows)} rows, {sum(lost.values())} not drawn"
@@ -612,8 +625,43 @@ def families_of(rows, asked):
     them where something is asked for. Those of which nothing is known come last."""
     benches = dict.fromkeys(r["bench"] for r in rows)
     known = [] if asked else [f for f in FAMILIES if f.bench in benches]
-    others = [b for b in benches if b not in {f.bench for f in known}]
-    return known + [guess(b, [r for r in rows if r["bench"] == b], **asked) for b in others]
+    for bench in (b for b in benches if b not in {f.bench for f in known}):
+        own = [r for r in rows if r["bench"] == bench]
+        axes = {a for r in own for a in r["@axes"]}
+        for r in own:  # of several files, or sweeps of a JSON, which need not have the same axes
+            r.update(dict.fromkeys(axes - r.keys(), ""))
+        parts = [] if asked else sweeps_of(own)
+        known += map(guess_sweep, parts) if len(parts) > 1 else [guess(bench, own, **asked)]
+    return known
+
+
+def sweeps_of(rows):
+    """Rows of one benchmark, apart where it has several sweeps without an axis in common."""
+    groups, parts = {}, []
+    for r in rows:
+        groups.setdefault(tuple(r["@axes"]), []).append(r)
+    for axes, own in groups.items():
+        near = [part for part in parts if part[0] & {*axes}]
+        joined = {*axes}.union(*(part[0] for part in near)), sum((p[1] for p in near), []) + own
+        parts = [part for part in parts if part not in near] + [joined]
+    if () in groups or len(parts) < 2:
+        return [rows]
+    for axes, own in parts:
+        for r in own:
+            r["@sweep"] = ", ".join(sorted(axes))
+    return [own for _, own in parts]
+
+
+def guess_sweep(rows):
+    """A family for one of several sweeps of a benchmark, which is called by its kernels."""
+    family = guess(rows[0]["bench"], rows)
+    kernels = ", ".join(dict.fromkeys(r["kernel"] for r in rows))
+    return replace(
+        family,
+        title=family.title.replace(": ", f", {kernels}: ", 1),
+        name=f"{family.name}-{file_name(kernels)}",
+        where={"@sweep": rows[0]["@sweep"]},
+    )
 
 
 def name_sources(inputs):
@@ -653,7 +701,7 @@ def overlay(family, rows):
     for r in rows:
         parts = [family.panel] * bool(family.panel and apart) + [both]
         r["@series"] = ", ".join(
-            f"{axis_label(c, family.bench).lower()} {value_label(c, value(r[c]))}"
+            f"{axis_label(c, family.bench).lower()} {value_label(c, value(r[c]), family.bench)}"
             if isinstance(value(r[c]), float)
             else r[c]
             for c in parts

@@ -182,7 +182,7 @@ def dark(colors):
 
 def said(family, p, place=()):
     """What a mark stands for: its place, its value with the interval, its flags."""
-    x = f"{axis_label(family.x, family.bench)} {value_label(family.x, p.x)}"
+    x = f"{axis_label(family.x, family.bench)} {value_label(family.x, p.x, family.bench)}"
     unit = rate(family.y)[2].split(" in ")[-1]
     y = f"{p.y:.4g}" + f" ({p.lo:.4g} \u2026 {p.hi:.4g})" * (p.lo <= p.hi)
     parts = [*place, x, f"{y} {unit}", *filter(None, [p.row["flags"].replace(";", ", ")])]
@@ -193,7 +193,7 @@ def places(family, panel, series):
     """What each mark of a series says of its panel and series."""
     named = ((family.panel, panel), (family.series, series))
     return [
-        f"{axis_label(c, family.bench)} {value_label(c, v)}".strip()
+        f"{axis_label(c, family.bench)} {value_label(c, v, family.bench)}".strip()
         if not isinstance(v, str)
         else v
         for c, v in named
@@ -218,7 +218,7 @@ class Panel:
         self.family, self.style, self.value, self.series = family, style, value, series
         self.wide = wide_all  # of the picture
         self.most = most  # of the figure's values
-        named = value_label(family.panel, value)
+        named = value_label(family.panel, value, family.bench)
         self.title = family.panel_title.format(named) if value != "" else ""
         self.under, self.over = [], []
         self.bands = stretches(family, series) if family.bands else {}
@@ -342,6 +342,7 @@ class Panel:
         and dashed what was measured."""
         memory, arithmetic = roofs_of(self.family, points)
         right = max((p.x for p in points if not p.row.get("placed")), default=high)
+        known = {(name, measured) for name, _, measured in arithmetic}
         right = right if right < high / 8 else low  # names stand between the curves and the kernels
         for (_, rate_of, measured), side in zip(memory, (-7, 17)):
             tops = [(name, v) for name, v, how in arithmetic if how == measured]
@@ -353,9 +354,10 @@ class Panel:
             for name, v in tops:
                 if v / rate_of < high:
                     lines.append(f"M{x(v / rate_of):.1f} {self.y(v):.1f}H{self.right:.1f}")
-                    if not measured:
+                    if not measured or (name, False) not in known:
                         middle = (x(max(right, v / rate_of)) + self.right) / 2
-                        self.over.append(text(middle, self.y(v) - 5, f"{name} peak", "c t"))
+                        named = f"{name} {'measured' if measured else 'peak'}"
+                        self.over.append(text(middle, self.y(v) - 5, named, "c t"))
             self.under.append(f'<path class="o" d="{"".join(lines)}"{dashes}/>')
             (ax, ay), (bx, by) = ends
             angle = math.degrees(math.atan2(by - ay, bx - ax))
@@ -424,7 +426,8 @@ class Panel:
         for g in sorted({quantity(p.row, group) for p in points}):
             xs = sorted({p.x for p in points if quantity(p.row, group) == g})
             spots.update({(g, v): at + i for i, v in enumerate(xs)})
-            marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2])))
+            marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2],
+                                                       self.family.bench)))
             at += len(xs) + 1.5
         x = Scale("linear", -0.5, at - 1, self.left, self.right)
         for spot, _ in marks:
@@ -505,8 +508,9 @@ class Panel:
                     look = f"fill:{'#fff' if part < 0.6 else '#000'};pointer-events:none"
                     extra = f' style="{look}" font-size="{size:.1f}"'
                     self.over.append(text(a, b + size * 0.36, rounded(p.y), "c", extra))
-        self.names([(x(i), value_label(family.x, v)) for i, v in enumerate(xs)])
-        return [(y(i), clipped(value_label(family.series, v))) for i, v in enumerate(ys)]
+        self.names([(x(i), value_label(family.x, v, family.bench)) for i, v in enumerate(xs)])
+        names = [clipped(value_label(family.series, v, family.bench)) for v in ys]
+        return [(y(i), name) for i, name in enumerate(names)]
 
 
 def extent(family, points, across):
@@ -564,8 +568,9 @@ def legend_of(family, style, points, across):
     memory, arithmetic = roofs_of(family, points)
     for measured, (how, dashes) in enumerate(ROOFS if memory else ()):
         parts = [f"memory {count(round(v))} GB/s" for _, v, of in memory if of == measured]
-        parts += [f"{name} {rounded(v / 1e3)}" for name, v, of in arithmetic if of == measured]
-        entries.append((line % ("o", dashes), f"{how}: {', '.join(parts)} TFLOP/s"))
+        own = [f"{name} {rounded(v / 1e3)}" for name, v, of in arithmetic if of == measured]
+        said = ", ".join(parts + own) + " TFLOP/s" * bool(own)
+        entries += [(line % ("o", dashes), f"{how}: {said}")] * bool(said)
     return entries + [
         (line % ("o", REFERENCES[column][1]),
          f"{name} {rounded(y)} {'GFLOP/s' if column == 'mix_gflops' else 'GB/s'}")
@@ -587,7 +592,9 @@ def picture(family, panels, style=None, wide_all=WIDE):
     columns = math.ceil(len(frames) / lines)
     high = (320 if wide_all == WIDE else 260) if lines == 1 else 190
     scale = {} if family.draw == "heat" else scale_of(family, ys, high)
-    names = scale.values() or [clipped(value_label(family.series, v)) for v in style if v != ""]
+    names = scale.values() or [
+        clipped(value_label(family.series, v, family.bench)) for v in style if v != ""
+    ]
 
     left = EDGE + max(map(wide, names)) + 6
     for _ in range(4):  # the more names reach to the left, the less room there is for each

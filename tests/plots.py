@@ -703,6 +703,16 @@ def roofs(tmp):
     figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
     words = " ".join([*figure.legend(), *(t.words for t in figure.texts)])
     check("peak of memory" in words and "measured: memory" in words, f"lab 12: {words}")
+    # Of its doubles; and of a device of which only what was measured is known.
+    changed = json.loads((lab.parent / "solutions" / lab.name).read_text())
+    for arch, said in (("sm_90", ["f64 33.5 TFLOP/s", "f64 peak"]),
+                       ("sm_00", ["GB/s measured:", "f64 measured"])):
+        changed["device"]["arch"] = arch
+        (tmp / "f64.json").write_text(json.dumps(changed))
+        (f,) = table.figures(table.read_all([tmp / "f64.json"]))
+        figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+        words = " ".join([*figure.legend(), *(t.words for t in figure.texts)])
+        check(all(w in words for w in said) and not figure.wrong(), f"f64 on {arch}: {words}")
 
 
 def labs(tmp):
@@ -718,6 +728,46 @@ def labs(tmp):
     xs = sorted(x for _, x, _, _ in figure.of("path", "k"))
     gaps = [b - a for a, b in zip(xs, xs[1:])]
     check(len(xs) == 12 and max(gaps) < (xs[-1] - xs[0]) / 4, f"lab 6: points at {xs}")
+    # All that is stored of the labs can be drawn; of two sweeps in a file each by itself.
+    for path in sorted((ROOT / "examples/labs/h200").rglob("*.json")):
+        name, left_out = str(path.relative_to(ROOT)), []
+        with contextlib.redirect_stderr(io.StringIO()):
+            figures = list(table.figures(table.read_all([path]), without=left_out))
+        check(figures or left_out, f"{name}: no figure, and no reason")
+        drawn_rows = sum(len(f.rows) for f in figures)
+        rows = len(table.read_all([path]))
+        check(drawn_rows == rows or left_out, f"{name}: {drawn_rows} of {rows} rows are drawn")
+        for f in figures:
+            check("left out" not in f.caption and "fastest over" not in f.caption,
+                  f"{name}: {f.caption}")
+    found = {f.name: f for f in table.figures(
+        table.read_all([ROOT / "examples/labs/h200/24_two_devices.json"]))}
+    check(sorted(found) == [f"nvidia-h200-cuda-24-two-devices-{k}" for k in ("copy", "sum")] and
+          [f.family.title.split(":")[0] for f in found.values()] ==
+          [f"24_two_devices, {k}" for k in ("sum", "copy")], f"lab 24: {[*found]}")
+    code, error = run(ROOT / "examples/labs/h200", "--out", tmp / "all")  # of other axes each
+    check(code == 0 and (tmp / "all" / "nvidia-h200-cuda-24-two-devices-sum.svg").exists(),
+          f"all that is stored of the labs: {code} {error}")
+    for column, bench, said in (
+            ("kib", "20_async_copies", "Bytes on their way, in KiB"),
+            ("way", "21_libraries", "Added by"),
+            ("blocks", "17_registers", "Blocks per multiprocessor"),
+            ("part", "24_two_devices", "Share of the second device in %"),
+            ("n", "histogram/data", "Number of bytes n"),
+            ("side", "transpose/side", "Side of the matrix, in words"),
+            ("n", "matmul/size", "Side of the matrices n, in elements")):
+        check(families.axis_label(column, bench) == said, f"{bench}: {column}")
+    figures = {f.family.bench: f for f in table.figures(table.read_all(
+        [RESULTS / "h100-clusters.csv"], quiet=True))}
+    for bench, y, scale in (("clusters/rate", "moved_gbps", ["0", "1", "2", "3", "4"]),
+                            ("clusters/latency", "latency_ns", ["20", "100"])):
+        f = figures[bench]
+        figure = Drawn(f.family, f.panels, f.rows, f.caption, f.style)
+        words = [t.words for t in figure.texts]
+        check(f.family.y == y and set(scale) <= set(words), f"{bench}: {f.family.y}: {words}")
+        check(not [w for w in figure.legend() if "copy" in w or "peak" in w], f"{bench}: roofs")
+    check(families.value_label("distance", 65536, "memory_kinds/migration") == "64 KiB",
+          "bytes apart are no longer such")
 
 
 def peaks(tmp):
@@ -838,6 +888,13 @@ def dulls(tmp):
                   f"{name}: {code} {error} {drawn_of}")
         else:
             check((code, error, len(drawn_of)) == (0, "", 1), f"{name}: {code} {error} {drawn_of}")
+    one = made(tmp, "one.csv", n=(4,))
+    for asked, wanted in (((), ["no figure: there is one value", "--x kernel asks for it"]),
+                          (("--x", "kernel"), [])):
+        code, error = run(one, "--out", tmp / f"one{len(asked)}", *asked)
+        check(code == 2 * bool(wanted) and all(w in error for w in wanted) and
+              (tmp / f"one{len(asked)}" / "report.md").exists() == (not wanted),
+              f"one row: {code} {error}")
 
 
 def intervals(tmp):

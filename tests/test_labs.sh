@@ -362,6 +362,12 @@ check "misconceptions.md: bf16 loses $(lost bf16)" grep -qF \
 check "misconceptions.md: bf16 in fp32 loses $(lost 'bf16 in fp32')" grep -qF \
     "Added in fp32 they are $(lost 'bf16 in fp32') off" "$tmp/believed"
 if [ "$tracer" ]; then
+    sed 's/PAD = 1/PAD = 2/; s,"lab.h","examples/labs/lab.h",' examples/labs/08_transpose.cu \
+        >"$tmp/pad2.cu"
+    make -s trace FILE="$tmp/pad2.cu" ARGS='--profile --axis form=padded' CXX=g++ BACKEND=cpu \
+        >"$tmp/out" 2>&1
+    check "lab 8, rows of 34 words: $(grep wavefronts "$tmp/out")" \
+        grep -qF '32 lanes take 2 wavefronts at the banks where 1 would do' "$tmp/out"
     traces 05_coalescing '32.00    32.00   4.00   8.00  12.5 %  out[i] = in['
     traces 06_misalignment '32.00     5.00   4.00   2.00  80.0 %  out[i] = in[i];'
     traces 06_misalignment '32.00     4.00   4.00   2.00 100.0 %  out[i] = in[i];'
@@ -370,6 +376,8 @@ if [ "$tracer" ]; then
     traces 08_transpose '32 lanes take 32 wavefronts at the banks where 1 would do'
     traces solutions/08_transpose '32 lanes take 8 wavefronts at the banks where 1 would do'
     traces solutions/08_transpose '32 lanes take 2 wavefronts at the banks where 1 would do'
+    traces solutions/07_subdomains '32.00    16.00  16.00  16.00 100.0 %  own[k] = in['
+    traces solutions/07_subdomains '32.00    16.00  16.00   4.00 100.0 %  own[k] = in['
     traces 10_reduction '752   5.43     1.00   1.00                 part[t] += part[t + far];'
     traces 10_reduction '192  21.25     1.00   1.00                 part[t] += part[t + far];'
     traces 15_matrix_product '16384  32.00     1.00   1.00                 sums[i][j] += left['
@@ -501,6 +509,19 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
         -o "$tmp/13.ptx"
     check "old_copy() is $(order old_copy)" test "$(order old_copy)" = 'ld st ld st '
     check "new_copy() is $(order new_copy)" test "$(order new_copy)" = 'ld ld st st '
+    # Labs 3 and 4, changed: all loads of a thread come before its first store.
+    for lab in 03_occupancy 04_element_size; do
+        "$nvcc" -std=c++17 -arch=sm_90 -ptx examples/labs/solutions/$lab.cu -o "$tmp/ahead.ptx"
+        ahead=$(grep -oE '\.entry|(ld|st)\.global' "$tmp/ahead.ptx" | uniq -c |
+            awk '$2 != ".entry" { print $1, $2 }' | sort -u | paste -sd , -)
+        check "lab $lab, changed: $ahead" test "$ahead" = '4 ld.global,4 st.global'
+    done
+    # Lab 11: the root and the division, and what takes their place.
+    for of in '11_nbody rcp.rn.f32,sqrt.rn.f32,' 'solutions/11_nbody rsqrt.approx.f32,'; do
+        "$nvcc" -std=c++17 -arch=sm_90 -ptx "examples/labs/${of% *}.cu" -o "$tmp/root.ptx"
+        roots=$(grep -oE '(div|rcp|r?sqrt)\.[a-z]+\.f32' "$tmp/root.ptx" | sort -u | tr '\n' ,)
+        check "lab 11: ${of% *}: $roots" test "$roots" = "${of#* }"
+    done
     # Lab 15: words of shared memory that its kernels load for a multiply-add.
     check "lab 15 is no PTX" "$nvcc" -std=c++17 -arch=sm_90 -ptx \
         examples/labs/solutions/15_matrix_product.cu -o "$tmp/15.ptx"
@@ -713,6 +734,8 @@ check "measure.sh counts the link's bytes with others" not grep -qE \
     'pcie__.*(instructions|dram)|(instructions|dram).*pcie__' "$tmp/calls"
 check "measure.sh counts for too many rows of lab 18" not sh -c \
     "grep '18_overlap.*--counters' '$tmp/calls' | grep -vE 'chunks=16 .*steps=512 '"
+rows=examples/labs/h200/counters/solutions/07_subdomains.json
+check "measure.sh: no $rows" test -f "$rows" -o -f "$tmp/measured/$rows"
 check "measure.sh measures a lab before a later one" sh -c \
     "sed -n 's,.*stubs/labs/\([0-9]*\)_.*,\1,p' '$tmp/calls' | sort -rnc"
 for rows in matmul matmul-plans matmul-counters matmul-sizes-counters histogram \

@@ -87,6 +87,11 @@ counters_of() # FOLDER/LAB
         "$(stall long_scoreboard),$(stall lg_throttle)" ;;
     # What goes over the first device's links, apart as well.
     counters/link/24_*) echo "nvltx__bytes_data_user.sum,nvlrx__bytes_data_user.sum" ;;
+    # What a warp's words ask the L1, the L2 and the memory for.
+    counters/07_*) echo "load_sectors_per_request,dram_read_bytes,dram_write_bytes,l2_read_bytes" \
+        "l1_hit_rate,l2_hit_rate,smsp__sass_l1tex_tags_mem_global.sum,$issued" \
+        "lts__t_requests_srcunit_tex_op_read.sum,lts__t_requests_srcunit_tex_op_write.sum" \
+        "$(stall long_scoreboard)" ;;
     esac | tr ' ' ,
 }
 
