@@ -1,6 +1,6 @@
-# bench_figures.py - holds the figures of bench/h100.md, bench/h200-products.md, bench/others.md and
-# of a part of bench/h200-kernels.md against the stored rows: whole rows of their tables, and
-# sentences with the figures in brackets.
+# bench_figures.py - holds the figures of bench/h100.md, bench/h200-products.md, bench/others.md,
+# bench/timers.md and of a part of bench/h200-kernels.md against the stored rows: whole rows of
+# their tables, and sentences with the figures in brackets.
 import csv
 import math
 import re
@@ -8,7 +8,7 @@ import sys
 
 import quoted
 
-PRODUCTS, OTHERS = "bench/h200-products.md", "bench/others.md"
+PRODUCTS, OTHERS, TIMERS = "bench/h200-products.md", "bench/others.md", "bench/timers.md"
 KERNELS, H100 = "bench/h200-kernels.md", "bench/h100.md"
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
 DELIVERING = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
@@ -597,9 +597,90 @@ def other_phrases():
 COUNTS = {"unverified": 60, "launch-bound": 6, "few-samples": 4, "other-streams": 2}
 
 
+# ---- timers of Python ------------------------------------------------------------------------
+
+TIMED = {}
+with open("bench/results/timers-h200.csv", encoding="utf-8", newline="") as timers_file:
+    for timed in csv.DictReader(timers_file):
+        of_case = TIMED.setdefault((timed["case"], timed["bytes"]), {})
+        of_case[timed["cache"], timed["timer"]] = timed
+HOT = ("gpumb", "do_bench_cudagraph", "torch.utils.benchmark", "cupyx benchmark", "cuda.bench")
+DOUBTS = {"launch-bound", "noisy", "resolution"}
+
+
+def case_name(case, size):
+    if case == "copy":
+        kib = int(size) // 2 >> 10
+        return f"copy {kib} KiB" if kib < 1024 else f"copy {kib >> 10} MiB"
+    known = {"mm bf16 4096": "product, bf16, 4096²", "spin 5000 us": "spin 5 ms"}
+    return known.get(case, case.replace(" us", " µs"))
+
+
+def micros(seconds):
+    us = 1e6 * float(seconds)
+    return f"{us:.2f}" if us < 60 else f"{us:.1f}" if us < 1000 else f"{us:.0f}"
+
+
+def error(row):
+    return 100 * float(row["error"])
+
+
+def doubted(row):
+    return bool(DOUBTS & set(row["flags"].split(";")))
+
+
+def timer_cell(row):
+    off = f" ({error(row):+.1f} %)" if abs(error(row)) < 900 else ""
+    return micros(row["median_s"]) + off + "†" * (row["timer"] == "gpumb" and doubted(row))
+
+
+def timer_rows():
+    for (case, size), by in TIMED.items():
+        cells = [micros(by["hot", "gpumb"]["truth_s"]), *(timer_cell(by["hot", t]) for t in HOT)]
+        yield f"| {case_name(case, size)} | " + " | ".join(cells) + " |\n"
+        cells = [micros(by["cold", "gpumb"]["truth_s"]), timer_cell(by["cold", "gpumb"]),
+                 timer_cell(by["cold", "gpumb.do_bench"]),
+                 micros(by["written", "do_bench"]["truth_s"]),
+                 timer_cell(by["written", "do_bench"]), timer_cell(by["written", "cuda.bench"])]
+        yield f"| {case_name(case, size)} | " + " | ".join(cells) + " |\n"
+
+
+def timer_phrases():
+    def of(cache, least_s):
+        return [by[cache, "gpumb"] for by in TIMED.values()
+                if float(by[cache, "gpumb"]["truth_s"]) >= least_s]
+
+    def seconds(*timers):
+        return [float(row["point_s"]) for by in TIMED.values() for (cache, timer), row in by.items()
+                if timer in timers or (cache, timer) in timers]
+    far = [row for cache in ("hot", "cold") for row in of(cache, 2e-6)
+           if abs(error(row)) > 5 and not doubted(row)]
+    assert [row["case"] for row in far] == ["sum"], far
+    yield "but for the cold `sum` ([5.3] %)", -error(far[0])
+    yield ("stand on [3] of [10] hot rows and [5] of [12] cold ones",
+           *(count for cache in ("hot", "cold")
+             for count in (sum(map(doubted, of(cache, 2e-6))), len(of(cache, 2e-6)))))
+    far = [error(row) for cache in ("hot", "cold") for row in of(cache, 20e-6)
+           if abs(error(row)) > 1 and row["case"] not in ("sum", "mm bf16 4096")]
+    yield "[2.0] % off, the `spin` of 5 ms with cold caches [1.2] % without a flag", *far
+    closer = sum(abs(error(by["cold", "gpumb"])) - abs(error(by["cold", "gpumb.do_bench"])) > 0.5
+                 for by in TIMED.values())
+    yield "is for [5] of the [14] cold ones", closer, len(TIMED)
+    for name, timers in (("gpumb.do_bench", ["gpumb.do_bench"]),
+                         ("do_bench, do_bench_cudagraph", ["do_bench", "do_bench_cudagraph"]),
+                         ("torch.utils.benchmark", ["torch.utils.benchmark"])):
+        least, most = min(seconds(*timers)), max(seconds(*timers))
+        yield f"| {name} | [{least:.2f}] … [{most:.2f}] |", least, most
+    for cache, rest in (("hot", 3), ("cold", 1)):  # those that are named apart
+        taken = sorted(seconds((cache, "gpumb")))
+        yield (f"| gpumb, {cache} | [{taken[0]:.2f}] … [{taken[-1 - rest]:.2f}]",
+               taken[0], taken[-1 - rest])
+
+
 def main():
     passed, wrong = 0, []
     for page, rows_of, phrases in ((PRODUCTS, product_rows, product_phrases),
+                                   (TIMERS, timer_rows, timer_phrases),
                                    (KERNELS, tensor_rows, tensor_phrases),
                                    (H100, h100_rows, h100_phrases),
                                    (OTHERS, other_rows, other_phrases)):
