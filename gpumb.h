@@ -8405,17 +8405,6 @@ static inline void gpumbi_leave_body(gpumb *g)
         gpumbi_leave_region(g);
 }
 
-static inline void gpumbi_close_device(gpumb *g)
-{
-    void *const event[] = {g->start, g->stop, g->clock.fork, g->clock.join};
-    for (int i = 0; i < 4; i++)
-        if (event[i])
-            gpumbi_dev_event_destroy(event[i]);
-    if (g->own_stream)
-        gpumbi_dev_stream_destroy(g->own_stream);
-    gpumbi_dev_sensors_close(g->sensors);
-}
-
 /* What is known of a device that is not opened here. */
 static inline void gpumbi_device_known(gpumb *g, const gpumb_device *device)
 {
@@ -8444,7 +8433,13 @@ GPUMB_API int gpumb_close(gpumb *g)
     GPUMBI_EACH_TOOL(g, end.say, (g));
     const int exit_code = g->exit_code;
     GPUMBI_EACH_TOOL(g, end.free, (g));
-    gpumbi_close_device(g);
+    void *const event[] = {g->start, g->stop, g->clock.fork, g->clock.join};
+    for (int i = 0; i < 4; i++)
+        if (event[i])
+            gpumbi_dev_event_destroy(event[i]);
+    if (g->own_stream)
+        gpumbi_dev_stream_destroy(g->own_stream);
+    gpumbi_dev_sensors_close(g->sensors);
     while (g->blocks)
         gpumbi_free(g->blocks + 1);
     gpumb **link = &gpumbi_newest;
@@ -9728,7 +9723,11 @@ static inline gpumbi_difference *gpumbi_difference_begin(gpumb *g)
 
 static inline int gpumbi_difference_end(gpumb *g, gpumbi_difference *found)
 {
-    return gpumb_read(g, g->memory.difference, 0, found, sizeof *found) || *gpumbi_trouble(g);
+    if (!gpumb_read(g, g->memory.difference, 0, found, sizeof *found) && !*gpumbi_trouble(g))
+        return 0;
+    gpumb_free(g, g->memory.difference); /* its guard zone may not have been set */
+    g->memory.difference = NULL;
+    return 1;
 }
 #endif
 
@@ -10594,18 +10593,6 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
-/* Right after a body, before anything else is in its streams: whether these are idle already. A
- * body that waits, reads back or only works on the host leaves them so. */
-static inline void gpumbi_note_wait(gpumb *g, gpumbi_sampler *s)
-{
-    gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
-    int idle = gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
-    for (int i = 0; i < s->about.streams && idle; i++)
-        idle = gpumbi_dev_idle(s->about.stream[i]);
-    s->waits.runs++;
-    s->waits.waited += idle;
-}
-
 /* Seconds since gpumbi_run_begin(), by the region's own clock. Launches that the library has not
  * seen, kernel<<<>>>, may be in the legacy stream, for which a wait for another stream does not
  * wait, or, where no event tells, in any. */
@@ -10620,8 +10607,16 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     /* ROCm before 7 forgets an error with the next call that succeeds */
     gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
 #endif
-    if (looks && s->phase == GPUMBI_WARM_UP)
-        gpumbi_note_wait(g, s);
+    if (looks && s->phase == GPUMBI_WARM_UP) {
+        /* Right after a body, before anything else is in its streams: whether these are idle
+         * already. One that waits, reads back or only works on the host leaves them so. */
+        gpumbi_try_launch(g, gpumbi_dev_last_error(), "launch");
+        int idle = gpumbi_dev_idle(g->stream) && gpumbi_dev_idle(NULL);
+        for (int i = 0; i < s->about.streams && idle; i++)
+            idle = gpumbi_dev_idle(s->about.stream[i]);
+        s->waits.runs++;
+        s->waits.waited += idle;
+    }
     gpumbi_order(g, s, 1);
     if (has_events && !checked) {
         failed = gpumbi_try(g, gpumbi_dev_record(g->stop, g->stream), "event");
