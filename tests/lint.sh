@@ -92,6 +92,13 @@ text() # PATTERN WHAT FILE...: no line may match
     return 0
 }
 
+last_lines() # FILE...: each ends with a line break
+{
+    for file; do
+        [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo "unended: $file"
+    done
+}
+
 long_prose() # but for tables and what is quoted
 {
     awk '/^```/ { quoted = !quoted } !quoted && !/^(\||    )/ && length > 100 {
@@ -216,6 +223,7 @@ nvcc=${NVCC:-nvcc} hipcc=${HIPCC:-hipcc}
     check "100 columns of prose" long_prose $prose
     check "no tabs" text "$tab" tab $sources
     check "no trailing blanks" text "[ $tab$return]\$" trailing $sources Makefile
+    check "last lines" last_lines $sources Makefile
     check "links" links $prose
     check "300 lines a page" short_pages $prose
     check "examples/api.md" listed_names
