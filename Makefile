@@ -144,10 +144,10 @@ run: $(B)/copy $(B)/zcopy ## measures the copy bandwidth: tables, and CSV and JS
 	$(B)/copy --quick --budget 0.3 --csv results/copy.csv --json results/copy.json
 	$(B)/zcopy --quick --budget 0.3 --csv results/zcopy.csv --json results/zcopy.json
 
-# Both say how long it takes before they start, and go on after an interrupt. 0.3 s of samples are
+# Both say how long it takes before they start, and go on after an interrupt. 0.2 s of samples are
 # enough for a row: of 3062 on an H100 256 took all of 0.5 s, and 183 of these were not within 1 %.
 bench: $(BENCHES) $(HOST_BENCHES) ## runs all benchmarks in full, into results/; takes long
-	@SUITE_OPTIONS='--budget 0.3' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
+	@SUITE_OPTIONS='--budget 0.2' sh bench/suite.sh full results $(BENCHES) $(HOST_BENCHES)
 
 ABOUT_MEASURING := $(B)/floor
 passport: $(BENCHES) $(HOST_BENCHES) ## what this device reaches, on one page; minutes, once built

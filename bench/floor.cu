@@ -174,7 +174,7 @@ static void floor_result(gpumb *g)
 {
     static const int64_t us_gpu[] = {2, 5, 20, 100, 1000}, us_cpu[] = {100, 1000};
     const values spins = is_gpu(g) ? VALUES(us_gpu) : VALUES(us_cpu);
-    const int repetitions = gpumb_get_settings(g)->full ? 15 : 10;
+    const int repetitions = gpumb_get_settings(g)->full ? 10 : 5;
     const double tick_s = tick_seconds(g);
     GPUMB_SWEEP_ARRAY(g, us, spins.at, spins.count) {
         const word ticks = (word)((double)us * 1e-6 / tick_s);
@@ -242,9 +242,9 @@ static void do_arithmetic(gpumb *g, double share, gpumb_buffer *out)
 
 static void floor_coverage(gpumb *g)
 {
-    enum { KERNELS = 3, RESULTS = 40 };
+    enum { KERNELS = 3, RESULTS = 24 };
     static const char *const name[KERNELS] = {"arithmetic", "copy in L2", "copy in memory"};
-    const int results = is_gpu(g) ? (gpumb_get_settings(g)->full ? RESULTS : 20) : 6;
+    const int results = is_gpu(g) ? (gpumb_get_settings(g)->full ? RESULTS : 15) : 6;
     const uint64_t bytes[KERNELS] = {0, (uint64_t)4 << 20, (uint64_t)256 << 20};
     gpumb_buffer *out = arithmetic_output(g);
     gpumb_buffer *from = gpumb_alloc(g, bytes[2]), *to = gpumb_alloc(g, bytes[2]);
