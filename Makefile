@@ -112,7 +112,7 @@ LABS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/*.cu))
 SOLUTIONS := $(patsubst examples/%.cu,$(B)/%,$(wildcard examples/labs/solutions/*.cu))
 PROGRAMS := $(BENCHES) $(HOST_BENCHES) $(EXAMPLES)
 THOROUGH := $(patsubst %,tests/test_%.sh,\
-              include_cost labs coverage amd sensors isa trace windows)
+              include_cost labs coverage amd sensors isa plots trace windows)
 SCRIPTS := $(filter-out $(THOROUGH) tests/test_pair_asan.sh,$(wildcard tests/test_*.sh))
 KERNEL_TESTS := $(patsubst %.cu,$(B)/%,$(wildcard tests/test_*.cu))
 HOST_TESTS := $(addprefix build/cpu/,$(basename $(wildcard tests/test_*.c tests/test_*.cpp)))

@@ -7620,6 +7620,8 @@ typedef struct gpumbi_sampler {
     struct {
         uint64_t left;              /* of the body until the sample under way ends */
         double prepared_s, began_s; /* host clock before the reset hook, and at its start */
+        double launching_s;         /* of the last one, on the host */
+        int evictions;              /* more than one before it: see gpumbi_empty_caches() */
     } run;
 
     struct {              /* at the device: see gpumbi_look() */
@@ -7774,7 +7776,8 @@ struct gpumb {
         int calibrated, ceiling_tried;
         gpumb_buffer *evictor;   /* read to make the caches cold */
         double evicted_launch_s; /* an empty kernel in an event pair after that */
-        void (*empty_caches)(gpumb *g, int prepares); /* of gpumbi_caches_use(); else NULL */
+        /* of gpumbi_caches_use(), else NULL; before a run of the sampler, or NULL: prepares */
+        void (*empty_caches)(gpumb *g, gpumbi_sampler *s);
     } clock;
 
     struct {                      /* INSTRUMENTS */
@@ -8941,14 +8944,6 @@ GPUMB_API void gpumb_launch(gpumb *g, const char *name, const void *function,
     gpumbi_launch_by(g, gpumbi_dev_launch, &shape, NULL, function, parameters);
 }
 
-/* What overlaps with the launch before it has no span. */
-static inline void gpumbi_launch_overlaps(gpumb *g)
-{
-    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
-    if (s && s->about.timing == GPUMB_TIMING_AUTO)
-        s->about.timing = GPUMB_TIMING_GRAPH;
-}
-
 GPUMB_API void gpumb_launch_ex(gpumb *g, const char *name, const void *function,
                                const gpumb_launch_config *how, void **parameters)
 {
@@ -8974,8 +8969,9 @@ GPUMB_API void gpumb_launch_ex(gpumb *g, const char *name, const void *function,
         gpumbi_launch_fails(g);
         return;
     }
-    if (all.dependent)
-        gpumbi_launch_overlaps(g);
+    gpumbi_sampler *s = g->region.in_body ? g->region.active : NULL;
+    if (all.dependent && s && s->about.timing == GPUMB_TIMING_AUTO)
+        s->about.timing = GPUMB_TIMING_GRAPH; /* what overlaps with the one before has no span */
     const int plain = !clusters && !all.cooperative && !all.priority && !all.dependent;
     gpumbi_launch_by(g, plain ? gpumbi_dev_launch : gpumbi_dev_launch_how, &shape,
                      plain ? NULL : &all, function, parameters);
@@ -9984,39 +9980,47 @@ static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count,
     return failed;
 }
 
-/* Both halves are zeros: their comparison reads, and writes nothing. */
-static inline void gpumbi_evict(gpumb *g)
-{
-    const uint64_t size = gpumb_size(g->clock.evictor) / 2;
-    const char *first = GPUMB_PTR(const char, g->clock.evictor);
-#ifdef __cplusplus
-    gpumbi_launch_bytes(g, (void *)first, first + size, size, (int)GPUMBI_COMPARE, 0, NULL);
-#else
-    volatile int read = memcmp(first, first + size, (size_t)size); /* else it is left out */
-    (void)read;
-#endif
-}
-
-/* Empties the caches by reading a buffer of 2.5 times their size; or `prepares`, once: makes it,
- * and times an empty kernel after that. Meanwhile, what regions wrote is written back; and since
- * the device is busy, what follows is queued and starts without launch gaps. */
-static inline void gpumbi_empty_caches(gpumb *g, int prepares)
+/* Empties the caches by reading a buffer of 2.5 times their size; or, without a sampler, once:
+ * makes it, and times an empty kernel after that. Meanwhile, what regions wrote is written back;
+ * and since the device is busy, what follows is queued and starts without launch gaps. Where
+ * launching takes longer than one reading at the memory's peak, as it may from Python, there are up
+ * to 15 more: one more or less than last time, which follows the median and not an interrupted
+ * host. */
+static inline void gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
 {
     enum { rounds = 15 };
     double seconds[rounds];
     const uint64_t least = (uint64_t)32 << 20, last = gpumbi_last_cache(&g->device);
-    const uint64_t bytes = (last > least ? last : least) / 512 * 1280;
-    if (!prepares)
-        gpumbi_evict(g);
-    if (!prepares || g->clock.evictor)
+    const uint64_t half = (last > least ? last : least) / 512 * 640;
+    int readings = gpumbi_is_cpu(g) || g->settings.profile ? 0 : rounds;
+    if (s) {
+        const double more = s->run.launching_s * g->device.peak_bytes_per_s / gpumbi_real(2 * half);
+        readings = s->run.evictions;
+        if (more >= readings + 1 && readings < rounds && s->use_events)
+            readings++;
+        else if (more < readings)
+            readings--;
+        s->run.evictions = readings++;
+    } else if (g->clock.evictor) {
         return;
-    g->clock.evictor = gpumbi_alloc_for_context(g, bytes);
-    if (!g->clock.evictor ||
-        gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, bytes, g->stream), "memset"))
-        return;
-    const int timed = !gpumbi_is_cpu(g) && !g->settings.profile;
-    for (int i = 0; i < rounds && timed; i++) {
-        gpumbi_evict(g);
+    } else {
+        g->clock.evictor = gpumbi_alloc_for_context(g, 2 * half);
+        if (!g->clock.evictor ||
+            gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, 2 * half, g->stream),
+                       "memset"))
+            return;
+    }
+    const char *const first = GPUMB_PTR(const char, g->clock.evictor);
+    for (int i = 0; i < readings; i++) {
+        /* both halves are zeros: their comparison reads, and writes nothing */
+#ifdef __cplusplus
+        gpumbi_launch_bytes(g, (void *)first, first + half, half, (int)GPUMBI_COMPARE, 0, NULL);
+#else
+        volatile int read = memcmp(first, first + half, (size_t)half); /* else it is left out */
+        (void)read;
+#endif
+        if (s)
+            continue;
         if (gpumbi_time_launches(g, NULL, 1, &seconds[i]))
             return;
         g->clock.evicted_launch_s = gpumb_statistics(seconds, (uint64_t)i + 1).median;
@@ -10398,7 +10402,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
     if (about->reset)
         about->reset(g, about->reset_user);
     if (about->cache == GPUMB_CACHE_COLD && !checked && !gpumbi_captured(s))
-        g->clock.empty_caches(g, 0);
+        g->clock.empty_caches(g, s);
     if (s->phase == GPUMBI_WITNESS) /* what a hook has done, on whatever stream, is none of its */
         gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel");
     else if (checked || renewed || s->counting || s->profiled || !s->use_events)
@@ -10602,6 +10606,7 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
     const int checked = s->phase == GPUMBI_FIRST || s->phase == GPUMBI_RECHECK;
     const int has_events = s->use_events && !s->profiled && !s->counting;
     int failed;
+    s->run.launching_s = gpumbi_dev_clock() - s->run.began_s;
     const int looks = has_events && !s->strict.due && (checked || s->waits.count < GPUMBI_LOOKS);
 #if !defined(GPUMBI_NVIDIA) && !defined(GPUMB_BACKEND_CPU)
     /* ROCm before 7 forgets an error with the next call that succeeds */
@@ -11069,7 +11074,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
         s->result.first_launch_s = seconds;
         gpumbi_check_result(g, s);
         if (s->about.cache == GPUMB_CACHE_COLD && s->phase != GPUMBI_FINISHED)
-            g->clock.empty_caches(g, 1);
+            g->clock.empty_caches(g, NULL);
         if (s->phase == GPUMBI_FINISHED || gpumbi_in_trouble(g, s))
             return;
         s->phase = g->settings.profile ? GPUMBI_PROFILE : GPUMBI_WARM_UP;
@@ -13215,29 +13220,17 @@ static inline int gpumbi_axis_range(gpumb_axis *a, int64_t lo, int64_t hi, int64
     return 1;
 }
 
-/* For messages about bodies that were left: most were, because a buffer is NULL there. */
-static inline const char *gpumbi_null_hint(const gpumb *g)
-{
-    return g->sweep.enumerating ? " (buffers are NULL while a sweep enumerates: go on all the same)"
-                                : "";
-}
-
-/* At the end of a shuffled sweep its rows get their natural order. */
-static inline void gpumbi_write_drawn(gpumb *g)
-{
-    if (!g->sweep.run_order)
-        return;
-    gpumbi_free(g->sweep.run_order);
-    g->sweep.run_order = NULL;
-    gpumbi_sort_rows(g);
-}
-
+/* The rows of a shuffled one get their natural order. */
 static inline void gpumbi_sweep_end(gpumb *g)
 {
     g->sweep.enumerating = g->sweep.dry;
     gpumbi_free_scope(g, 2);
     gpumbi_set_scope(g, g->memory.outer_scope);
-    gpumbi_write_drawn(g);
+    if (!g->sweep.run_order)
+        return;
+    gpumbi_free(g->sweep.run_order);
+    g->sweep.run_order = NULL;
+    gpumbi_sort_rows(g);
 }
 
 /* Ends the sweeps within so many others. */
@@ -13259,7 +13252,9 @@ static inline void gpumbi_leave_sweeps(gpumb *g, int outer)
         gpumbi_say("%s: sweep over %s was left by break, return, goto or an exception: use "
                    "continue%s; its other rows are missing",
                    g->bench, g->columns.name[g->sweep.axis[g->sweep.here.depth - 1].column],
-                   gpumbi_null_hint(g));
+                   g->sweep.enumerating /* most are, because of that */
+                       ? " (buffers are NULL while a sweep enumerates: go on all the same)"
+                       : "");
         gpumbi_mark_failed(g);
     }
     g->sweep.left = 1;

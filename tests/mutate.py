@@ -231,6 +231,8 @@ MUTATIONS = [
     ("clock", "gpumbi_min(waves / 16, 1)", "gpumbi_min(waves / 8, 1)"),
     ("clock", "s->kernel.block : 1), 32);", "s->kernel.block : 1), 24);"),
     ("clock", "? 2 * r->overhead_s", "? 1.5 * r->overhead_s"),
+    ("clock", "if (more >= readings + 1 && readings < rounds", "if (more >= 2 && readings < 2"),
+    ("clock", "else if (more < readings)\n            readings--;", ";"),
     # ---- instruments ----
     ("counters", "c->why[0] && strcmp(c->why, g->instrument.counters_said)", "c->why[0]"),
     (
@@ -552,7 +554,7 @@ MUTATIONS = [
     ("modules", "(clusters || all.dependent) && (!nvidia || atoi(arch + 3) < 90)",
      "(clusters || all.dependent) && !nvidia"),
     ("modules", "(all.priority && !nvidia)", "0"),
-    ("modules", "if (all.dependent)\n        gpumbi_launch_overlaps(g);", ""),
+    ("modules", "if (all.dependent && s &&", "if (0 && s &&"),
     ("modules", "all.cluster[i] > 0 ? all.cluster[i] : 1;", "all.cluster[i];"),
     ("modules", "(s->kernel.depth - 1) * g->device.graph_interval_s",
      "s->kernel.depth * g->device.graph_interval_s"),

@@ -1229,6 +1229,47 @@ static void test_cold()
     }
 }
 
+// How many were right before the last body's event.
+static int last_evictions()
+{
+    const size_t body = trace.rfind("rb");
+    const size_t before = body == std::string::npos ? body : trace.find_last_not_of('E', body - 1);
+    return before == std::string::npos ? -1 : (int)(body - before - 1);
+}
+
+// A body that takes the host longer to launch than one eviction takes the device, as one of Python:
+// as many evictions as hide that, no more than 16, and one where launching is short again.
+static void test_launching_outlasts()
+{
+    static const double peak_s = (32 << 20) * 2.5 / 1e12; // of an eviction
+    for (double launching : {0.1, 3.4, 100.0}) {
+        gpumb_settings s = settings();
+        s.warmup_s = 0.2;
+        gpumb *g = open(s);
+        eviction_s = 1.1 * peak_s;
+        gpumb_result r;
+        gpumb_set_cache(g, GPUMB_CACHE_COLD);
+        GPUMB_TIME(&r) {
+            fake_now += launching * peak_s;
+            trace += 'b';
+            known_run(5e-3);
+        }
+        // launching 16 evictions takes the host time as well
+        const double hidden = launching < 16 ? launching : 16 * 1.1;
+        CHECK_NEAR(r.time.median, 5e-3 + (launching - hidden) * peak_s, 20e-6);
+        CHECK_INT(last_evictions(), launching < 1 ? 1 : launching < 16 ? 4 : 16);
+        int slow = 12; // runs, while code is loaded
+        gpumb_set_cache(g, GPUMB_CACHE_COLD);
+        GPUMB_TIME(&r) {
+            fake_now += slow-- > 0 ? 10 * peak_s : 0;
+            trace += 'b';
+            known_run(5e-3);
+        }
+        CHECK_INT(last_evictions(), 1);
+        close(g, 0);
+    }
+}
+
 // A sweep whose first configuration leaves no room for the buffer that is read to evict.
 static void test_cold_memory()
 {
@@ -1300,6 +1341,7 @@ int main()
     test_remembering();
     test_beside_code_of_others();
     test_cold();
+    test_launching_outlasts();
     test_cold_memory();
     remove_file(csv_path);
     return CHECK_SUMMARY();
