@@ -1,6 +1,7 @@
 """Times the same launches of PyTorch and Triton by gpumb and by the timers of others, in one run.
 
     python3 bench/timers.py [--csv FILE] [--quick]
+    python3 bench/timers.py --graphs FILE
 
 Needs PyTorch and Triton on an NVIDIA GPU; CuPy's benchmark and nvbench's cuda.bench are tried where
 they are installed. The truth is what CUPTI's time stamps say by torch.profiler: the median of 50
@@ -219,11 +220,55 @@ TIMERS = {
 }
 
 
+# ---- the truth in graphs -------------------------------------------------------------------------
+
+
+def in_graph(launch, runs=20):
+    """How long a run takes in a graph of so many, by CUPTI's time stamps, and the next one begins
+    how long after it: medians, seconds."""
+    with torch.cuda.stream(torch.cuda.Stream()):
+        launch()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(runs):
+            launch()
+    for _ in range(runs):
+        graph.replay()
+    torch.cuda.synchronize()
+    own = len(spans(launch))
+    found = spans(lambda: [graph.replay() for _ in range(5)])
+    first = range(0, len(found) - own, own)
+    return (
+        statistics.median(found[i + own - 1][1] - found[i][0] for i in first),
+        statistics.median(found[i + own][0] - found[i][0] for i in first),
+    )
+
+
+def write_graphs(path):
+    """A row for each case: one launch by the host, in a graph, and gpumb's interval less its gap;
+    spans less those of an empty kernel."""
+    out = torch.zeros(1, dtype=torch.int64, device="cuda")
+    empty_s = stamps(lambda: empty[(1,)](out), "hot"), in_graph(lambda: empty[(1,)](out))[0]
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("case", "bytes", "single_s", "graph_s", "period_s", "gpumb_s", "device"))
+        for case, size, launch in cases():
+            span_s, period_s = in_graph(launch)
+            single_s = stamps(launch, "hot") - empty_s[0]
+            row = (case, size or "", single_s, span_s - empty_s[1], period_s)
+            writer.writerow((*row, gpumb.time(launch).median, torch.cuda.get_device_name()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--csv", default="timers.csv", help="the file to write")
     parser.add_argument("--quick", action="store_true", help="three cases alone")
+    parser.add_argument("--graphs", metavar="FILE", help="write the truth in graphs instead")
     options = parser.parse_args()
+    if options.graphs:
+        write_graphs(options.graphs)
+        return
     out = torch.zeros(1, dtype=torch.int64, device="cuda")
     first = gpumb.time(lambda: empty[(1,)](out))  # compiles and warms up
     versions = f"gpumb {first['gpumb']} torch {torch.__version__} triton {triton.__version__}"

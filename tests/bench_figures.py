@@ -677,10 +677,42 @@ def timer_phrases():
                taken[0], taken[-1 - rest])
 
 
+def h100_timer_phrases():
+    with open("bench/results/timers-h100.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["timer"].startswith("gpumb")]
+    with open("bench/results/timers-h100-graphs.csv", encoding="utf-8", newline="") as file:
+        graphs = {(row["case"], row["bytes"]): row for row in csv.DictReader(file)}
+
+    def of(timer, least_s=0.0):
+        return [r for r in rows if r["timer"] == timer and float(r["truth_s"]) >= least_s]
+    short, usual = "gpumb in 0.3 s", "gpumb"
+    taken = {t: sorted(float(r["point_s"]) for r in of(t)) for t in (short, usual)}
+    yield ("the [28] points take [0.22] … [0.31] s that way", len(taken[short]), taken[short][0],
+           taken[short][-1])
+    yield "[0.22] … [2.59] by the defaults", taken[usual][0], taken[usual][-1]
+    far = [r for t in (short, usual) for r in of(t, 2e-6)
+           if abs(error(r)) > 5 and not doubted(r)]
+    assert not far, far
+    yield ("[10] of [22] have a flag that doubts the time, in place of [7]",
+           sum(map(doubted, of(short, 2e-6))), len(of(short, 2e-6)),
+           sum(map(doubted, of(usual, 2e-6))))
+    spin = next(r for r in of(usual) if r["case"] == "spin 5000 us" and r["cache"] == "cold")
+    yield ("has [5000.1] µs, of [5000.2]", 1e6 * float(spin["median_s"]),
+           1e6 * float(spin["truth_s"]))
+    far = [r for r in of(usual, 20e-6)
+           if abs(error(r)) > 1 and r["case"] not in ("sum", "mm bf16 4096")]
+    assert [r["bytes"] for r in far] == [str(1 << 27)], far
+    copy = graphs["copy", far[0]["bytes"]]
+    yield "which takes [1.2] % more than the truth", error(far[0])
+    yield ("each copy takes [0.5] % more by CUPTI's",
+           100 * (float(copy["graph_s"]) / float(copy["single_s"]) - 1))
+
+
 def main():
     passed, wrong = 0, []
     for page, rows_of, phrases in ((PRODUCTS, product_rows, product_phrases),
                                    (TIMERS, timer_rows, timer_phrases),
+                                   (TIMERS, tuple, h100_timer_phrases),
                                    (KERNELS, tensor_rows, tensor_phrases),
                                    (H100, h100_rows, h100_phrases),
                                    (OTHERS, other_rows, other_phrases)):

@@ -1,6 +1,7 @@
 // test_streams.cu - work that a region's stream does not wait for, on a real GPU: found where it
 // can be, never in programs that are honest; and bodies that wait for the device. With an argument:
 // so many rows of each.
+#define GPUMB_IMPLEMENTATION // for the waits of a row that was not found
 #include "gpumb.h"
 
 #include "check.h"
@@ -94,6 +95,23 @@ static int says_so(const gpumb_result *r)
     return r->status == GPUMB_STATUS_FAILED && strstr(r->reason, "gpumb_set_stream()");
 }
 
+// The last round of waits after captures: of the body, of an empty kernel.
+static void show_waits(gpumb *g, const gpumb_result *r)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) // where contexts are not known
+    (void)g;
+    (void)r;
+#else
+    const gpumbi_sampler *s = &g->region.single;
+    printf("    %s, flags %x, told %d; waits, ns:", r->status ? r->reason : "ok", r->flags,
+           s->waits.told);
+    for (int which = 0; which < 2; which++)
+        for (int i = 0; i < GPUMBI_LOOKS; i++)
+            printf("%s %.0f", i ? "" : which ? "; idle" : "", 1e9 * s->waits.wait_s[which][i]);
+    printf("\n");
+#endif
+}
+
 static void test_foreign(gpumb *g)
 {
     static const double own[] = {2e-6, 50e-6, 1e-3};
@@ -114,6 +132,8 @@ static void test_foreign(gpumb *g)
                         const gpumb_result r = time_foreign(g, &f);
                         found += says_so(&r);
                         flagged += !says_so(&r) && (r.flags & ~(unsigned)GPUMB_FLAG_UNVERIFIED);
+                        if (f.launched && !says_so(&r))
+                            show_waits(g, &r);
                     }
                     printf("%d,%s,%g,%g,%d,%d,%d\n", f.launched, names[f.where], own_s * 1e6,
                            other_s * 1e6, rows, found, flagged);
