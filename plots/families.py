@@ -211,7 +211,7 @@ def clipped(label):
 def tick_label(family, x):
     """A number along x; powers of two are none where the axis is even."""
     even = family.linear and WRITTEN.get(family.x) is power
-    return count(x) if even else value_label(family.x, x, family.bench)
+    return count(x) if even else family.label(family.x, x)
 
 
 def order(value):
@@ -288,7 +288,7 @@ def styles(family, panels, ranks, numbers, palette):
             mark = MARKERS[at % len(MARKERS)]
             mark = mark if mark in free or not free else free[0]
             free = [m for m in free if m != mark]
-            named = v if name else value_label(family.series, v, family.bench)
+            named = v if name else family.label(family.series, v)
         color = palette[at] if name else viridis(0.83 * at / max(1, len(numbers) - 1))
         result[v] = Style(color, mark, named) if v != "" else Style("#808080", "o", None)
     return result
@@ -327,7 +327,7 @@ def grouped(series):
 
 def bar_label(family, x, group):
     """What a group of bars is called; by its kernel where it has nothing along x."""
-    return clipped(value_label(family.x, x, family.bench) or group[0][1].row["kernel"])
+    return clipped(family.label(family.x, x) or group[0][1].row["kernel"])
 
 
 def quantity(row, column):
@@ -469,6 +469,9 @@ class Family:
         object.__setattr__(self, "name", self.name or file_name(self.bench))
         if self.log2 is None:
             object.__setattr__(self, "log2", self.draw == lines)
+
+    def label(self, column, value):
+        return value_label(column, value, self.bench)
 
 
 # Bench, title, axis along x, series, panel where there is one.

@@ -33,7 +33,6 @@ from families import (
     page_styles,
     quantity,
     rate,
-    value_label,
     visible,
 )
 
@@ -516,7 +515,7 @@ def caption(family, rows, panels, lost, slower, replaced, date):
         ),
         days(rows, date),
         *(
-            f"{axis_label(a, family.bench).lower()} {value_label(a, value(v), family.bench)}"
+            f"{axis_label(a, family.bench).lower()} {family.label(a, value(v))}"
             for a, v in same.items()
         ),
         f"{len(rows)} rows, {sum(lost.values())} not drawn"
@@ -701,7 +700,7 @@ def overlay(family, rows):
     for r in rows:
         parts = [family.panel] * bool(family.panel and apart) + [both]
         r["@series"] = ", ".join(
-            f"{axis_label(c, family.bench).lower()} {value_label(c, value(r[c]), family.bench)}"
+            f"{axis_label(c, family.bench).lower()} {family.label(c, value(r[c]))}"
             if isinstance(value(r[c]), float)
             else r[c]
             for c in parts

@@ -28,7 +28,6 @@ from families import (
     quantity,
     roofs_of,
     tick_label,
-    value_label,
     viridis,
     visible,
 )
@@ -182,7 +181,7 @@ def dark(colors):
 
 def said(family, p, place=()):
     """What a mark stands for: its place, its value with the interval, its flags."""
-    x = f"{axis_label(family.x, family.bench)} {value_label(family.x, p.x, family.bench)}"
+    x = f"{axis_label(family.x, family.bench)} {family.label(family.x, p.x)}"
     unit = rate(family.y)[2].split(" in ")[-1]
     y = f"{p.y:.4g}" + f" ({p.lo:.4g} \u2026 {p.hi:.4g})" * (p.lo <= p.hi)
     parts = [*place, x, f"{y} {unit}", *filter(None, [p.row["flags"].replace(";", ", ")])]
@@ -193,7 +192,7 @@ def places(family, panel, series):
     """What each mark of a series says of its panel and series."""
     named = ((family.panel, panel), (family.series, series))
     return [
-        f"{axis_label(c, family.bench)} {value_label(c, v, family.bench)}".strip()
+        f"{axis_label(c, family.bench)} {family.label(c, v)}".strip()
         if not isinstance(v, str)
         else v
         for c, v in named
@@ -218,7 +217,7 @@ class Panel:
         self.family, self.style, self.value, self.series = family, style, value, series
         self.wide = wide_all  # of the picture
         self.most = most  # of the figure's values
-        named = value_label(family.panel, value, family.bench)
+        named = family.label(family.panel, value)
         self.title = family.panel_title.format(named) if value != "" else ""
         self.under, self.over = [], []
         self.bands = stretches(family, series) if family.bands else {}
@@ -426,8 +425,7 @@ class Panel:
         for g in sorted({quantity(p.row, group) for p in points}):
             xs = sorted({p.x for p in points if quantity(p.row, group) == g})
             spots.update({(g, v): at + i for i, v in enumerate(xs)})
-            marks.append((at + len(xs) // 2, value_label(self.family.x, xs[len(xs) // 2],
-                                                       self.family.bench)))
+            marks.append((at + len(xs) // 2, self.family.label(self.family.x, xs[len(xs) // 2])))
             at += len(xs) + 1.5
         x = Scale("linear", -0.5, at - 1, self.left, self.right)
         for spot, _ in marks:
@@ -508,8 +506,8 @@ class Panel:
                     look = f"fill:{'#fff' if part < 0.6 else '#000'};pointer-events:none"
                     extra = f' style="{look}" font-size="{size:.1f}"'
                     self.over.append(text(a, b + size * 0.36, rounded(p.y), "c", extra))
-        self.names([(x(i), value_label(family.x, v, family.bench)) for i, v in enumerate(xs)])
-        names = [clipped(value_label(family.series, v, family.bench)) for v in ys]
+        self.names([(x(i), family.label(family.x, v)) for i, v in enumerate(xs)])
+        names = [clipped(family.label(family.series, v)) for v in ys]
         return [(y(i), name) for i, name in enumerate(names)]
 
 
@@ -593,7 +591,7 @@ def picture(family, panels, style=None, wide_all=WIDE):
     high = (320 if wide_all == WIDE else 260) if lines == 1 else 190
     scale = {} if family.draw == "heat" else scale_of(family, ys, high)
     names = scale.values() or [
-        clipped(value_label(family.series, v, family.bench)) for v in style if v != ""
+        clipped(family.label(family.series, v)) for v in style if v != ""
     ]
 
     left = EDGE + max(map(wide, names)) + 6

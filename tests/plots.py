@@ -1077,6 +1077,17 @@ def passports():
 # ---- the stored figures --------------------------------------------------------------------------
 
 
+def doubles(tmp):
+    """Those of devices whose rates bench/rates.h has: the floats of a multiprocessor by them."""
+    rates, header = (ROOT / "bench" / "rates.h").read_text(), (ROOT / "gpumb.h").read_text()
+    rates = re.findall(r'\{"(sm_\w+)", \{0, (\d+), ', rates)
+    peaks = header.partition("static inline void gpumbi_peaks(")[2].partition("for (")[0]
+    lanes = re.findall(r'\{"(sm_\w*)", (\d+), ', peaks)
+    takes = {arch: 2 * int(next(n for start, n in lanes if arch.startswith(start))) / int(f64)
+             for arch, f64 in rates}
+    check(len(takes) >= 6 and takes == table.F64_TAKES, f"F64_TAKES: {takes}")
+
+
 def stored(tmp):
     folder = ROOT / "bench" / "figures"
     names = sorted(f.name for f in folder.iterdir())
@@ -1101,7 +1112,7 @@ def stored(tmp):
 with tempfile.TemporaryDirectory() as folder:
     for part in (files, formats, span, captions, bands, plateaus, unknown, overlaid, cards, layout,
                  drawn_of_all_kinds, everything, roofs, labs, peaks, units, stars, mixes, counted,
-                 dulls, intervals, json_files, dates, hostile, stored):
+                 dulls, intervals, json_files, dates, hostile, doubles, stored):
         here = Path(folder) / part.__name__
         here.mkdir()
         part(here)
