@@ -205,10 +205,8 @@ static void managed_memory(gpumb *g)
             GPUMB_SWEEP_ARRAY(g, blocks, counts.at, counts.count) {
                 managed m;
                 m.how = &placings[pages];
-                /* What is written is not read mostly; and copies of what is, the host takes back
-                 * for a second or more before each run: in one geometry. */
-                if (m.how->advice[0] == GPUMB_ADVICE_READ_MOSTLY &&
-                    (mode == WRITES || blocks != counts.at[counts.count - 1]))
+                /* What is written is not read mostly. */
+                if (mode == WRITES && m.how->advice[0] == GPUMB_ADVICE_READ_MOSTLY)
                     continue;
                 describe_copy(g, &m.check, GPUMB_MEMORY_MANAGED, mode, bytes);
                 m.moving = mode == READS ? m.check.in : m.check.out;
