@@ -9710,10 +9710,11 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
  * needs it. NULL: the launch that follows does nothing. */
 static inline gpumbi_difference *gpumbi_difference_begin(gpumb *g)
 {
-    const gpumbi_difference none = {0, ~0ull};
+    const uint64_t half = sizeof(gpumbi_difference) / 2;
     if (!g->memory.difference && !gpumbi_runs_nothing(g))
-        g->memory.difference = gpumbi_alloc_for_context(g, sizeof none);
-    gpumb_write(g, g->memory.difference, 0, &none, sizeof none);
+        g->memory.difference = gpumbi_alloc_for_context(g, 2 * half);
+    for (int i = 0; i < 2 && g->memory.difference; i++) /* {0, ~0ull}, and no wait for it */
+        gpumbi_set(g, g->memory.difference, (uint64_t)i * half, i ? 0xff : 0, half, "comparison");
     return GPUMB_PTR(gpumbi_difference, g->memory.difference);
 }
 

@@ -21,11 +21,17 @@ options() {
 # measures SOURCE: it has a region and says what came out
 measures() { grep -qE 'GPUMB_(MEASURE|TIME)\(' "$1"; }
 
+# has_files SOURCE: writes its rows into files that are asked for
+has_files() { measures "$1" && grep -qE "$has_options" "$1"; }
+
 # run NAME SOURCE PROGRAM: exit code, stdout and its shape. The working directory is an empty one.
 run() {
+    files= # beside the table, elsewhere
+    has_files "$2" && files="--json $tmp/json --raw --gbench $tmp/gb"
+    rm -f "$tmp/json" "$tmp/gb"
     (
         cd "$tmp/cwd" || exit
-        timeout 120 "$3" $(options "$2") >"$tmp/out" 2>"$tmp/err" </dev/null
+        timeout 120 "$3" $(options "$2") $files >"$tmp/out" 2>"$tmp/err" </dev/null
     )
     code=$?
     check "$1: exit code $code" test $code -eq 0 || tail -n 5 "$tmp/err" | sed 's/^/    /'
@@ -61,24 +67,22 @@ run() {
             check "$1: -- does not end gpumb's part" \
                 has '^([^ ]+: )?--list(: no such option| is no )' "$tmp/err"
         fi
-        if measures "$2"; then
+        if has_files "$2"; then
+            parse --json "$tmp/json" --gbench "$tmp/gb"
             timeout 120 "$3" --profile=2 >"$tmp/out" 2>"$tmp/err" </dev/null
             check "$1: --profile: exit code" test $? -eq 0
             check "$1: --profile: $(cat "$tmp/err")" not grep -qv 'no ranges' "$tmp/err"
             check "$1: --profile: lines" \
                 not grep -qvE '^[^ /]+(/[^/]+){1,2}: (2 runs|.*given.*)$|^  ' "$tmp/out"
             check "$1: --profile: no line" has ': 2 runs$' "$tmp/out"
-            timeout 120 "$3" $(options "$2") --csv - --json "$tmp/json" --raw \
-                --gbench "$tmp/gb" >"$tmp/csv" 2>"$tmp/err" </dev/null
-            check "$1: --csv -: exit code" test $? -eq 0
-            check "$1: --csv - has no rows" test "$(grep -c ',ok,' "$tmp/csv")" -ge 1
-            parse --csv "$tmp/csv" --json "$tmp/json" --gbench "$tmp/gb"
             rows=$(grep -c '^{"schema": .*}},*$' "$tmp/json") # killed as the last one was written
             awk '/^]/ { exit } /^{"schema": .*}}$/ { $0 = substr($0, 1, length - 99) } { print }' \
                 "$tmp/json" >"$tmp/json.part"
-            timeout 120 "$3" $(options "$2") --json "$tmp/json" --raw --resume >"$tmp/out" \
-                2>"$tmp/err" </dev/null
-            check "$1: --resume: exit code" test $? -eq 0
+            timeout 120 "$3" $(options "$2") --csv - --json "$tmp/json" --raw --resume \
+                >"$tmp/csv" 2>"$tmp/err" </dev/null
+            check "$1: --csv - --resume: exit code" test $? -eq 0
+            check "$1: --csv - has no rows" test "$(grep -c ',ok,' "$tmp/csv")" -ge 1
+            parse --csv "$tmp/csv" --json "$tmp/json"
             check "$1: --resume keeps not $rows rows less 1: $(cat "$tmp/err")" \
                 grep -q "$([ "$rows" -eq 1 ] && echo no run has left ||
                     echo "$((rows - 1)) rows* of an earlier run")" "$tmp/err"

@@ -6,11 +6,11 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 . tests/benches.sh
 
-bench stream 44 n,type,operation 6 --filter stream/kernels --axis n=1,1003
-bench stream 36 operation,words,block,n 3 --filter stream/geometry --axis n=5,66573 \
-    --axis words=1,2,4 --axis block=1,64
-bench stream 4 elem,footprint 2 --filter stream/gather --axis elem=4,32 --axis footprint=16384,99999
-bench stream 12 elem,stride 0 --filter stream/shared --axis stride=1,2,3,33
+bench stream 48 n,type,operation,elem,footprint 8 --filter stream/kernels --filter stream/gather \
+    --axis n=1,1003 --axis elem=4,32 --axis footprint=16384,99999
+bench stream 48 operation,words,block,n,elem,stride 3 --filter stream/geometry \
+    --filter stream/shared --axis n=5,66573 --axis words=1,2,4 --axis block=1,64 \
+    --axis stride=1,2,3,33
 
 bench latency 9 stride_bytes,footprint 3 --filter latency/chase --axis stride_bytes=8,128,4096 \
     --axis footprint=4096,99999,1048577

@@ -7,20 +7,19 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/benches.sh
 
 # Without the library, which is not everywhere, and with as many rows whatever the number of cores.
-axes=block,blocks_per_sm,n,type,launch,combine,finish,elements_per_warp,warps,value_type,operation
-bench reduction 16 $axes 8 --filter geometry --filter size/naive --filter size/fastest \
+axes=block,blocks_per_sm,n,type,launch,combine,finish,elements_per_warp,warps,multiple,blocks
+axes=$axes,value_type,operation
+bench reduction 18 $axes 8 --filter geometry --filter size/naive --filter size/fastest \
     --filter variants --filter elements --filter types --axis block=64 --axis blocks_per_sm=1,4 \
     --axis n=65536 --axis type=u32,f32 --axis launch=stream \
     --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
-    --axis value_type=i32,f64
-bench reduction 2 multiple,blocks 0 --filter blocks --axis multiple=1 --axis blocks=1000
-bench nbody 6 form,splits,n 1 --filter nbody/size --axis splits=0 --axis n=1024,2048
-bench nbody 7 n 3 --filter nbody/best
-bench nbody 8 form,block,bodies,unroll 1 --filter nbody/tile --filter nbody/unroll \
-    --axis block=32,128 --axis unroll=1,16
-bench nbody 3 bodies,unroll,root 2 --filter nbody/root --axis unroll=4
-bench nbody 2 pairs,block 2 --filter nbody/pairs --axis 'pairs=8 x 2,4 x 4' --axis block=256
-bench nbody 2 form,n 2 --filter nbody/steps --axis n=1024
+    --axis value_type=i32,f64 --filter blocks --axis multiple=1 --axis blocks=1000
+bench nbody 10 form,splits,n 3 --filter nbody/size --filter nbody/steps --axis splits=0 \
+    --axis n=1024,2048
+bench nbody 15 n,form,block,bodies,unroll 5 --filter nbody/best --filter nbody/tile \
+    --filter nbody/unroll --axis block=32,128 --axis unroll=1,16
+bench nbody 5 bodies,unroll,root,pairs,block 3 --filter nbody/root --filter nbody/pairs \
+    --axis unroll=4 --axis 'pairs=8 x 2,4 x 4' --axis block=256
 
 # Of forms that are everywhere.
 bench group_values 19 algorithm,type,threads 9 --filter block/shared --filter block/shuffles \
@@ -37,11 +36,13 @@ bench scan 30 n,type,kind 2 --filter size/scan --filter size/copy --axis n=1,100
 bench scan 3 n,form 1 --filter scan/form --axis n=20011 --axis form=256x8,256x16,256x32
 bench histogram 18 n,data 3 --axis n=16,10007,65536
 # Again without the library, and what is NVIDIA's not on AMD's devices.
-bench matmul 10 n 2 --filter steps/naive --filter steps/coalesced --filter steps/tiled \
-    --filter steps/registers --filter steps/vectors --axis n=33,128
+steps=10 more=
+[ "$build" = build/hip ] || steps=16 more='--filter steps/ahead --filter steps/tensor
+    --filter steps/staged'
+# shellcheck disable=SC2086 # several words
+bench matmul $steps n 2 --filter steps/naive --filter steps/coalesced --filter steps/tiled \
+    --filter steps/registers --filter steps/vectors $more --axis n=33,128
 if [ "$build" != build/hip ]; then
-    bench matmul 6 n 2 --filter steps/ahead --filter steps/tensor --filter steps/staged \
-        --axis n=33,128
     bench scan 1 n,form 0 --filter scan/form --axis n=200011 --axis form=ring
     bench matmul 2 type,n 2 --filter size/ahead --filter size/staged --axis n=100
     bench tensor 6 type,data 0 --filter tensor/mma --axis data=random

@@ -6,20 +6,17 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/checks.sh
 . tests/benches.sh
 
-bench floor 1 block,blocks,us 2 --filter floor/span/chosen --axis blocks=1 --axis us=1000
-again floor --filter floor/span/chosen --axis blocks=1 --axis us=1000
-bench floor 1 us 1 --filter floor/result --axis us=1000
-again floor --filter floor/result --axis us=1000
+bench floor 2 block,blocks,us 3 --filter floor/span/chosen --filter floor/result --axis blocks=1 \
+    --axis us=1000
+again floor --filter floor/span/chosen --filter floor/result --axis blocks=1 --axis us=1000
 bench floor 6 trial 3 --filter floor/compare --axis trial=1
 check "floor: not compared with the first of two" test "$(
     grep -cE ',first,([0-9.e+-]+,){3}(undecided|faster|slower|same),' "$tmp/bench.csv")" -eq 3
-bench floor 15 trial 5 --filter floor/equal --axis trial=1
-bench floor 2 '' 1 --filter floor/idle
-bench floor 2 '' 1 --filter floor/cache
-bench launch 8 way,argument_bytes,launches 1 --filter launch/interval --axis way=stream \
-    --axis argument_bytes=0,4,2048,4096 --axis launches=1,13
-bench launch "$(of 3 5)" loading 2 --filter launch/process --axis loading=lazy
-bench launch 2 us,shape 2 --filter launch/diamond --axis us=0,3 --axis 'shape=one stream'
+bench floor 19 trial 7 --filter floor/equal --filter floor/idle --filter floor/cache --axis trial=1
+bench launch "$(of 13 15)" loading,way,argument_bytes,launches,us,shape 5 --filter launch/interval \
+    --filter launch/process --filter launch/diamond --axis way=stream \
+    --axis argument_bytes=0,4,2048,4096 --axis launches=1,13 --axis loading=lazy --axis us=0,3 \
+    --axis 'shape=one stream'
 
 bench jacobi 42 type,n 4 --filter stencil/jacobi --axis n=3,65,514
 bench jacobi "$(of 36 20)" type,n,sweeps,chunk 2 --filter stencil/blocking --axis n=2,101 \

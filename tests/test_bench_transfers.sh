@@ -7,10 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/benches.sh
 
 bench transfer 21 path,size 7 --axis size=1,4097,1000003
-bench memory_kinds 8 mode,elem,block,blocks 1 --filter zero_copy --axis elem=4 --axis block=1,33 \
-    --axis blocks=1,3
-bench memory_kinds 24 mode,pages,blocks 4 --filter managed --axis blocks=1,3
-bench memory_kinds 4 distance,touched 1 --filter migration --axis distance=4096 \
-    --axis touched=1,2,33,1000
+bench memory_kinds 36 mode,elem,block,blocks,pages,distance,touched 6 --axis elem=4 \
+    --axis block=1,33 --axis blocks=1,3 --axis distance=4096 --axis touched=1,2,33,1000
 
 finish

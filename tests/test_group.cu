@@ -4,6 +4,7 @@
 #include "gpumb.h"
 
 #include "check.h"
+#include "poison.h"
 
 #include "../bench/group_trial.h"
 
@@ -18,67 +19,142 @@ template <class T> static T value(uint64_t i)
     return draw<T>::one(7, i);
 }
 
-// A buffer with these elements.
-template <class T> static gpumb_buffer *filled(const std::vector<T> &v)
+// ---- memory -------------------------------------------------------------------------------------
+
+// What launches read and write lies in one buffer, which is written before them and read behind
+// them, as a whole: on a GPU that others use as well, a wait takes longer than many launches.
+// What nothing was put into is poison, as are the gaps between parts.
+struct part {
+    size_t at, bytes;
+};
+
+static gpumb_buffer *memory;
+static std::vector<unsigned char> image; // what it holds, or is to hold
+static std::vector<part> parts;
+
+static void begin()
 {
-    gpumb_buffer *b = gpumb_alloc(context, v.size() * sizeof(T));
-    gpumb_write(context, b, 0, v.data(), v.size() * sizeof(T));
-    return b;
+    image.clear();
+    parts.clear();
 }
 
-template <class T> static gpumb_buffer *poisoned(size_t count)
+template <class T> static part room(size_t count)
 {
-    gpumb_buffer *b = gpumb_alloc(context, count * sizeof(T));
-    gpumb_poison(context, b);
-    return b;
+    const part p = {image.size(), count * sizeof(T)};
+    image.resize((p.at + p.bytes) / 256 * 256 + 512);
+    put_poison(&image[p.at], image.size() - p.at, p.at);
+    parts.push_back(p);
+    return p;
 }
 
-template <class T> static std::vector<T> read_back(gpumb_buffer *b)
+template <class T> static part put(const std::vector<T> &v)
 {
-    std::vector<T> v(gpumb_size(b) / sizeof(T));
-    CHECK(gpumb_read(context, b, 0, v.data(), gpumb_size(b)) == 0);
-    gpumb_free(context, b);
+    const part p = room<T>(v.size());
+    memcpy(&image[p.at], v.data(), p.bytes);
+    return p;
+}
+
+static void upload()
+{
+    if (gpumb_size(memory) < image.size()) {
+        gpumb_free(context, memory);
+        memory = gpumb_alloc(context, 2 * image.size());
+    }
+    CHECK(gpumb_write(context, memory, 0, image.data(), image.size()) == 0);
+}
+
+static void read_back()
+{
+    CHECK(gpumb_read(context, memory, 0, image.data(), image.size()) == 0);
+    bool untouched = true;
+    for (size_t i = 0; i < parts.size(); i++) {
+        const size_t end = parts[i].at + parts[i].bytes,
+                     next = i + 1 < parts.size() ? parts[i + 1].at : image.size();
+        untouched = untouched && is_poison(&image[end], next - end, end);
+    }
+    CHECK(untouched);
+}
+
+template <class T> static T *on_device(const part &p)
+{
+    return (T *)(GPUMB_PTR(char, memory) + p.at);
+}
+
+template <class T> static std::vector<T> found_in(const part &p)
+{
+    std::vector<T> v(p.bytes / sizeof(T));
+    memcpy(v.data(), &image[p.at], p.bytes);
     return v;
 }
 
-// Runs an operation a few times in a row; 1 if what comes out is what went in.
-template <int algorithm, class Group, class T>
-static int runs(unsigned threads, unsigned group, unsigned times, bool spoilt = false)
+// ---- algorithms ---------------------------------------------------------------------------------
+
+// An operation that is run a few times in a row.
+template <class T> struct run {
+    unsigned threads, group, root;
+    std::vector<T> in;
+    part x, expected, out, cycles;
+};
+
+template <class T>
+static run<T> prepare(int algorithm, unsigned threads, unsigned group, bool spoilt = false)
 {
     const unsigned last = threads % group ? threads % group : group, root = last * 2 / 3;
     std::vector<T> in(threads), expected;
-    double took = 0;
     for (unsigned i = 0; i < threads; i++)
         in[i] = value<T>(i);
     expected = results_of(in, algorithm, root, group);
     if (spoilt)
         expected[0] = expected[0] + value<T>(threads + 1);
-    gpumb_buffer *x = filled(in), *e = filled(expected), *out = poisoned<T>(threads);
-    gpumb_buffer *cycles = poisoned<double>(1);
-    GPUMB_LAUNCH_BARRIER((repeat<algorithm, Group, T>), 1, threads,
-                         2 * room_for(threads) * sizeof(T), GPUMB_PTR(const T, x),
-                         GPUMB_PTR(const T, e), GPUMB_PTR(T, out), root, group, times,
-                         GPUMB_PTR(double, cycles));
-    gpumb_free(context, x);
-    gpumb_free(context, e);
-    const std::vector<T> found = read_back<T>(out);
-    took = read_back<double>(cycles)[0];
-    int right = took > 0;
-    for (unsigned i = 0; i < threads; i++)
-        right = right && same(found[i], in[i]);
+    return {threads, group, root, in, put(in), put(expected), room<T>(threads), room<double>(1)};
+}
+
+template <int algorithm, class Group, class T> static void launch(const run<T> &r, unsigned times)
+{
+    GPUMB_LAUNCH_BARRIER((repeat<algorithm, Group, T>), 1, r.threads,
+                         2 * room_for(r.threads) * sizeof(T), on_device<const T>(r.x),
+                         on_device<const T>(r.expected), on_device<T>(r.out), r.root, r.group,
+                         times, on_device<double>(r.cycles));
+}
+
+// 1 if what came out is what went in.
+template <class T> static int is_right(const run<T> &r)
+{
+    const std::vector<T> found = found_in<T>(r.out);
+    int right = found_in<double>(r.cycles)[0] > 0;
+    for (unsigned i = 0; i < r.threads; i++)
+        right = right && same(found[i], r.in[i]);
     return right;
+}
+
+template <int algorithm, class Group, class T>
+static int runs(unsigned threads, unsigned group, unsigned times, bool spoilt = false)
+{
+    begin();
+    const run<T> r = prepare<T>(algorithm, threads, group, spoilt);
+    upload();
+    launch<algorithm, Group>(r, times);
+    read_back();
+    return is_right(r);
 }
 
 template <class Group, class T>
 static void test_algorithms(const char *form, unsigned threads, unsigned group)
 {
-    const int right[ALGORITHMS] = {
-        runs<BROADCAST, Group, T>(threads, group, 3), runs<REDUCE, Group, T>(threads, group, 3),
-        runs<REDUCE_TO_ONE, Group, T>(threads, group, 3),
-        runs<INCLUSIVE, Group, T>(threads, group, 3), runs<EXCLUSIVE, Group, T>(threads, group, 3)};
+    std::vector<run<T>> all;
+    begin();
     for (int a = 0; a < ALGORITHMS; a++)
-        CHECK_CASE(right[a], "%s, %s: %u threads, groups of %u, %zu bytes", algorithm_names[a],
-                   form, threads, group, sizeof(T));
+        all.push_back(prepare<T>(a, threads, group));
+    upload();
+    launch<BROADCAST, Group>(all[BROADCAST], 3);
+    launch<REDUCE, Group>(all[REDUCE], 3);
+    launch<REDUCE_TO_ONE, Group>(all[REDUCE_TO_ONE], 3);
+    launch<INCLUSIVE, Group>(all[INCLUSIVE], 3);
+    launch<EXCLUSIVE, Group>(all[EXCLUSIVE], 3);
+    read_back();
+    for (int a = 0; a < ALGORITHMS; a++)
+        CHECK_CASE(is_right(all[(size_t)a]), "%s, %s: %u threads, groups of %u, %zu bytes",
+                   algorithm_names[a], form, threads, group, sizeof(T));
 }
 
 template <class T> static void test_blocks(unsigned threads)
@@ -113,21 +189,30 @@ template <class T> static void test_warps(unsigned threads, unsigned warp)
 
 // ---- votes and barriers -------------------------------------------------------------------------
 
+enum { TIMES = 9 };
+
+struct voting {
+    part out, cycles;
+};
+
 template <int vote, int form, class Scope>
-static void test_vote(const char *name, unsigned threads, unsigned group)
+static void launch_vote(const voting &b, unsigned threads, unsigned mask)
 {
-    const unsigned times = 9, mask = 2 * room_for(group < threads ? group : threads) - 1;
-    gpumb_buffer *out = poisoned<unsigned>(threads), *cycles = poisoned<double>(1);
     GPUMB_LAUNCH_BARRIER((repeat_votes<vote, form, Scope>), 1, threads,
-                         2 * room_for(threads) * sizeof(unsigned), GPUMB_PTR(unsigned, out), mask,
-                         times, GPUMB_PTR(double, cycles));
-    const std::vector<unsigned> found = read_back<unsigned>(out);
-    CHECK(read_back<double>(cycles)[0] > 0);
+                         2 * room_for(threads) * sizeof(unsigned), on_device<unsigned>(b.out), mask,
+                         (unsigned)TIMES, on_device<double>(b.cycles));
+}
+
+static void check_vote(const voting &b, int vote, const char *name, unsigned threads,
+                       unsigned group, unsigned mask)
+{
+    const std::vector<unsigned> found = found_in<unsigned>(b.out);
+    CHECK(found_in<double>(b.cycles)[0] > 0);
     for (unsigned i = 0; i < threads; i++) {
         const unsigned first = i / group * group;
         const unsigned count = threads - first < group ? threads - first : group;
         unsigned state = first;
-        for (unsigned k = 0; k < times; k++) {
+        for (unsigned k = 0; k < TIMES; k++) {
             unsigned ones = 0;
             for (unsigned t = 0; t < count; t++)
                 ones += ((state & mask) == t) == (vote != ALL);
@@ -143,19 +228,26 @@ static void test_vote(const char *name, unsigned threads, unsigned group)
 
 template <class Scope> static void test_votes(const char *scope, unsigned threads, unsigned group)
 {
-    test_vote<ANY, SHARED, Scope>(scope, threads, group);
-    test_vote<ANY, SHUFFLE, Scope>(scope, threads, group);
-    test_vote<ANY, HARDWARE, Scope>(scope, threads, group);
-    test_vote<ALL, SHARED, Scope>(scope, threads, group);
-    test_vote<ALL, HARDWARE, Scope>(scope, threads, group);
-    test_vote<NONE, SHUFFLE, Scope>(scope, threads, group);
-
-    gpumb_buffer *out = poisoned<unsigned>(threads), *cycles = poisoned<double>(1);
+    const unsigned mask = 2 * room_for(group < threads ? group : threads) - 1;
+    const int votes[] = {ANY, ANY, ANY, ALL, ALL, NONE};
+    std::vector<voting> b;
+    begin();
+    for (int i = 0; i < 7; i++) // the last for the barrier
+        b.push_back({room<unsigned>(threads), room<double>(1)});
+    upload();
+    launch_vote<ANY, SHARED, Scope>(b[0], threads, mask);
+    launch_vote<ANY, SHUFFLE, Scope>(b[1], threads, mask);
+    launch_vote<ANY, HARDWARE, Scope>(b[2], threads, mask);
+    launch_vote<ALL, SHARED, Scope>(b[3], threads, mask);
+    launch_vote<ALL, HARDWARE, Scope>(b[4], threads, mask);
+    launch_vote<NONE, SHUFFLE, Scope>(b[5], threads, mask);
     GPUMB_LAUNCH_BARRIER((repeat_barrier<true, Scope>), 1, threads,
-                         2 * room_for(threads) * sizeof(unsigned), GPUMB_PTR(unsigned, out), 5u,
-                         GPUMB_PTR(double, cycles));
-    const std::vector<unsigned> found = read_back<unsigned>(out);
-    gpumb_free(context, cycles);
+                         2 * room_for(threads) * sizeof(unsigned), on_device<unsigned>(b[6].out),
+                         5u, on_device<double>(b[6].cycles));
+    read_back();
+    for (size_t i = 0; i < 6; i++)
+        check_vote(b[i], votes[i], scope, threads, group, mask);
+    const std::vector<unsigned> found = found_in<unsigned>(b[6].out);
     for (unsigned i = 0; i < threads; i++) {
         const unsigned first = i / group * group;
         const unsigned count = threads - first < group ? threads - first : group;
@@ -166,10 +258,16 @@ template <class Scope> static void test_votes(const char *scope, unsigned thread
 
 // ---- ranges -------------------------------------------------------------------------------------
 
-template <int algorithm, int access, int form, class T>
-static int range_is_right(unsigned threads, unsigned n, int spoilt)
+template <class T> struct range_run {
+    unsigned n;
+    bool spoilt;
+    std::vector<T> in, expected; // in: one more than n
+    part x, e, out, sought, wrong, cycles;
+};
+
+template <class T>
+static range_run<T> prepare_range(int algorithm, unsigned threads, unsigned n, bool spoilt)
 {
-    const bool scans = algorithm == INCLUSIVE_OF || algorithm == EXCLUSIVE_OF;
     std::vector<T> in(n + 1), expected(n);
     for (unsigned i = 0; i <= n; i++)
         in[i] = value<T>(i);
@@ -182,34 +280,56 @@ static int range_is_right(unsigned threads, unsigned n, int spoilt)
     T present = in[n - 1], absent = T(100); // integers are random, others small
     if (spoilt)
         present = absent, expected[n - 1] = expected[0] = expected[0] + present;
-    gpumb_buffer *x = filled(in), *e = filled(expected), *out = poisoned<T>(n);
-    gpumb_buffer *sought = filled(std::vector<T>{absent, present});
-    gpumb_buffer *wrong = poisoned<unsigned>(threads), *cycles = poisoned<double>(1);
+    return {n,
+            spoilt,
+            in,
+            expected,
+            put(in),
+            put(expected),
+            room<T>(n),
+            put(std::vector<T>{absent, present}),
+            room<unsigned>(threads),
+            room<double>(1)};
+}
+
+template <int algorithm, int access, int form, class T>
+static void launch_range(const range_run<T> &r, unsigned threads)
+{
     GPUMB_LAUNCH_BARRIER((repeat_range<algorithm, access, form, block_group<form, T, 0>, T>), 1,
-                         threads, 2 * room_for(threads) * sizeof(T), GPUMB_PTR(const T, x), n,
-                         GPUMB_PTR(const T, sought), GPUMB_PTR(const T, e), GPUMB_PTR(T, out),
-                         GPUMB_PTR(unsigned, wrong), 4u, GPUMB_PTR(double, cycles));
-    gpumb_free(context, sought);
-    gpumb_free(context, x);
-    gpumb_free(context, e);
-    const std::vector<T> found = read_back<T>(out);
-    const std::vector<unsigned> flags = read_back<unsigned>(wrong);
-    int right = read_back<double>(cycles)[0] > 0;
-    for (unsigned flag : flags)
+                         threads, 2 * room_for(threads) * sizeof(T), on_device<const T>(r.x), r.n,
+                         on_device<const T>(r.sought), on_device<const T>(r.e), on_device<T>(r.out),
+                         on_device<unsigned>(r.wrong), 4u, on_device<double>(r.cycles));
+}
+
+template <class T> static int range_is_right(const range_run<T> &r, int algorithm)
+{
+    const bool scans = algorithm == INCLUSIVE_OF || algorithm == EXCLUSIVE_OF;
+    const std::vector<T> found = found_in<T>(r.out);
+    int right = found_in<double>(r.cycles)[0] > 0;
+    for (unsigned flag : found_in<unsigned>(r.wrong))
         right = right && flag == 0;
-    for (unsigned i = 0; i < n && scans && !spoilt; i++)
-        right = right && same(found[i], expected[i]);
+    for (unsigned i = 0; i < r.n && scans && !r.spoilt; i++)
+        right = right && same(found[i], r.expected[i]);
     return right;
 }
 
 template <int algorithm, int form, class T> static void test_range(unsigned threads, unsigned n)
 {
-    const int interleaved = range_is_right<algorithm, INTERLEAVED, form, T>(threads, n, 0);
-    const int contiguous = range_is_right<algorithm, CONTIGUOUS, form, T>(threads, n, 0);
-    CHECK_CASE(interleaved && contiguous,
+    begin();
+    const range_run<T> interleaved = prepare_range<T>(algorithm, threads, n, false),
+                       contiguous = prepare_range<T>(algorithm, threads, n, false),
+                       spoilt = prepare_range<T>(algorithm, threads, n, true);
+    upload();
+    launch_range<algorithm, INTERLEAVED, form>(interleaved, threads);
+    launch_range<algorithm, CONTIGUOUS, form>(contiguous, threads);
+    launch_range<algorithm, INTERLEAVED, form>(spoilt, threads);
+    read_back();
+    const int right[] = {range_is_right(interleaved, algorithm),
+                         range_is_right(contiguous, algorithm)};
+    CHECK_CASE(right[0] && right[1],
                "range, algorithm %d, form %d: %u threads, n = %u: interleaved %d, contiguous %d",
-               algorithm, form, threads, n, interleaved, contiguous);
-    CHECK_CASE((!range_is_right<algorithm, INTERLEAVED, form, T>(threads, n, 1)),
+               algorithm, form, threads, n, right[0], right[1]);
+    CHECK_CASE(!range_is_right(spoilt, algorithm),
                "range, algorithm %d, form %d: %u threads, n = %u: a wrong result is not seen",
                algorithm, form, threads, n);
 }

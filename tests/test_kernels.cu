@@ -7,12 +7,14 @@
 #include "poison.h"
 #include "refused.h"
 #include <algorithm>
+#include <functional>
 #include <stdlib.h>
 #include <vector>
 
 typedef std::vector<unsigned char> bytes;
 
 enum { MARGIN = 256, SUMS = 4096 };
+enum { OUTPUTS = 64 << 20 }; // bytes for those of many cases
 static const uint64_t big = 1000003, largest = big * 32;
 static const gpumb_form forms[] = {GPUMB_FORM_NAIVE, GPUMB_FORM_FASTEST};
 static const gpumb_mode modes[] = {GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ};
@@ -62,13 +64,27 @@ static uint32_t sum_words(const unsigned char *p, uint64_t size)
     return sum;
 }
 
-// ---- an input, an output with margins, and what they have to hold ----
+// ---- an input, outputs with margins, and what they have to hold ----
 
+// The output of a case, with its margins, when it has been read back.
+struct output_read {
+    const unsigned char *data;
+    uint64_t size;
+};
+
+// Each case has an output of its own in `out`, and they are read back and looked at together: on a
+// GPU that others use as well, a wait takes longer than many launches. All that no case has been
+// given yet is poison.
 struct workplace {
     gpumb *g;
     gpumb_buffer *in, *out;
-    bytes source, written; // what `in` holds; what GPUMB_WRITE writes
-    uint64_t size;         // of the output between its margins
+    bytes source, written;      // what `in` holds; what GPUMB_WRITE writes
+    uint64_t begin, size, used; // of the last output, with its margins; of `out`
+    struct expected {
+        uint64_t begin, size;
+        std::function<void(const output_read &)> look;
+    };
+    std::vector<expected> cases;
 };
 
 static const unsigned char *input(const workplace &w, uint64_t offset)
@@ -78,14 +94,40 @@ static const unsigned char *input(const workplace &w, uint64_t offset)
 
 static unsigned char *output(const workplace &w, uint64_t offset)
 {
-    return GPUMB_PTR(unsigned char, w.out) + MARGIN + offset;
+    return GPUMB_PTR(unsigned char, w.out) + w.begin + MARGIN + offset;
 }
 
+static void poison_used(workplace &w)
+{
+    gpumb_buffer *used = gpumb_wrap(w.g, gpumb_data(w.out), w.used);
+    gpumb_poison(w.g, used);
+    gpumb_free(w.g, used);
+    w.used = 0;
+}
+
+static void look_at_outputs(workplace &w)
+{
+    bytes got(w.used + 1);
+    CHECK_INT(gpumb_read(w.g, w.out, 0, got.data(), w.used), 0);
+    for (const workplace::expected &e : w.cases)
+        e.look({&got[e.begin], e.size});
+    w.cases.clear();
+    poison_used(w);
+}
+
+// Room for a case's output, and what is to be done with it when it has been read back.
 static void make_output(workplace &w, uint64_t size)
 {
-    gpumb_free(w.g, w.out);
-    w.out = gpumb_alloc(w.g, size + 2 * MARGIN);
-    w.size = size;
+    w.size = (size + 2 * MARGIN + 255) / 256 * 256;
+    if (w.used + w.size > OUTPUTS)
+        look_at_outputs(w);
+    w.begin = w.used;
+    w.used += w.size;
+}
+
+static void when_read(workplace &w, const std::function<void(const output_read &)> &look)
+{
+    w.cases.push_back({w.begin, w.size, look});
 }
 
 static bytes read_back(gpumb *g, const gpumb_buffer *b)
@@ -97,22 +139,21 @@ static bytes read_back(gpumb *g, const gpumb_buffer *b)
 }
 
 // Whether the output holds `expected`, and poison before and behind it.
-static bool holds(const workplace &w, uint64_t offset, const unsigned char *expected, uint64_t size)
+static bool holds(const output_read &got, uint64_t offset, const unsigned char *expected,
+                  uint64_t size)
 {
-    const bytes got = read_back(w.g, w.out);
     const uint64_t begin = MARGIN + offset, end = begin + size;
-    return is_poison(got.data(), begin, 0) &&
-           (size == 0 || memcmp(&got[begin], expected, size) == 0) &&
-           is_poison(&got[end], got.size() - end, end);
+    return is_poison(got.data, begin, 0) &&
+           (size == 0 || memcmp(got.data + begin, expected, size) == 0) &&
+           is_poison(got.data + end, got.size - end, end);
 }
 
 // The same for partial sums, which lie on top of the poison.
-static bool holds_sum(const workplace &w, uint32_t expected)
+static bool holds_sum(const output_read &got, uint32_t expected)
 {
-    const bytes got = read_back(w.g, w.out);
-    const uint32_t sum = sum_words(&got[MARGIN], SUMS) - 0x7ffd7ffdu * (SUMS / 4);
-    return sum == expected && is_poison(got.data(), MARGIN, 0) &&
-           is_poison(&got[MARGIN + SUMS], got.size() - MARGIN - SUMS, MARGIN + SUMS);
+    const uint32_t sum = sum_words(got.data + MARGIN, SUMS) - 0x7ffd7ffdu * (SUMS / 4);
+    return sum == expected && is_poison(got.data, MARGIN, 0) &&
+           is_poison(got.data + MARGIN + SUMS, got.size - MARGIN - SUMS, MARGIN + SUMS);
 }
 
 // The edges of a block of 1, 4 or 16 elements a thread, and primes.
@@ -135,15 +176,17 @@ static void test_copy(workplace &w, bool on_cpu)
             for (uint64_t n :
                  counts(block ? (uint64_t)block : 256, !on_cpu || block == 0 || block == 97)) {
                 const uint64_t size = n * (uint64_t)elem;
-                make_output(w, size);
                 for (gpumb_form form : forms) {
-                    gpumb_poison(w.g, w.out);
+                    make_output(w, size);
                     CHECK_INT(gpumb_copy(w.g, form, elem, n, block, input(w, 0), output(w, 0)), 0);
-                    CHECK_CASE(holds(w, 0, w.source.data(), size),
-                               "copy, form %d, elem %d, n %llu, block %d", (int)form, elem,
-                               (unsigned long long)n, block);
+                    when_read(w, [=, &w](const output_read &got) {
+                        CHECK_CASE(holds(got, 0, w.source.data(), size),
+                                   "copy, form %d, elem %d, n %llu, block %d", (int)form, elem,
+                                   (unsigned long long)n, block);
+                    });
                 }
             }
+    look_at_outputs(w);
 }
 
 // The fastest form takes words of 16 bytes where it may, and only there.
@@ -157,26 +200,28 @@ static void test_copy_unaligned(workplace &w)
                     const uint64_t from = which & 1 ? (uint64_t)elem : 0;
                     const uint64_t to = which & 2 ? (uint64_t)elem : 0;
                     make_output(w, size + (uint64_t)elem);
-                    gpumb_poison(w.g, w.out);
                     CHECK_INT(gpumb_copy(w.g, GPUMB_FORM_FASTEST, elem, n, block, input(w, from),
                                          output(w, to)),
                               0);
-                    CHECK_CASE(holds(w, to, &w.source[from], size),
-                               "copy, elem %d, n %llu, block %d, in + %llu, out + %llu", elem,
-                               (unsigned long long)n, block, (unsigned long long)from,
-                               (unsigned long long)to);
+                    when_read(w, [=, &w](const output_read &got) {
+                        CHECK_CASE(holds(got, to, &w.source[from], size),
+                                   "copy, elem %d, n %llu, block %d, in + %llu, out + %llu", elem,
+                                   (unsigned long long)n, block, (unsigned long long)from,
+                                   (unsigned long long)to);
+                    });
                 }
+    look_at_outputs(w);
 }
 
 // ---- strided ----
 
 // Whether the output holds `count` elements `stride` apart that begin at byte `to`, and poison in
-// every other byte of the buffer, margins included. The elements come from the source, equally far
-// apart, from byte `from` on.
-static bool holds_strided(const workplace &w, uint64_t from, uint64_t to, uint64_t elem,
-                          uint64_t count, uint64_t stride)
+// every other byte, margins included. The elements come from the source, equally far apart, from
+// byte `from` on.
+static bool holds_strided(const workplace &w, const output_read &read, uint64_t from, uint64_t to,
+                          uint64_t elem, uint64_t count, uint64_t stride)
 {
-    bytes got = read_back(w.g, w.out);
+    bytes got(read.data, read.data + read.size);
     bool right = true;
     for (uint64_t i = 0; i < count; i++) {
         unsigned char *element = got.data() + MARGIN + to + i * stride * elem;
@@ -186,20 +231,31 @@ static bool holds_strided(const workplace &w, uint64_t from, uint64_t to, uint64
     return right && is_poison(got.data(), got.size(), 0);
 }
 
+// What the header's own check says of the last output.
+static int check_last(const workplace &w, int elem, uint64_t n, uint64_t stride, uint64_t from,
+                      uint64_t to)
+{
+    gpumb_buffer *out = gpumb_wrap(w.g, GPUMB_PTR(char, w.out) + w.begin, w.size);
+    gpumb_stride_check check = {w.in, out, elem, n, stride, from, to + MARGIN / (uint64_t)elem};
+    const int right = gpumb_check_strided(w.g, &check);
+    gpumb_free(w.g, out);
+    return right;
+}
+
 static void check_strided(workplace &w, int elem, uint64_t n, uint64_t stride, int block,
                           uint64_t from, uint64_t to)
 {
     const uint64_t size = (uint64_t)elem;
     make_output(w, to * size + (n ? ((n - 1) * stride + 1) * size : 0));
-    gpumb_poison(w.g, w.out);
     CHECK_INT(
         gpumb_strided(w.g, elem, n, stride, block, input(w, from * size), output(w, to * size)), 0);
-    CHECK_CASE(holds_strided(w, from * size, to * size, size, n, stride),
-               "strided, elem %d, n %llu, stride %llu, block %d, in + %llu, out + %llu", elem,
-               (unsigned long long)n, (unsigned long long)stride, block, (unsigned long long)from,
-               (unsigned long long)to);
-    gpumb_stride_check check = {w.in, w.out, elem, n, stride, from, to + MARGIN / size};
-    CHECK_INT(gpumb_check_strided(w.g, &check), 1);
+    when_read(w, [=, &w](const output_read &got) {
+        CHECK_CASE(holds_strided(w, got, from * size, to * size, size, n, stride),
+                   "strided, elem %d, n %llu, stride %llu, block %d, in + %llu, out + %llu", elem,
+                   (unsigned long long)n, (unsigned long long)stride, block,
+                   (unsigned long long)from, (unsigned long long)to);
+    });
+    CHECK_INT(check_last(w, elem, n, stride, from, to), 1);
 }
 
 static void test_strided(workplace &w, bool on_cpu)
@@ -221,6 +277,7 @@ static void test_strided(workplace &w, bool on_cpu)
         for (uint64_t from = 0; from < 5; from++)
             for (uint64_t to = 0; to < 5; to++)
                 check_strided(w, elem, 97, 1 + (from + to) % 4, 32, from, to);
+    look_at_outputs(w);
 }
 
 // ---- sub-domains ----
@@ -246,19 +303,19 @@ static void check_subdomains(workplace &w, int elem, int lanes, int iterations, 
 {
     const uint64_t size = (uint64_t)elem, n = blocks * (uint64_t)block * (uint64_t)iterations;
     make_output(w, (n + to) * size);
-    gpumb_poison(w.g, w.out);
     CHECK_INT(gpumb_subdomains(w.g, elem, lanes, iterations, blocks, block, input(w, from * size),
                                output(w, to * size)),
               0);
-    const bytes moved = subdomains(w, from * size, size, (uint64_t)lanes, (uint64_t)iterations,
-                                   blocks, (uint64_t)block);
-    CHECK_CASE(holds(w, to * size, moved.data(), n * size),
-               "sub-domains, elem %d, lanes %d, iterations %d, blocks %llu, block %d, in + %llu, "
-               "out + %llu",
-               elem, lanes, iterations, (unsigned long long)blocks, block, (unsigned long long)from,
-               (unsigned long long)to);
-    gpumb_stride_check check = {w.in, w.out, elem, n, 1, from, to + MARGIN / size};
-    CHECK_INT(gpumb_check_strided(w.g, &check), 1);
+    when_read(w, [=, &w](const output_read &got) {
+        const bytes moved = subdomains(w, from * size, size, (uint64_t)lanes, (uint64_t)iterations,
+                                       blocks, (uint64_t)block);
+        CHECK_CASE(holds(got, to * size, moved.data(), n * size),
+                   "sub-domains, elem %d, lanes %d, iterations %d, blocks %llu, block %d, "
+                   "in + %llu, out + %llu",
+                   elem, lanes, iterations, (unsigned long long)blocks, block,
+                   (unsigned long long)from, (unsigned long long)to);
+    });
+    CHECK_INT(check_last(w, elem, n, 1, from, to), 1);
 }
 
 static void test_subdomains(workplace &w)
@@ -277,6 +334,7 @@ static void test_subdomains(workplace &w)
             for (uint64_t to = 0; to < 4; to++)
                 check_subdomains(w, elem, 8, 5, 3, 96, from, to);
     check_subdomains(w, 4, 4, 16, 1009, 96, 0, 0);
+    look_at_outputs(w);
 }
 
 // ---- misaligned copies: every place in a word of 16 bytes, for input and output ----
@@ -286,23 +344,25 @@ static void test_copy_misaligned(workplace &w, bool on_cpu)
     for (int elem = 1; elem <= 32; elem *= 2) {
         const uint64_t size = (uint64_t)elem;
         for (uint64_t n : {1u, 37u, 1009u}) {
-            make_output(w, (n + 17) * size);
             for (uint64_t from = 0; from <= 17; from++)
                 for (uint64_t to = 0; to <= 17; to++)
                     for (gpumb_form form : forms) {
                         if (on_cpu && (elem == 32 || n != 37) && (from + 2 * to) % 5)
                             continue; // for the time it takes
-                        gpumb_poison(w.g, w.out);
+                        make_output(w, (n + 17) * size);
                         CHECK_INT(gpumb_copy(w.g, form, elem, n, 96, input(w, from * size),
                                              output(w, to * size)),
                                   0);
-                        CHECK_CASE(holds(w, to * size, &w.source[from * size], n * size),
-                                   "copy, form %d, elem %d, n %llu, in + %llu, out + %llu",
-                                   (int)form, elem, (unsigned long long)n, (unsigned long long)from,
-                                   (unsigned long long)to);
+                        when_read(w, [=, &w](const output_read &got) {
+                            CHECK_CASE(holds(got, to * size, &w.source[from * size], n * size),
+                                       "copy, form %d, elem %d, n %llu, in + %llu, out + %llu",
+                                       (int)form, elem, (unsigned long long)n,
+                                       (unsigned long long)from, (unsigned long long)to);
+                        });
                     }
         }
     }
+    look_at_outputs(w);
 }
 
 // ---- zcopy ----
@@ -312,15 +372,17 @@ static void check_zcopy(workplace &w, gpumb_form form, gpumb_mode mode, int elem
 {
     const uint64_t size = n * (uint64_t)elem;
     const void *in = mode == GPUMB_WRITE ? NULL : input(w, from);
-    gpumb_poison(w.g, w.out);
+    make_output(w, mode == GPUMB_READ ? (uint64_t)SUMS : to + size);
     CHECK_INT(gpumb_zcopy(w.g, form, mode, elem, n, grid, block, in, output(w, to)), 0);
-    CHECK_CASE(mode == GPUMB_READ_WRITE ? holds(w, to, &w.source[from], size)
-               : mode == GPUMB_WRITE    ? holds(w, to, w.written.data(), size)
-                                        : holds_sum(w, sum),
-               "zcopy, form %d, mode %d, elem %d, n %llu, grid %llu, block %d, in + %llu, "
-               "out + %llu",
-               (int)form, (int)mode, elem, (unsigned long long)n, (unsigned long long)grid, block,
-               (unsigned long long)from, (unsigned long long)to);
+    when_read(w, [=, &w](const output_read &got) {
+        CHECK_CASE(mode == GPUMB_READ_WRITE ? holds(got, to, &w.source[from], size)
+                   : mode == GPUMB_WRITE    ? holds(got, to, w.written.data(), size)
+                                            : holds_sum(got, sum),
+                   "zcopy, form %d, mode %d, elem %d, n %llu, grid %llu, block %d, in + %llu, "
+                   "out + %llu",
+                   (int)form, (int)mode, elem, (unsigned long long)n, (unsigned long long)grid,
+                   block, (unsigned long long)from, (unsigned long long)to);
+    });
 }
 
 // Grids of 70000 blocks take their time on a CPU: few of them there.
@@ -339,12 +401,12 @@ static void test_zcopy(workplace &w, bool on_cpu)
                 for (uint64_t n : counts(block ? (uint64_t)block : on_cpu ? 1024 : 256, true)) {
                     const uint64_t size = n * (uint64_t)elem;
                     const uint32_t sum = mode == GPUMB_READ ? sum_words(w.source.data(), size) : 0;
-                    make_output(w, mode == GPUMB_READ ? (uint64_t)SUMS : size);
                     for (gpumb_form form : forms)
                         for (uint64_t grid : {0u, 1u, 3u, 132u, 70000u})
                             if (affordable(grid, block, n, on_cpu))
                                 check_zcopy(w, form, mode, elem, n, grid, block, 0, 0, sum);
                 }
+    look_at_outputs(w);
 }
 
 static void test_zcopy_unaligned(workplace &w)
@@ -356,10 +418,10 @@ static void test_zcopy_unaligned(workplace &w)
                     const uint64_t size = n * (uint64_t)elem;
                     const uint64_t from = which & 1 ? (uint64_t)elem : 0;
                     const uint64_t to = which & 2 && mode != GPUMB_READ ? (uint64_t)elem : 0;
-                    make_output(w, mode == GPUMB_READ ? (uint64_t)SUMS : size + (uint64_t)elem);
                     check_zcopy(w, GPUMB_FORM_FASTEST, mode, elem, n, 0, 0, from, to,
                                 sum_words(&w.source[from], size));
                 }
+    look_at_outputs(w);
 }
 
 // ---- arguments that no kernel takes ----
@@ -397,6 +459,13 @@ static void test_refusals(workplace &w)
     CHECK(strstr(gpumb_last_result(g)->reason, "no kernel for elem 3"));
 }
 
+static void expect_poison(workplace &w)
+{
+    when_read(w, [](const output_read &got) { CHECK(holds(got, 0, NULL, 0)); });
+    look_at_outputs(w);
+    make_output(w, 4096); // the same again
+}
+
 // Refused, and nothing launched: the output is still poison.
 static void test_access_refusals(workplace &w)
 {
@@ -404,7 +473,6 @@ static void test_access_refusals(workplace &w)
     gpumb *g = w.g;
     make_output(w, 4096);
     void *out = output(w, 0);
-    gpumb_poison(g, w.out);
     for (int elem : {0, -4, 3, 5, 12, 32, 64}) {
         CHECK(refused(gpumb_strided(g, elem, 8, 2, 128, in, out), "no kernel for elem"));
         CHECK(refused(gpumb_subdomains(g, elem, 8, 2, 1, 128, in, out), "no kernel for elem"));
@@ -422,13 +490,12 @@ static void test_access_refusals(workplace &w)
     CHECK(refused(gpumb_strided(g, 1, UINT64_MAX, 1, 128, in, out), ""));
     CHECK(refused(gpumb_strided(g, 1, 1ull << 40, 1, 256, in, out), "refused"));
     CHECK(refused(gpumb_subdomains(g, 4, 8, 2, 1ull << 32, 96, in, out), ""));
-    CHECK(holds(w, 0, NULL, 0));
+    expect_poison(w);
     gpumb_subdomains(g, 4, 8, 2, 1, 0, in, out); // blocks * block * iterations elements: none
     gpumb_result ignored;
     GPUMB_TIME(&ignored) {
     }
-    CHECK(holds(w, 0, NULL, 0));
-    gpumb_poison(g, w.out);
+    expect_poison(w);
 
     GPUMB_MEASURE(g, "lanes that do not divide the block") {
         gpumb_subdomains(g, 4, 7, 2, 1, 96, in, out);
@@ -436,7 +503,8 @@ static void test_access_refusals(workplace &w)
     const gpumb_result *r = gpumb_last_result(g);
     CHECK_INT(r->status, GPUMB_STATUS_SKIPPED);
     CHECK(r->reason[0] != '\0');
-    CHECK(holds(w, 0, NULL, 0));
+    expect_poison(w);
+    poison_used(w);
 }
 
 // ---- the check ----
@@ -574,13 +642,17 @@ static void test_check_read_broken(workplace &w)
 
 // ---- the check of strided copies ----
 
-// An input without poison, so that nothing that is missing looks like it, and a right output of n
-// elements `stride` apart in a buffer of `room` elements.
+// An input without poison, so that nothing that is missing looks like it, a right output of n
+// elements `stride` apart, and what the check is to say of that and of other contents.
 struct strided_place {
-    gpumb *g;
-    gpumb_buffer *in, *out;
     bytes source, right;
     gpumb_stride_check check;
+    struct candidate {
+        bytes contents;
+        gpumb_stride_check check;
+        int answer, line;
+    };
+    std::vector<candidate> candidates;
 };
 
 static uint64_t element(const strided_place &p, uint64_t offset, uint64_t i)
@@ -588,47 +660,70 @@ static uint64_t element(const strided_place &p, uint64_t offset, uint64_t i)
     return (offset + i * p.check.stride) * (uint64_t)p.check.elem;
 }
 
-static strided_place make_strided(gpumb *g, int elem, uint64_t n, uint64_t stride,
-                                  uint64_t in_offset, uint64_t out_offset)
+static strided_place make_strided(int elem, uint64_t n, uint64_t stride, uint64_t in_offset,
+                                  uint64_t out_offset)
 {
     const uint64_t size = (uint64_t)elem, span = n * stride + 2; // one more than it takes
-    strided_place p = {g,
-                       gpumb_alloc(g, (in_offset + span) * size),
-                       gpumb_alloc(g, (out_offset + span) * size),
-                       filled(GPUMB_FILL_BITS, 11, (in_offset + span) * size),
+    strided_place p = {filled(GPUMB_FILL_BITS, 11, (in_offset + span) * size),
                        all_poison((out_offset + span) * size),
-                       {NULL, NULL, elem, n, stride, in_offset, out_offset}};
+                       {NULL, NULL, elem, n, stride, in_offset, out_offset},
+                       {}};
     for (unsigned char &byte : p.source)
         byte = looks_poisoned(byte) ? 1 : byte;
     for (uint64_t i = 0; i < n; i++)
         memcpy(&p.right[element(p, out_offset, i)], &p.source[element(p, in_offset, i)], size);
-    gpumb_write(g, p.in, 0, p.source.data(), p.source.size());
-    p.check.in = p.in;
-    p.check.out = p.out;
     return p;
 }
 
-static int accepts(strided_place &p, const bytes &contents)
+static uint64_t append(bytes &image, const bytes &contents)
 {
-    CHECK_INT(gpumb_write(p.g, p.out, 0, contents.data(), contents.size()), 0);
-    return gpumb_check_strided(p.g, &p.check);
+    const uint64_t at = image.size();
+    image.insert(image.end(), contents.begin(), contents.end());
+    image.resize((image.size() + 255) / 256 * 256);
+    return at;
 }
 
-static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, uint64_t in_offset,
-                              uint64_t out_offset)
+// How many of the answers are wrong. All that is looked at is written at once, behind the input,
+// which is to be the same afterwards.
+static int wrong_answers(workplace &w, const strided_place &p)
 {
-    strided_place p = make_strided(g, elem, n, stride, in_offset, out_offset);
-    const uint64_t size = (uint64_t)elem, end = element(p, out_offset, n - 1) + size;
     int wrong = 0;
-#define WANT(answer, contents)                                                                     \
-    do {                                                                                           \
-        const int got = accepts(p, contents);                                                      \
-        if (got != (answer))                                                                       \
-            printf("    line %d: elem %d, n %llu, stride %llu, in + %llu, out + %llu: %d\n",       \
-                   __LINE__, elem, (unsigned long long)n, (unsigned long long)stride,              \
-                   (unsigned long long)in_offset, (unsigned long long)out_offset, got);            \
-        wrong += got != (answer);                                                                  \
-    } while (0)
+    bytes image, in_after(p.source.size());
+    std::vector<uint64_t> at;
+    append(image, p.source);
+    for (const strided_place::candidate &c : p.candidates)
+        at.push_back(append(image, c.contents));
+    CHECK_INT(gpumb_write(w.g, w.out, 0, image.data(), image.size()), 0);
+    w.used = image.size();
+    gpumb_buffer *in = gpumb_wrap(w.g, gpumb_data(w.out), p.source.size());
+    for (size_t i = 0; i < at.size(); i++) {
+        const strided_place::candidate &c = p.candidates[i];
+        gpumb_buffer *out = gpumb_wrap(w.g, GPUMB_PTR(char, w.out) + at[i], c.contents.size());
+        gpumb_stride_check check = c.check;
+        check.in = in;
+        check.out = out;
+        const int got = gpumb_check_strided(w.g, &check);
+        if (got != c.answer)
+            printf("    line %d: elem %d, n %llu, stride %llu, in + %llu, out + %llu: %d\n", c.line,
+                   check.elem, (unsigned long long)check.n, (unsigned long long)check.stride,
+                   (unsigned long long)check.in_offset, (unsigned long long)check.out_offset, got);
+        wrong += got != c.answer;
+        gpumb_free(w.g, out);
+    }
+    CHECK_INT(gpumb_read(w.g, in, 0, in_after.data(), in_after.size()), 0);
+    CHECK(in_after == p.source);
+    gpumb_free(w.g, in);
+    poison_used(w);
+    return wrong;
+}
+
+#define WANT(answer, contents) p.candidates.push_back({contents, p.check, answer, __LINE__})
+
+static void test_stride_check(workplace &w, int elem, uint64_t n, uint64_t stride,
+                              uint64_t in_offset, uint64_t out_offset)
+{
+    strided_place p = make_strided(elem, n, stride, in_offset, out_offset);
+    const uint64_t size = (uint64_t)elem, end = element(p, out_offset, n - 1) + size;
 
     WANT(1, p.right);
     // a bit in the first, the middle and the last element, in its first and last byte
@@ -710,41 +805,37 @@ static void test_stride_check(gpumb *g, int elem, uint64_t n, uint64_t stride, u
         p.check = right;
     }
     WANT(1, p.right);
-    CHECK_INT(wrong, 0);
-#undef WANT
-    CHECK(read_back(g, p.in) == p.source);
-    gpumb_result r; // those checks have left a reason behind
-    GPUMB_TIME(&r) {
-    }
-    gpumb_free(g, p.in);
-    gpumb_free(g, p.out);
+    CHECK_INT(wrong_answers(w, p), 0);
 }
 
 // Nothing moved: right if and only if all is poison.
-static void test_stride_check_empty(gpumb *g)
+static void test_stride_check_empty(workplace &w)
 {
     for (int elem = 1; elem <= 16; elem *= 2) {
-        strided_place p = make_strided(g, elem, 0, 3, 2, 5);
-        CHECK_INT(accepts(p, p.right), 1);
+        strided_place p = make_strided(elem, 0, 3, 2, 5);
+        WANT(1, p.right);
         for (uint64_t at : {(uint64_t)0, (uint64_t)(5 * elem), p.right.size() - 1}) {
             bytes broken = p.right;
             broken[at] = 0;
-            CHECK_INT(accepts(p, broken), 0);
+            WANT(0, broken);
         }
-        gpumb_free(g, p.in);
-        gpumb_free(g, p.out);
+        CHECK_INT(wrong_answers(w, p), 0);
     }
 }
+#undef WANT
 
-static void test_stride_checks(gpumb *g)
+static void test_stride_checks(workplace &w)
 {
     for (int elem = 1; elem <= 16; elem *= 2)
         for (uint64_t n : {1u, 2u, 255u, 1009u})
             for (uint64_t stride : {1u, 2u, 7u, 33u})
                 for (int offsets = n == 1009 ? 3 : 0; offsets < 4; offsets++)
-                    test_stride_check(g, elem, n, stride, offsets & 1 ? 17 : 0,
+                    test_stride_check(w, elem, n, stride, offsets & 1 ? 17 : 0,
                                       offsets & 2 ? 5 : 0);
-    test_stride_check_empty(g);
+    test_stride_check_empty(w);
+    gpumb_result r; // those checks have left a reason behind
+    GPUMB_TIME(&r) {
+    }
 }
 
 // Elements that have no place in one of the buffers are not right, and not looked for behind them,
@@ -752,15 +843,17 @@ static void test_stride_checks(gpumb *g)
 static void test_stride_check_short(gpumb *g, int elem, uint64_t n, uint64_t stride)
 {
     const uint64_t size = ((n - 1) * stride + 1) * (uint64_t)elem, most = UINT64_MAX;
-    strided_place p = make_strided(g, elem, n, stride, 0, 0);
+    const strided_place p = make_strided(elem, n, stride, 0, 0);
     gpumb_buffer *out = gpumb_alloc(g, size), *in = gpumb_alloc(g, size);
+    gpumb_buffer *long_out = gpumb_alloc(g, p.right.size());
+    gpumb_buffer *long_in = gpumb_alloc(g, p.source.size());
     gpumb_write(g, in, 0, p.source.data(), size);
     gpumb_write(g, out, 0, p.right.data(), size);
     gpumb_stride_check check = {in, out, elem, n, stride, 0, 0};
     CHECK_INT(gpumb_check_strided(g, &check), 1);
     const gpumb_stride_check wrong[] = {
-        {p.in, out, elem, n + 1, stride, 0, 0}, // one too many for the output
-        {in, p.out, elem, n + 1, stride, 0, 0}, // and for the input
+        {long_in, out, elem, n + 1, stride, 0, 0}, // one too many for the output
+        {in, long_out, elem, n + 1, stride, 0, 0}, // and for the input
         {in, out, elem, n + 1, stride, 0, 0},
         {in, out, elem, most, stride, 0, 0},
         {in, out, elem, most / (uint64_t)elem, stride, 0, 0},
@@ -774,7 +867,8 @@ static void test_stride_check_short(gpumb *g, int elem, uint64_t n, uint64_t str
         {NULL, out, elem, n, stride, 0, 0},
         {in, NULL, elem, n, stride, 0, 0},
     };
-    gpumb_write(g, p.out, 0, p.right.data(), p.right.size());
+    gpumb_write(g, long_in, 0, p.source.data(), p.source.size());
+    gpumb_write(g, long_out, 0, p.right.data(), p.right.size());
     for (const gpumb_stride_check &w : wrong) {
         check = w;
         CHECK_CASE(gpumb_check_strided(g, &check) == 0, "check %d of elem %d, stride %d",
@@ -788,8 +882,8 @@ static void test_stride_check_short(gpumb *g, int elem, uint64_t n, uint64_t str
     }
     gpumb_free(g, in);
     gpumb_free(g, out);
-    gpumb_free(g, p.in);
-    gpumb_free(g, p.out);
+    gpumb_free(g, long_in);
+    gpumb_free(g, long_out);
 }
 
 // The check in a region: it fails the row with a reason, and passes the right kernels.
@@ -1118,10 +1212,14 @@ static void test_all(gpumb *g, bool on_cpu)
 {
     workplace w = {g,
                    gpumb_alloc(g, largest + 64),
-                   NULL,
+                   gpumb_alloc(g, OUTPUTS),
                    filled(GPUMB_FILL_BITS, 7, largest + 64),
                    zcopy_words(largest),
-                   0};
+                   0,
+                   0,
+                   0,
+                   {}};
+    gpumb_poison(g, w.out);
     gpumb_fill(g, w.in, GPUMB_FILL_BITS, 7);
     test_fill_word();
     test_fill(g);
@@ -1146,7 +1244,7 @@ static void test_all(gpumb *g, bool on_cpu)
     test_check_broken<uint4>(w, GPUMB_READ_WRITE, 257);
     test_check_broken<unsigned>(w, GPUMB_WRITE, 1009);
     test_check_read_broken(w);
-    test_stride_checks(g);
+    test_stride_checks(w);
     test_stride_rows(w);
     CHECK(read_back(g, w.in) == w.source);
     test_large(g, on_cpu);

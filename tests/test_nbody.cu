@@ -240,45 +240,90 @@ static bodies download(gpumb *g, const gpumb_buffer *b, uint64_t n)
     return all;
 }
 
-// The accelerations that the device finds, and whether it left alone what is not theirs.
-// `positions` has `all`, and `out` room for as many and those behind.
-static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all,
-                         gpumb_buffer *positions, gpumb_buffer *out)
+static bodies poison_of(uint64_t n)
+{
+    bodies all(n);
+    put_poison(all.data(), n * sizeof(body), 0);
+    return all;
+}
+
+static void append(bodies &to, const bodies &more)
+{
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+// What became of a launch, and the accelerations that it left.
+struct outcome {
+    int returned, status; // of the launch; of a region behind it, if that was refused
+    bodies a;
+};
+
+// The accelerations that the device finds in some forms, and whether these left alone what is not
+// theirs: `all`, and what is behind the results and behind the workspaces. Everything is in one
+// buffer and read back once: on a GPU that others use as well, a wait takes longer than many
+// launches. Launches are made `times` times.
+static std::vector<outcome> try_to_accelerate(gpumb *g, const std::vector<gpumb_nbody> &forms,
+                                              const bodies &all, int times)
 {
     const uint64_t n = all.size();
-    gpumb_buffer *workspace = gpumb_nbody_workspace(g, &how, n);
-    gpumb_poison(g, out);
-    gpumb_poison(g, workspace); // partial sums have to be set, not added to
-    bool good = CHECK_INT(
-        gpumb_nbody_accelerations(g, &how, n, gpumb_data(positions), gpumb_data(out), workspace),
-        0);
-    bodies a = download(g, out, n + BEHIND);
-    const bodies after = download(g, positions, n);
-    good = CHECK(all_poison(&a[n], BEHIND * sizeof(body))) && good;
-    good = CHECK(memcmp(after.data(), all.data(), n * sizeof(body)) == 0) && good;
-    gpumb_result r;
-    GPUMB_TIME(&r) {
-    } // looks at the guard zones, that of the workspace too
-    good = CHECK_STR(r.reason, "") && good;
-    if (!good)
-        describe(how, n);
-    gpumb_free(g, workspace);
-    a.resize(n);
-    return a;
+    std::vector<gpumb_buffer *> workspaces; // only their sizes matter
+    std::vector<uint64_t> sizes;
+    uint64_t bodies_in_all = n;
+    for (const gpumb_nbody &how : forms) {
+        workspaces.push_back(gpumb_nbody_workspace(g, &how, n));
+        const uint64_t size = gpumb_size(workspaces.back());
+        CHECK(size > 0 && size % sizeof(body) == 0);
+        sizes.push_back(size / sizeof(body));
+        bodies_in_all += n + BEHIND + sizes.back() + BEHIND;
+    }
+    for (gpumb_buffer *workspace : workspaces)
+        gpumb_free(g, workspace);
+    gpumb_buffer *memory = gpumb_alloc(g, bodies_in_all * sizeof(body));
+    gpumb_poison(g, memory); // partial sums have to be set, not added to
+    CHECK_INT(gpumb_write(g, memory, 0, all.data(), n * sizeof(body)), 0);
+    body *const positions = GPUMB_PTR(body, memory), *out = positions + n;
+    std::vector<outcome> outcomes;
+    for (size_t i = 0; i < forms.size(); i++) {
+        gpumb_buffer *workspace = gpumb_wrap(g, out + n + BEHIND, sizes[i] * sizeof(body));
+        outcome o = {0, GPUMB_STATUS_OK, bodies()};
+        for (int time = 0; time < times && !o.returned; time++)
+            o.returned = gpumb_nbody_accelerations(g, &forms[i], n, positions, out, workspace);
+        if (o.returned) {
+            gpumb_result r;
+            GPUMB_TIME(&r) {
+            }
+            o.status = (int)r.status;
+        }
+        outcomes.push_back(o);
+        gpumb_free(g, workspace);
+        out += n + BEHIND + sizes[i] + BEHIND;
+    }
+    const bodies after = download(g, memory, bodies_in_all);
+    gpumb_free(g, memory);
+    CHECK(memcmp(after.data(), all.data(), n * sizeof(body)) == 0);
+    const body *found = &after[n];
+    for (size_t i = 0; i < forms.size(); i++) {
+        outcomes[i].a.assign(found, found + n);
+        bool good = CHECK(all_poison(found + n, BEHIND * sizeof(body)));
+        found += n + BEHIND + sizes[i];
+        good = CHECK(all_poison(found, BEHIND * sizeof(body))) && good;
+        found += BEHIND;
+        if (!good)
+            describe(forms[i], n);
+    }
+    return outcomes;
 }
 
-static gpumb_buffer *room_for(gpumb *g, const bodies &all)
+static std::vector<bodies> accelerate(gpumb *g, const std::vector<gpumb_nbody> &forms,
+                                      const bodies &all, int times = 1)
 {
-    return gpumb_alloc(g, (all.size() + BEHIND) * sizeof(body));
-}
-
-static bodies accelerate(gpumb *g, const gpumb_nbody &how, const bodies &all)
-{
-    gpumb_buffer *positions = upload(g, all), *out = room_for(g, all);
-    const bodies a = accelerate(g, how, all, positions, out);
-    gpumb_free(g, positions);
-    gpumb_free(g, out);
-    return a;
+    std::vector<bodies> found;
+    for (const outcome &o : try_to_accelerate(g, forms, all, times)) {
+        if (!CHECK_INT(o.returned, 0))
+            describe(forms[found.size()], all.size());
+        found.push_back(o.a);
+    }
+    return found;
 }
 
 static void check_accelerations(const gpumb_nbody &how, const bodies &all, const bodies &got,
@@ -341,15 +386,15 @@ static void test_accelerations(const workplace &w)
             const bodies all = make_system((system_kind)kind, n);
             const float softening = softenings[draw(3)];
             const expected e = accelerations_on_host(all, (double)softening);
-            gpumb_buffer *positions = upload(w.g, all), *out = room_for(w.g, all);
-            for (gpumb_nbody how : some_forms()) {
+            std::vector<gpumb_nbody> some = some_forms();
+            for (gpumb_nbody &how : some) {
                 how.softening = softening;
                 how.block = deal_block(w, how);
                 how.splits = splits[draw(5)];
-                check_accelerations(how, all, accelerate(w.g, how, all, positions, out), e);
             }
-            gpumb_free(w.g, positions);
-            gpumb_free(w.g, out);
+            const std::vector<bodies> a = accelerate(w.g, some, all);
+            for (size_t i = 0; i < some.size(); i++)
+                check_accelerations(some[i], all, a[i], e);
         }
 }
 
@@ -358,8 +403,8 @@ static void test_geometries(const workplace &w)
 {
     const bodies all = make_system(UNIFORM, 257);
     const expected e = accelerations_on_host(all, (double)0.05f);
-    gpumb_buffer *positions = upload(w.g, all), *out = room_for(w.g, all);
     for (gpumb_nbody how : some_forms()) {
+        std::vector<gpumb_nbody> shapes;
         how.softening = 0.05f;
         for (int block : {0, 32, 64, 128, 256})
             for (int splits : {0, 1, 2, 3, 7, 64}) {
@@ -367,11 +412,12 @@ static void test_geometries(const workplace &w)
                     continue;
                 how.block = block;
                 how.splits = splits;
-                check_accelerations(how, all, accelerate(w.g, how, all, positions, out), e);
+                shapes.push_back(how);
             }
+        const std::vector<bodies> a = accelerate(w.g, shapes, all);
+        for (size_t i = 0; i < shapes.size(); i++)
+            check_accelerations(shapes[i], all, a[i], e);
     }
-    gpumb_free(w.g, positions);
-    gpumb_free(w.g, out);
 }
 
 // ---- values that are special ----
@@ -379,44 +425,42 @@ static void test_geometries(const workplace &w)
 static void test_special(const workplace &w)
 {
     const body origin = {0, 0, 0, 1};
-    for (gpumb_nbody how : some_forms()) {
-        const bodies alone = accelerate(w.g, how, bodies(1, origin));
-        CHECK(alone[0].x == 0 && alone[0].y == 0 && alone[0].z == 0 && alone[0].w == 0);
-        const bodies together = accelerate(w.g, how, bodies(300, origin)); // all in one place
+    const bodies two = {{0, 0, 0, 0}, {2, 0, 0, 8}};
+    std::vector<gpumb_nbody> some = some_forms();
+    const std::vector<bodies> alone = accelerate(w.g, some, bodies(1, origin)),
+                              together = accelerate(w.g, some, bodies(300, origin));
+    for (gpumb_nbody &how : some)
+        how.softening = 1e-3f;
+    const std::vector<bodies> of_two = accelerate(w.g, some, two);
+    for (size_t i = 0; i < some.size(); i++) {
+        const body &one = alone[i][0];
+        CHECK(one.x == 0 && one.y == 0 && one.z == 0 && one.w == 0);
         int wrong = 0;
-        for (const body &a : together)
+        for (const body &a : together[i]) // all in one place
             wrong += !(a.x == 0 && a.y == 0 && a.z == 0 && a.w == 0);
         CHECK_INT(wrong, 0);
 
         // a mass of 0 feels and is not felt
-        bodies two = {{0, 0, 0, 0}, {2, 0, 0, 8}};
-        how.softening = 1e-3f;
-        const bodies a = accelerate(w.g, how, two);
+        const bodies &a = of_two[i];
         CHECK_NEAR(a[0].x, 2, 1e-4);
         CHECK(a[1].x == 0 && a[1].y == 0 && a[1].z == 0);
         CHECK(a[0].y == 0 && a[0].z == 0);
+    }
 
-        // A small softening is more than 0: its cube's inverse may be infinite, but 0 times that
-        // is not what bodies do to themselves.
-        for (float softening : {1e-10f, 1e-12f, 1e-14f, 1e-20f, 1e-30f}) {
+    // A small softening is more than 0: its cube's inverse may be infinite, but 0 times that is not
+    // what bodies do to themselves.
+    for (float softening : {1e-10f, 1e-12f, 1e-14f, 1e-20f, 1e-30f}) {
+        for (gpumb_nbody &how : some)
             how.softening = softening;
-            gpumb_buffer *positions = upload(w.g, two), *out = upload(w.g, two);
-            gpumb_buffer *workspace = gpumb_nbody_workspace(w.g, &how, 2);
-            const int returned = gpumb_nbody_accelerations(w.g, &how, 2, gpumb_data(positions),
-                                                           gpumb_data(out), workspace);
-            const bodies tiny = download(w.g, out, 2);
-            gpumb_result r;
-            GPUMB_TIME(&r) {
+        const std::vector<outcome> outcomes = try_to_accelerate(w.g, some, two, 1);
+        for (size_t i = 0; i < some.size(); i++) {
+            const outcome &o = outcomes[i];
+            if (!CHECK(o.returned == -1 ? o.status == GPUMB_STATUS_SKIPPED
+                                        : fabs((double)o.a[0].x - 2) < 1e-4 && o.a[1].x == 0)) {
+                describe(some[i], 2);
+                printf("    returned %d, accelerations %g and %g, expected 2 and 0\n", o.returned,
+                       (double)o.a[0].x, (double)o.a[1].x);
             }
-            if (!CHECK(returned == -1 ? r.status == GPUMB_STATUS_SKIPPED
-                                      : fabs((double)tiny[0].x - 2) < 1e-4 && tiny[1].x == 0)) {
-                describe(how, 2);
-                printf("    returned %d, accelerations %g and %g, expected 2 and 0\n", returned,
-                       (double)tiny[0].x, (double)tiny[1].x);
-            }
-            gpumb_free(w.g, positions);
-            gpumb_free(w.g, out);
-            gpumb_free(w.g, workspace);
         }
     }
 }
@@ -425,23 +469,15 @@ static void test_special(const workplace &w)
 static void test_repeated(const workplace &w)
 {
     const bodies all = make_system(UNIFORM, 1031);
-    const uint64_t n = all.size();
     const expected e = accelerations_on_host(all, 0.1f);
-    for (gpumb_nbody how : some_forms()) {
+    std::vector<gpumb_nbody> some = some_forms();
+    for (gpumb_nbody &how : some) {
         how.softening = 0.1f;
         how.splits = how.pairs ? 1 : 3;
-        gpumb_buffer *positions = upload(w.g, all), *out = gpumb_alloc(w.g, n * sizeof(body));
-        gpumb_buffer *workspace = gpumb_nbody_workspace(w.g, &how, n);
-        gpumb_poison(w.g, out);
-        for (int i = 0; i < 2; i++)
-            CHECK_INT(gpumb_nbody_accelerations(w.g, &how, n, gpumb_data(positions),
-                                                gpumb_data(out), workspace),
-                      0);
-        check_accelerations(how, all, download(w.g, out, n), e);
-        gpumb_free(w.g, positions);
-        gpumb_free(w.g, out);
-        gpumb_free(w.g, workspace);
     }
+    const std::vector<bodies> a = accelerate(w.g, some, all, 2);
+    for (size_t i = 0; i < some.size(); i++)
+        check_accelerations(some[i], all, a[i], e);
 }
 
 // ---- steps ----
@@ -450,61 +486,92 @@ struct state {
     bodies r, v, a;
 };
 
-// A system on the device for gpumb_nbody_steps().
+// A system on the device for gpumb_nbody_steps(): positions, velocities and accelerations, poison
+// behind each, in one buffer. Behind those is room for copies of them, which are read back at the
+// end: on a GPU that others use as well, a wait takes longer than many steps.
 struct simulation {
     gpumb *g;
     gpumb_nbody how;
-    uint64_t n;
-    gpumb_buffer *r, *v, *a, *workspace;
+    uint64_t n, recorded;
+    gpumb_buffer *memory, *workspace;
 };
 
-static gpumb_buffer *upload_padded(gpumb *g, bodies all)
+static uint64_t bodies_in(const simulation &s) // a state
 {
-    body behind;
-    put_poison(&behind, sizeof behind, 0);
-    all.insert(all.end(), BEHIND, behind);
-    return upload(g, all);
+    return 3 * (s.n + BEHIND);
+}
+
+static body *part_of(const simulation &s, uint64_t part)
+{
+    return GPUMB_PTR(body, s.memory) + part * (s.n + BEHIND);
 }
 
 static simulation begin_simulation(gpumb *g, const gpumb_nbody &how, const bodies &r,
-                                   const bodies &v)
+                                   const bodies &v, int records = 0)
 {
-    simulation s = {g, how, r.size(), NULL, NULL, NULL, NULL};
-    s.r = upload_padded(g, r);
-    s.v = upload_padded(g, v);
-    s.a = upload_padded(g, r);
+    simulation s = {g, how, r.size(), 0, NULL, NULL};
+    bodies first;
+    for (const bodies *part : {&r, &v, &r}) {
+        append(first, *part);
+        append(first, poison_of(BEHIND));
+    }
+    s.memory = gpumb_alloc(g, (1 + (uint64_t)records) * first.size() * sizeof(body));
     s.workspace = gpumb_nbody_workspace(g, &how, s.n);
-    CHECK_INT(
-        gpumb_nbody_accelerations(g, &how, s.n, gpumb_data(s.r), gpumb_data(s.a), s.workspace), 0);
+    CHECK_INT(gpumb_write(g, s.memory, 0, first.data(), first.size() * sizeof(body)), 0);
+    CHECK_INT(gpumb_nbody_accelerations(g, &how, s.n, part_of(s, 0), part_of(s, 2), s.workspace),
+              0);
     return s;
 }
 
 static void advance(simulation &s, int steps, float dt)
 {
-    if (!CHECK_INT(gpumb_nbody_steps(s.g, &s.how, s.n, steps, dt, gpumb_data(s.r), gpumb_data(s.v),
-                                     gpumb_data(s.a), s.workspace),
+    if (!CHECK_INT(gpumb_nbody_steps(s.g, &s.how, s.n, steps, dt, part_of(s, 0), part_of(s, 1),
+                                     part_of(s, 2), s.workspace),
                    0))
         describe(s.how, s.n);
 }
 
+static void record(simulation &s)
+{
+    s.recorded++;
+    gpumb_memcpy(s.g, part_of(s, 3 * s.recorded), part_of(s, 0), bodies_in(s) * sizeof(body));
+}
+
+static bodies take(const simulation &s, const body *from)
+{
+    CHECK(all_poison(from + s.n, BEHIND * sizeof(body)));
+    return bodies(from, from + s.n);
+}
+
+// The state of now, or those that were recorded.
+static std::vector<state> read_states(const simulation &s, uint64_t first, uint64_t count)
+{
+    bodies all(count * bodies_in(s));
+    std::vector<state> states;
+    CHECK_INT(gpumb_read(s.g, s.memory, first * bodies_in(s) * sizeof(body), all.data(),
+                         all.size() * sizeof(body)),
+              0);
+    for (uint64_t i = 0; i < count; i++) {
+        const body *from = &all[i * bodies_in(s)];
+        states.push_back(
+            {take(s, from), take(s, from + s.n + BEHIND), take(s, from + 2 * (s.n + BEHIND))});
+    }
+    return states;
+}
+
 static state look_at(const simulation &s)
 {
-    state now = {download(s.g, s.r, s.n + BEHIND), download(s.g, s.v, s.n + BEHIND),
-                 download(s.g, s.a, s.n + BEHIND)};
-    CHECK(all_poison(&now.r[s.n], BEHIND * sizeof(body)));
-    CHECK(all_poison(&now.v[s.n], BEHIND * sizeof(body)));
-    CHECK(all_poison(&now.a[s.n], BEHIND * sizeof(body)));
-    now.r.resize(s.n);
-    now.v.resize(s.n);
-    now.a.resize(s.n);
-    return now;
+    return read_states(s, 0, 1)[0];
+}
+
+static std::vector<state> look_back(const simulation &s)
+{
+    return read_states(s, 1, s.recorded);
 }
 
 static void end_simulation(simulation &s)
 {
-    gpumb_free(s.g, s.r);
-    gpumb_free(s.g, s.v);
-    gpumb_free(s.g, s.a);
+    gpumb_free(s.g, s.memory);
     gpumb_free(s.g, s.workspace);
 }
 
@@ -615,13 +682,15 @@ static void test_steps(const workplace &w)
             how.softening = 0.2f;
             how.splits = how.pairs ? 1 : (int)draw(4);
             how.block = 64;
-            simulation s = begin_simulation(w.g, how, r, v);
-            const state before = look_at(s);
+            simulation s = begin_simulation(w.g, how, r, v, 3);
+            record(s);
             advance(s, 0, dt); // changes nothing
-            const state still = look_at(s);
-            bool good = CHECK(farthest(still.r, before.r) <= 0 && farthest(still.v, before.v) <= 0);
+            record(s);
             advance(s, steps, dt);
-            const state now = look_at(s);
+            record(s);
+            const std::vector<state> states = look_back(s);
+            const state &before = states[0], &still = states[1], &now = states[2];
+            bool good = CHECK(farthest(still.r, before.r) <= 0 && farthest(still.v, before.v) <= 0);
             const double root = tolerance(how, n); // that of a badly approximated one stays
             const double bound = 4e-5 + root;
             good = CHECK(farthest(now.r, right.r) <= bound) && good;
@@ -694,15 +763,18 @@ static double drift(gpumb *g, gpumb_nbody how, const bodies &r, const bodies &v,
                     float dt, double *of_momentum)
 {
     how.block = 64; // idle threads cost a CPU more than the two bodies do
-    simulation s = begin_simulation(g, how, r, v);
-    const state first = look_at(s);
-    const double e0 = energy(first, (double)how.softening);
-    const vec3 p0 = momentum(first);
-    double worst = 0;
-    *of_momentum = 0;
+    simulation s = begin_simulation(g, how, r, v, 1 + steps);
+    record(s);
     for (int step = 0; step < steps; step++) {
         advance(s, 1, dt);
-        const state now = look_at(s);
+        record(s);
+    }
+    const std::vector<state> states = look_back(s);
+    const double e0 = energy(states[0], (double)how.softening);
+    const vec3 p0 = momentum(states[0]);
+    double worst = 0;
+    *of_momentum = 0;
+    for (const state &now : states) {
         const double off = fabs(energy(now, (double)how.softening) - e0);
         worst = off <= worst ? worst : off;
         const vec3 p = momentum(now);
@@ -807,7 +879,9 @@ static void test_reversal(const workplace &w)
             b.y = -b.y;
             b.z = -b.z;
         }
-        CHECK_INT(gpumb_write(w.g, s.v, 0, there.v.data(), n * sizeof(body)), 0);
+        CHECK_INT(gpumb_write(w.g, s.memory, (n + BEHIND) * sizeof(body), there.v.data(),
+                              n * sizeof(body)),
+                  0);
         advance(s, steps, dt);
         const state back = look_at(s);
         if (!CHECK(farthest(back.r, r) <= 1e-4)) {
@@ -820,15 +894,32 @@ static void test_reversal(const workplace &w)
 
 // ---- the check ----
 
-// What the check says of accelerations that were read back and, maybe, changed.
-static int judge(gpumb *g, const gpumb_nbody &how, const bodies &all, const bodies &a, int samples)
+// A system and, behind it, accelerations of it that the check is to judge, all on the device.
+struct hearing {
+    gpumb *g;
+    uint64_t n;
+    gpumb_buffer *memory;
+};
+
+static hearing begin_hearing(gpumb *g, const bodies &all, const std::vector<bodies> &found)
 {
-    gpumb_buffer *positions = upload(g, all), *out = upload(g, a);
-    gpumb_nbody_check check = {&how, positions, out, all.size(), samples};
-    const int found = gpumb_check_nbody(g, &check);
-    gpumb_free(g, positions);
-    gpumb_free(g, out);
-    return found;
+    bodies image = all;
+    for (const bodies &a : found)
+        append(image, a);
+    return {g, all.size(), upload(g, image)};
+}
+
+// What the check says of accelerations number `which`.
+static int judge(const hearing &h, const gpumb_nbody &how, size_t which, int samples)
+{
+    body *const all = GPUMB_PTR(body, h.memory);
+    gpumb_buffer *positions = gpumb_wrap(h.g, all, h.n * sizeof(body));
+    gpumb_buffer *found = gpumb_wrap(h.g, all + (1 + which) * h.n, h.n * sizeof(body));
+    gpumb_nbody_check check = {&how, positions, found, h.n, samples};
+    const int right = gpumb_check_nbody(h.g, &check);
+    gpumb_free(h.g, positions);
+    gpumb_free(h.g, found);
+    return right;
 }
 
 // The exact accelerations, rounded, with `how` as the form that is to have computed them.
@@ -849,15 +940,19 @@ static void test_check_accepts(const workplace &w)
     for (uint64_t n : {1u, 2u, 63u, 64u, 65u, 1000u})
         for (int kind = 0; kind < SYSTEMS; kind++) {
             const bodies all = make_system((system_kind)kind, n);
+            std::vector<gpumb_nbody> some;
             for (gpumb_nbody how : some_forms()) {
                 if (w.on_cpu && draw(n == 1000 ? 8 : 2))
                     continue;
                 how.splits = how.pairs ? 1 : (int)draw(4);
-                const bodies a = accelerate(w.g, how, all);
-                for (int samples : {0, 1, 7, (int)n, 5000})
-                    if (!CHECK_INT(judge(w.g, how, all, a, samples), 1))
-                        describe(how, n);
+                some.push_back(how);
             }
+            const hearing h = begin_hearing(w.g, all, accelerate(w.g, some, all));
+            for (size_t i = 0; i < some.size(); i++)
+                for (int samples : {0, 1, 7, (int)n, 5000})
+                    if (!CHECK_INT(judge(h, some[i], i, samples), 1))
+                        describe(some[i], n);
+            gpumb_free(w.g, h.memory);
         }
 }
 
@@ -867,69 +962,86 @@ static void test_check_rejects(const workplace &w)
     const bodies all = make_system(UNIFORM, n);
     const bodies right = rounded(all, (double)0.01f);
     const expected e = accelerations_on_host(all, (double)0.01f);
-    for (const gpumb_nbody &how : some_forms()) {
-        bool good = CHECK_INT(judge(w.g, how, all, right, 0), 1);
-        for (uint64_t left_out : {(uint64_t)0, n / 2, n - 1}) {
-            bodies fewer = all;
-            fewer[left_out].w = 0;
-            good = CHECK_INT(judge(w.g, how, all, rounded(fewer, (double)0.01f), 0), 0) && good;
-        }
-        bodies twice = all; // one that counts twice, as with a tile done again
-        twice[n - 1].w *= 2;
-        good = CHECK_INT(judge(w.g, how, all, rounded(twice, (double)0.01f), 0), 0) && good;
-        good = CHECK_INT(judge(w.g, how, all, rounded(all, 0.015), 0), 0) && good;
-        good = CHECK_INT(judge(w.g, how, all, rounded(all, 0.005), 0), 0) && good;
-        for (int k = 0; k < 3; k++) { // a component the other way round
-            bodies flipped = right;
-            for (body &b : flipped)
-                (k == 0 ? b.x : k == 1 ? b.y : b.z) *= -1;
-            good = CHECK_INT(judge(w.g, how, all, flipped, 0), 0) && good;
-        }
-        for (int k = 0; k < 3; k++) // little more, and clearly less, than rounding may do
-            for (double share : {-2.0, -0.5, 0.5, 2.0}) {
+    std::vector<bodies> wrong;
+    for (uint64_t left_out : {(uint64_t)0, n / 2, n - 1}) {
+        bodies fewer = all;
+        fewer[left_out].w = 0;
+        wrong.push_back(rounded(fewer, (double)0.01f));
+    }
+    bodies twice = all; // one that counts twice, as with a tile done again
+    twice[n - 1].w *= 2;
+    wrong.push_back(rounded(twice, (double)0.01f));
+    wrong.push_back(rounded(all, 0.015));
+    wrong.push_back(rounded(all, 0.005));
+    for (int k = 0; k < 3; k++) { // a component the other way round
+        bodies flipped = right;
+        for (body &b : flipped)
+            (k == 0 ? b.x : k == 1 ? b.y : b.z) *= -1;
+        wrong.push_back(flipped);
+    }
+    const size_t always = wrong.size();
+    const gpumb_nbody fine = plain_form(4, 4, GPUMB_RSQRT_APPROXIMATE),
+                      coarse = plain_form(1, 4, GPUMB_RSQRT_INTEGER);
+    const double shares[] = {-2.0, -0.5, 0.5,
+                             2.0}; // of what rounding may do: more, or clearly less
+    for (const gpumb_nbody &how : {fine, coarse})
+        for (int k = 0; k < 3; k++)
+            for (double share : shares) {
                 bodies off = right;
                 for (size_t i = 0; i < n; i++)
                     (k == 0   ? off[i].x
                      : k == 1 ? off[i].y
                               : off[i].z) +=
                         (float)(share * tolerance(how, n) * e.magnitude[i].x[k]);
-                good = CHECK_INT(judge(w.g, how, all, off, 0), fabs(share) < 1) && good;
+                wrong.push_back(off);
             }
+    wrong.push_back(right);
+    hearing h = begin_hearing(w.g, all, wrong);
+    for (const gpumb_nbody &how : some_forms()) {
+        bool good = CHECK_INT(judge(h, how, wrong.size() - 1, 0), 1);
+        for (size_t i = 0; i < always; i++)
+            good = CHECK_INT(judge(h, how, i, 0), 0) && good;
+        const size_t off = tolerance(how, n) > tolerance(fine, n) ? always + 12 : always;
+        for (size_t i = 0; i < 12; i++)
+            good = CHECK_INT(judge(h, how, off + i, 0), fabs(shares[i % 4]) < 1) && good;
         if (!good)
             describe(how, n);
     }
+    gpumb_free(w.g, h.memory);
 
-    const gpumb_nbody how = plain_form(4, 4, GPUMB_RSQRT_APPROXIMATE);
-    bodies poison(n);
-    put_poison(poison.data(), n * sizeof(body), 0);
-    CHECK_INT(judge(w.g, how, all, poison, 0), 0);
-    CHECK_INT(judge(w.g, how, all, rest(n), 0), 0);
-    // one body alone, looked at when all are
+    const bodies poison = poison_of(n);
+    std::vector<bodies> alone; // one body, looked at when all are
     for (uint64_t at : {(uint64_t)0, (uint64_t)499, n - 1}) {
         bodies one = right;
         one[at] = poison[at];
-        CHECK_INT(judge(w.g, how, all, one, (int)n), 0);
+        alone.push_back(one);
         one[at] = right[at];
         one[at].z = poison[at].z;
-        CHECK_INT(judge(w.g, how, all, one, (int)n), 0);
+        alone.push_back(one);
         one[at].z = -right[at].z;
-        CHECK_INT(judge(w.g, how, all, one, (int)n), 0);
+        alone.push_back(one);
         one[at] = right[(at + 1) % n];
-        CHECK_INT(judge(w.g, how, all, one, (int)n), 0);
+        alone.push_back(one);
     }
     // an upper half that was not reached; the samples have to lie all over
     bodies half = right;
     for (uint64_t i = n / 2; i < n; i++)
         half[i] = poison[i];
-    CHECK_INT(judge(w.g, how, all, half, 0), 0);
     bodies tile = right; // and the last tile
     for (uint64_t i = n - n % 64; i < n; i++)
         tile[i] = poison[i];
-    CHECK_INT(judge(w.g, how, all, tile, 0), 0);
+    wrong = {poison, rest(n), half, tile};
+    wrong.insert(wrong.end(), alone.begin(), alone.end());
+    h = begin_hearing(w.g, all, wrong);
+    for (size_t i = 0; i < wrong.size(); i++)
+        CHECK_CASE(judge(h, fine, i, i < 4 ? 0 : (int)n) == 0, "accelerations %d", (int)i);
+    gpumb_free(w.g, h.memory);
     for (uint64_t m : {1u, 2u}) { // the smallest there are
         const bodies few(all.begin(), all.begin() + (long)m);
-        CHECK_INT(judge(w.g, how, few, bodies(poison.begin(), poison.begin() + (long)m), 0), 0);
-        CHECK_INT(judge(w.g, how, few, rounded(few, (double)0.01f), 0), 1);
+        h = begin_hearing(w.g, few, {poison_of(m), rounded(few, (double)0.01f)});
+        CHECK_INT(judge(h, fine, 0, 0), 0);
+        CHECK_INT(judge(h, fine, 1, 0), 1);
+        gpumb_free(w.g, h.memory);
     }
 }
 
@@ -938,8 +1050,8 @@ static void test_check_in_rows(const workplace &w)
 {
     const uint64_t n = 257;
     const bodies all = make_system(UNIFORM, n);
+    gpumb_buffer *positions = upload(w.g, all), *out = gpumb_alloc(w.g, n * sizeof(body));
     for (const gpumb_nbody &how : some_forms()) {
-        gpumb_buffer *positions = upload(w.g, all), *out = gpumb_alloc(w.g, n * sizeof(body));
         gpumb_buffer *workspace = gpumb_nbody_workspace(w.g, &how, n);
         for (int broken = 0; broken < 2; broken++) {
             gpumb_nbody checked = how;
@@ -960,18 +1072,20 @@ static void test_check_in_rows(const workplace &w)
                 printf("    %s\n", row->reason);
             }
         }
-        gpumb_free(w.g, positions);
-        gpumb_free(w.g, out);
         gpumb_free(w.g, workspace);
     }
+    gpumb_free(w.g, positions);
+    gpumb_free(w.g, out);
 }
 
 // ---- arguments that no kernel takes ----
 
+// Positions, velocities and accelerations in one buffer.
 struct refusal {
     workplace w;
     uint64_t n;
-    gpumb_buffer *r, *a, *workspace;
+    bodies before; // positions and velocities
+    gpumb_buffer *memory, *a, *workspace;
 };
 
 // Both functions refuse, and leave what is there alone. Steps that move before they look could not
@@ -981,28 +1095,21 @@ static void expect_refusal(const refusal &f, const gpumb_nbody &how, uint64_t n,
 {
     static bool looks_first = true;
     gpumb *g = f.w.g;
+    body *const r = GPUMB_PTR(body, f.memory), *v = r + f.n, *a = v + f.n;
     gpumb_poison(g, f.a);
-    bool good = CHECK(refused(
-        gpumb_nbody_accelerations(g, &how, n, gpumb_data(f.r), gpumb_data(f.a), workspace), word));
+    bool good = CHECK(refused(gpumb_nbody_accelerations(g, &how, n, r, a, workspace), word));
     if (n > f.n && !CHECK(looks_first))
         return;
-    const bodies before = download(g, f.r, f.n);
-    const bodies none = rest(f.n);
-    gpumb_buffer *v = upload(g, none);
-    good = CHECK(refused(gpumb_nbody_steps(g, &how, n, 2, 0.1f, gpumb_data(f.r), gpumb_data(v),
-                                           gpumb_data(f.a), workspace),
-                         word)) &&
-           good;
-    const bodies a = download(g, f.a, f.n), r = download(g, f.r, f.n), moved = download(g, v, f.n);
-    good = CHECK(all_poison(a.data(), f.n * sizeof(body))) && good;
-    const bool still = memcmp(r.data(), before.data(), f.n * sizeof(body)) == 0 &&
-                       memcmp(moved.data(), none.data(), f.n * sizeof(body)) == 0;
+    good = CHECK(refused(gpumb_nbody_steps(g, &how, n, 2, 0.1f, r, v, a, workspace), word)) && good;
+    const bodies after = download(g, f.memory, 3 * f.n);
+    good = CHECK(all_poison(&after[2 * f.n], f.n * sizeof(body))) && good;
+    const bool still = memcmp(after.data(), f.before.data(), 2 * f.n * sizeof(body)) == 0;
     looks_first = looks_first && still;
     good = CHECK(still) && good;
-    CHECK_INT(gpumb_write(g, f.r, 0, before.data(), f.n * sizeof(body)), 0);
+    if (!still)
+        CHECK_INT(gpumb_write(g, f.memory, 0, f.before.data(), 2 * f.n * sizeof(body)), 0);
     if (!good)
         describe(how, n);
-    gpumb_free(g, v);
 }
 
 static void test_refusals(const workplace &w)
@@ -1010,8 +1117,18 @@ static void test_refusals(const workplace &w)
     const bodies all = make_system(UNIFORM, 200);
     gpumb_nbody most = plain_form(1, 1, GPUMB_RSQRT_LIBRARY);
     most.splits = 64;
-    refusal f = {w, all.size(), upload(w.g, all), gpumb_alloc(w.g, all.size() * sizeof(body)),
-                 gpumb_nbody_workspace(w.g, &most, all.size())};
+    bodies before = all, image;
+    append(before, rest(all.size()));
+    image = before;
+    append(image, poison_of(all.size()));
+    gpumb_buffer *memory = upload(w.g, image);
+    const refusal f = {
+        w,
+        all.size(),
+        before,
+        memory,
+        gpumb_wrap(w.g, GPUMB_PTR(body, memory) + 2 * all.size(), all.size() * sizeof(body)),
+        gpumb_nbody_workspace(w.g, &most, all.size())};
 
     for (int change = 0; change < 4; change++) { // forms that are not there
         gpumb_nbody how = plain_form(4, 4, GPUMB_RSQRT_APPROXIMATE);
@@ -1067,8 +1184,8 @@ static void test_refusals(const workplace &w)
         expect_refusal(f, how, 1ull << 31, f.workspace, "n");
         expect_refusal(f, how, 1ull << 62, f.workspace, "n");
     }
-    gpumb_free(w.g, f.r);
     gpumb_free(w.g, f.a);
+    gpumb_free(w.g, f.memory);
     gpumb_free(w.g, f.workspace);
 }
 

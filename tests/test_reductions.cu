@@ -8,6 +8,7 @@
 #include "device.h"
 #include "poison.h"
 #include "refused.h"
+#include <functional>
 #include <limits>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 typedef std::vector<unsigned char> bytes;
 
-enum { CAPACITY = 140000, SLOT = 48 };
+enum { CAPACITY = 140000, SLOT = 48, RESULTS = 1 << 16 };
 
 static const gpumb_operation operations[] = {GPUMB_SUM, GPUMB_MIN, GPUMB_MAX};
 
@@ -210,9 +211,19 @@ static std::vector<T> peaked(gpumb_operation operation, uint64_t peak, uint64_t 
     return x;
 }
 
+// Results lie in `out`, and those of many series are read back and looked at together: on a GPU
+// that others use as well, a wait takes longer than many launches.
+struct series_run {
+    size_t at; // of its results
+    gpumb_buffer *workspace;
+    std::function<void(const unsigned char *)> look;
+};
+
 struct workplace {
     gpumb *g;
     gpumb_buffer *in, *out;
+    std::vector<series_run> runs; // that are not looked at yet
+    size_t used;                  // of `out`, by these
     deck n, block, blocks, per_thread;
     bool on_cpu;
     int series; // for each form
@@ -252,44 +263,88 @@ static bool all_poison(const unsigned char *p, uint64_t size)
 
 // ---- series of launches with one workspace ----
 
-// Reduces x[from + 0 ... n - 1] for each n, one launch right behind the other, and looks at the
-// results and at what is around them only then.
-template <class T>
-static void run_series(workplace &w, const gpumb_reduction &how, const std::vector<T> &x,
-                       const std::vector<uint64_t> &counts, uint64_t from, bool exactly)
+static void look_at_series(workplace &w)
 {
-    uint64_t most = 0;
-    for (uint64_t n : counts)
-        most = n > most ? n : most;
-    gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, most);
-    bytes got(gpumb_size(w.out));
-    CHECK(workspace != NULL);
-    gpumb_poison(w.g, w.out);
-    for (size_t i = 0; i < counts.size(); i++) {
-        unsigned char *out = GPUMB_PTR(unsigned char, w.out) + SLOT * (i + 1);
-        if (!CHECK_INT(
-                gpumb_reduce(w.g, &how, counts[i], GPUMB_PTR(const T, w.in) + from, out, workspace),
-                0))
-            describe(how, counts[i]);
+    bytes got(w.used + 1);
+    CHECK_INT(gpumb_read(w.g, w.out, 0, got.data(), w.used), 0);
+    for (const series_run &run : w.runs) {
+        run.look(&got[run.at]);
+        gpumb_free(w.g, run.workspace);
     }
-    CHECK_INT(gpumb_read(w.g, w.out, 0, got.data(), got.size()), 0);
-    bool untouched = all_poison(got.data(), SLOT);
+    w.runs.clear();
+    w.used = 0;
+}
+
+// Elements on the host, and the same on the device.
+template <class T> struct input {
+    std::vector<T> host;
+    gpumb_buffer *device;
+};
+
+template <class T> static input<T> upload(workplace &w, const std::vector<T> &x)
+{
+    input<T> in = {x, gpumb_alloc(w.g, x.size() * sizeof(T))};
+    CHECK_INT(gpumb_write(w.g, in.device, 0, x.data(), x.size() * sizeof(T)), 0);
+    return in;
+}
+
+// What reads it is looked at before it goes.
+template <class T> static void end_input(workplace &w, input<T> &in)
+{
+    look_at_series(w);
+    gpumb_free(w.g, in.device);
+}
+
+template <class T>
+static void check_series(workplace &w, const gpumb_reduction &how, const T *x,
+                         const std::vector<uint64_t> &counts, bool exactly,
+                         const unsigned char *got)
+{
+    bool untouched = all_poison(got, SLOT);
     for (size_t i = 0; i < counts.size(); i++) {
-        const unsigned char *slot = &got[SLOT * (i + 1)];
+        const unsigned char *slot = got + SLOT * (i + 1);
         T value;
         memcpy(&value, slot, sizeof(T));
-        if (!CHECK(is_right(w.g, how, x.data() + from, counts[i], value, exactly))) {
+        if (!CHECK(is_right(w.g, how, x, counts[i], value, exactly))) {
             describe(how, counts[i]);
-            printf("    launch %d of %d in a row, from element %d: %.17g, expected %.17g\n", (int)i,
-                   (int)counts.size(), (int)from, (double)value,
-                   (double)reduce_on_host(how.operation, x.data() + from, counts[i]));
+            printf("    launch %d of %d in a row: %.17g, expected %.17g\n", (int)i,
+                   (int)counts.size(), (double)value,
+                   (double)reduce_on_host(how.operation, x, counts[i]));
         }
         untouched = untouched && all_poison(slot + sizeof(T), SLOT - sizeof(T));
     }
-    const size_t end = SLOT * (counts.size() + 1);
-    if (!CHECK(untouched && all_poison(&got[end], got.size() - end)))
-        describe(how, most);
-    gpumb_free(w.g, workspace);
+    if (!CHECK(untouched && all_poison(got + SLOT * (counts.size() + 1), SLOT)))
+        describe(how, counts[0]);
+}
+
+// Reduces n elements from number `from` on for each n, one launch right behind the other. Results,
+// and what is around them, are looked at later.
+template <class T>
+static void run_series(workplace &w, const gpumb_reduction &how, const input<T> &x,
+                       const std::vector<uint64_t> &counts, uint64_t from, bool exactly)
+{
+    const size_t size = SLOT * (counts.size() + 2);
+    uint64_t most = 0;
+    for (uint64_t n : counts)
+        most = n > most ? n : most;
+    if (w.used + size > RESULTS)
+        look_at_series(w);
+    if (!w.used)
+        gpumb_poison(w.g, w.out);
+    gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, most);
+    CHECK(workspace != NULL);
+    for (size_t i = 0; i < counts.size(); i++) {
+        unsigned char *out = GPUMB_PTR(unsigned char, w.out) + w.used + SLOT * (i + 1);
+        if (!CHECK_INT(gpumb_reduce(w.g, &how, counts[i], GPUMB_PTR(const T, x.device) + from, out,
+                                    workspace),
+                       0))
+            describe(how, counts[i]);
+    }
+    const T *const first = x.host.data() + from;
+    w.runs.push_back({w.used, workspace, [=, &w](const unsigned char *got) {
+                          check_series(w, how, first, counts, exactly, got);
+                      }});
+    w.used += size;
 }
 
 // Counts below 0 stand for those at the edges of a block and of a turn of the grid.
@@ -305,14 +360,21 @@ static uint64_t deal_count(workplace &w, const gpumb_reduction &how)
     return edge + (uint64_t)(-n) % 3 - 1;
 }
 
-template <class T> static void upload(workplace &w, const std::vector<T> &x)
-{
-    CHECK_INT(gpumb_write(w.g, w.in, 0, x.data(), x.size() * sizeof(T)), 0);
-}
-
 template <class T> static void test_series(workplace &w)
 {
-    const std::vector<T> random = filled<T>(7, CAPACITY), exact = whole<T>(8, CAPACITY);
+    // Random elements, exact ones, and for each extreme peaked ones: seen from `peak` elements
+    // before theirs, those have the peak at `peak`. There are some, for that to be an address of
+    // whole words.
+    const uint64_t aligned = 16 / sizeof(T), beyond = 2 * CAPACITY + 8;
+    std::vector<T> x = filled<T>(7, CAPACITY);
+    const std::vector<T> exact = whole<T>(8, CAPACITY);
+    x.insert(x.end(), exact.begin(), exact.end());
+    for (gpumb_operation operation : {GPUMB_MIN, GPUMB_MAX})
+        for (uint64_t i = 0; i < aligned; i++) {
+            const std::vector<T> more = peaked<T>(operation, CAPACITY + i, beyond);
+            x.insert(x.end(), more.begin(), more.end());
+        }
+    input<T> in = upload(w, x);
     for (gpumb_operation operation : operations)
         for (const gpumb_reduction &form : all_forms<T>(operation))
             for (int series = 0; series < w.series; series++) {
@@ -324,18 +386,19 @@ template <class T> static void test_series(workplace &w)
                 for (int i = 0; i < 5; i++)
                     counts.push_back(deal_count(w, how));
                 counts.push_back(counts[0]);
-                const uint64_t aligned = 16 / sizeof(T);
                 const uint64_t from = draw(3) * (how.form == GPUMB_FORM_FASTEST ? aligned : 1);
                 const bool natural = series % 2 == 1;
                 const bool exactly = operation == GPUMB_SUM && !natural;
                 const uint64_t peak = draw(2) ? counts[draw(5)] + draw(3) : draw(CAPACITY);
-                const std::vector<T> x = natural ? random
-                                         : operation == GPUMB_SUM
-                                             ? exact
-                                             : peaked<T>(operation, peak, CAPACITY);
-                upload(w, x);
-                run_series(w, how, x, counts, from, exactly);
+                const uint64_t which = peak % aligned + (operation == GPUMB_MAX ? aligned : 0);
+                const uint64_t base =
+                    natural ? 0
+                    : operation == GPUMB_SUM
+                        ? (uint64_t)CAPACITY
+                        : 2 * CAPACITY + which * beyond + CAPACITY + peak % aligned - peak;
+                run_series(w, how, in, counts, base + from, exactly);
             }
+    end_input(w, in);
 }
 
 // With all of the geometry chosen, on every count there is.
@@ -346,19 +409,19 @@ template <class T> static void test_chosen(workplace &w)
     for (int64_t n : w.n.values)
         if (n >= 0)
             counts.push_back((uint64_t)n);
-    upload(w, exact);
+    input<T> in = upload(w, exact);
     for (gpumb_operation operation : operations)
-        run_series(w, reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0), exact, counts, 0, true);
+        run_series(w, reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0), in, counts, 0, true);
     run_series(
         w, reduction<T>(GPUMB_SUM, GPUMB_FORM_NAIVE, GPUMB_COMBINE_TREE, GPUMB_FINISH_LAST_BLOCK),
-        exact, counts, 0, true);
+        in, counts, 0, true);
+    end_input(w, in);
 }
 
 // More blocks than there are elements for, and than any device has room for at a time.
 template <class T> static void test_many_blocks(workplace &w)
 {
-    const std::vector<T> exact = whole<T>(10, CAPACITY);
-    upload(w, exact);
+    input<T> in = upload(w, whole<T>(10, CAPACITY));
     for (gpumb_operation operation : operations)
         for (gpumb_reduction how : all_forms<T>(operation)) {
             how.block = 32;
@@ -367,25 +430,50 @@ template <class T> static void test_many_blocks(workplace &w)
                 if (w.on_cpu && draw(how.form == GPUMB_FORM_NAIVE ? 60 : 4)) // 0.1 s each there
                     continue;
                 how.blocks = blocks;
-                run_series(w, how, exact, {100003, 7}, 0, true);
+                run_series(w, how, in, {100003, 7}, 0, true);
             }
         }
+    end_input(w, in);
 }
 
 // ---- values that are special ----
 
-// Reduces `x` and returns the result. The workspace is for at least as many.
+// Inputs that are reduced in one form, all of them before one result is looked at.
+template <class T> struct values {
+    struct one {
+        uint64_t at, n;
+        std::function<void(T)> look;
+    };
+    std::vector<T> image;
+    std::vector<one> all;
+};
+
 template <class T>
-static T reduce_values(workplace &w, const gpumb_reduction &how, gpumb_buffer *workspace,
-                       const std::vector<T> &x)
+static void add(values<T> &v, const std::vector<T> &x, const std::function<void(T)> &look)
 {
-    T result = T();
-    if (!x.empty())
-        CHECK_INT(gpumb_write(w.g, w.in, 0, x.data(), x.size() * sizeof(T)), 0);
+    v.all.push_back({v.image.size(), x.size(), look});
+    v.image.insert(v.image.end(), x.begin(), x.end());
+    v.image.resize((v.image.size() + 3) / 4 * 4); // the next begins with a word of 16 bytes
+}
+
+// The workspace is for at least as many as there are in any.
+template <class T>
+static void reduce_values(workplace &w, const gpumb_reduction &how, gpumb_buffer *workspace,
+                          const values<T> &v)
+{
+    bytes got(SLOT * v.all.size());
+    CHECK_INT(gpumb_write(w.g, w.in, 0, v.image.data(), v.image.size() * sizeof(T)), 0);
     gpumb_poison(w.g, w.out);
-    CHECK_INT(gpumb_reduce(w.g, &how, x.size(), gpumb_data(w.in), gpumb_data(w.out), workspace), 0);
-    CHECK_INT(gpumb_read(w.g, w.out, 0, &result, sizeof result), 0);
-    return result;
+    for (size_t i = 0; i < v.all.size(); i++)
+        CHECK_INT(gpumb_reduce(w.g, &how, v.all[i].n, GPUMB_PTR(const T, w.in) + v.all[i].at,
+                               GPUMB_PTR(char, w.out) + SLOT * i, workspace),
+                  0);
+    CHECK_INT(gpumb_read(w.g, w.out, 0, got.data(), got.size()), 0);
+    for (size_t i = 0; i < v.all.size(); i++) {
+        T result;
+        memcpy(&result, &got[SLOT * i], sizeof result);
+        v.all[i].look(result);
+    }
 }
 
 template <class T> static void test_special(workplace &w)
@@ -396,59 +484,53 @@ template <class T> static void test_special(workplace &w)
         for (gpumb_reduction how : all_forms<T>(operation)) {
             how.block = draw(2) ? 64 : 100;
             how.blocks = draw(2) ? 3 : 0;
-            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1000);
+            values<T> v;
+            // to be `right`, or not a number where that is none
+            const auto expect = [&](const std::vector<T> &x, T right) {
+                const uint64_t n = x.size();
+                add<T>(v, x, [=](T got) {
+                    if (!CHECK(right != right ? got != got : got == right)) {
+                        describe(how, n);
+                        printf("    %g, not %g\n", (double)got, (double)right);
+                    }
+                });
+            };
             const int sign = operation == GPUMB_MIN ? -1 : 1;
             for (uint64_t n : {1u, 2u, 33u, 1000u}) {
                 // a place anywhere, and both ends
                 for (uint64_t at : {(uint64_t)0, draw(n), n - 1}) {
                     std::vector<T> x = whole<T>(11, n);
-                    T got;
                     x[at] = nan; // which may not take a neighbour along
                     if (n > 1)
                         x[(at ^ 1) < n ? at ^ 1 : at - 1] = (T)(sign * 1000);
-                    got = reduce_values(w, how, workspace, x);
-                    const T without = reduce_on_host(operation, x.data(), n);
-                    if (!CHECK(operation == GPUMB_SUM ? got != got : got == without)) {
-                        describe(how, n);
-                        printf("    NaN at %d: %g, not %g\n", (int)at, (double)got,
-                               (double)without);
-                    }
+                    expect(x,
+                           operation == GPUMB_SUM ? nan : reduce_on_host(operation, x.data(), n));
 
                     x[at] = inf; // the largest there is; or no smallest one, unless alone
-                    got = reduce_values(w, how, workspace, x);
-                    if (!CHECK(got == (operation == GPUMB_MIN
-                                           ? reduce_on_host(operation, x.data(), n)
-                                           : inf)))
-                        describe(how, n);
+                    expect(x,
+                           operation == GPUMB_MIN ? reduce_on_host(operation, x.data(), n) : inf);
 
                     x[at] = -inf;
-                    got = reduce_values(w, how, workspace, x);
-                    if (!CHECK(got == (operation == GPUMB_MAX
-                                           ? reduce_on_host(operation, x.data(), n)
-                                           : -inf)))
-                        describe(how, n);
+                    expect(x,
+                           operation == GPUMB_MAX ? reduce_on_host(operation, x.data(), n) : -inf);
 
+                    if (operation == GPUMB_SUM)
+                        continue;
                     x[at] = (T)sign * top; // next to infinity, the neutral value
-                    if (operation != GPUMB_SUM &&
-                        !CHECK(reduce_values(w, how, workspace, x) == (T)sign * top))
-                        describe(how, n);
+                    expect(x, (T)sign * top);
                     x.assign(n, (T)-sign * top); // the least of an extreme
-                    if (operation != GPUMB_SUM &&
-                        !CHECK(reduce_values(w, how, workspace, x) == (T)-sign * top))
-                        describe(how, n);
+                    expect(x, (T)-sign * top);
                 }
-                for (T none : {nan, poison_value<T>()}) { // NaN of different bits
-                    const T got = reduce_values(w, how, workspace, std::vector<T>(n, none));
-                    if (!CHECK(operation == GPUMB_SUM ? got != got : got == neutral<T>(operation)))
-                        describe(how, n);
-                }
+                for (T none : {nan, poison_value<T>()}) // NaN of different bits
+                    expect(std::vector<T>(n, none),
+                           operation == GPUMB_SUM ? nan : neutral<T>(operation));
             }
             std::vector<T> both(500, 1);
             both[3] = inf;
             both[490] = -inf;
-            const T got = reduce_values(w, how, workspace, both);
-            CHECK(operation == GPUMB_SUM ? got != got
-                                         : got == (operation == GPUMB_MIN ? -inf : inf));
+            expect(both, operation == GPUMB_SUM ? nan : operation == GPUMB_MIN ? -inf : inf);
+            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1000);
+            reduce_values(w, how, workspace, v);
             gpumb_free(w.g, workspace);
         }
 }
@@ -460,14 +542,18 @@ template <class T> static void test_wrapping(workplace &w)
     for (gpumb_operation operation : operations)
         for (gpumb_reduction how : all_forms<T>(operation)) {
             how.block = draw(2) ? 64 : 96;
-            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1001);
+            values<T> v;
             for (T value : {limits::max(), limits::min(), (T)(limits::max() / 2 + 1), (T)-1})
                 for (uint64_t n : {2u, 3u, 1001u}) {
-                    std::vector<T> x(n, value);
-                    const T got = reduce_values(w, how, workspace, x);
-                    if (!CHECK(got == reduce_on_host(operation, x.data(), n)))
-                        describe(how, n);
+                    const std::vector<T> x(n, value);
+                    const T right = reduce_on_host(operation, x.data(), n);
+                    add<T>(v, x, [=](T got) {
+                        if (!CHECK(got == right))
+                            describe(how, n);
+                    });
                 }
+            gpumb_buffer *workspace = gpumb_reduction_workspace(w.g, &how, 1001);
+            reduce_values(w, how, workspace, v);
             gpumb_free(w.g, workspace);
         }
 }
@@ -520,8 +606,7 @@ static bool same(const gpumb_reduction &a, const gpumb_reduction &b)
 
 static void test_geometry(workplace &w)
 {
-    const std::vector<float> exact = whole<float>(13, CAPACITY);
-    upload(w, exact);
+    input<float> exact = upload(w, whole<float>(13, CAPACITY));
     for (const gpumb_reduction &form : all_forms<float>(GPUMB_SUM))
         for (uint64_t n : {(uint64_t)0, (uint64_t)1, (uint64_t)1000, (uint64_t)100003,
                            (uint64_t)1 << 32, (uint64_t)1 << 40})
@@ -542,6 +627,7 @@ static void test_geometry(workplace &w)
     const gpumb_reduction def = gpumb_reduction_default();
     CHECK(def.type == GPUMB_F32 && def.operation == GPUMB_SUM && def.form == GPUMB_FORM_FASTEST);
     run_series(w, def, exact, {100003, 0, 1, 100003}, 0, true);
+    end_input(w, exact);
 }
 
 // ---- arguments that no kernel takes ----
@@ -611,32 +697,74 @@ template <class T> static void test_refusals(workplace &w)
 
 // ---- the check ----
 
-// Whether the check finds of `result` what it has to: right or wrong.
-template <class T>
-static bool judged(workplace &w, const gpumb_reduction &how, const gpumb_buffer *in, uint64_t n,
-                   T result, bool right)
+// Whether the check finds of the result in `out` what it has to: right or wrong.
+static bool judged(gpumb *g, const gpumb_reduction &how, const gpumb_buffer *in,
+                   const gpumb_buffer *out, uint64_t n, double result, bool right)
 {
-    gpumb_reduction_check check = {&how, in, w.out, n};
-    gpumb_poison(w.g, w.out);
-    CHECK_INT(gpumb_write(w.g, w.out, 0, &result, sizeof result), 0);
-    const int found = gpumb_check_reduction(w.g, &check);
+    gpumb_reduction_check check = {&how, in, out, n};
+    const int found = gpumb_check_reduction(g, &check);
     if (found != right) {
         describe(how, n);
-        printf("    %.17g is %s\n", (double)result, right ? "right" : "wrong, but accepted");
+        printf("    %.17g is %s\n", result, right ? "right" : "wrong, but accepted");
     }
     return found == right;
+}
+
+// Results that are claimed of some inputs, and what the check is to find of them. Inputs, and the
+// results behind them, are written at once.
+template <class T> struct claims {
+    struct claim {
+        uint64_t at, n; // of the input
+        T result;
+        bool right;
+    };
+    std::vector<T> image;
+    uint64_t at, n; // of the last input
+    std::vector<claim> all;
+};
+
+template <class T> static void claim_of(claims<T> &c, const std::vector<T> &x)
+{
+    c.image.resize((c.image.size() + 3) / 4 * 4);
+    c.at = c.image.size();
+    c.n = x.size();
+    c.image.insert(c.image.end(), x.begin(), x.end());
+}
+
+template <class T> static void claim(claims<T> &c, T result, bool right)
+{
+    c.all.push_back({c.at, c.n, result, right});
+}
+
+template <class T> static bool judge(workplace &w, const gpumb_reduction &how, const claims<T> &c)
+{
+    std::vector<T> image = c.image;
+    for (size_t i = 0; i < c.all.size(); i++)
+        image.push_back(c.all[i].result);
+    CHECK_INT(gpumb_write(w.g, w.in, 0, image.data(), image.size() * sizeof(T)), 0);
+    T *const first = GPUMB_PTR(T, w.in), *const results = first + c.image.size();
+    bool good = true;
+    for (size_t i = 0; i < c.all.size(); i++) {
+        const typename claims<T>::claim &one = c.all[i];
+        gpumb_buffer *in = gpumb_wrap(w.g, first + one.at, one.n * sizeof(T));
+        gpumb_buffer *out = gpumb_wrap(w.g, results + i, sizeof(T));
+        good = CHECK(judged(w.g, how, in, out, one.n, (double)one.result, one.right)) && good;
+        gpumb_free(w.g, in);
+        gpumb_free(w.g, out);
+    }
+    return good;
 }
 
 template <class T> static void test_check_of(workplace &w, const gpumb_reduction &how, uint64_t n)
 {
     std::vector<T> x = filled<T>(21, n);
-    gpumb_buffer *in = gpumb_alloc(w.g, n * sizeof(T));
-    gpumb_fill(w.g, in, type_of<T>::fill, 21);
     const T right = reduce_on_host(how.operation, x.data(), n);
     const gpumb_operation other = how.operation == GPUMB_MIN ? GPUMB_MAX : GPUMB_MIN;
     const gpumb_reduction r = gpumb_reduction_geometry(w.g, &how, n);
-    bool good = CHECK(judged(w, how, in, n, right, 1));
-    good = CHECK(judged(w, how, in, n, poison_value<T>(), 0)) && good;
+    claims<T> c;
+    claim_of(c, x);
+    claim(c, right, true);
+    claim(c, poison_value<T>(), false);
     // others, unless they are that close to a sum of few or of many
     const exact_sum s = sum_of(x.data(), n);
     const bool is_sum = how.operation == GPUMB_SUM;
@@ -645,39 +773,33 @@ template <class T> static void test_check_of(workplace &w, const gpumb_reduction
                              : 0;
     for (T wrong : {reduce_on_host(other, x.data(), n), neutral<T>(how.operation)})
         if (wrong != right && fabs((double)wrong - (double)right) > 2 * bound)
-            good = CHECK(judged(w, how, in, n, wrong, 0)) && good;
+            claim(c, wrong, false);
     if (!is_float<T>()) { // as 64 bits, for the ends of the range to wrap
-        good = CHECK(judged(w, how, in, n, (T)((uint64_t)right + 1), 0)) && good;
-        good = CHECK(judged(w, how, in, n, (T)((uint64_t)right - 1), 0)) && good;
+        claim(c, (T)((uint64_t)right + 1), false);
+        claim(c, (T)((uint64_t)right - 1), false);
     } else if (how.operation == GPUMB_SUM) {
         for (double off : {2.0, 10.0, 1000.0})
             for (int sign = -1; sign <= 1; sign += 2)
-                good = CHECK(judged(w, how, in, n, (T)(s.high + sign * off * bound), 0)) && good;
+                claim(c, (T)(s.high + sign * off * bound), false);
     } else {
-        for (T towards : {(T)-2, (T)2}) { // the next values on either side
-            const T beside = sizeof(T) == 4 ? (T)nextafterf((float)right, (float)towards)
-                                            : (T)nextafter((double)right, (double)towards);
-            good = CHECK(judged(w, how, in, n, beside, 0)) && good;
-        }
+        for (T towards : {(T)-2, (T)2}) // the next values on either side
+            claim(c,
+                  sizeof(T) == 4 ? (T)nextafterf((float)right, (float)towards)
+                                 : (T)nextafter((double)right, (double)towards),
+                  false);
     }
-    if (how.operation == GPUMB_SUM && n > 1) { // a last element that counts, left out
-        const T large = is_float<T>() ? (T)1000 : (T)(-77);
-        CHECK_INT(gpumb_write(w.g, in, (n - 1) * sizeof(T), &large, sizeof(T)), 0);
-        x[n - 1] = large;
-        good = CHECK(judged(w, how, in, n, reduce_on_host(GPUMB_SUM, x.data(), n), 1)) && good;
-        good = CHECK(judged(w, how, in, n, reduce_on_host(GPUMB_SUM, x.data(), n - 1), 0)) && good;
-    } else if (n > 1) { // an extreme at the end, left out
-        const T edge = how.operation == GPUMB_MIN ? std::numeric_limits<T>::lowest()
-                                                  : std::numeric_limits<T>::max();
-        CHECK_INT(gpumb_write(w.g, in, (n - 1) * sizeof(T), &edge, sizeof(T)), 0);
-        x[n - 1] = edge;
-        good = CHECK(judged(w, how, in, n, edge, 1)) && good;
-        good =
-            CHECK(judged(w, how, in, n, reduce_on_host(how.operation, x.data(), n - 1), 0)) && good;
+    if (n > 1) { // a last element that counts, or is the extreme, left out
+        const T before = reduce_on_host(how.operation, x.data(), n - 1);
+        x[n - 1] = how.operation == GPUMB_MIN   ? std::numeric_limits<T>::lowest()
+                   : how.operation == GPUMB_MAX ? std::numeric_limits<T>::max()
+                   : is_float<T>()              ? (T)1000
+                                                : (T)(-77);
+        claim_of(c, x);
+        claim(c, reduce_on_host(how.operation, x.data(), n), true);
+        claim(c, before, false);
     }
-    if (!good)
+    if (!judge(w, how, c))
         describe(r, n);
-    gpumb_free(w.g, in);
 }
 
 template <class T> static void test_check(workplace &w)
@@ -687,9 +809,11 @@ template <class T> static void test_check(workplace &w)
             test_check_of<T>(w, reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0), n);
         for (const gpumb_reduction &how : all_forms<T>(operation))
             test_check_of<T>(w, how, 1000);
-        gpumb_reduction how = reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0);
-        CHECK(judged(w, how, w.in, 0, neutral<T>(operation), 1)); // of no elements
-        CHECK(judged(w, how, w.in, 0, (T)5, 0));
+        claims<T> c;
+        claim_of(c, std::vector<T>()); // of no elements
+        claim(c, neutral<T>(operation), true);
+        claim(c, (T)5, false);
+        judge(w, reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0), c);
     }
 }
 
@@ -699,19 +823,20 @@ template <class T> static void test_check_special(workplace &w)
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
     const uint64_t n = 1000;
     for (gpumb_operation operation : operations) {
-        const gpumb_reduction how = reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0);
         std::vector<T> x = whole<T>(22, n);
+        claims<T> c;
         x[700] = nan;
-        upload(w, x);
+        claim_of(c, x);
         const T without = reduce_on_host(operation, x.data(), n);
-        CHECK(judged(w, how, w.in, n, operation == GPUMB_SUM ? nan : without, 1));
-        CHECK(judged(w, how, w.in, n, operation == GPUMB_SUM ? (T)5 : nan, 0));
+        claim(c, operation == GPUMB_SUM ? nan : without, true);
+        claim(c, operation == GPUMB_SUM ? (T)5 : nan, false);
         x[700] = operation == GPUMB_MIN ? -inf : inf;
-        upload(w, x);
-        CHECK(judged(w, how, w.in, n, x[700], 1));
-        CHECK(judged(w, how, w.in, n, (T)5, 0));
-        CHECK(judged(w, how, w.in, n, -x[700], 0));
-        CHECK(judged(w, how, w.in, n, nan, 0));
+        claim_of(c, x);
+        claim(c, x[700], true);
+        claim(c, (T)5, false);
+        claim(c, -x[700], false);
+        claim(c, nan, false);
+        judge(w, reduction<T>(operation, GPUMB_FORM_FASTEST, 0, 0), c);
     }
 }
 
@@ -803,7 +928,9 @@ static void test_large(workplace &w)
     CHECK_INT(gpumb_read(w.g, w.out, 0, &value, 4), 0);
     CHECK_NEAR(value, s.high + s.low,
                gamma_of(most_additions(geometry, n), unit_roundoff<float>()) * s.absolute);
-    CHECK(judged(w, how, in, n, (float)(s.high + s.low), 1));
+    value = (float)(s.high + s.low);
+    CHECK_INT(gpumb_write(w.g, w.out, 0, &value, 4), 0);
+    CHECK(judged(w.g, how, in, w.out, n, (double)value, true));
     gpumb_free(w.g, workspace);
     gpumb_free(w.g, in);
 }
@@ -823,7 +950,8 @@ static workplace make_workplace(gpumb *g)
     w.on_cpu = !strcmp(gpumb_get_device(g)->backend, "cpu");
     w.series = w.on_cpu ? 4 : 24;
     w.in = gpumb_alloc(g, CAPACITY * sizeof(double));
-    w.out = gpumb_alloc(g, 40 * SLOT);
+    w.out = gpumb_alloc(g, RESULTS);
+    w.used = 0;
     w.n = deck_of({0,  1,   2,   31,  32,  33,   63,   64,   65,   -1,   -2,    -3,    -4,    -5,
                    -6, 127, 129, 257, 997, 1023, 1025, 4095, 4097, 7919, 32767, 65537, 100003});
     w.block = deck_of({0, 32, 64, 96, 100, 256, 1000, 1024});

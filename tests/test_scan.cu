@@ -43,39 +43,45 @@ template <class Type> static std::vector<Type> numbers(uint64_t n, uint64_t seed
 }
 
 // Three scans on one state of n elements, the second from element in_at to element out_at: each
-// element, and nothing around them.
+// element, and nothing around them. Inputs and outputs are in one buffer, and outputs are read back
+// at once: on a GPU that others use as well, a wait takes longer than many launches.
 template <class Type>
 static bool scans(gpumb *g, const scan_form *form, uint64_t n, int exclusive, unsigned in_at,
                   unsigned out_at)
 {
+    enum { RUNS = 3 };
+    const uint64_t apart = (n + 2 * MARGIN + 63) / 64 * 64; // addresses as those of buffers
     scan_job j = new_scan(g, form, type_of<Type>(), exclusive, n);
-    j.in = gpumb_alloc(g, (n + MARGIN) * sizeof(Type));
-    j.out = gpumb_alloc(g, (n + 2 * MARGIN) * sizeof(Type));
-    bool right = true;
-    for (uint64_t run = 0; run < 3 && right; run++) {
-        const std::vector<Type> in = numbers<Type>(n + MARGIN, 3 * n + run);
-        const unsigned from = run == 1 ? in_at : 0, to = MARGIN + (run == 1 ? out_at : 0);
-        gpumb_write(g, j.in, 0, in.data(), in.size() * sizeof(Type));
-        gpumb_poison(g, j.out);
-        launch_scan(g, &j, GPUMB_PTR(const Type, j.in) + from, GPUMB_PTR(Type, j.out) + to);
-        const std::vector<Type> out = read_back<Type>(g, j.out);
-        std::vector<Type> wanted(out.size());
-        put_poison(wanted.data(), wanted.size() * sizeof(Type), 0);
+    gpumb_buffer *memory = gpumb_alloc(g, 2 * RUNS * apart * sizeof(Type));
+    Type *const first = GPUMB_PTR(Type, memory);
+    std::vector<Type> in, out((size_t)(RUNS * apart)), wanted(out.size());
+    for (uint64_t run = 0; run < RUNS; run++) {
+        const std::vector<Type> more = numbers<Type>(apart, 3 * n + run);
+        in.insert(in.end(), more.begin(), more.end());
+    }
+    gpumb_poison(g, memory);
+    gpumb_write(g, memory, 0, in.data(), in.size() * sizeof(Type));
+    put_poison(wanted.data(), wanted.size() * sizeof(Type), 0);
+    for (uint64_t run = 0; run < RUNS; run++) {
+        const uint64_t from = run * apart + (run == 1 ? in_at : 0),
+                       to = run * apart + MARGIN + (run == 1 ? out_at : 0);
+        launch_scan(g, &j, (const Type *)first + from, first + RUNS * apart + to);
         Type sum = 0;
         for (uint64_t i = 0; i < n; i++) {
             const Type next = sum + in[(size_t)(from + i)];
             wanted[(size_t)(to + i)] = exclusive ? sum : next;
             sum = next;
         }
-        for (size_t i = 0; i < out.size() && right; i++)
-            if (memcmp(&out[i], &wanted[i], sizeof(Type)) &&
-                !(out[i] <= wanted[i] && out[i] >= wanted[i])) { // -0 is 0
-                printf("    run %d: element %lld\n", (int)run, (long long)(i - to));
-                right = false;
-            }
     }
-    gpumb_free(g, j.in);
-    gpumb_free(g, j.out);
+    bool right =
+        !gpumb_read(g, memory, RUNS * apart * sizeof(Type), out.data(), out.size() * sizeof(Type));
+    for (size_t i = 0; i < out.size() && right; i++)
+        if (memcmp(&out[i], &wanted[i], sizeof(Type)) &&
+            !(out[i] <= wanted[i] && out[i] >= wanted[i])) { // -0 is 0
+            printf("    run %d: element %lld\n", (int)(i / apart), (long long)(i % apart) - MARGIN);
+            right = false;
+        }
+    gpumb_free(g, memory);
     gpumb_free(g, j.state);
     gpumb_free(g, j.sums);
     return right;
@@ -119,54 +125,67 @@ static __global__ void look_back_in_ring(const uint64_t *tiles, unsigned from, u
 #endif
 }
 
-template <class Type> static bool all_are(gpumb *g, gpumb_buffer *out, unsigned lanes, Type wanted)
-{
-    const std::vector<Type> sums = read_back<Type>(g, out);
-    unsigned right = 0;
-    for (unsigned lane = 0; lane < lanes; lane++)
-        right += sums[lane] >= wanted && sums[lane] <= wanted;
-    return right == lanes;
-}
+template <class Type> struct look {
+    unsigned tile, span;
+    bool in_ring;
+    Type wanted;
+};
 
 // What blocks that run one after the other never leave behind: predecessors that know only their
 // own sum, so far that it takes several looks to get to one that knows all.
 template <class Type> static void test_look_back(gpumb *g, unsigned lanes)
 {
-    const uint64_t bytes = sizeof(tile_state<Type>) * TILES;
-    gpumb_buffer *state = gpumb_alloc(g, bytes), *out = gpumb_alloc(g, sizeof(Type) * 64);
+    typedef tile_state<Type> state_type;
     const unsigned spans[] = {1, 2, lanes, lanes + 1, 2 * lanes, 2 * lanes + 1, 5 * lanes, 399};
+    const bool ring = lanes == 32 && blocks_of_ring<Type>(g);
+    std::vector<look<Type>> looks;
+    std::vector<state_type> states; // TILES for each
     for (const unsigned span : spans)
         for (const unsigned tile : {span, TILES - 1u}) {
-            std::vector<tile_state<Type>> states(TILES);
             Type wanted = 0;
             for (unsigned i = 0; i < TILES; i++) {
                 // those behind the nearest that knows all are of either kind, and of no interest
                 const bool of_all = i + span == tile || (i + span < tile && i % 3 == 0);
                 const Type value = (Type)(gpumb_fill_word(GPUMB_FILL_BITS, span, i) % 1000);
-                states[i] = i < tile ? state_of(BEFORE + (of_all ? OF_ALL : OF_TILE), value)
-                                     : state_of(BEFORE, value);
+                states.push_back(i < tile ? state_of(BEFORE + (of_all ? OF_ALL : OF_TILE), value)
+                                          : state_of(BEFORE, value));
                 wanted += i < tile && i + span >= tile ? value : 0;
             }
-            gpumb_write(g, state, 0, states.data(), bytes);
-            gpumb_poison(g, out);
-            GPUMB_LAUNCH_BARRIER(look_back_once<Type>, 1, lanes, 0,
-                                 GPUMB_PTR(const uint64_t, state), tile, GPUMB_PTR(Type, out));
-            CHECK_CASE(all_are(g, out, lanes, wanted), "tile %u, %u back", tile, span);
-            if (lanes != 32 || !blocks_of_ring<Type>(g))
+            looks.push_back({tile, span, false, wanted});
+            if (!ring)
                 continue;
             for (unsigned i = 0; i < TILES; i++) // of this launch: those that are asked for
-                states[i] = state_of(BEFORE - (i >= tile || i + span < tile), value_of(states[i]));
-            gpumb_write(g, state, 0, states.data(), bytes);
-            gpumb_poison(g, out);
-            GPUMB_LAUNCH_BARRIER(look_back_in_ring<Type>, 1, lanes, 0,
-                                 GPUMB_PTR(const uint64_t, state), tile - span, tile,
-                                 GPUMB_PTR(Type, out));
-            CHECK_CASE(all_are(g, out, lanes, wanted), "ring: tile %u, %u back", tile, span);
+                states.push_back(state_of(BEFORE - (i >= tile || i + span < tile),
+                                          value_of(states[states.size() - TILES])));
+            looks.push_back({tile, span, true, wanted});
         }
-    tile_state<Type> mixed = state_of(BEFORE, (Type)1);
+    gpumb_buffer *memory = gpumb_alloc(g, sizeof(state_type) * states.size());
+    gpumb_buffer *out = gpumb_alloc(g, sizeof(Type) * 64 * looks.size());
+    gpumb_write(g, memory, 0, states.data(), sizeof(state_type) * states.size());
+    gpumb_poison(g, out);
+    for (size_t i = 0; i < looks.size(); i++) {
+        const look<Type> &l = looks[i];
+        const uint64_t *const at =
+            GPUMB_PTR(const uint64_t, memory) + i * TILES * state_type::WORDS;
+        Type *const sums = GPUMB_PTR(Type, out) + 64 * i;
+        if (l.in_ring)
+            GPUMB_LAUNCH_BARRIER(look_back_in_ring<Type>, 1, lanes, 0, at, l.tile - l.span, l.tile,
+                                 sums);
+        else
+            GPUMB_LAUNCH_BARRIER(look_back_once<Type>, 1, lanes, 0, at, l.tile, sums);
+    }
+    const std::vector<Type> found = read_back<Type>(g, out);
+    for (size_t i = 0; i < looks.size(); i++) {
+        const look<Type> &l = looks[i];
+        unsigned right = 0;
+        for (unsigned lane = 0; lane < lanes; lane++)
+            right += found[64 * i + lane] >= l.wanted && found[64 * i + lane] <= l.wanted;
+        CHECK_CASE(right == lanes, "%stile %u, %u back", l.in_ring ? "ring: " : "", l.tile, l.span);
+    }
+    state_type mixed = state_of(BEFORE, (Type)1);
     mixed.at[0] += (uint64_t)OF_TILE << 32;
     CHECK_INT(status_of(mixed, 7), sizeof(Type) == 8 ? 7 : BEFORE + OF_TILE);
-    gpumb_free(g, state);
+    gpumb_free(g, memory);
     gpumb_free(g, out);
 }
 
