@@ -14,9 +14,9 @@ bench reduction 18 $axes 8 --filter geometry --filter size/naive --filter size/f
     --axis n=65536 --axis type=u32,f32 --axis launch=stream \
     --axis "combine=shared tree,shuffle-down" --axis elements_per_warp=128 --axis warps=1,4 \
     --axis value_type=i32,f64 --filter blocks --axis multiple=1 --axis blocks=1000
-bench nbody 10 form,splits,n 3 --filter nbody/size --filter nbody/steps --axis splits=0 \
+bench nbody 10 form,splits,n 2 --filter nbody/size --filter nbody/steps --axis splits=0 \
     --axis n=1024,2048
-bench nbody 15 n,form,block,bodies,unroll 5 --filter nbody/best --filter nbody/tile \
+bench nbody 15 n,form,block,bodies,unroll 3 --filter nbody/best --filter nbody/tile \
     --filter nbody/unroll --axis block=32,128 --axis unroll=1,16
 bench nbody 5 bodies,unroll,root,pairs,block 3 --filter nbody/root --filter nbody/pairs \
     --axis unroll=4 --axis 'pairs=8 x 2,4 x 4' --axis block=256
