@@ -9710,11 +9710,11 @@ static inline void gpumbi_done(gpumb *g, const gpumb_buffer *b, gpumb_buffer *re
  * needs it. NULL: the launch that follows does nothing. */
 static inline gpumbi_difference *gpumbi_difference_begin(gpumb *g)
 {
-    const uint64_t half = sizeof(gpumbi_difference) / 2;
+    const uint64_t each = sizeof(gpumbi_difference) / 2;
     if (!g->memory.difference && !gpumbi_runs_nothing(g))
-        g->memory.difference = gpumbi_alloc_for_context(g, 2 * half);
+        g->memory.difference = gpumbi_alloc_for_context(g, 2 * each);
     for (int i = 0; i < 2 && g->memory.difference; i++) /* {0, ~0ull}, and no wait for it */
-        gpumbi_set(g, g->memory.difference, (uint64_t)i * half, i ? 0xff : 0, half, "comparison");
+        gpumbi_set(g, g->memory.difference, (uint64_t)i * each, i ? 0xff : 0, each, "comparison");
     return GPUMB_PTR(gpumbi_difference, g->memory.difference);
 }
 
@@ -9992,10 +9992,10 @@ static inline void gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
     enum { rounds = 15 };
     double seconds[rounds];
     const uint64_t least = (uint64_t)32 << 20, last = gpumbi_last_cache(&g->device);
-    const uint64_t half = (last > least ? last : least) / 512 * 640;
+    const uint64_t each = (last > least ? last : least) / 512 * 640; /* half of it */
     int readings = gpumbi_is_cpu(g) || g->settings.profile ? 0 : rounds;
     if (s) {
-        const double more = s->run.launching_s * g->device.peak_bytes_per_s / gpumbi_real(2 * half);
+        const double more = s->run.launching_s * g->device.peak_bytes_per_s / gpumbi_real(2 * each);
         readings = s->run.evictions;
         if (more >= readings + 1 && readings < rounds && s->use_events)
             readings++;
@@ -10005,9 +10005,9 @@ static inline void gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
     } else if (g->clock.evictor) {
         return;
     } else {
-        g->clock.evictor = gpumbi_alloc_for_context(g, 2 * half);
+        g->clock.evictor = gpumbi_alloc_for_context(g, 2 * each);
         if (!g->clock.evictor ||
-            gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, 2 * half, g->stream),
+            gpumbi_try(g, gpumbi_dev_set(gpumb_data(g->clock.evictor), 0, 2 * each, g->stream),
                        "memset"))
             return;
     }
@@ -10015,9 +10015,9 @@ static inline void gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
     for (int i = 0; i < readings; i++) {
         /* both halves are zeros: their comparison reads, and writes nothing */
 #ifdef __cplusplus
-        gpumbi_launch_bytes(g, (void *)first, first + half, half, (int)GPUMBI_COMPARE, 0, NULL);
+        gpumbi_launch_bytes(g, (void *)first, first + each, each, (int)GPUMBI_COMPARE, 0, NULL);
 #else
-        volatile int read = memcmp(first, first + half, (size_t)half); /* else it is left out */
+        volatile int read = memcmp(first, first + each, (size_t)each); /* else it is left out */
         (void)read;
 #endif
         if (s)
