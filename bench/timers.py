@@ -220,6 +220,15 @@ TIMERS = {
 }
 
 
+def write_rows(path, columns, rows):
+    """The whole file, or none of it."""
+    with open(path + ".part", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(rows)
+    os.replace(path + ".part", path)
+
+
 # ---- the truth in graphs -------------------------------------------------------------------------
 
 
@@ -250,14 +259,14 @@ def write_graphs(path):
     spans less those of an empty kernel."""
     out = torch.zeros(1, dtype=torch.int64, device="cuda")
     empty_s = stamps(lambda: empty[(1,)](out), "hot"), in_graph(lambda: empty[(1,)](out))[0]
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("case", "bytes", "single_s", "graph_s", "period_s", "gpumb_s", "device"))
-        for case, size, launch in cases():
-            span_s, period_s = in_graph(launch)
-            single_s = stamps(launch, "hot") - empty_s[0]
-            row = (case, size or "", single_s, span_s - empty_s[1], period_s)
-            writer.writerow((*row, gpumb.time(launch).median, torch.cuda.get_device_name()))
+    rows = []
+    for case, size, launch in cases():
+        span_s, period_s = in_graph(launch)
+        single_s = stamps(launch, "hot") - empty_s[0]
+        row = (case, size or "", single_s, span_s - empty_s[1], period_s)
+        rows.append((*row, gpumb.time(launch).median, torch.cuda.get_device_name()))
+    columns = ("case", "bytes", "single_s", "graph_s", "period_s", "gpumb_s", "device")
+    write_rows(path, columns, rows)
 
 
 def main():
@@ -313,11 +322,7 @@ def main():
         for cache, median_s in of_case.items():
             if median_s:
                 add_row(number, cache, "cuda.bench", median_s, point_s)
-    with open(options.csv + ".part", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
-    os.replace(options.csv + ".part", options.csv)
+    write_rows(options.csv, COLUMNS, rows)
 
 
 if __name__ == "__main__":

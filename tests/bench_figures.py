@@ -15,9 +15,13 @@ DELIVERING = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
 WAVES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
 
-def stored(name, card="h200"):
-    with open(f"bench/results/{card}-{name}.csv", encoding="utf-8", newline="") as file:
+def rows_in(name):
+    with open(f"bench/results/{name}.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def stored(name, card="h200"):
+    return rows_in(f"{card}-{name}")
 
 
 MATMUL, COUNTED = stored("matmul"), {row["kernel"]: row for row in stored("matmul-counters")}
@@ -600,10 +604,9 @@ COUNTS = {"unverified": 60, "launch-bound": 6, "few-samples": 4, "other-streams"
 # ---- timers of Python ------------------------------------------------------------------------
 
 TIMED = {}
-with open("bench/results/timers-h200.csv", encoding="utf-8", newline="") as timers_file:
-    for timed in csv.DictReader(timers_file):
-        of_case = TIMED.setdefault((timed["case"], timed["bytes"]), {})
-        of_case[timed["cache"], timed["timer"]] = timed
+for timed in rows_in("timers-h200"):
+    of_case = TIMED.setdefault((timed["case"], timed["bytes"]), {})
+    of_case[timed["cache"], timed["timer"]] = timed
 HOT = ("gpumb", "do_bench_cudagraph", "torch.utils.benchmark", "cupyx benchmark", "cuda.bench")
 DOUBTS = {"launch-bound", "noisy", "resolution"}
 
@@ -678,10 +681,7 @@ def timer_phrases():
 
 
 def h100_timer_phrases():
-    with open("bench/results/timers-h100.csv", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["timer"].startswith("gpumb")]
-    with open("bench/results/timers-h100-graphs.csv", encoding="utf-8", newline="") as file:
-        graphs = {(row["case"], row["bytes"]): row for row in csv.DictReader(file)}
+    rows = rows_in("timers-h100")
 
     def of(timer, least_s=0.0):
         return [r for r in rows if r["timer"] == timer and float(r["truth_s"]) >= least_s]
@@ -696,13 +696,13 @@ def h100_timer_phrases():
     yield ("[10] of [22] have a flag that doubts the time, in place of [7]",
            sum(map(doubted, of(short, 2e-6))), len(of(short, 2e-6)),
            sum(map(doubted, of(usual, 2e-6))))
-    spin = next(r for r in of(usual) if r["case"] == "spin 5000 us" and r["cache"] == "cold")
+    spin = one(of(usual), case="spin 5000 us", cache="cold")
     yield ("has [5000.1] µs, of [5000.2]", 1e6 * float(spin["median_s"]),
            1e6 * float(spin["truth_s"]))
     far = [r for r in of(usual, 20e-6)
            if abs(error(r)) > 1 and r["case"] not in ("sum", "mm bf16 4096")]
     assert [r["bytes"] for r in far] == [str(1 << 27)], far
-    copy = graphs["copy", far[0]["bytes"]]
+    copy = one(rows_in("timers-h100-graphs"), case="copy", bytes=far[0]["bytes"])
     yield "which takes [1.2] % more than the truth", error(far[0])
     yield ("each copy takes [0.5] % more by CUPTI's",
            100 * (float(copy["graph_s"]) / float(copy["single_s"]) - 1))

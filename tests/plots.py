@@ -1074,9 +1074,6 @@ def passports():
     check(not bare and len(set(labels)) == len(labels), f"names of rows that are not whole: {bare}")
 
 
-# ---- the stored figures --------------------------------------------------------------------------
-
-
 def doubles(tmp):
     """Those of devices whose rates bench/rates.h has: the floats of a multiprocessor by them."""
     rates, header = (ROOT / "bench" / "rates.h").read_text(), (ROOT / "gpumb.h").read_text()
@@ -1086,6 +1083,9 @@ def doubles(tmp):
     takes = {arch: 2 * int(next(n for start, n in lanes if arch.startswith(start))) / int(f64)
              for arch, f64 in rates}
     check(len(takes) >= 6 and takes == table.F64_TAKES, f"F64_TAKES: {takes}")
+
+
+# ---- the stored figures --------------------------------------------------------------------------
 
 
 def stored(tmp):

@@ -982,8 +982,9 @@ static void test_check_rejects(const workplace &w)
     const size_t always = wrong.size();
     const gpumb_nbody fine = plain_form(4, 4, GPUMB_RSQRT_APPROXIMATE),
                       coarse = plain_form(1, 4, GPUMB_RSQRT_INTEGER);
-    const double shares[] = {-2.0, -0.5, 0.5,
-                             2.0}; // of what rounding may do: more, or clearly less
+    // of what rounding may do, in each of three components: more, or clearly less
+    const double shares[] = {-2.0, -0.5, 0.5, 2.0};
+    enum { OFF = 3 * 4 };
     for (const gpumb_nbody &how : {fine, coarse})
         for (int k = 0; k < 3; k++)
             for (double share : shares) {
@@ -1001,8 +1002,8 @@ static void test_check_rejects(const workplace &w)
         bool good = CHECK_INT(judge(h, how, wrong.size() - 1, 0), 1);
         for (size_t i = 0; i < always; i++)
             good = CHECK_INT(judge(h, how, i, 0), 0) && good;
-        const size_t off = tolerance(how, n) > tolerance(fine, n) ? always + 12 : always;
-        for (size_t i = 0; i < 12; i++)
+        const size_t off = tolerance(how, n) > tolerance(fine, n) ? always + OFF : always;
+        for (size_t i = 0; i < OFF; i++)
             good = CHECK_INT(judge(h, how, off + i, 0), fabs(shares[i % 4]) < 1) && good;
         if (!good)
             describe(how, n);
