@@ -5463,6 +5463,7 @@ static void gpumbi_dev_stream_device(void *stream, int *ordinal); /* left as it 
 static int gpumbi_dev_wait(void *stream);                         /* until the stream is idle */
 static int gpumbi_dev_wait_all(void);     /* until the device is: all streams of this process */
 static int gpumbi_dev_idle(void *stream); /* 1: it is */
+static void gpumbi_dev_occupy(uint64_t fences);         /* what a kernel does on a GPU */
 static int gpumbi_dev_await(void *stream, void *event); /* what follows in it waits for that */
 static int gpumbi_dev_event_create(void **event);
 static void gpumbi_dev_event_destroy(void *event);
@@ -7297,6 +7298,7 @@ static char gpumbi_cpu_fault_text[256];
 #define gpumbi_dev_wait(stream) ((void)(stream), 0)
 #define gpumbi_dev_wait_all() 0
 #define gpumbi_dev_idle(stream) ((void)(stream), 1)
+#define gpumbi_dev_occupy(fences) ((void)(fences))
 #define gpumbi_dev_await(stream, event) ((void)(stream), (void)(event), 0)
 #define gpumbi_dev_event_create(event)                                                             \
     (*(event) = malloc(sizeof(double)), *(event) ? 0 : (int)GPUMBI_CPU_NO_MEMORY)
@@ -7629,6 +7631,7 @@ typedef struct gpumbi_sampler {
         int told;         /* 1: a round hinted at work on other streams; 2: a round showed it */
         int runs, waited; /* of the warm-up that were looked at; that left an idle stream */
         double wait_s[2][GPUMBI_LOOKS]; /* for the device, and for an idle one */
+        uint64_t occupied; /* fences for which other work has to wait, see gpumbi_occupy(); or 0 */
     } waits;
 
     struct { /* --strict: the keys of the first run, of the last one and of that under way */
@@ -9191,9 +9194,9 @@ static __device__ void gpumbi_compare_bytes(const unsigned char *a, const unsign
     }
 }
 
-/* One kernel fills and compares: what nvcc adds to the host code for a kernel takes the host
- * compiler as long as 20 functions here. */
-enum { GPUMBI_COMPARE = -2 }; /* in place of a gpumb_fill_kind */
+/* One kernel fills, compares and keeps the device busy: what nvcc adds to the host code for a
+ * kernel takes the host compiler as long as 20 functions here. */
+enum { GPUMBI_COMPARE = -2, GPUMBI_OCCUPY = -3 }; /* in place of a gpumb_fill_kind */
 
 static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char *b, uint64_t bytes,
                                            int kind, uint64_t seed, gpumbi_difference *difference)
@@ -9202,6 +9205,10 @@ static __global__ void gpumbi_bytes_kernel(unsigned char *a, const unsigned char
         gpumbi_compare_bytes(a, b, bytes, difference);
     else
         gpumbi_fill_bytes(a, bytes, kind, seed);
+#if !defined(GPUMB_BACKEND_CPU)
+    while (kind == GPUMBI_OCCUPY && seed--)
+        __threadfence();
+#endif
 }
 
 #if defined(GPUMBI_STRICT)
@@ -9274,6 +9281,19 @@ static inline void gpumbi_launch_fill(const gpumb *g, void *to, uint64_t bytes, 
         gpumbi_launch_bytes(g, to, NULL, bytes, kind, seed, NULL);
 }
 #endif
+
+/* Gives the device blocks to begin that take long, by so many fences each. Those of other streams
+ * begin when the last of these has (T. Amert et al., GPU Scheduling on the NVIDIA TX2: Hidden
+ * Details Revealed, RTSS 2017). */
+static inline void gpumbi_occupy(const gpumb *g, uint64_t fences)
+{
+#if defined(GPUMB_BACKEND_CPU)
+    (void)g;
+    gpumbi_dev_occupy(fences);
+#else
+    gpumbi_launch_bytes(g, NULL, NULL, 0, (int)GPUMBI_OCCUPY, fences, NULL);
+#endif
+}
 
 #if defined(GPUMB_BACKEND_CPU)
 GPUMBI_UNOPTIMIZED
@@ -10362,6 +10382,7 @@ static inline void gpumbi_give_up_graphs(gpumb *g, gpumbi_sampler *s, int error,
             "the host or launch on another stream",
             gpumbi_kernel_name(&s->result), why);
     s->capturable = s->waits.count = 0;
+    s->waits.occupied = 0;
     s->about.skip[0] = 0;
     (void)gpumbi_dev_last_error();
     s->result.flags &= ~(unsigned)GPUMB_FLAG_LAUNCH_FAILED; /* if it does, it will again */
@@ -10410,11 +10431,15 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         gpumbi_try(g, gpumbi_dev_wait(g->stream), "wait");
     if (g->instruments)
         g->instruments->start(g, s);
+    if (s->waits.occupied)
+        gpumbi_occupy(g, s->waits.occupied);
     const int refused = gpumbi_captured(s) ? gpumbi_dev_capture_begin(g->stream) : 0;
     if (refused)
         gpumbi_give_up_graphs(g, s, refused, "");
     if (gpumbi_captured(s)) {
-        s->run.left = s->phase == GPUMBI_WITNESS ? 1 : s->graphs.runs[gpumbi_second_graph(s)];
+        s->run.left = s->phase == GPUMBI_CAPTURE ? s->graphs.runs[gpumbi_second_graph(s)]
+                      : s->waits.occupied        ? 8
+                                                 : 1;
         gpumbi_order(g, s, 0);
         return;
     }
@@ -10438,14 +10463,12 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also after a
  * backward pass, which is honest. */
 
-/* From so many times an idle device's on, a wait is taken for work of others. The middle one of
- * nine was 3.4 ... 24 times after that (H200, 136 rounds), 2.5 ... 3.5 if it had long ended
- * (H100), and 2.0 ... 2.6 after honest bodies in 4 rounds of 3567 (H100), in none of which the
- * other rounds of the row were so, too: between the two, a row is flagged if two rounds are. From 2
- * times on that flagged 14 of 450 honest rows on a second H100 (tests/levels.cu); on a third four
- * rounds of 600 rows were at 2.07 ... 2.25, and the next at 1.81. */
-#define GPUMBI_TOUCHED 2.8
-#define GPUMBI_MAYBE_TOUCHED 2.3
+/* From so many times an idle device's on, the middle one of nine waits shows that others had work:
+ * it was 3.4 ... 24 times after that (H200, 136 rounds), 1.4 ... 3.5 if it had long ended (H100),
+ * and 2.0 ... 2.6 after honest bodies in 4 rounds of 3567 (H100), in none of which the other rounds
+ * of the row were so, too: a row is flagged if two rounds are. From 2 times on that flagged 14 of
+ * 450 honest rows on a second H100 (tests/levels.cu). */
+#define GPUMBI_TOUCHED 2.3
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
  * The legacy stream, of which the other waits tell nothing, comes first. Returns when the device
@@ -10453,7 +10476,8 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
 static inline double gpumbi_look(gpumb *g, double *first_s, double *idle_s)
 {
     double at[3];
-    if (gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))
+    if (gpumbi_try_launch(g, gpumbi_dev_wait(g->stream), "kernel") ||
+        gpumbi_try_launch(g, gpumbi_dev_wait(NULL), "kernel"))
         return 0;
     for (int i = 0; i < 3; i++) {
         if (i && gpumbi_try_launch(g, gpumbi_dev_wait_all(), "kernel"))
@@ -10499,18 +10523,16 @@ static inline int gpumbi_works_elsewhere(const gpumb *g, gpumbi_sampler *s)
     return 1;
 }
 
-/* Behind runs that an event pair has timed: whether others went on. Work of others that has ended,
- * or that the stream has waited for, makes the wait 4 times as long as an idle device's (1.56 us by
- * 0.41, see above): 6 leaves half as much again for noise. How AMD's runtime does that has not been
- * measured: there 20 us have to be left. */
-static inline int gpumbi_left_over(const gpumbi_sampler *s, int all, double more_s)
-{
+/* Behind runs that an event pair has timed, others went on if a wait was so many times as long as
+ * for an idle device. Work of others that has ended, or that the stream has waited for, makes it 4
+ * times as long (1.56 us by 0.41, see above): 6 leaves half as much again for noise. How AMD's
+ * runtime does that has not been measured: there 20 us more have to be left. */
+#define GPUMBI_LEFT_OVER 6
 #if defined(GPUMBI_NVIDIA) || defined(GPUMB_BACKEND_CPU)
-    return gpumbi_waits(s, all, 6, more_s);
+#define GPUMBI_LEFT_OVER_S 0
 #else
-    return gpumbi_waits(s, all, 6, more_s + 20e-6);
+#define GPUMBI_LEFT_OVER_S 20e-6
 #endif
-}
 
 /* No more looks are to come. Of slow runs there were too few for two rounds, so all have to show
  * it: two of three may be long by chance. Where nothing can be captured, that other streams had
@@ -10526,7 +10548,7 @@ static inline void gpumbi_last_look(const gpumb *g, gpumbi_sampler *s, double ru
         s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
 #endif
     if (s->waits.count < least || s->waits.count == GPUMBI_LOOKS ||
-        !gpumbi_left_over(s, 1, run_s / 10))
+        !gpumbi_waits(s, 1, GPUMBI_LEFT_OVER, GPUMBI_LEFT_OVER_S + run_s / 10))
         return;
     s->waits.told = 2;
     gpumbi_works_elsewhere(g, s);
@@ -10549,20 +10571,39 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
 #define gpumbi_note_nodes(s, nodes) ((void)(s), (void)(nodes))
 #endif
 
+/* What is left on the device after captures, beyond what is after those of an empty kernel. */
+static inline double gpumbi_left_s(const gpumbi_sampler *s)
+{
+    double left_s[GPUMBI_LOOKS];
+    for (int i = 0; i < GPUMBI_LOOKS; i++)
+        left_s[i] = s->waits.wait_s[0][i] - s->waits.wait_s[1][i];
+    return gpumbi_select(left_s, GPUMBI_LOOKS, GPUMBI_LOOKS / 2);
+}
+
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
  * with captures of an empty kernel, which take turns with those of the body. Not with empty ones:
  * in one region of twenty (H100, driver 580) the wait after a capture of any kernel took 2.05 us,
- * as after foreign work, and 0.9 after an empty one. Code of others may touch other streams
- * without working there (a backward pass of PyTorch), and so may hooks and several streams: what
- * has ended is flagged. To fail, the wait has to be longer by 10 us, twice all that what has ended
- * took there (5.1 us). */
+ * as after foreign work, and 0.9 after an empty one.
+ *
+ * In a first round the device is free: copies, and whatever else takes long, are left. Code of
+ * others may touch other streams without working there (a backward pass of PyTorch), and so may
+ * hooks and several streams: what has ended is flagged; to fail, the wait has to be longer by 10
+ * us, twice all that what has ended took there (5.1 us).
+ *
+ * Short kernels end before the host looks. So in a second round others have to wait until the
+ * captures are over, and what all their runs have launched elsewhere is left. Of 16 runs with a
+ * kernel of 2 us that was 22 ... 46 us, also on a host that was so slow that a wait for an idle
+ * device took up to 20 us; after honest bodies at most 2.1 us in 700 rounds (two H100s). */
+#define GPUMBI_LEFT_S 5e-6
+
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
     double ignored;
     const int launch_error = gpumbi_dev_last_error();
+    const uint64_t occupied = s->waits.occupied;
     gpumbi_order(g, s, 1);
     gpumbi_nodes nodes;
-    const int asked = !s->waits.count && !s->waits.told; /* it takes time */
+    const int asked = !occupied && !s->waits.count && !s->waits.told; /* it takes time */
     int error = gpumbi_dev_capture_end(g->stream, NULL, asked ? &nodes : NULL);
     if (error || launch_error || s->about.skip[0]) {
         gpumbi_give_up_graphs(g, s, launch_error ? launch_error : error, "");
@@ -10570,8 +10611,14 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     }
     if (asked)
         gpumbi_note_nodes(s, &nodes);
+    if (occupied && occupied < 1 << 14 && gpumbi_dev_idle(g->stream)) {
+        s->waits.occupied *= 2; /* the device was free before the captures were over: again */
+        return;
+    }
     if (gpumbi_look(g, &s->waits.wait_s[0][s->waits.count], &ignored) <= 0)
         return; /* the region is skipped */
+    if (occupied)
+        gpumbi_occupy(g, occupied);
     error = gpumbi_dev_capture_begin(g->stream);
     if (!error) {
         gpumbi_launch_empty(1, 32);
@@ -10584,17 +10631,21 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     if (gpumbi_look(g, &s->waits.wait_s[1][s->waits.count], &ignored) <= 0 ||
         ++s->waits.count < GPUMBI_LOOKS)
         return;
-    const int foreign = s->about.capturable || s->about.reset || s->about.streams;
-    if (gpumbi_waits(s, 0, GPUMBI_TOUCHED, foreign ? 10e-6 : 0) && gpumbi_works_elsewhere(g, s))
+    const int left =
+        occupied ? gpumbi_left_s(s) > GPUMBI_LEFT_S : gpumbi_waits(s, 0, GPUMBI_TOUCHED, 10e-6);
+    if (left && gpumbi_works_elsewhere(g, s))
         return;
-    if (gpumbi_waits(s, 0, GPUMBI_MAYBE_TOUCHED, 0)) {
+    if (!occupied) {
+        const int again = s->waits.told, touched = gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0);
         s->waits.count = 0;
-        if (!s->waits.told) {
-            s->waits.told = 1;
-            return;
-        }
-        s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+        s->waits.told = touched && !again;
+        if (touched && again)
+            s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
+        if (!s->waits.told)
+            s->waits.occupied = 64;
+        return;
     }
+    s->waits.occupied = 0;
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;
 }
 
@@ -10639,7 +10690,8 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
         const int at = s->waits.count++ % GPUMBI_LOOKS;
         ended_s = gpumbi_look(g, &s->waits.wait_s[0][at], &s->waits.wait_s[1][at]);
     }
-    if (looks && !checked && s->waits.count == GPUMBI_LOOKS && gpumbi_left_over(s, 0, seconds / 10))
+    if (looks && !checked && s->waits.count == GPUMBI_LOOKS &&
+        gpumbi_waits(s, 0, GPUMBI_LEFT_OVER, GPUMBI_LEFT_OVER_S + seconds / 10))
         gpumbi_works_elsewhere(g, s);
     if (!failed && !checked && s->profiled) {
         seconds = g->instruments->seconds(s);

@@ -197,6 +197,7 @@ static void fake_work(double seconds)
     fake_seen_to = fake_busy;
 }
 
+static double fake_occupied;    /* until when nothing begins on other streams */
 static int fake_touched;        /* it had work since the device was waited for */
 FAKE_UNUSED double fake_wait_s; /* the next wait for an idle device takes so long; 0: as always */
 FAKE_UNUSED void *fake_other;   /* the stream whose queue is fake_elsewhere; NULL: no known one */
@@ -206,7 +207,8 @@ FAKE_UNUSED void fake_run_elsewhere(double seconds)
 {
     fake_runs++;
     fake_now += fake_launch_cost;
-    fake_elsewhere = (fake_elsewhere < fake_now ? fake_now : fake_elsewhere) + seconds;
+    const double begins = fake_now < fake_occupied ? fake_occupied : fake_now;
+    fake_elsewhere = (fake_elsewhere < begins ? begins : fake_elsewhere) + seconds;
     fake_touched = 1;
 }
 
@@ -239,6 +241,7 @@ FAKE_UNUSED void fake_reset(void)
     gpumbi_warmed_device = 0; /* a process of its own */
     fake_wait_s = 0;
     fake_now = fake_busy = fake_elsewhere = 100;
+    fake_occupied = 0;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
     fake_clock_cost = 17e-9;
@@ -537,9 +540,14 @@ static int gpumbi_dev_copy(void *to, const void *from, uint64_t bytes, void *str
     (void)stream;
     if (error)
         return error;
-    fake_now += fake_launch_cost;
-    fake_work((double)bytes * (host ? 1 : 2) /
-              (host && fake_link_rate > 0 ? fake_link_rate : fake_rate));
+    const double seconds =
+        (double)bytes * (host ? 1 : 2) / (host && fake_link_rate > 0 ? fake_link_rate : fake_rate);
+    if (fake_capturing) { /* this one is not recorded */
+        fake_run_elsewhere(seconds);
+    } else {
+        fake_now += fake_launch_cost;
+        fake_work(seconds);
+    }
     if (bytes && (host || bytes <= fake_moves))
         memmove(to, from, (size_t)bytes);
     return 0;
@@ -610,6 +618,12 @@ static int gpumbi_dev_wait_all(void)
 static int gpumbi_dev_idle(void *stream)
 {
     return fake_now >= (fake_other && stream == fake_other ? fake_elsewhere : fake_busy);
+}
+
+static void gpumbi_dev_occupy(uint64_t fences)
+{
+    fake_spend((double)fences * 1e-6);
+    fake_occupied = fake_busy;
 }
 
 static int gpumbi_dev_await(void *stream, void *event)

@@ -315,8 +315,9 @@ enum {
     ALL
 };
 
-// Captures before that of the first graph: of a body and of nothing, in turn.
-enum { WITNESSES = 2 * GPUMBI_LOOKS };
+// Captures before that of the first graph: of a body and of an empty kernel, in turn, while the
+// device is free and while it is kept busy.
+enum { WITNESSES = 4 * GPUMBI_LOOKS };
 
 static void measure_uncapturable(gpumb *g, int trouble, const char *name)
 {
@@ -934,14 +935,35 @@ static void test_beside()
                 }
 }
 
+// Short work elsewhere is kept from ending before the captures are over, also where these take
+// longer than launching did; up to a limit.
+static void test_beside_slow_captures()
+{
+    for (double capture_s : {0.0, 20e-6, 200e-6, 4e-3}) {
+        gpumb *g = open(settings());
+        gpumb_result r;
+        GPUMB_TIME(&r) {
+            if (fake_capturing)
+                fake_now += capture_s;
+            fake_run_elsewhere(1e-6);
+            known_run(20e-6);
+        }
+        const int fails = 8 * capture_s < 16e-3;
+        CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+        CHECK(r.flags & GPUMB_FLAG_OTHER_STREAMS);
+        close(g, fails);
+    }
+}
+
 // A wait behind a capture may take longer than behind that of an empty kernel, and less than behind
-// work of others that goes on: the row says so if a second round of nine shows it as well. Other
-// processes may cause both, so that beside them only a kernel fails that may try to hide there.
+// work of others that goes on: the row says so if a second round of nine shows it as well. It fails
+// if it is longer by 5 us while the device is kept busy. Other processes may cause both, so that
+// beside them only a kernel fails that may try to hide there.
 static void test_slow_waits()
 {
     for (int beside = 0; beside < 3; beside++) // others; and with --strict
-        for (int captures : {9, 100})
-            for (double times : {2.2, 2.6, 3.0}) {
+        for (int captures : {9, 1000})
+            for (double times : {2.2, 2.6, 13.0, 14.0}) {
                 int captured = 0;
                 gpumb_settings s = settings();
                 s.strict = beside == 2;
@@ -961,10 +983,9 @@ static void test_slow_waits()
                     memcpy(gpumb_data(out), gpumb_data(in), 4096);
                     known_run(20e-6);
                 }
-                const bool again = captures > 9, fails = again && times > 2.8 && beside != 1;
+                const bool again = captures > 9, fails = again && times > 13.5 && beside != 1;
                 CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
-                CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0,
-                          again && times > 2.3 && !fails);
+                CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0, again && times > 2.3);
                 close(g, fails);
             }
 }
@@ -994,11 +1015,11 @@ static void test_few_waits()
         }
 }
 
-// Code of others, hooks, and streams that are named, may touch other streams without working there:
-// what has ended is flagged.
+// Code of others, hooks, and streams that are named, may touch other streams without working there,
+// which is flagged.
 static void test_beside_code_of_others()
 {
-    for (double other_s : {0.0, 1e-6, 30e-6})
+    for (double other_s : {-1.0, 0.0, 1e-6, 30e-6})
         for (int waits = -2; waits < 2; waits++) {
             gpumb *g = open(settings());
             gpumb_result r;
@@ -1009,7 +1030,7 @@ static void test_beside_code_of_others()
             if (waits == -2)
                 gpumb_set_streams(g, &own, 1);
             GPUMB_TIME(&r) {
-                if (other_s > 0)
+                if (other_s >= 0)
                     fake_run_elsewhere(other_s);
                 if (waits < 0)
                     known_run(130e-6);
@@ -1020,10 +1041,10 @@ static void test_beside_code_of_others()
                 else if (waits > 0)
                     gpumbi_dev_wait(gpumb_stream(g));
             }
-            const bool fails = waits < 1 && other_s > 10e-6;
+            const bool fails = waits < 1 && other_s > 0;
             CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
             CHECK_INT((r.flags & GPUMB_FLAG_OTHER_STREAMS) != 0,
-                      waits < 1 && !fails && other_s > 0);
+                      waits < 1 && other_s >= 0 && other_s < 10e-6);
             CHECK_INT(r.timing == GPUMB_TIMING_HOST, waits > 0);
             close(g, fails);
         }
@@ -1103,12 +1124,11 @@ static void test_cold()
                     gpumb_set_cache(g, GPUMB_CACHE_COLD);
                 GPUMB_MEASURE(g, i ? "again" : "cold") {
                     trace += 'b';
-                    bodies++;
+                    bodies += !fake_capturing;
                     known_run(50e-6);
                 }
-                // but for the first launch, and those that only a capture sees
-                CHECK_INT(check_evictions(trace), bodies - 1 - GPUMBI_LOOKS);
-                CHECK(bodies >= 11);
+                CHECK_INT(check_evictions(trace), bodies - 1); // but for the first launch
+                CHECK(bodies > 1);
             }
             gpumb_set_bytes(g, 1e6);
             gpumb_set_footprint(g, 1 << 20);
@@ -1336,6 +1356,7 @@ int main()
     test_waits_in_body();
     test_reset_before_capture();
     test_beside();
+    test_beside_slow_captures();
     test_slow_waits();
     test_few_waits();
     test_remembering();

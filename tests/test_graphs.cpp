@@ -20,8 +20,9 @@ static double tolerance(const gpumb_result &r)
     return 2 * fake_quantum / (double)r.batch + 1e-7 * r.time.median;
 }
 
-// Captures before that of the first graph: of a body and of nothing, in turn.
-enum { WITNESSES = 2 * GPUMBI_LOOKS };
+// Captures before that of the first graph: of a body and of an empty kernel, in turn, while the
+// device is free and while it is kept busy.
+enum { WITNESSES = 4 * GPUMBI_LOOKS };
 
 static void check_graph_row(const gpumb_result &r, double seconds)
 {
