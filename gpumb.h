@@ -10590,10 +10590,11 @@ static inline double gpumbi_left_s(const gpumbi_sampler *s)
  * hooks and several streams: what has ended is flagged; to fail, the wait has to be longer by 10
  * us, twice all that what has ended took there (5.1 us).
  *
- * Short kernels end before the host looks. So in a second round others have to wait until the
- * captures are over, and what all their runs have launched elsewhere is left. Of 16 runs with a
- * kernel of 2 us that was 22 ... 46 us, also on a host that was so slow that a wait for an idle
- * device took up to 20 us; after honest bodies at most 2.1 us in 700 rounds (two H100s). */
+ * Short kernels end before the host looks. So in a second round, of bodies that may run several
+ * times in a row, others have to wait until the captures are over, and what all runs have launched
+ * elsewhere is left. Of 16 runs with a kernel of 2 us that was 22 ... 46 us, also on a host that
+ * was so slow that a wait for an idle device took up to 20 us; after honest bodies at most 2.1 us
+ * in 700 rounds (an H100). */
 #define GPUMBI_LEFT_S 5e-6
 
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
@@ -10637,13 +10638,14 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         return;
     if (!occupied) {
         const int again = s->waits.told, touched = gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0);
-        s->waits.count = 0;
         s->waits.told = touched && !again;
         if (touched && again)
             s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
-        if (!s->waits.told)
-            s->waits.occupied = 64;
-        return;
+        if (s->waits.told || !s->about.reset) {
+            s->waits.occupied = s->waits.told ? 0 : 64;
+            s->waits.count = 0;
+            return;
+        }
     }
     s->waits.occupied = 0;
     s->phase = s->graphs.runs[1] ? GPUMBI_CAPTURE : GPUMBI_SAMPLE;

@@ -176,6 +176,7 @@ MUTATIONS = [
     ("clock", "touched = gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0);",
      "touched = gpumbi_waits(s, 0, 50, 0);"),
     ("clock", "if (touched && again)", "if (touched)"),
+    ("clock", "if (s->waits.told || !s->about.reset) {", "if (1) {"),
     ("clock", "state.others > 0 && !g->settings.strict", "state.others > 0"),
     ("clock", "state.others > 0 && !g->settings.strict", "!g->settings.strict"),
     ("clock", ": gpumbi_waits(s, 0, GPUMBI_TOUCHED, 10e-6);",
