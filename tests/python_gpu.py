@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "examples" / "python"))
 import counted  # noqa: E402
 import gpumb  # noqa: E402
 
-MORE = {"budget_s": 0.3}
+MORE = {"budget_s": 0.1}
 
 
 def have(name):

@@ -948,7 +948,7 @@ static workplace make_workplace(gpumb *g)
                 blocks.push_back(times * mp + near);
     w.g = g;
     w.on_cpu = !strcmp(gpumb_get_device(g)->backend, "cpu");
-    w.series = w.on_cpu ? 4 : 24;
+    w.series = w.on_cpu ? 4 : 12;
     w.in = gpumb_alloc(g, CAPACITY * sizeof(double));
     w.out = gpumb_alloc(g, RESULTS);
     w.used = 0;
