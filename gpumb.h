@@ -10591,11 +10591,12 @@ static inline double gpumbi_left_s(const gpumbi_sampler *s)
  * us, twice all that what has ended took there (5.1 us).
  *
  * Short kernels end before the host looks. So in a second round, of bodies that may run several
- * times in a row, others have to wait until the captures are over, and what all runs have launched
- * elsewhere is left. Of 16 runs with a kernel of 2 us that was 22 ... 46 us, also on a host that
- * was so slow that a wait for an idle device took up to 20 us; after honest bodies at most 2.1 us
- * in 700 rounds (an H100). */
+ * times in a row and are not slow to launch, others have to wait until the captures are over, and
+ * what all runs have launched elsewhere is left. Of 16 runs with a kernel of 2 us that was 22 to 46
+ * us, also on a host that was so slow that a wait for an idle device took up to 20 us; after honest
+ * bodies at most 2.1 us in 700 rounds (an H100). */
 #define GPUMBI_LEFT_S 5e-6
+#define GPUMBI_SLOW_S 0.5e-3
 
 static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
 {
@@ -10641,7 +10642,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         s->waits.told = touched && !again;
         if (touched && again)
             s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
-        if (s->waits.told || !s->about.reset) {
+        if (s->waits.told || !(s->about.reset || s->run.launching_s > GPUMBI_SLOW_S)) {
             s->waits.occupied = s->waits.told ? 0 : 64;
             s->waits.count = 0;
             return;

@@ -198,6 +198,7 @@ static void fake_work(double seconds)
 }
 
 static double fake_occupied;    /* until when nothing begins on other streams */
+static int fake_occupations;    /* so often that was asked for */
 static int fake_touched;        /* it had work since the device was waited for */
 FAKE_UNUSED double fake_wait_s; /* the next wait for an idle device takes so long; 0: as always */
 FAKE_UNUSED void *fake_other;   /* the stream whose queue is fake_elsewhere; NULL: no known one */
@@ -241,7 +242,7 @@ FAKE_UNUSED void fake_reset(void)
     gpumbi_warmed_device = 0; /* a process of its own */
     fake_wait_s = 0;
     fake_now = fake_busy = fake_elsewhere = 100;
-    fake_occupied = 0;
+    fake_occupied = fake_occupations = 0;
     fake_launch_cost = 1e-6;
     fake_record_cost = 0.13e-6;
     fake_clock_cost = 17e-9;
@@ -622,6 +623,7 @@ static int gpumbi_dev_idle(void *stream)
 
 static void gpumbi_dev_occupy(uint64_t fences)
 {
+    fake_occupations++;
     fake_spend((double)fences * 1e-6);
     fake_occupied = fake_busy;
 }

@@ -941,23 +941,41 @@ static void test_beside()
 }
 
 // Short work elsewhere is kept from ending before the captures are over, also where these take
-// longer than launching did; up to a limit.
+// longer than launching did; up to a limit, and not where launching is slow already.
 static void test_beside_slow_captures()
 {
-    for (double capture_s : {0.0, 20e-6, 200e-6, 4e-3}) {
-        gpumb *g = open(settings());
-        gpumb_result r;
-        GPUMB_TIME(&r) {
-            if (fake_capturing)
-                fake_now += capture_s;
-            fake_run_elsewhere(1e-6);
-            known_run(20e-6);
+    for (double launching_s : {0.0, 0.4e-3, 0.6e-3})
+        for (double capture_s : {0.0, 20e-6, 200e-6, 4e-3}) {
+            gpumb *g = open(settings());
+            gpumb_result r;
+            GPUMB_TIME(&r) {
+                fake_now += fake_capturing ? capture_s : launching_s;
+                fake_run_elsewhere(1e-6);
+                known_run(20e-6);
+            }
+            const int fails = launching_s < 0.5e-3 && 8 * capture_s < 16e-3;
+            CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
+            CHECK(r.flags & GPUMB_FLAG_OTHER_STREAMS);
+            close(g, fails);
         }
-        const int fails = 8 * capture_s < 16e-3;
-        CHECK_INT(r.status, fails ? GPUMB_STATUS_FAILED : GPUMB_STATUS_OK);
-        CHECK(r.flags & GPUMB_FLAG_OTHER_STREAMS);
-        close(g, fails);
+}
+
+// A capture that is refused while others have to wait is the last: runs that are timed are not
+// behind that.
+static void test_refused_while_busy()
+{
+    gpumb *g = open(settings());
+    gpumb_result r;
+    fake_fail_error = FAKE_REFUSED;
+    fake_fail_verb = FAKE_CAPTURE_BEGIN;
+    fake_fail_verb_at = 2 * GPUMBI_LOOKS + 3;
+    GPUMB_TIME(&r) {
+        known_run(20e-6);
     }
+    CHECK_INT(r.status, GPUMB_STATUS_OK);
+    CHECK_INT(r.timing, GPUMB_TIMING_BATCH);
+    CHECK_INT(fake_occupations, 3);
+    close(g, 0);
 }
 
 // A wait behind a capture may take longer than behind that of an empty kernel, and less than behind
@@ -1362,6 +1380,7 @@ int main()
     test_reset_before_capture();
     test_beside();
     test_beside_slow_captures();
+    test_refused_while_busy();
     test_slow_waits();
     test_few_waits();
     test_remembering();
