@@ -7459,6 +7459,10 @@ static inline void gpumbi_dev_date(char text[32])
 enum { GPUMBI_PATH = 4096 + 32 }; /* with .part.9999 after it */
 enum { GPUMBI_DEPTH = 16, GPUMBI_COLUMNS = 64, GPUMBI_OUTPUTS = 8, GPUMBI_INTERLEAVED = 16 };
 enum { GPUMBI_STREAMS = 8, GPUMBI_LOOKS = 9 };
+
+/* While others have to wait: runs in a capture; and fences that keep the device busy, to begin with
+ * and at most, for they are doubled until they outlast a capture. */
+enum { GPUMBI_KEPT_RUNS = 8, GPUMBI_FENCES = 64, GPUMBI_MOST_FENCES = 1 << 14 };
 enum { GPUMBI_COLUMN_NAME = 128, GPUMBI_OWN_VALUES = 16 };
 enum { GPUMBI_OPTIONS = 32, GPUMBI_GUARD = 256, GPUMBI_GUARD_BYTE = 0xa5 };
 
@@ -10438,7 +10442,7 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
         gpumbi_give_up_graphs(g, s, refused, "");
     if (gpumbi_captured(s)) {
         s->run.left = s->phase == GPUMBI_CAPTURE ? s->graphs.runs[gpumbi_second_graph(s)]
-                      : s->waits.occupied        ? 8
+                      : s->waits.occupied        ? GPUMBI_KEPT_RUNS
                                                  : 1;
         gpumbi_order(g, s, 0);
         return;
@@ -10613,7 +10617,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     }
     if (asked)
         gpumbi_note_nodes(s, &nodes);
-    if (occupied && occupied < 1 << 14 && gpumbi_dev_idle(g->stream)) {
+    if (occupied && occupied < GPUMBI_MOST_FENCES && gpumbi_dev_idle(g->stream)) {
         s->waits.occupied *= 2; /* the device was free before the captures were over: again */
         return;
     }
@@ -10639,11 +10643,12 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
         return;
     if (!occupied) {
         const int again = s->waits.told, touched = gpumbi_waits(s, 0, GPUMBI_TOUCHED, 0);
+        const int more = !s->about.reset && s->run.launching_s <= GPUMBI_SLOW_S;
         s->waits.told = touched && !again;
         if (touched && again)
             s->result.flags |= GPUMB_FLAG_OTHER_STREAMS;
-        if (s->waits.told || !(s->about.reset || s->run.launching_s > GPUMBI_SLOW_S)) {
-            s->waits.occupied = s->waits.told ? 0 : 64;
+        if (s->waits.told || more) {
+            s->waits.occupied = s->waits.told ? 0 : GPUMBI_FENCES;
             s->waits.count = 0;
             return;
         }

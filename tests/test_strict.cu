@@ -277,6 +277,7 @@ struct buffers {
     gpumb_buffer *in, *out;
 };
 
+// The recurrence adds up powers: their sum in closed form is another way, and takes no STEPS.
 static int check(gpumb *g, void *user)
 {
     const buffers *b = (const buffers *)user;
@@ -285,8 +286,9 @@ static int check(gpumb *g, void *user)
         gpumb_read(g, b->out, 0, out.data(), COUNT * 4))
         return 0;
     double worst = 0;
-    for (size_t i = 0; i<COUNT; i += COUNT> 100000 ? 601 : 1) {
-        const double off = fabs((double)out[i] - recurrence(0.5 * (double)in[i]));
+    for (size_t i = 0; i<COUNT; i += COUNT> 100000 ? 61 : 1) {
+        const double x = 0.5 * (double)in[i];
+        const double off = fabs((double)out[i] - x * (1 - pow(x, (double)STEPS)) / (1 - x));
         worst = off <= worst ? worst : isnan(off) ? 1 : off;
     }
     gpumb_reason(g, "%.1f bits are right, of 24", fabs(log2(worst)));
