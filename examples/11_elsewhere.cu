@@ -1,5 +1,5 @@
-/* 11: code from elsewhere: additions that Triton, Numba and Mojo have compiled, in turn with one
- * written here. 11_elsewhere.py and 11_elsewhere.mojo make them: see launches.md.
+/* 11: code from elsewhere: additions that Triton, Numba, Mojo and Julia have compiled, in turn
+ * with one written here. 11_elsewhere.py, .mojo and .jl make them: see launches.md.
  *     11_elsewhere [FILE:THREADS:ELEMENTS ...] [options]
  * A file has one kernel, a block of which has so many threads and adds so many elements. */
 #define GPUMB_STATIC

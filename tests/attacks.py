@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """attacks.py - what is written for the test, and what comes of it.
 
-    attacks.py host [--runs 20] [--chance 100] [NAME...]    against 08_grader.cu and grade.py
+    attacks.py host [--gpu] [--runs 20] [--chance 100] [NAME...]  against 08_grader.cu and grade.py
     attacks.py device [--cpu] [--runs 20] [--jobs 16] [NAME...]   against examples/judge
     attacks.py compile [NAME...]                            device code by nvcc, nothing is run
 
@@ -16,7 +16,7 @@ what is expected:
     // chance: WHY        many runs are needed to see how often
     // once: WHY          a run takes long, and there is no more to see in others
     // task: gelu         of the judge
-    // needs: a GPU       it can't be tried on the CPU; or: a user without rights
+    // needs: a GPU       it can't be tried on the CPU; or: the CPU; or: a user without rights
     // compiles: no       that is the attack, or its end
 
 Exit code 1: one that is said to be caught, or prevented, was accepted, or ended otherwise than its
@@ -82,19 +82,27 @@ def command(variable, otherwise):
     return os.environ.get(variable, otherwise).split()
 
 
-def build(folder, chosen):
+def nvcc():
+    return command("NVCC", shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+
+
+def build(folder, chosen, gpu):
     """The grader once, and each attack linked to it: {name: (program, why there is none)}."""
-    compiler = command("CXX", "c++") + ["-x", "c++", "-std=c++17", "-I", TOP, "-pthread"]
+    compiler, threads = command("CXX", "c++"), ["-pthread"]
+    strictly = ["-x", "c++", "-Wall", "-Wextra", "-Werror"]
+    if gpu:
+        compiler, threads = nvcc() + ["-arch=native"], ["-Xcompiler", "-pthread"]
+        strictly = ["-x", "cu", "-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
+    compiler += threads
+    compiles = compiler + strictly + ["-O2", "-std=c++17", "-I", TOP, "-c"]
     grader = os.path.join(folder, "grader.o")
-    subprocess.run(compiler + ["-O2", "-c", os.path.join(TOP, "examples", "08_grader.cu"),
-                               "-o", grader], check=True)
+    subprocess.run(compiles + [os.path.join(TOP, "examples", "08_grader.cu"), "-o", grader],
+                   check=True)
 
     def one(attack):
         program = os.path.join(folder, attack.name)
-        compiles = compiler + ["-O2", "-Wall", "-Wextra", "-Werror", "-c", attack.path]
-        links = command("CXX", "c++") + [program + ".o", grader, "-pthread"]
-        for what, step in (("compile", compiles + ["-o", program + ".o"]),
-                           ("link", links + ["-o", program])):
+        for what, step in (("compile", compiles + [attack.path, "-o", program + ".o"]),
+                           ("link", compiler + [program + ".o", grader, "-o", program])):
             done = subprocess.run(step, capture_output=True, text=True, check=False)
             if done.returncode:
                 return None, f"it does not {what}: {done.stderr}"
@@ -228,19 +236,24 @@ def summary(by, chosen, results, wrong):
     print(f"{len(results)} attacks: {said}; {wrong} ended otherwise than their files say")
 
 
-def context(by):
-    compiler = command("CXX", "c++")
+def context(by, gpu):
+    compiler = nvcc() if gpu else command("CXX", "c++")
     version = subprocess.run(compiler + ["--version"], capture_output=True, text=True, check=True)
-    print(f"{by}; {version.stdout.splitlines()[0]}; {os.cpu_count()} cores, "
+    print(f"{by}; {version.stdout.splitlines()[-1 if gpu else 0]}; {os.cpu_count()} cores, "
           f"{os.getloadavg()[0]:.0f} programs that want them")
 
 
 def host(options):
     chosen = attacks("host", options)
+    if options.gpu:
+        for attack in [a for a in chosen if a.says.get("needs") == "the CPU"]:
+            print(f"{attack.name:30} needs {attack.says['needs']}")
+            chosen.remove(attack)
     wrong = 0
-    context(f"08_grader.cu by grade.py on the CPU's backend, asked for {EXPECT} {' '.join(QUICK)}")
+    context(f"08_grader.cu by grade.py on {'a GPU' if options.gpu else 'the CPU'}, "
+            f"asked for {EXPECT} {' '.join(QUICK)}", options.gpu)
     with tempfile.TemporaryDirectory() as folder:
-        programs = build(folder, chosen)
+        programs = build(folder, chosen, options.gpu)
         user, results = another_user(folder), {}
         for attack in chosen:
             runs = options.chance if "chance" in attack.says else options.runs
@@ -251,7 +264,8 @@ def host(options):
             if program and options.alone:
                 fooled = sum(without_strict(program) for _ in range(options.alone))
                 alone = f"   without --strict {fooled} of {options.alone}"
-            python = user if "needs" in attack.says else [sys.executable]
+            rights = attack.says.get("needs") != "a user without rights"
+            python = [sys.executable] if rights else user
             if not python:
                 print(f"{attack.name:30} needs {attack.says['needs']}")
                 continue
@@ -298,12 +312,11 @@ def device(options):
 
 def compiles(options):
     """Each device attack as the judge compiles it, unless that fails by intent."""
-    nvcc = command("NVCC", shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     chosen = [a for a in attacks("device", options) if "compiles" not in a.says]
     wrong = 0
     for attack in chosen:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(nvcc + ["-cubin", "-arch=sm_90", "-std=c++17", "-O3",
+            done = subprocess.run(nvcc() + ["-cubin", "-arch=sm_90", "-std=c++17", "-O3",
                                           "-o", os.path.join(folder, "code"), attack.path],
                                   capture_output=True, text=True, check=False)
         if done.returncode or "warning" in done.stderr:
@@ -325,6 +338,7 @@ def main():
     parser.add_argument("--alone", type=int, default=0, help="runs without --strict")
     parser.add_argument("--judge", default=JUDGE, help="its program, if it is elsewhere")
     parser.add_argument("--cpu", action="store_true", help="the judge without a GPU")
+    parser.add_argument("--gpu", action="store_true", help="the grader on one, by nvcc")
     options = parser.parse_intermixed_args()
     run = {"host": host, "device": device, "compile": compiles}[options.what]
     tried, wrong, skipped = run(options)

@@ -621,10 +621,10 @@ static int gpumbi_dev_idle(void *stream)
     return fake_now >= (fake_other && stream == fake_other ? fake_elsewhere : fake_busy);
 }
 
-static void gpumbi_dev_occupy(uint64_t fences)
+static void gpumbi_dev_occupy(uint64_t naps)
 {
     fake_occupations++;
-    fake_spend((double)fences * 1e-6);
+    fake_spend((double)naps * 1e-6);
     fake_occupied = fake_busy;
 }
 

@@ -293,6 +293,7 @@ static void test_honest(gpumb *g)
     for (double s : seconds)
         for (const auto &c : cases) {
             int failed = 0, host_bound = 0;
+            double launching_s = 1;
             h.seconds = s;
             OK(GPU(StreamBeginCapture)(h.stream[0], GPU(StreamCaptureModeRelaxed)));
             launch(h.stream[0], s);
@@ -305,7 +306,10 @@ static void test_honest(gpumb *g)
                 gpumb_set_streams(g, (void *const *)h.stream, c.streams);
                 gpumb_set_timing(g, c.timing);
                 GPUMB_TIME(&r) {
+                    const double began_s = host_s();
                     c.body(&h, c.launched);
+                    const double took_s = host_s() - began_s;
+                    launching_s = took_s < launching_s ? took_s : launching_s;
                 }
                 failed += r.status != GPUMB_STATUS_OK;
                 host_bound += (r.flags & GPUMB_FLAG_HOST_BOUND) != 0;
@@ -316,7 +320,8 @@ static void test_honest(gpumb *g)
             }
             printf("%s,%g,%d,%d,%d\n", c.name, s * 1e6, rows, failed, host_bound);
             CHECK_INT(failed, 0);
-            CHECK_INT(host_bound, 0);
+            if (launching_s < 2 * s) // else the device is idle for half of the time
+                CHECK_INT(host_bound, 0);
             OK(GPU(GraphExecDestroy)(h.graph));
         }
     gpumb_set_stream(g, own);

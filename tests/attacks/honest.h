@@ -42,6 +42,20 @@ static __device__ float kept[MOST];
     GPUMB_LAUNCH(gelu, (n + 255) / 256, 256, 0, in, out, n);
 }
 
+/* Without the library, from whatever thread; on a GPU in a stream of its own. */
+[[maybe_unused]] static void at_once(const float *in, float *out, uint64_t n)
+{
+#if defined(__CUDACC__)
+    static cudaStream_t own;
+    if (!own)
+        (void)cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    gelu<<<(unsigned)((n + 255) / 256), 256, 0, own>>>(in, out, n);
+#else
+    for (uint64_t i = 0; i < n; i++)
+        out[i] = gelu_of(in[i]);
+#endif
+}
+
 [[maybe_unused]] static void keep(const float *out, uint64_t n)
 {
     GPUMB_LAUNCH(keep_all, (n + 255) / 256, 256, 0, out, n);

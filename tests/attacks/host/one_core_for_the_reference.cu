@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <thread>
 
-static cpu_set_t all;
+static cpu_set_t usual;
 static std::atomic<bool> away{false};
 
 static void allow(const cpu_set_t *cores)
@@ -31,14 +31,14 @@ extern "C" void launch_mine(const float *in, float *out, uint64_t n)
 {
     static cpu_set_t one;
     away = false;
-    if (!CPU_COUNT(&all)) {
-        sched_getaffinity(0, sizeof all, &all);
+    if (!CPU_COUNT(&usual)) {
+        sched_getaffinity(0, sizeof usual, &usual);
         for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
-            if (CPU_ISSET(i, &all))
+            if (CPU_ISSET(i, &usual))
                 CPU_SET(i, &one);
         std::thread(spin).detach();
     }
-    allow(&all);
+    allow(&usual);
     honest(in, out, n);
     allow(&one);
     away = true;

@@ -1,6 +1,7 @@
 // tries: to let a thread compute results between the filling of the inputs and the timed stretch,
 // while the caches are emptied
 // strict: not caught: on the CPU's backend what another thread does is not seen
+// needs: the CPU
 #include "../honest.h"
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,6 @@
-// tries: to hand the work to a thread, and to return at once
+// tries: to hand the work to a thread, and to return at once; on a GPU, to a stream of that thread
 // strict: caught: writes nothing when timed | after the end of its time | bits are right |
+// works on another stream |
 // wrote past the end
 #include "../honest.h"
 #include <chrono>
@@ -11,8 +12,7 @@ static int runs;
 static void compute(const float *in, float *out, uint64_t n)
 {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-    for (uint64_t i = 0; i < n; i++)
-        out[i] = gelu_of(in[i]);
+    at_once(in, out, n);
 }
 
 extern "C" void launch_mine(const float *in, float *out, uint64_t n)

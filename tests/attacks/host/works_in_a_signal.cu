@@ -1,5 +1,6 @@
 // tries: to return at once, and to work in a signal's handler a moment later, in the same thread
 // strict: caught: writes nothing when timed | after the end of its time | bits are right |
+// works on another stream |
 // no faster than asked
 #include "../honest.h"
 #include <signal.h>
@@ -11,8 +12,7 @@ static uint64_t count;
 
 static void work(int)
 {
-    for (uint64_t i = 0; i < count; i++)
-        to[i] = gelu_of(from[i]);
+    at_once(from, to, count);
     count = 0;
 }
 
