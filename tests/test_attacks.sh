@@ -29,6 +29,10 @@ check "any reason will do" has 'WRONG: ended otherwise: .*signal 6' "$tmp/said"
 if command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
     count "device code" python3 tests/attacks.py compile gelu_large_variable gelu_bf16 \
         gelu_waits_for_all_blocks matmul_tf32 transpose_whole_tiles
+    for name in thread_behind works_in_a_signal one_core_for_the_reference; do # --gpu compiles all
+        check "host code for a GPU: $name" "${NVCC:-nvcc}" -arch=sm_90 -std=c++17 -I. \
+            -Werror all-warnings -c tests/attacks/host/$name.cu -o "$tmp/object"
+    done
 else
     skip "device code: no nvcc"
 fi
