@@ -691,7 +691,8 @@ typedef struct gpumb_comparison {
 /* Compares times that were measured in rounds, base[i] and other[i] in round i: what slows down a
  * whole round leaves their ratio alone. So does what is taken from one and given to the other in
  * the next, as when they take turns in being first: from 60 rounds on, where neighbours differ far
- * more often than not, ratios are taken over two rounds. `delta` is the difference that matters,
+ * more often than not, ratios are taken over two rounds. Rounds with a time that is not positive
+ * and finite are left out. `delta` is the difference that matters,
  * 0.01 for 1 %. Several comparisons with one base share the 5 % of error (Bonferroni). */
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons);
@@ -4070,10 +4071,13 @@ GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double
 {
     const int some = rounds && base && other;
     double *ratios = some ? (double *)GPUMB_MALLOC(3 * (size_t)rounds * sizeof *ratios) : NULL;
-    for (uint64_t i = 0; ratios && i < rounds; i++)
-        ratios[i] = other[i] / base[i];
-    const gpumb_comparison c =
-        gpumbi_compare_ratios(ratios, ratios ? rounds : 0, delta, comparisons, 0);
+    uint64_t count = 0;
+    for (uint64_t i = 0; ratios && i < rounds; i++) {
+        const double ratio = other[i] / base[i];
+        if (base[i] > 0 && ratio > 0 && gpumbi_finite(ratio))
+            ratios[count++] = ratio;
+    }
+    const gpumb_comparison c = gpumbi_compare_ratios(ratios, count, delta, comparisons, 0);
     GPUMB_FREE(ratios);
     return c;
 }
@@ -7830,6 +7834,7 @@ struct gpumb {
     struct { /* COLUMNS: those after the fixed ones */
         char name[GPUMBI_COLUMNS][GPUMBI_COLUMN_NAME];
         gpumbi_column_kind kind[GPUMBI_COLUMNS];
+        int named[GPUMBI_COLUMNS]; /* an axis of names */
         int count;
         gpumbi_text **text;
         size_t texts, text_capacity;
@@ -8139,9 +8144,19 @@ static inline void gpumbi_end(gpumb *g, int exit_code, const char *format, ...)
     g->exit_code = exit_code;
 }
 
+/* Ends the context if a file, standard output for one, did not take all that was written. */
+static inline void gpumbi_flushed(gpumb *g, FILE *file)
+{
+    errno = 0;
+    if (fflush(file) || ferror(file))
+        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
+                   strerror(errno ? errno : EIO));
+}
+
 /* Ends the context after --help, --version or --explain. */
 static inline void gpumbi_said(gpumb *g)
 {
+    gpumbi_flushed(g, stdout);
     g->done = 1;
 }
 
@@ -12396,6 +12411,13 @@ static inline int gpumbi_need_column(gpumb *g, const char *name, gpumbi_column_k
     return column;
 }
 
+/* Its values are no numbers, even if they look like some. */
+static inline void gpumbi_column_has_names(gpumb *g, int column)
+{
+    if (column >= 0)
+        g->columns.named[column] = 1;
+}
+
 /* Sets a row's value in a column; -1: in none. Returns the column's own copy of its name. */
 static inline const char *gpumbi_put_value(gpumb *g, gpumbi_values *values, int column,
                                            double value)
@@ -13553,8 +13575,11 @@ GPUMB_API gpumb_axis *gpumbi_sweep_names(gpumb *g, const char *name, const char 
                                          size_t count)
 {
     gpumb_axis *a = gpumbi_axis_begin(g, name, names, count, 0);
+    gpumbi_column_has_names(a->owner, a->column);
     for (size_t i = 0; i < count && a->wants_values && !a->owner->done; i++) {
-        const gpumbi_text *kept = names[i] ? gpumbi_intern(a->owner, names[i]) : NULL;
+        char text[GPUMBI_CELL];
+        gpumbi_copy_line(text, sizeof text, names[i] ? names[i] : "");
+        const gpumbi_text *kept = names[i] ? gpumbi_intern(a->owner, text) : NULL;
         if (!kept)
             gpumbi_end(a->owner, GPUMB_EXIT_ERROR, "sweep over %s: one of its names is NULL", name);
         else
@@ -13999,10 +14024,8 @@ static inline void gpumbi_table_closing(gpumb *g)
                      gpumbi_count(g->rows.count, "row").text, (unsigned long long)g->rows.ok,
                      (unsigned long long)g->rows.skipped,
                      (unsigned long long)(g->rows.count - g->rows.ok - g->rows.skipped));
-    errno = 0;
-    if (g->table.file && (fflush(g->table.file) || ferror(g->table.file)))
-        gpumbi_end(g, GPUMB_EXIT_ERROR, "standard output: can't write: %s; free some space",
-                   strerror(errno ? errno : EIO));
+    if (g->table.file)
+        gpumbi_flushed(g, g->table.file);
     for (int i = 0; i < GPUMBI_SIGNALS; i++)
         if (gpumbi_interrupted && g->exit_code == 128 + gpumbi_signals[i])
             gpumbi_say("%s after %s", gpumbi_signal_name[i],
@@ -15442,25 +15465,26 @@ static inline gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, 
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* A hash of bench and axes, whatever their order; with a context, only of axes that this run has.
+/* A hash of bench and axes, whatever their order; unless all count, only of axes that this run has.
  * Two of a million names collide with a probability of 3e-8. */
-static inline uint64_t gpumbi_key(const gpumb *g, const char *bench, const gpumbi_cell *axis,
-                                  size_t axes)
+static inline uint64_t gpumbi_key(const gpumb *g, int all, const char *bench,
+                                  const gpumbi_cell *axis, size_t axes)
 {
     uint64_t key = gpumbi_hash(0xcbf29ce484222325u, bench);
     for (size_t i = 0; i < axes; i++) {
         const char *text = axis[i].text;
         double value;
         gpumbi_number number; /* as it is written here: spreadsheets write 1E-03, or 1000.0 */
-        if (text[strspn(text, "-0123456789")] && gpumbi_read_number(text, &value)) {
-            number = gpumbi_write_scaled(value, 0);
-            text = number.text;
-        }
         int c = 0;
         while (g && c < g->columns.count &&
                (g->columns.kind[c] != GPUMBI_AXIS || strcmp(g->columns.name[c], axis[i].name)))
             c++;
-        if (!g || c < g->columns.count)
+        const int here = g && c < g->columns.count, named = here && g->columns.named[c];
+        if (!named && text[strspn(text, "-0123456789")] && gpumbi_read_number(text, &value)) {
+            number = gpumbi_write_scaled(value, 0);
+            text = number.text;
+        }
+        if (all || here)
             key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), text);
     }
     return key;
@@ -15476,11 +15500,11 @@ static inline const char *gpumbi_bench(const gpumb *known, const char *bench)
 /* Makes the records ready to be found, those of one key in the order of the file. */
 static inline void gpumbi_index_records(gpumb *g, gpumbi_records *t, const gpumb *known)
 {
-    const gpumb *axes = t->exact ? NULL : known;
+    const int all = t->exact || !known;
     for (size_t i = gpumbi_index_reserve(g, &t->index, t->count) ? t->count : 0; i-- > 0;) {
         gpumbi_record *r = &t->rows[i];
         gpumbi_index_add(&t->index, i,
-                         gpumbi_key(axes, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
+                         gpumbi_key(g, all, gpumbi_bench(known, r->text[GPUMBI_COLUMN_bench]),
                                     t->axes + r->first_axis, r->axes));
     }
 }
@@ -15532,7 +15556,7 @@ static inline uint64_t gpumbi_region_key(const gpumb *g, const char *bench, cons
         axes += cell[axes].text[0] != 0;
     }
     gpumbi_label(label, bench, kernel, cell, axes);
-    return gpumbi_key(NULL, gpumbi_bench(known, bench), cell, axes);
+    return gpumbi_key(g, 1, gpumbi_bench(known, bench), cell, axes);
 }
 
 static inline uint64_t gpumbi_row_key(const gpumb *g, const gpumbi_row *row, const gpumb *known,
@@ -15870,6 +15894,7 @@ static inline void gpumbi_replay_open(gpumb *g)
     if (!csv)
         memcpy(s, &t->head.settings, offsetof(gpumb_settings, device));
     if (!g->device.name[0]) {
+        gpumbi_read_line(t->rows, &t->now); /* an empty line may be the last one that was read */
         gpumbi_copy_text(g->device.name, sizeof g->device.name, t->now.device);
         gpumbi_copy_text(g->device.backend, sizeof g->device.backend, t->now.backend);
         g->device.ecc = -1;
@@ -15895,7 +15920,7 @@ static inline void gpumbi_replay_open(gpumb *g)
         if (t->now.device[0] && strcmp(t->now.device, g->device.name))
             gpumbi_end(g, GPUMB_EXIT_USAGE,
                        "--replay %s: has rows of %s and of %s; keep those of one device", s->replay,
-                       t->now.device, g->device.name);
+                       g->device.name, t->now.device);
         if (now->link[0])
             gpumbi_copy_text(g->device.link, sizeof g->device.link, now->link);
     }
@@ -15929,7 +15954,8 @@ static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
         while (c < g->columns.count && strcmp(g->columns.name[c], axis->name))
             c++;
         if (c == g->columns.count && t->exact) {
-            gpumbi_append(text, size, "; this program has no axis %s", axis->name);
+            gpumbi_append(text, size, "; %s has no axis %s",
+                          g->options.filters ? "what --filter leaves" : "this program", axis->name);
             continue;
         }
         values[0] = 0;
@@ -15970,8 +15996,12 @@ static inline void gpumbi_resume_end(gpumb *g)
     if (file && !g->kept.used)
         gpumbi_end(g, GPUMB_EXIT_USAGE,
                    "--replay %s: this run has no region for any of its rows, the first of which is "
-                   "of %s; run the program that has written it%s",
-                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench], needs);
+                   "of %s; %s%s",
+                   file, g->kept.rows->rows[0].text[GPUMBI_COLUMN_bench],
+                   g->options.filters || g->options.axes
+                       ? "--filter or --axis leaves out what they are of"
+                       : "run the program that has written it",
+                   needs);
     if (!g->kept.left || !g->rows.count)
         return;
     if (file)
@@ -17356,6 +17386,12 @@ static inline void gpumbi_compare_closing(gpumb *g)
         gpumbi_compare_devices(g);
     if (g->comparison.base && gpumbi_working(g) && !g->options.lists)
         gpumbi_compare_rows(g);
+    if (g->settings.fail_on_outlier && g->children.count < 2 && !gpumbi_parent &&
+        gpumbi_working(g) && !g->options.lists) {
+        gpumbi_say("--fail-on-outlier: one device was measured: name several, for example --device "
+                   "all");
+        gpumbi_mark_failed(g);
+    }
 }
 
 GPUMBI_TOOL(gpumbi_compare_tool, COMPARE, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS,
@@ -17437,12 +17473,14 @@ static inline int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char
     }
     if (axes) {
         char *close = strchr(axes, ']');
-        if (!close || close[1])
+        if (!close || close[1] || close - axes > (long)sizeof e->rows[0].axes)
             return 0;
         *axes = *close = 0;
         gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1));
     }
-    return *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, strlen(begin)) != 0;
+    const size_t left = strlen(begin);
+    return left < sizeof e->rows[0].name &&
+           *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, left) != 0;
 }
 
 /* Reads an expectation. Returns 0 if it is none. */
@@ -17504,14 +17542,20 @@ static inline int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *
         const char *value = gpumbi_axis_text(&row->point, column, &here);
         const char *axis = g->columns.name[column], *list = e->rows[side].axes, *set = NULL;
         const size_t length = strlen(axis);
-        while (!set && (list = gpumbi_split(list, ',', one, sizeof one)) != NULL)
-            if (!strncmp(one, axis, length) && one[length] == '=')
-                set = gpumbi_trim(text, sizeof text, one + length + 1, strlen(one + length + 1));
+        while (!set && (list = gpumbi_split(list, ',', one, sizeof one)) != NULL) {
+            const char *at = one + strspn(one, " "), *equals = at + length;
+            if (strncmp(at, axis, length))
+                continue;
+            equals += strspn(equals, " ");
+            if (*equals == '=')
+                set = gpumbi_trim(text, sizeof text, equals + 1, strlen(equals + 1));
+        }
         const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
         axes -= set != NULL;
         if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
             const char *end = gpumbi_read_integer(set, &wanted);
-            if (!end || *end || !gpumbi_read_integer(value, &is) || wanted != is)
+            const char *stop = gpumbi_read_integer(value, &is);
+            if (!end || *end || !stop || *stop || wanted != is)
                 return 0;
         }
         if (!set && of_left[0] && strcmp(of_left, value))

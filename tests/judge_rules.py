@@ -148,7 +148,7 @@ class Texts(unittest.TestCase):
         self.assertIn("launch 1 0 k 1000 1 1 2 1 1 0 2 0 0 3 0", made.lines)
         self.assertIn("buffer s byte 1 132 0", made.lines)
         for text, why in (
-            ("// launch: k<<<n, 2>>>(errors)", "'errors' is no size"),
+            ("// launch: k<<<n, 2>>>(errors)", "'errors' is no input, output, scratch"),
             ("// launch: k<<<n - 2, 2>>>(in)", "below zero"),  # at n = 1
             ("// launch: k<<<n, 2>>>(in)\n// scratch: in 4", "name of the task"),
             ("// launch: k<<<n, 2>>>(in)\n// scratch: s 1 << 40", "bytes in all"),
@@ -319,6 +319,12 @@ class Sessions(unittest.TestCase):
         self.assertEqual(session.checks, {(0, 0): 12, (0, 1): 6})
         self.assertEqual({side: len(seen) for side, seen in session.host.items()}, {0: 6, 1: 6})
         self.assertEqual(judge.ratio(session)[0], 1)
+
+    def test_no_device(self):
+        with open(self.program, "w", encoding="utf-8") as file:
+            file.write(PLAYED.replace("open cpu played", "open  ") % sys.executable)
+        with self.assertRaisesRegex(judge.Missing, "no device could be opened"):
+            self.play(HONEST)
 
     def test_what_other_programs_cause_is_repeated(self):
         elsewhere, right, late = ({"name": "submission", "ok": not why, "reason": why} for why in

@@ -466,6 +466,11 @@ if [ -c /dev/full ]; then
     code=$?
     check "standard output on a full disk: exit code $code" test $code -eq 4
     check "standard output on a full disk: no word" test -s "$tmp/err"
+    for text in --help --version '--explain noisy'; do
+        timeout 60 "$program" $text >/dev/full 2>"$tmp/err"
+        code=$?
+        check "$text on a full disk: exit code $code" test $code -eq 4
+    done
     timeout 60 "$program" $quick $one --csv - >/dev/full 2>"$tmp/err"
     code=$?
     check "--csv - on a full disk: exit code $code" test $code -eq 4

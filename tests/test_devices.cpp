@@ -168,6 +168,11 @@ static void test_outliers()
     RUNS("SLOW=3", "--device 1,3 --filter rows --fail-on-outlier", 1);
     SAYS("device 3: slower");
     RUNS("SLOW=3", "--device 0,1,2 --filter rows --fail-on-outlier", 0);
+    for (const char *one :
+         {"--filter rows --fail-on-outlier", "--device 3 --filter rows --fail-on-outlier"}) {
+        RUNS("SLOW=3", one, 1); // a check that compares nothing is none
+        SAYS("--fail-on-outlier: one device was measured");
+    }
 }
 
 // In step: no process is at its next row before all are.

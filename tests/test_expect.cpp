@@ -47,6 +47,8 @@ static const row rows[] = {
     {"other", "walk", "", "", 1e-3, 0.02, 0, 0, 1000, "ok", "copy", 0.25}, // one of its own
     {"other", "run", "", "", 1e-3, 0.02, 0, 0, 4000, "ok", "", 0},
     {"other", "wrong", "", "", 1e-3, 0.02, 0, 1e9, 0, "failed", "", 0},
+    {"tiles", "tile", "", "16", 1e-3, 0.02, 0, 0, 0, "ok", "", 0},
+    {"tiles", "tile", "", "16x16", 2e-3, 0.02, 0, 0, 0, "ok", "", 0},
 };
 
 static void write_rows()
@@ -97,7 +99,16 @@ static void other(gpumb *g)
         }
 }
 
-static const gpumb_benchmark benchmarks[] = {{"demo", "", demo}, {"other", "", other}};
+static void tiles(gpumb *g)
+{
+    GPUMB_SWEEP_NAMES(g, form, "16", "16x16") {
+        GPUMB_MEASURE(g, "tile") {
+        }
+    }
+}
+
+static const gpumb_benchmark benchmarks[] = {
+    {"demo", "", demo}, {"other", "", other}, {"tiles", "", tiles}};
 
 // ---- runs ---------------------------------------------------------------------------------------
 
@@ -118,7 +129,7 @@ static int run(const words &options)
     const int out = dup(1);
     dup2(2, 1); // the table, to nowhere
     const int code =
-        gpumb_run(gpumb_open((int)argument.size() - 1, argument.data()), benchmarks, 2);
+        gpumb_run(gpumb_open((int)argument.size() - 1, argument.data()), benchmarks, 3);
     fflush(stdout);
     dup2(out, 1);
     close(out);
@@ -128,9 +139,19 @@ static int run(const words &options)
 // Of `broken` there is a row that failed: it is left out, so that expectations alone decide.
 static int expect(const std::string &text, const words &more = {})
 {
-    words options = {"--replay=rows.csv", "--json=x.json", "--filter=copy",  "--filter=mine",
-                     "--filter=flops",    "--filter=few",  "--filter=1 x 2", "--filter=thrice",
-                     "--filter=walk",     "--filter=run",  "--expect",       text};
+    words options = {"--replay=rows.csv",
+                     "--json=x.json",
+                     "--filter=copy",
+                     "--filter=mine",
+                     "--filter=flops",
+                     "--filter=few",
+                     "--filter=1 x 2",
+                     "--filter=thrice",
+                     "--filter=walk",
+                     "--filter=run",
+                     "--filter=tile",
+                     "--expect",
+                     text};
     options.insert(options.end(), more.begin(), more.end());
     return run(options);
 }
@@ -171,6 +192,10 @@ static const struct {
     {"max(copy[ n=1Ki ])>=900GB/s", "met: 1000 (990.1 ... 1010) in demo/copy n=1024 form=fast"},
     {"demo/copy>=450GB/s", "met: 500 (495 ... 505.1) in demo/copy n=1024 form=naive"},
     {"max(demo)>=2400GB/s", "undecided: 2500 (2273 ... 2778) in demo/mine n=2048 form=fast"},
+    {"copy[form = fast, n = 2048]>=1200GB/s", "met: 1250 (1238 ... 1263) in demo/copy n=2048"},
+    {"tile[form=16]<=1.1ms", "met: 1 (0.98 ... 1.02) in tiles/tile form=16"},
+    {"tile[form=16x16]>=1.9ms", "met: 2 (1.96 ... 2.04) in tiles/tile form=16x16"},
+    {"tile[form=16y]<=1.1ms", "not met: no such row"},
     {"cop>=1GB/s", "not met: no such row"},
     {"copy[m=1]>=1GB/s", "not met: no such row"},
     {"copy[nx1024]>=1GB/s", "not met: no such row"},
@@ -303,6 +328,11 @@ static void test_wrong()
         CHECK_CASE(expect(text) == GPUMB_EXIT_USAGE, "'%s'", text);
         CHECK_CASE(heard.find("--expect") != std::string::npos, "'%s': %s", text, heard.c_str());
     }
+    const std::string fill(190, 'f'); // nothing is cut: what is left could be another row
+    for (const std::string &text :
+         {"copy[form=" + fill + ",n=1024]<=1s", std::string(200, 'k') + "<=1s",
+          "copy" + std::string(400, ' ') + "[n=1024]<=1s", "copy<=1.5*" + std::string(200, 'k')})
+        CHECK_CASE(expect(text) == GPUMB_EXIT_USAGE, "'%s'", text.c_str());
     words many = {"--replay=rows.csv"};
     for (int i = 0; i < 33; i++)
         many.push_back("--expect=copy>=" + std::to_string(i + 1) + "us");

@@ -665,7 +665,7 @@ static void test_many()
         for (int i = 0; i < 100001; i++) {
             const std::string text = alike ? "7" : std::to_string(100000 - i);
             const gpumbi_cell cell = {"n", text.c_str()};
-            const gpumbi_record *r = gpumbi_take(t, gpumbi_key(NULL, "b", &cell, 1), "k");
+            const gpumbi_record *r = gpumbi_take(t, gpumbi_key(NULL, 1, "b", &cell, 1), "k");
             found += r != NULL;
             in_order += r && r->time.at > i && r->time.at < i + 2;
         }
@@ -687,15 +687,23 @@ static void test_keys()
             snprintf(text[1], sizeof text[1], "%d", b);
             const gpumbi_cell there[] = {{"n", text[0]}, {"m", text[1]}};
             const gpumbi_cell back[] = {{"m", text[1]}, {"n", text[0]}};
-            keys.push_back(gpumbi_key(NULL, "b", there, 2));
-            if (gpumbi_key(NULL, "b", back, 2) != keys.back())
+            keys.push_back(gpumbi_key(NULL, 1, "b", there, 2));
+            if (gpumbi_key(NULL, 1, "b", back, 2) != keys.back())
                 CHECK(false); // the order of axes
         }
     std::sort(keys.begin(), keys.end());
     CHECK(std::unique(keys.begin(), keys.end()) == keys.end());
-    CHECK(gpumbi_key(NULL, "ab", NULL, 0) != gpumbi_key(NULL, "a", NULL, 0));
+    CHECK(gpumbi_key(NULL, 1, "ab", NULL, 0) != gpumbi_key(NULL, 1, "a", NULL, 0));
+    // As spreadsheets write numbers; but names are themselves.
+    const gpumbi_cell number = {"version", "1.1"}, same = {"version", "1.10"};
+    const int column = gpumbi_need_column(reader, "version", GPUMBI_AXIS);
+    for (int named = 0; named < 2; named++) {
+        reader->columns.named[column] = named;
+        CHECK_INT(gpumbi_key(reader, 1, "b", &number, 1) == gpumbi_key(reader, 1, "b", &same, 1),
+                  !named);
+    }
     const gpumbi_cell whole = {"n", "12"}, parts = {"n1", "2"};
-    CHECK(gpumbi_key(NULL, "b", &whole, 1) != gpumbi_key(NULL, "b", &parts, 1));
+    CHECK(gpumbi_key(NULL, 1, "b", &whole, 1) != gpumbi_key(NULL, 1, "b", &parts, 1));
 }
 
 int main()

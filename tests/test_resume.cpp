@@ -683,6 +683,9 @@ static void test_replayed_otherwise()
             fprintf(stderr, "%s", wrong.said.c_str());
         CHECK(!exists("y.csv") && !exists("y.csv.part"));
     }
+    store("w.csv", whole_csv + "\n\n"); // as spreadsheets leave behind
+    const outcome ends = run(words{"--csv=z.csv", "--replay=w.csv"}, no_device);
+    CHECK(ends.code != GPUMB_EXIT_USAGE && rows_of(read_file("z.csv")) == ROWS);
     store("w.csv", whole_csv.substr(0, whole_csv.size() - 100)); // a line is torn
     const outcome torn_line = run(words{"--replay=w.csv"});
     CHECK(torn_line.code == GPUMB_EXIT_USAGE &&

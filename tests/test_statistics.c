@@ -321,9 +321,37 @@ static void test_coverage(void)
         }
 }
 
+/* Rounds with a time that can be none are left out of a comparison. */
+static void test_rounds(void)
+{
+    const double wrong[] = {NAN, HUGE_VAL, 0, -1};
+    double base[40], other[40];
+    size_t i, k;
+    int which;
+    for (k = 0; k < 4; k++)
+        for (which = 0; which < 2; which++) {
+            for (i = 0; i < 40; i++) {
+                base[i] = 1 + 0.001 * random_normal();
+                other[i] = 2 + 0.001 * random_normal();
+            }
+            for (i = 0; i < 40; i += 3)
+                (which ? base : other)[i] = wrong[k];
+            const gpumb_comparison c = gpumb_compare_rounds(base, other, 40, 0.01, 1);
+            CHECK_INT(c.rounds, 26);
+            CHECK_NEAR(c.ratio, 2, 0.01);
+            CHECK(c.lo > 1.99 && c.hi < 2.01);
+            CHECK_INT(c.verdict, GPUMB_VERDICT_SLOWER);
+            for (i = 0; i < 40; i++)
+                (which ? base : other)[i] = wrong[k];
+            CHECK_INT(gpumb_compare_rounds(base, other, 40, 0.01, 1).verdict,
+                      GPUMB_VERDICT_UNDECIDED);
+        }
+}
+
 int main(void)
 {
     test_small();
+    test_rounds();
     test_outliers();
     test_ranks();
     test_range();

@@ -958,6 +958,25 @@ static void test_nothing_measured()
     close(g, 0);
 }
 
+// Names are a program's, and go into files: what is no text there is replaced, as in a kernel's.
+static void test_odd_names()
+{
+    static const char *const names[] = {"\xff\xfe bad", "\x1b[31mred", "Größe"};
+    static const char *const plain[] = {"?? bad", "?[31mred", "Größe"};
+    gpumb *g = open();
+    char text[40];
+    GPUMB_SWEEP_STRINGS(g, name, names, 3) {
+        measure(g, "");
+    }
+    CHECK_INT(gpumb_row_count(g), 3);
+    for (int i = 0; i < 3; i++) {
+        gpumb_row_text(g, (uint64_t)i, "name", text, sizeof text);
+        CHECK_STR(text, plain[i]);
+    }
+    close(g, 0);
+    CHECK(read_file(csv_path).find_first_of("\xff\x1b") == std::string::npos);
+}
+
 int main()
 {
     snprintf(csv_path, sizeof csv_path, "build/test_sweeps.%d.csv", (int)getpid());
@@ -975,6 +994,7 @@ int main()
     test_siblings();
     test_inside_itself();
     test_names_of_columns();
+    test_odd_names();
     test_own_values();
     test_nothing_measured();
     test_benchmarks();

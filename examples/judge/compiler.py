@@ -96,8 +96,8 @@ class Compiler:
         try:
             found = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split()
         except (OSError, subprocess.CalledProcessError) as error:
-            raise Missing(f"no GPU was found by {ask[0]}: --arch says for which to compile"
-                          ) from error
+            raise Missing(f"no GPU was found by {ask[0]}: --cpu tries a task without one, "
+                          "--compile-only --arch sm_90 compiles for one") from error
         found = [f for f in found if f != "gfx000"]
         if not found:
             raise Missing("no GPU was found")

@@ -128,6 +128,8 @@ class Launch:
         """(the type of a value, its bits)"""
         cast = re.fullmatch(r"(\w+)\s*\((.*)\)", text)
         if not cast or cast[1] not in CASTS:
+            expect(text in sizes or not re.fullmatch(r"[A-Za-z_]\w*", text),
+                   f"launch: {self.name}: '{text}' is no input, output, scratch memory or size")
             return "uint64", evaluate(text, sizes)
         name = cast[1]
         if name == "float":

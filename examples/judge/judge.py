@@ -64,7 +64,7 @@ def module(compiler, file, text, task, limits):
     if compiler.cpu:
         source = (f'#include "launch.h"\n#line 1 "submission.cu"\n{text}\n' +
                   launchers(file.launches, buffers, task.cases[0], text, True))
-        image, said = compiler.confined(source, "submission.cu", limits["compile"])
+        image, said = compiler.confined(source, "launched.cu", limits["compile"])
         return image, [launch.name for launch in file.launches], None, said
     image, said = compiler.confined(text, "submission.cu", limits["compile"])
     code = Code(image[max(image.find(b"\x7fELF"), 0):])
@@ -213,6 +213,8 @@ class Session:
                 (self.host_checked if line == "check" else self.host)[side].append(heard_at - taken)
             if state == "opens" and word[0] == "open" and len(word) > 2:
                 self.device, state = line[5:], "idle"
+                if not self.device.strip():
+                    raise Missing("no device could be opened")
             elif state in ("idle", "ran") and re.fullmatch(r"want \d{1,2} [01]", line):
                 now, side = int(word[1]), int(word[2])
                 expect(now < len(self.cases) and side in self.sides, f"the runner wants {line[5:]}")
@@ -485,7 +487,7 @@ def page(found, task, hides):
     """For one submission."""
     yield f"{os.path.basename(found['file'])}: {task.title}"
     if not found["compiled"]:
-        yield f"not accepted, it does not compile:\n{found['reason']}"
+        yield f"not accepted, it could not be run:\n{found['reason']}"
     else:
         yield f"compiled in {found['compile_s']:.1f} s"
     for wrong in found.get("wrong", [])[:3]:
@@ -592,7 +594,8 @@ def main():
         judge = Judge(options)
         if not options.submission:
             return 0
-        expect(paths and all(map(os.path.isfile, paths)), f"{options.submission}: no *.cu there")
+        expect(paths and all(map(os.path.isfile, paths)),
+               f"{options.submission}: {'no *.cu there' if folder else 'no such file'}")
         if options.cpu:
             print("on the CPU: this tries the task. It is no verdict, and no sandbox: host code in "
                   "the file can run")
