@@ -362,7 +362,8 @@ GPUMB_API int gpumb_ok(const gpumb *g);
 /* Completes the files, prints the summary, frees everything. Returns the exit code for main() to
  * return: a program that ends without this call has what is open closed all the same, and a line
  * says which code was lost. What uses a context afterwards, or in another thread, does nothing, and
- * a line says so; a second call returns GPUMB_EXIT_ERROR. */
+ * a line says so; a second call returns GPUMB_EXIT_ERROR, or within a loop of the context, which
+ * still looks at it, the same again. */
 GPUMB_API int gpumb_close(gpumb *g);
 
 GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g); /* those in force */
@@ -15466,7 +15467,8 @@ static inline gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, 
 /* ---- matching -------------------------------------------------------------------------------- */
 
 /* A hash of bench and axes, whatever their order; unless all count, only of axes that this run has.
- * Two of a million names collide with a probability of 3e-8. */
+ * Without a context values are what is written. Two of a million names collide with a probability of
+ * 3e-8. */
 static inline uint64_t gpumbi_key(const gpumb *g, int all, const char *bench,
                                   const gpumbi_cell *axis, size_t axes)
 {
@@ -15479,7 +15481,7 @@ static inline uint64_t gpumbi_key(const gpumb *g, int all, const char *bench,
         while (g && c < g->columns.count &&
                (g->columns.kind[c] != GPUMBI_AXIS || strcmp(g->columns.name[c], axis[i].name)))
             c++;
-        const int here = g && c < g->columns.count, named = here && g->columns.named[c];
+        const int here = g && c < g->columns.count, named = !g || (here && g->columns.named[c]);
         if (!named && text[strspn(text, "-0123456789")] && gpumbi_read_number(text, &value)) {
             number = gpumbi_write_scaled(value, 0);
             text = number.text;

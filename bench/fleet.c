@@ -361,7 +361,7 @@ static region *region_of(fleet *f, const gpumbi_records *t, const gpumbi_record 
 {
     const gpumbi_cell *axes = t->axes + row->first_axis;
     const char *meaning = row->text[GPUMBI_COLUMN_meaning];
-    uint64_t key = gpumbi_key(NULL, row->text[GPUMBI_COLUMN_bench], axes, row->axes);
+    uint64_t key = gpumbi_key(NULL, 1, row->text[GPUMBI_COLUMN_bench], axes, row->axes);
     key = gpumbi_hash(gpumbi_hash(key, row->text[GPUMBI_COLUMN_kernel]), meaning ? meaning : "");
     const char *model = row->text[GPUMBI_COLUMN_device] ? row->text[GPUMBI_COLUMN_device] : "";
     if (!f->models++)
