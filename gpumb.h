@@ -15467,8 +15467,8 @@ static inline gpumbi_records *gpumbi_open_records(gpumb *g, const char *option, 
 /* ---- matching -------------------------------------------------------------------------------- */
 
 /* A hash of bench and axes, whatever their order; unless all count, only of axes that this run has.
- * Without a context values are what is written. Two of a million names collide with a probability of
- * 3e-8. */
+ * Without a context values are what is written. Two of a million names collide with a probability
+ * of 3e-8. */
 static inline uint64_t gpumbi_key(const gpumb *g, int all, const char *bench,
                                   const gpumbi_cell *axis, size_t axes)
 {
