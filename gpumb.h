@@ -17540,7 +17540,7 @@ static inline int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *
     for (int i = 0; i < row->point.depth; i++) {
         const int column = row->point.at[i].column;
         gpumbi_number here, there;
-        int64_t wanted, is;
+        int64_t wanted = 0, is = 0;
         const char *value = gpumbi_axis_text(&row->point, column, &here);
         const char *axis = g->columns.name[column], *list = e->rows[side].axes, *set = NULL;
         const size_t length = strlen(axis);
