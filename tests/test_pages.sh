@@ -20,6 +20,8 @@ compile() {
             -o "$tmp/program" || return 1
         check "$1: warnings" not test -s "$tmp/check" || sed 's/^/    /' "$tmp/check"
         run "$1" "$2" "$tmp/program"
+        ! grep -qE 'argc, ?(char|argv)' "$2" || # there are no buffers then
+            check "$1: --list" timeout 60 "$tmp/program" --list
     else
         check "$1: does not compile" $compiler -c "$2" -o "$tmp/piece.o"
     fi
