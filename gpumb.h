@@ -693,8 +693,8 @@ typedef struct gpumb_comparison {
  * whole round leaves their ratio alone. So does what is taken from one and given to the other in
  * the next, as when they take turns in being first: from 60 rounds on, where neighbours differ far
  * more often than not, ratios are taken over two rounds. Rounds with a time that is not positive
- * and finite are left out. `delta` is the difference that matters,
- * 0.01 for 1 %. Several comparisons with one base share the 5 % of error (Bonferroni). */
+ * and finite are left out. `delta` is the difference that matters, 0.01 for 1 %. Several
+ * comparisons with one base share the 5 % of error (Bonferroni). */
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons);
 
@@ -17446,7 +17446,7 @@ struct gpumbi_expectation {
     char reason[400];
 };
 
-/* A copy of a part of a text, without the blanks around it. */
+/* A copy of a part of a text, without the blanks around it; NULL where it does not fit. */
 static inline char *gpumbi_trim(char *to, size_t size, const char *from, size_t length)
 {
     while (length && *from == ' ') {
@@ -17456,15 +17456,16 @@ static inline char *gpumbi_trim(char *to, size_t size, const char *from, size_t 
     while (length && from[length - 1] == ' ')
         length--;
     gpumbi_format(to, size, "%.*s", (int)length, from);
-    return to;
+    return length < size ? to : NULL;
 }
 
 /* Reads ROWS. */
 static inline int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char *text,
                                      size_t length)
 {
-    char part[400];
-    gpumbi_trim(part, sizeof part, text, length);
+    char part[400], *name = e->rows[side].name;
+    if (!gpumbi_trim(part, sizeof part, text, length))
+        return 0;
     const size_t end = strlen(part);
     char *begin = part, *axes = strchr(part, '[');
     const int max = !strncmp(part, "max(", 4);
@@ -17475,14 +17476,13 @@ static inline int gpumbi_expect_rows(gpumbi_expectation *e, int side, const char
     }
     if (axes) {
         char *close = strchr(axes, ']');
-        if (!close || close[1] || close - axes > (long)sizeof e->rows[0].axes)
+        if (!close || close[1])
             return 0;
         *axes = *close = 0;
-        gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1));
+        if (!gpumbi_trim(e->rows[side].axes, sizeof e->rows[0].axes, axes + 1, strlen(axes + 1)))
+            return 0;
     }
-    const size_t left = strlen(begin);
-    return left < sizeof e->rows[0].name &&
-           *gpumbi_trim(e->rows[side].name, sizeof e->rows[0].name, begin, left) != 0;
+    return gpumbi_trim(name, sizeof e->rows[0].name, begin, strlen(begin)) && *name;
 }
 
 /* Reads an expectation. Returns 0 if it is none. */
@@ -17498,7 +17498,8 @@ static inline int gpumbi_expect_parse(gpumbi_expectation *e, const char *text)
         return 0;
     const size_t length = strlen(at + 2), tail = sizeof lenient - 1;
     e->lenient = length > tail && !strcmp(at + 2 + length - tail, lenient);
-    gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0));
+    if (!gpumbi_trim(limit, sizeof limit, at + 2, length - (e->lenient ? tail : 0)))
+        return 0;
     e->limit = strtod(limit, &rest);
     if (*rest == '.' && rest > limit) { /* the locale has a comma there */
         *rest = ',';

@@ -245,10 +245,6 @@ def context(by, gpu):
 
 def host(options):
     chosen = attacks("host", options)
-    if options.gpu:
-        for attack in [a for a in chosen if a.says.get("needs") == "the CPU"]:
-            print(f"{attack.name:30} needs {attack.says['needs']}")
-            chosen.remove(attack)
     wrong = 0
     context(f"08_grader.cu by grade.py on {'a GPU' if options.gpu else 'the CPU'}, "
             f"asked for {EXPECT} {' '.join(QUICK)}", options.gpu)
@@ -264,9 +260,9 @@ def host(options):
             if program and options.alone:
                 fooled = sum(without_strict(program) for _ in range(options.alone))
                 alone = f"   without --strict {fooled} of {options.alone}"
-            rights = attack.says.get("needs") != "a user without rights"
-            python = [sys.executable] if rights else user
-            if not python:
+            needs = attack.says.get("needs")
+            python = user if needs == "a user without rights" else [sys.executable]
+            if not python or (options.gpu and needs == "the CPU"):
                 print(f"{attack.name:30} needs {attack.says['needs']}")
                 continue
             outcomes = [patiently(lambda: graded(program, python)) if program else

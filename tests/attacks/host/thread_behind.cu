@@ -1,7 +1,6 @@
 // tries: to hand the work to a thread, and to return at once; on a GPU, to a stream of that thread
 // strict: caught: writes nothing when timed | after the end of its time | bits are right |
-// works on another stream |
-// wrote past the end
+// works on another stream | wrote past the end
 #include "../honest.h"
 #include <chrono>
 #include <thread>

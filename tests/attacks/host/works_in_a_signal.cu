@@ -1,7 +1,6 @@
 // tries: to return at once, and to work in a signal's handler a moment later, in the same thread
 // strict: caught: writes nothing when timed | after the end of its time | bits are right |
-// works on another stream |
-// no faster than asked
+// works on another stream | no faster than asked
 #include "../honest.h"
 #include <signal.h>
 #include <sys/time.h>
