@@ -234,9 +234,11 @@ MUTATIONS = [
     ("flags", "if (r->time.count < 6)", "if (r->time.count < 5)"),
     ("clock", "gpumbi_min(waves / 16, 1)", "gpumbi_min(waves / 8, 1)"),
     ("clock", "s->kernel.block : 1), 32);", "s->kernel.block : 1), 24);"),
-    ("clock", "? 2 * r->overhead_s", "? 1.5 * r->overhead_s"),
-    ("clock", "if (more >= readings + 1 && readings < rounds", "if (more >= 2 && readings < 2"),
+    ("clock", "? r->overhead_s / 10 : gap_s / 4", "? 0 : gap_s / 4"),
+    ("clock", "if (more >= readings + 1 && readings < most", "if (more >= 2 && readings < 2"),
     ("clock", "else if (more < readings)\n            readings--;", ";"),
+    ("clock", "return (empty.q1 + empty.q3) / 2;", "return empty.median;"),
+    ("clock", "gpumbi_min(part_s, GPUMBI_LAUNCH_DIFFERS_S)", "part_s"),
     # ---- instruments ----
     ("counters", "c->why[0] && strcmp(c->why, g->instrument.counters_said)", "c->why[0]"),
     (

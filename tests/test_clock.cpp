@@ -556,19 +556,41 @@ static void test_launch_bound()
     CHECK(launch_bound(11e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     CHECK(!launch_bound(13e-6, 600, 256, 1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
     CHECK(!launch_bound(11e-6, 600, 256, 0.1e-9, GPUMB_TIMING_AUTO, GPUMB_CACHE_COLD));
-    // whose empty kernel takes 3 us and the fake's floor, 3.6: as much again is left at least
-    for (double seconds : {3e-6, 6.8e-6, 7.6e-6}) {
+    // whose empty kernel takes 3 us and the fake's floor, 3.6: known to 0.2, as a gap of 1.2 us is
+    for (int cold = 0; cold < 2; cold++)
+        for (double seconds : {3e-6, 3.8e-6, 4.2e-6}) {
+            reset();
+            fake_node_cost = cold ? 0.5e-6 : 1.2e-6;
+            if (cold)
+                empty_s = 3e-6, block_s = 0;
+            gpumb *g = open_after_reset(settings());
+            gpumb_set_cache(g, cold ? GPUMB_CACHE_COLD : GPUMB_CACHE_HOT);
+            GPUMB_MEASURE(g, cold ? "cold" : "hot") {
+                known_run(cold * 3e-6 + seconds);
+            }
+            close(g, 0);
+            CHECK_INT(flagged("launch-bound"), seconds < 4e-6);
+        }
+    // which is taken again for each region: it wanders, and has two levels
+    {
         reset();
         empty_s = 3e-6;
         block_s = 0;
+        uneven_s = 0.16e-6;
         gpumb *g = open_after_reset(settings());
-        device(g)->graph_interval_s = 0.5e-6;
-        gpumb_set_cache(g, GPUMB_CACHE_COLD);
-        GPUMB_MEASURE(g, "cold") {
-            known_run(3e-6 + seconds);
+        for (int row = 0; row < 2; row++) {
+            empty_s += row * 0.32e-6;
+            gpumb_set_cache(g, GPUMB_CACHE_COLD);
+            GPUMB_MEASURE(g, "cold") {
+                known_run(empty_s + 20e-6);
+            }
         }
         close(g, 0);
-        CHECK_INT(flagged("launch-bound"), seconds < 7.2e-6);
+        for (int row = 0; row < 2; row++) {
+            const double pair_s = fake_floor + 3e-6 + row * 0.32e-6;
+            CHECK_NEAR(number("overhead_s", row), pair_s + 0.08e-6, 40e-9);
+            CHECK_NEAR(number("median_s", row), 20e-6 - 0.08e-6, 40e-9);
+        }
     }
     // a graph that takes longer than the stream did is not believed
     {
@@ -618,7 +640,8 @@ static void test_launch_bound()
                 known_run(0);
             }
             device(g)->graph_interval_s = gap + 10e-9;
-            g->clock.evicted_launch_s += 100e-9;
+            if (cold)
+                empty_s = 100e-9, block_s = 0;
         }
         close(g, 0);
         CHECK_STR(column("timing", 1).c_str(), cold ? "event" : "graph");

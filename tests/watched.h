@@ -53,6 +53,7 @@ static int kind_of_bytes(...)
 static std::string trace;       // E: eviction, r: event, and what bodies add
 static double eviction_s;       // of the device
 static double empty_s, block_s; // an empty kernel, and each block of it; negative: no trace of it
+static double uneven_s;         // that every second empty kernel takes more
 static int spoil;               // so many times from now come out as 0
 static int latched;             // throttling since the state was last asked for
 static std::function<void(const fake_graph *)> on_graph;
@@ -66,8 +67,10 @@ static int launched(const char *kernel, uint64_t blocks, int kind)
     }
     if (strcmp(kernel, "gpumbi_empty_kernel") != 0)
         return 0;
+    static int odd;
+    odd = !odd;
     if (empty_s >= 0)
-        fake_run(empty_s + block_s * (double)blocks);
+        fake_run(empty_s + block_s * (double)blocks + odd * uneven_s);
     return 1;
 }
 
@@ -143,6 +146,7 @@ static void reset()
     trace.clear();
     eviction_s = 300e-6;
     empty_s = block_s = -1;
+    uneven_s = 0;
     spoil = latched = 0;
     on_graph = nullptr;
     random_state = 1;
