@@ -199,6 +199,15 @@ def clustered(row):
     return rows("23_clusters")[row]["values"]["blocks"]
 
 
+WINNING = ("200000 4", "200000 8", "400000 8")  # where lab 23's clusters make room for bins
+
+
+def squares(bins, cluster):
+    """How many times as long lab 23's squares take as its random words."""
+    return (us("solutions/23_clusters", f"{bins} in turn {cluster}")
+            / us("23_clusters", f"{bins} {cluster}"))
+
+
 def linked(way):
     """Bytes that the first device has sent for 2^28 words, which were used 4 times."""
     return rows("counters/link/24_two_devices")[f"sum 268435456 4 {way}"]["values"][
@@ -1013,6 +1022,17 @@ SAID = [
     ("23", "With 50000 bins they are [1.03], [1.29] and [1.53]",
      *(us("solutions/23_clusters", f"50000 in runs {n}")
        / us("solutions/23_clusters", f"50000 in turn {n}") for n in (2, 4, 8))),
+    ("23", "Global memory takes [2.23] and [2.03] times as long for them as for random words",
+     *(squares(n, 0) for n in (200000, 400000))),
+    *(("23", "asked to add to as many sectors, but for [0.1] %",
+       100 - 100 * of("solutions/23_clusters", f"{n} in turn 0", ADDED_SECTORS)
+       / of("23_clusters", f"{n} 0", ADDED_SECTORS)) for n in (200000, 400000)),
+    ("23", "Clusters take [1.01] to [1.04] times as long, with bins in turn",
+     *least_and_most([squares(*at.split()) for at in WINNING])),
+    ("23", "and are [1.6] to [2.1] times as fast",
+     *least_and_most([us("solutions/23_clusters", at.split()[0] + " in turn 0")
+                      / us("solutions/23_clusters", at.replace(" ", " in turn "))
+                      for at in WINNING])),
     ("23", "makes room for threads it is [5.5] times as slow",
      us("23_clusters", "50000 2") / us("23_clusters", "50000 1")),
     ("23", "with 10000 bins [80], [56] and [61] a ns",
@@ -1160,6 +1180,8 @@ BELIEVED = [
     ("all threads add [89] times a ns in global memory, [88] in the shared memory of four blocks "
      "and [76] in that of eight. Into 10000 in a block's own they add [1075] times",
      *(gbps("23_clusters", at) / 4 for at in ("200000 0", "200000 4", "200000 8", "10000 1"))),
+    ("then it is [40] in global memory, [84] and [75] in clusters",
+     *(gbps("solutions/23_clusters", f"200000 in turn {n}") / 4 for n in (0, 4, 8))),
     ("[1.95] times, but [0.47] times for 2^16 words",
      *(us("24_two_devices", f"sum {at} one") / us("24_two_devices", f"sum {at} split")
        for at in ("268435456 64", "65536 1"))),
