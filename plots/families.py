@@ -130,6 +130,7 @@ WRITTEN = {
     "n": power,
     "flop_per_byte": part,
     "splits": lambda v: count(v) if v else "as many as fill the device",
+    "24_two_devices/words": power,
     "clusters/distance": count,
 }
 # Column drawn: the column of the work it is a rate of ("": it is a time), the divisor to its unit,
