@@ -530,6 +530,8 @@ FAMILIES = [
            "flop_per_byte", "kernel", name="roofline", log_y=True, y="gflops", roofs=True),
     Family("12_roofline", "Roofline: multiply-adds for each byte read and written",
            "flop_per_byte", "kernel", log_y=True, y="gflops", roofs=True),
+    Family("19_number_formats", "Number formats: additions per ns over values of a thread", "each",
+           "format", y="elements_per_ns"),
     Family("stencil/jacobi", "Jacobi, a sweep: rate over the grid's side, by mapping", "n",
            "kernel", "type"),
     Family("stencil/cg", "Conjugate gradients: 50 iterations, by where their scalars are", "n",
