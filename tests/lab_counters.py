@@ -1148,6 +1148,9 @@ BELIEVED = [
      *(gbps("09_host_memory", f"67108864 {kind}") for kind in ("in place", "pinned")),
      us("solutions/09_host_memory", "10 times 67108864 in place")
      / us("solutions/09_host_memory", "10 times 67108864 pinned")),
+    # By the step, wavefronts of a block's requests, which the tracer finds, too; and requests.
+    ("where thread t works at word 2 s t and not at t, there are: [3.92]",
+     (4 * 2 + 2 * 4 + 8 + 8 + 8 + 4 + 2 + 1) / (4 + 2 + 1 + 1 + 1 + 1 + 1 + 1)),
     ("takes [3] % longer than sequential. What helps, [2.6] times,",
      100 * us("10_reduction", "interleaved") / us("10_reduction", "sequential") - 100,
      us("10_reduction", "sequential") / us("10_reduction", "several")),
