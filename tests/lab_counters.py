@@ -907,6 +907,11 @@ SAID = [
      100 * beside(512, 4, "urgent") / beside(512, 4, "chunks") - 100,
      *least_and_most([beside(2048, n, "urgent") / 1e3 for n in (1, 4, 16, 64)]),
      (beside(2048, 1, "other") + overlap("work", 2048)) / 1e3),
+    ("18", "With 256 chunks it takes [11] % longer than chunks alone at 512 steps, and [4] % "
+     "longer than both kernels at 2048",
+     100 * beside(512, 256, "urgent") / beside(512, 256, "chunks") - 100,
+     100 * beside(2048, 256, "urgent") / (beside(2048, 256, "other") + overlap("work", 2048))
+     - 100),
     ("18", "have work for [95] % of the time, where not urgent for [77]",
      *(working("solutions/18_overlap", way) for way in ("urgent", "both"))),
     ("19", "fp8 [0.52] to [0.53] of that. All rows but those of fp8 have [90] to [94] % of the "
