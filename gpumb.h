@@ -592,8 +592,9 @@ GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable);
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
 
 /* A value of your own, in a column of this name in all sinks: of the next region or, called by its
- * check, of the one under way. Up to 16 names in a context, each of up to 127 characters without a
- * semicolon, none that of another column. NaN and infinity leave its place empty. */
+ * check, of the one under way. Up to 16 names in a context, each of up to 127 characters (UTF-8)
+ * without a semicolon or control characters, none that of another column. NaN and infinity leave
+ * its place empty. */
 GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 
 /* Hardware counters of one run, in columns of these names: "dram_read_bytes,l2_hit_rate", those of
@@ -12386,8 +12387,10 @@ enum { GPUMBI_WHY = 200 };
 static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_kind kind, char *why)
 {
     static const int most[] = {GPUMBI_COLUMNS, GPUMBI_OWN_VALUES};
+    char plain[sizeof g->columns.name[0]]; /* what is longer is cut */
     int taken = 0, of_kind = 0;
     why[0] = 0;
+    gpumbi_copy_line(plain, sizeof plain, name);
     for (int i = 0; i < g->columns.count; i++) {
         const int same = !strcmp(g->columns.name[i], name);
         if (same && g->columns.kind[i] == kind)
@@ -12399,9 +12402,10 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
         gpumbi_find_field(gpumbi_row_fields, GPUMBI_COLUMNS_FIXED, name, -1) < GPUMBI_COLUMNS_FIXED)
         gpumbi_format(why, GPUMBI_WHY,
                       "that is the name of a column; take another, my_%s for example", name);
-    else if (!name[0] || strlen(name) >= sizeof g->columns.name[0] || strchr(name, ';'))
-        gpumbi_format(why, GPUMBI_WHY, "a name has 1 to %d characters, and no semicolon",
-                      (int)sizeof g->columns.name[0] - 1);
+    else if (!name[0] || strcmp(plain, name) || strchr(name, ';'))
+        gpumbi_format(why, GPUMBI_WHY,
+                      "a name has 1 to %d characters, and no semicolon or control character",
+                      (int)sizeof plain - 1);
     else if (of_kind == most[kind] || g->columns.count == GPUMBI_COLUMNS)
         gpumbi_format(why, GPUMBI_WHY, "there are %d of them already", of_kind);
     if (why[0])
@@ -12411,7 +12415,16 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
     return g->columns.count++;
 }
 
-/* The same for a program, whose context ends if the column can't be had. */
+/* -1: no axis has this name. */
+static inline int gpumbi_axis_column(const gpumb *g, const char *name)
+{
+    int i = g->columns.count - 1;
+    while (i >= 0 && (g->columns.kind[i] != GPUMBI_AXIS || strcmp(g->columns.name[i], name)))
+        i--;
+    return i;
+}
+
+/* The column of this name for a program, whose context ends if the column can't be had. */
 static inline int gpumbi_need_column(gpumb *g, const char *name, gpumbi_column_kind kind)
 {
     char why[GPUMBI_WHY];
@@ -15488,16 +15501,13 @@ static inline uint64_t gpumbi_key(const gpumb *g, int all, const char *bench,
         const char *text = axis[i].text;
         double value;
         gpumbi_number number; /* as it is written here: spreadsheets write 1E-03, or 1000.0 */
-        int c = 0;
-        while (g && c < g->columns.count &&
-               (g->columns.kind[c] != GPUMBI_AXIS || strcmp(g->columns.name[c], axis[i].name)))
-            c++;
-        const int here = g && c < g->columns.count, named = !g || (here && g->columns.named[c]);
+        const int column = g ? gpumbi_axis_column(g, axis[i].name) : -1;
+        const int named = !g || (column >= 0 && g->columns.named[column]);
         if (!named && text[strspn(text, "-0123456789")] && gpumbi_read_number(text, &value)) {
             number = gpumbi_write_scaled(value, 0);
             text = number.text;
         }
-        if (all || here)
+        if (all || column >= 0)
             key += gpumbi_hash(gpumbi_hash(0x9e3779b97f4a7c15u, axis[i].name), text);
     }
     return key;
@@ -15963,16 +15973,14 @@ static inline void gpumbi_replay_needs(gpumb *g, char *text, size_t size)
         first++;
     for (size_t a = 0; first < end && a < first->axes; a++) {
         const gpumbi_cell *axis = &t->axes[first->first_axis + a];
-        int c = 0;
-        while (c < g->columns.count && strcmp(g->columns.name[c], axis->name))
-            c++;
-        if (c == g->columns.count && t->exact) {
+        const int column = gpumbi_axis_column(g, axis->name);
+        if (column < 0 && t->exact) {
             gpumbi_append(text, size, "; %s has no axis %s",
                           g->options.filters ? "what --filter leaves" : "this program", axis->name);
             continue;
         }
         values[0] = 0;
-        for (const gpumbi_record *r = first; r < end && c < g->columns.count; r++) {
+        for (const gpumbi_record *r = first; r < end && column >= 0; r++) {
             const char *value = gpumbi_record_axis(t, r, axis->name), *there;
             int known = r->matched || !value || !gpumbi_read_number(value, &number) ||
                         gpumbi_is_listed(values, value) ||

@@ -324,7 +324,8 @@ static void test_columns()
     CHECK_INT(g->instrument.counting.names, 16); // what there is room for
     close_with(g);
     static const char *const bad[][2] = {
-        {"", "'' is no counter: a name has 1 to 127 characters, and no semicolon; "},
+        {"", "'' is no counter: a name has 1 to 127 characters, and no semicolon or control "
+             "character; "},
         {"instructions,", "'' is no counter: a name has 1 "},
         {"median_s", "'median_s' is no counter: that is the name of a column; "},
         {"l2_hit_rate,n", "'n' is no counter: that is the name of a column; "},

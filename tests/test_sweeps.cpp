@@ -866,7 +866,8 @@ static void test_own_values()
     gpumb_set_value(g, longest.c_str(), 1);
     CHECK(gpumb_ok(g));
     close(g, GPUMB_EXIT_OK);
-    for (const char *name : {"", "a;b", "median_s", "n", (const char *)NULL, "x"}) {
+    for (const char *name :
+         {"", "a;b", "median_s", "n", (const char *)NULL, "x", "a\nb", "a\x1b[1m", "a\xff"}) {
         g = open();
         GPUMB_SWEEP_LIST(g, n, 1, 2) {
             gpumb_set_value(g, name && *name == 'x' ? (longest + "x").c_str() : name, (double)n);
