@@ -12674,8 +12674,8 @@ static inline void gpumbi_name_trick(gpumb *g, gpumbi_sampler *s)
             s->phase == GPUMBI_SAMPLE
                 ? "writes nothing when timed: it works in the checked runs alone, keeps a pointer "
                   "from an earlier run, or relies on what that has left"
-                : "writes nothing to other memory: a pointer is kept from an earlier run, or "
-                  "taken before the region";
+                : "writes nothing to other memory: nothing at all, or by a pointer that is kept "
+                  "from an earlier run or was taken before the region";
     for (int i = 0; i < 2 && !trick && s->phase != GPUMBI_FIRST; i++) {
         gpumbi_fill_all(g, &earlier[i]);
         if (s->about.check(g, s->about.check_user))

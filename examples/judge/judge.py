@@ -79,6 +79,10 @@ def own_buffers(task, file):
     return [n for n, (role, _, _) in task.buffers.items() if role in "io"] + list(file.scratch)
 
 
+def elements(count):
+    return f"{count} element{'s' * (count != 1)}"
+
+
 class Plan:
     """All sizes evaluated, for runner and referee."""
 
@@ -257,7 +261,7 @@ class Session:
         self.checks[case, side] = self.checks.get((case, side), 0) + 1
         if side == BASELINE and count:
             raise (Wrong if self.entered else Missing)(
-                f"the baseline is wrong in {count} elements, such as {' '.join(found[3:6])}")
+                f"the baseline is wrong in {elements(count)}, such as {' '.join(found[3:6])}")
         if side == SUBMISSION:
             self.worst = max(self.worst, float(found[2]))
             if count:
@@ -491,7 +495,7 @@ def page(found, task, hides):
     else:
         yield f"compiled in {found['compile_s']:.1f} s"
     for wrong in found.get("wrong", [])[:3]:
-        yield (f"wrong at {wrong['at']}: {wrong['count']} elements, off by up to "
+        yield (f"wrong at {wrong['at']}: {elements(wrong['count'])}, off by up to "
                f"{wrong['worst']:.3g} tolerances")
         for some in wrong["some"]:
             yield f"    element {some['element']}: {some['is']:.9g}, right is {some['right']:.9g}"
