@@ -495,8 +495,8 @@ def page(found, task, hides):
     else:
         yield f"compiled in {found['compile_s']:.1f} s"
     for wrong in found.get("wrong", [])[:3]:
-        yield (f"wrong at {wrong['at']}: {elements(wrong['count'])}, off by up to "
-               f"{wrong['worst']:.3g} tolerances")
+        off = f"off by up to {wrong['worst']:.3g} tolerances" if wrong["worst"] > 0 else "NaN"
+        yield f"wrong at {wrong['at']}: {elements(wrong['count'])}, {off}"
         for some in wrong["some"]:
             yield f"    element {some['element']}: {some['is']:.9g}, right is {some['right']:.9g}"
     if found["compiled"] and not found["accepted"]:
