@@ -15683,27 +15683,29 @@ static inline void gpumbi_resume_open(gpumb *g)
         gpumbi_index_records(g, g->kept.rows, NULL);
 }
 
-/* The row of a region in another run's file, which may be taken; NULL: there is none. */
+/* The row of a region in another run's file, which may be taken; NULL: there is none. A region
+ * without a name has the next one of its configuration. */
 static inline gpumbi_record *gpumbi_find_kept(gpumb *g, const char *kernel, int takes)
 {
     char name[sizeof g->rows.at[0]->result.kernel], label[200];
+    const char *of = kernel && kernel[0] ? name : NULL; /* else its row has that of its launch */
     const gpumb *known = g->kept.measures_nothing ? g : NULL;
     gpumbi_records *t = g->kept.rows;
     if (!g->kept.left && !known)
         return NULL;
     if (!t->index.slots) /* of a replay: all axes are known by now */
         gpumbi_index_records(g, t, known);
-    gpumbi_copy_line(name, sizeof name, kernel && kernel[0] ? kernel : GPUMBI_NAMELESS);
+    gpumbi_copy_line(name, sizeof name, kernel);
     const uint64_t key = gpumbi_region_key(g, g->bench, name, &g->sweep.here, known, label);
     if (g->done)
         return NULL;
     if (gpumbi_find(t, key, NULL))
         g->kept.here = key;
     g->kept.skipped += known && key != g->kept.here;
-    if (!takes || !gpumbi_find(t, key, name))
-        return gpumbi_find(t, key, name);
+    if (!takes || !gpumbi_find(t, key, of))
+        return gpumbi_find(t, key, of);
     g->kept.left--;
-    return gpumbi_take(t, key, name);
+    return gpumbi_take(t, key, of);
 }
 
 /* Ends the context: a column of the file can be none of this run's. */

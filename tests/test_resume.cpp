@@ -752,6 +752,62 @@ static void test_replayed_of_another()
     CHECK(has(axis.said, "; this program has no axis size"));
 }
 
+__global__ void first()
+{
+}
+
+__global__ void second()
+{
+}
+
+// Returns the CSV, without what differs from one run to the next: `replayed`, ...
+static std::string run_nameless(const char *replay, int resume)
+{
+    gpumb_settings settings = gpumb_settings_default();
+    settings.quiet = 1;
+    settings.csv = "x.csv";
+    settings.replay = replay;
+    settings.resume = resume;
+    settings.warmup_s = settings.least_s = -1;
+    settings.min_samples = settings.max_samples = 8;
+    fake_reset();
+    gpumb *g = gpumb_open_settings("program", &settings);
+    GPUMB_SWEEP_LIST(g, n, 1, 2) {
+        GPUMB_MEASURE(g, NULL)
+            GPUMB_LAUNCH(first, n, 1, 0);
+        GPUMB_MEASURE(g, "named")
+            GPUMB_LAUNCH(second, n, 1, 0);
+        GPUMB_INTERLEAVE(g) {
+            GPUMB_MEASURE(g, NULL)
+                GPUMB_LAUNCH(second, n, 1, 0);
+            GPUMB_MEASURE(g, "")
+                GPUMB_LAUNCH(first, n, 1, 0);
+        }
+    }
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_OK);
+    return replaced(read_file("x.csv"), ";replayed", "");
+}
+
+// Rows of regions without a name have that of what they launch, and are found all the same.
+static void test_nameless()
+{
+    clean();
+    const std::string all = run_nameless(NULL, 0);
+    CHECK(count(all, ",program,first,") == 4 && count(all, ",program,second,") == 2);
+    store("w.csv", all);
+    CHECK_STR(run_nameless("w.csv", 0).c_str(), all.c_str());
+    for (size_t rows = 1; rows <= 8; rows++) {
+        size_t end = all.find('\n') + 1; // of the header
+        for (size_t i = 0; i < rows; i++)
+            end = all.find('\n', end) + 1;
+        if (rows % 4 == 3) // a lane is kept with the other one alone
+            continue;
+        store("x.csv.part", all.substr(0, end));
+        const std::string csv = run_nameless(NULL, 1);
+        CHECK_CASE(rows_of(csv) == 8 && !csv.compare(0, end, all, 0, end), "%d rows", (int)rows);
+    }
+}
+
 // A row keeps the time at which it was measured, and files from before that column go on.
 static void test_dates()
 {
@@ -829,6 +885,7 @@ int main()
     test_replayed_older();
     test_replayed_otherwise();
     test_replayed_of_another();
+    test_nameless();
     test_replayed_devices();
     test_dates();
     CHECK(remove_folder(folder));
