@@ -12412,6 +12412,7 @@ static inline int gpumbi_find_column(gpumb *g, const char *name, gpumbi_column_k
         return -1;
     gpumbi_copy_text(g->columns.name[g->columns.count], sizeof g->columns.name[0], name);
     g->columns.kind[g->columns.count] = kind;
+    g->columns.named[g->columns.count] = 0; /* one that was here was taken back */
     return g->columns.count++;
 }
 

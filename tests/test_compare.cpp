@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "printed.h"
 #include "read_file.h"
 #include "texts.h"
 #include <algorithm>
@@ -766,6 +767,32 @@ static void test_runs()
     fail_allocation = 0;
 }
 
+static void names(gpumb *g)
+{
+    GPUMB_SWEEP_NAMES(g, form, "plain", "odd")
+        GPUMB_MEASURE(g, "row")
+            fake_run(1e-4);
+}
+
+static void reals(gpumb *g)
+{
+    GPUMB_SWEEP_REALS(g, share, 1e-3)
+        GPUMB_MEASURE(g, "row")
+            fake_run(1e-4);
+}
+
+// Numbers are matched as such, also where an axis of names has been left out before them.
+static void test_filtered()
+{
+    static const gpumb_benchmark both[] = {{"names", "", names}, {"reals", "", reals}};
+    char program[] = "run", filter[] = "--filter=reals", compare[] = "--compare=build/compare.base";
+    char *words[] = {program, filter, compare, NULL};
+    write_file(path, head + ",share\nreals,row,ok,1e-4,1e-4,1e-4,1E-03\n"); // a spreadsheet's
+    fake_reset();
+    const std::string text = printed([&] { CHECK_INT(gpumb_main(3, words, both, 2), 0); });
+    CHECK(has(text, "0 rows not compared"));
+}
+
 // Twenty rows of five processes on either side, whose medians spread by 1 %: of those that are 4 %
 // slower most are found, where each for itself would find half.
 static void test_table_of_processes()
@@ -855,6 +882,7 @@ int main()
     test_processes();
     test_rows_together();
     test_apart();
+    test_filtered();
     test_table_of_processes();
     test_runs();
     remove(path);
