@@ -8554,8 +8554,10 @@ static inline gpumb *gpumbi_enter(gpumb *g)
 GPUMB_API void gpumb_skip(gpumb *g, const char *format, ...)
 {
     g = gpumbi_context(g);
-    format = format ? format : "no reason given";
+    format = format ? format : "";
     GPUMBI_FORMAT(gpumbi_trouble(g), sizeof g->trouble, format);
+    if (!*gpumbi_trouble(g)) /* an empty one would not skip it */
+        gpumbi_copy_text(gpumbi_trouble(g), sizeof g->trouble, "no reason given");
 }
 
 /* For a value that an enumeration of so many kinds does not have: skips the next region. */

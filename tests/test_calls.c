@@ -238,6 +238,9 @@ static void test_texts(void)
     gpumb_skip_text(g, NULL);
     gpumb_run_region(g, "skipped", work, &t);
     CHECK_STR(text_of(g, 2, "reason"), "no reason given");
+    gpumb_skip_text(g, ""); /* skips as well */
+    gpumb_run_region(g, "skipped", work, &t);
+    CHECK_STR(text_of(g, 3, "reason"), "no reason given");
     gpumb_note_text(g, "100 %");
     gpumb_note_text(g, NULL);
     CHECK_STR(g->table.notes->text, "100 %");
