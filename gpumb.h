@@ -11553,7 +11553,8 @@ static inline void gpumbi_sentence(const gpumb_result *r, char text[GPUMBI_SENTE
             gpumbi_append(text, size, ", %s %s", gpumbi_write_rate(r, i).text,
                           gpumbi_rates[i].unit);
     gpumbi_append_expected(text, size, r, ", ", " of the reference");
-    gpumbi_append(text, size, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
+    if (r->first_launch_s > 0) /* times that were taken elsewhere have none */
+        gpumbi_append(text, size, ", first launch %s", gpumbi_write_time(r->first_launch_s).text);
     gpumbi_bit_names(r->flags, gpumbi_flag_name, flags, sizeof flags);
     gpumbi_append(text, size, flags[0] ? " [%s]" : "%s", flags);
     gpumbi_plain(text);

@@ -75,6 +75,9 @@ static void test_statistics()
     CHECK_NEAR(r->time.sd, s.sd, 0);
     CHECK_INT(r->flags, GPUMB_FLAG_UNVERIFIED);
     CHECK_NEAR(r->first_launch_s + r->overhead_s, 0, 0);
+    char line[300];
+    gpumb_row_line(g, 0, line, sizeof line);
+    CHECK(has(line, "20000 samples (latency) [unverified]")); // no first launch of 0 ns
     CHECK_INT(r->throttle, -1);
     CHECK_INT(r->others, -1);
 
