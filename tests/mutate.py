@@ -555,7 +555,8 @@ MUTATIONS = [
     ("kernels", "i * 8 : i + words * 7;\n        const uint64_t word",
      "i * 8 : i + words * 6;\n        const uint64_t word"),
     ("kernels", "(uint64_t)(a[at] ^ b[at])", "0"),
-    ("resume", "copy_line(name, sizeof name, kernel &&", "copy_text(name, sizeof name, kernel &&"),
+    ("resume", "copy_line(name, sizeof name, kernel);\n    const uint64_t key",
+     "copy_text(name, sizeof name, kernel);\n    const uint64_t key"),
     # ---- code from elsewhere, what captures hold ----
     ("modules", "s->kernel.loaded = g->code.launched != NULL;", "s->kernel.loaded = 0;"),
     ("modules", "g->code.launched = NULL;", ""),
