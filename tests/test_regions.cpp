@@ -403,6 +403,36 @@ static int right(gpumb *, void *)
     return 1;
 }
 
+static int wrong(gpumb *g, void *)
+{
+    gpumb_reason(g, "element 7");
+    return 0;
+}
+
+// What one region writes behind several buffers, or with a wrong result, is not held against the
+// next.
+static void test_guards_of_next()
+{
+    for (const int is_wrong : {0, 1}) {
+        gpumb *g = open(settings());
+        gpumb_buffer *const b[] = {gpumb_alloc(g, 64), gpumb_alloc(g, 64)};
+        gpumb_set_verify(g, is_wrong ? wrong : right, NULL);
+        GPUMB_MEASURE(g, "beyond") {
+            fake_run(1e-3);
+            GPUMB_PTR(char, b[0])[64] = GPUMB_PTR(char, b[1])[64] = 1;
+        }
+        const gpumb_result *r = gpumb_last_result(g);
+        CHECK_INT(r->status, GPUMB_STATUS_FAILED);
+        CHECK_STR(r->reason, is_wrong ? "element 7"
+                                      : "wrote past the end of a buffer of 64 bytes, at offset 64");
+        gpumb_set_verify(g, right, NULL);
+        GPUMB_MEASURE(g, "next")
+            fake_run(1e-3);
+        CHECK_INT(gpumb_last_result(g)->status, GPUMB_STATUS_OK);
+        close(g, GPUMB_EXIT_FAILED);
+    }
+}
+
 // One byte behind a buffer is enough, the first of the zone or the last; the last inside is not.
 static void test_guard()
 {
@@ -1073,6 +1103,7 @@ int main()
     test_evaluations();
     test_verification();
     test_guard();
+    test_guards_of_next();
     test_forgetting();
     test_skip_inside();
     test_misstated();
