@@ -9649,8 +9649,9 @@ GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice
             return;
 }
 
-/* 1 if no guard zone was written to; mends them all, so that the next row starts clean. */
-static inline int gpumbi_guards_intact(gpumb *g)
+/* 1 if no guard zone was written to; mends them all, so that the next row starts clean, and makes
+ * that the reason of a result that was `right` so far. */
+static inline int gpumbi_guards_intact(gpumb *g, int right)
 {
     int intact = 1;
     for (const gpumb_buffer *b = g->memory.buffers; b; b = b->next) {
@@ -9661,9 +9662,10 @@ static inline int gpumbi_guards_intact(gpumb *g)
             return 0;
         for (int i = 0; i < GPUMBI_GUARD; i++)
             if (guard[i] != GPUMBI_GUARD_BYTE) {
-                gpumb_reason(g, "wrote past the end of a buffer of %s, at offset %llu",
-                             gpumbi_count(b->bytes, "byte").text,
-                             (unsigned long long)b->bytes + (unsigned long long)i);
+                if (right && intact)
+                    gpumb_reason(g, "wrote past the end of a buffer of %s, at offset %llu",
+                                 gpumbi_count(b->bytes, "byte").text,
+                                 (unsigned long long)b->bytes + (unsigned long long)i);
                 gpumbi_set_guard(g, b);
                 intact = 0;
                 break;
@@ -10743,18 +10745,12 @@ static inline double gpumbi_run_seconds(gpumb *g, gpumbi_sampler *s)
 static inline void gpumbi_check_result(gpumb *g, gpumbi_sampler *s)
 {
     int right = 1;
-    char why[sizeof g->why];
     g->why[0] = 0;
     if (g->instruments)
         right = g->instruments->check(g, s);
     else if (s->about.check)
         right = s->about.check(g, s->about.check_user) != 0;
-    gpumbi_copy_text(why, sizeof why, g->why);
-    /* Mends them also where the result is wrong, which is what the row says then. */
-    const int intact = gpumbi_guards_intact(g);
-    if (!right)
-        gpumbi_copy_text(g->why, sizeof g->why, why);
-    right &= intact;
+    right &= gpumbi_guards_intact(g, right);
     if (s->about.check || !right)
         s->result.verified = right;
     const int recheck = s->phase == GPUMBI_RECHECK;

@@ -122,7 +122,7 @@ static void test_kinds()
         gpumb_buffer *reference = gpumb_alloc(g, bytes);
         CHECK(b && gpumb_size(b) == bytes && (uintptr_t)gpumb_data(b) % 256 == 0);
         CHECK_INT(gpumbi_dev_kind(gpumb_data(b)), kind);
-        CHECK(gpumbi_guards_intact(g));
+        CHECK(gpumbi_guards_intact(g, 1));
 
         for (const gpumb_fill_kind fill :
              {GPUMB_FILL_BITS, GPUMB_FILL_F32, GPUMB_FILL_F64, GPUMB_FILL_ZERO}) {
@@ -142,7 +142,7 @@ static void test_kinds()
             CHECK_INT(gpumb_compare(g, b, reference, bytes, &first), 1);
             CHECK_INT(first, 9999);
             CHECK_INT(gpumb_compare(g, reference, b, bytes, &first), 1);
-            CHECK(gpumbi_guards_intact(g)); // the last word of a fill reaches into it
+            CHECK(gpumbi_guards_intact(g, 1)); // the last word of a fill reaches into it
         }
 
         gpumb_poison(g, b);
@@ -163,7 +163,7 @@ static void test_kinds()
             CHECK_INT(r.verified, !past);
             CHECK(!past ||
                   has(r.reason, "past the end of a buffer of 10007 bytes, at offset 10262"));
-            CHECK(gpumbi_guards_intact(g));
+            CHECK(gpumbi_guards_intact(g, 1));
         }
         CHECK_INT(fake_live_blocks, live); // what was staged is gone
 
