@@ -5,7 +5,7 @@ One header, C99 and C++11, for CUDA (nvcc), HIP (hipcc) and, without a GPU, any 
 
 CONTENTS (search for the words in capitals)
 
-    QUICK START             three lines to a time, three more to a sweep
+    QUICK START             a time in three lines, a sweep in three more
     HOW IT MEASURES         what happens to a region, and what a row says
     CONFIGURATION           switches to define before the include
     PUBLIC API              types and functions
@@ -25,9 +25,9 @@ CONTENTS (search for the words in capitals)
         CLOCK               calibration: quantum, floor, ceiling
         SAMPLING            warm-up, batches, the stopping rule
         RESULT              derived figures and flags
-        REGIONS             the state machine behind GPUMB_TIME; here ends what a one-off needs
-        FIELDS              what stands in files, as tables
-        COLUMNS             axes and own values of rows
+        REGIONS             the state machine behind GPUMB_TIME; a one-off needs no more
+        FIELDS              tables of what files contain
+        COLUMNS             axes of rows, and values of your own
         INSTRUMENTS         profiler, hardware counters, ranges, --strict
         ROWS                finished rows
         SWEEPS              enumerate first, then one configuration per pass
@@ -85,13 +85,13 @@ the median is as narrow as wanted; poison, run and check once more; write a row.
 Every time has a method (`timing`) and a meaning (`meaning`):
     event   an event pair around one run: the span of the work, plus the cost of the pair
     graph   for runs below 1.5 ms: what one more run adds to a graph of many, less the gap between
-            two launches in a graph (`overhead_s`): the span of the work, its first block's start to
-            its last block's end. On request the gap stays in: the interval
+            two launches in a graph (`overhead_s`): the span of the work, from its first block's
+            start to its last block's end. On request the gap is kept: the interval
     batch   where a region can't be captured into a graph: an event pair around many runs: the
             interval that one more run costs in a full queue
-    given   times that were taken elsewhere (gpumb_add_times): what the caller says
+    given   times that were taken elsewhere (gpumb_add_times): they mean what the caller says
     host    the host's clock, from before the launch to after its completion: latency; also on the
-            CPU, where short regions are timed many at once
+            CPU, where many runs of a short region are timed at once
     profiler  on request: the time stamps of NVIDIA's profiler, less those of an empty kernel: the
             span, one run at a time; a yardstick for the others
 
@@ -116,22 +116,22 @@ A context belongs to one thread.
  *
  *     GPUMB_IMPLEMENTATION         in exactly one source file, before the include
  *     GPUMB_STATIC                 all functions static: a program of one file compiles what it
- *                                  reaches, and a library has no names of ours
+ *                                  reaches, and a library exports no names of ours
  *     GPUMB_BACKEND_CUDA, _HIP, _CPU   choose; else the compiler decides (nvcc, hipcc, any other).
- *                                  HIP on NVIDIA is compiled by nvcc: there it is HIP's platform
- *                                  macro, -D__HIP_PLATFORM_NVIDIA__ or as hip_runtime.h, included
- *                                  before, sets it; the variable HIP_PLATFORM alone defines none
+ *                                  HIP on NVIDIA is compiled by nvcc: there HIP's platform macro
+ *                                  decides, from -D__HIP_PLATFORM_NVIDIA__ or a hip_runtime.h
+ *                                  included before; the variable HIP_PLATFORM alone does not set it
  *     GPUMB_COPY, GPUMB_STRIDED, GPUMB_REDUCTIONS(X), GPUMB_NBODY_FORMS(X), GPUMB_NBODY_PAIRS(X)
  *                                  compile these families of kernels too: each costs compile time
  *     GPUMB_NO_KERNELS             compile none of them, nor gpumb_empty() and gpumb_check_copy()
- *     GPUMB_COALESCING             the model of coalescing with GPUMB_STATIC, too
- *     GPUMB_STRICT                 --strict with GPUMB_STATIC, too
- *     GPUMB_MODULES                gpumb_load(), and what captures hold, with GPUMB_STATIC, too
+ *     GPUMB_COALESCING             the coalescing model also with GPUMB_STATIC
+ *     GPUMB_STRICT                 --strict also with GPUMB_STATIC
+ *     GPUMB_MODULES                gpumb_load(), and what captures hold, also with GPUMB_STATIC
  *     GPUMB_MALLOC(n), GPUMB_FREE(p)   host memory of the library; both or none
  *     GPUMB_CPU_STACK_BYTES, GPUMB_CPU_UCONTEXT   fibers of the CPU backend: the stack of a thread
  *                                  (64 KiB; 256 with sanitizers), and a switch by ucontext
  *     GPUMB_TRACE                  on the CPU: for gpumb_trace.c, which sees each access
- *     GPUMB_CPU_DEVICES            devices that the CPU backend pretends to have, to try them; 1
+ *     GPUMB_CPU_DEVICES            devices that the CPU backend pretends to have, for trials; 1
  *     GPUMB_LOG(text)              receives every line for the user; default: standard error
  */
 #if defined(GPUMB_BACKEND_CUDA) + defined(GPUMB_BACKEND_HIP) + defined(GPUMB_BACKEND_CPU) > 1
@@ -185,7 +185,7 @@ A context belongs to one thread.
 #include <hip/hip_runtime.h>
 #endif
 
-/* What no standard has. MSVC, under nvcc on Windows, takes the second half. */
+/* Extensions to the standards. MSVC, under nvcc on Windows, takes the second half. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GPUMBI_INLINE inline __attribute__((always_inline))
 #define GPUMBI_NOINLINE __attribute__((noinline))
@@ -216,12 +216,12 @@ A context belongs to one thread.
 #define GPUMBI_MODULES
 #endif
 
-/* What macros leave in the user's source has to pass the user's warnings. */
+/* What macros expand to in the user's source has to pass the user's warnings. */
 #ifdef __cplusplus
 #define GPUMBI_CAST(type, x) static_cast<type>(x)
 #define GPUMBI_NULL nullptr
 
-/* Keeps a parameter out of what its argument decides: others decide its type. */
+/* Keeps a parameter out of type deduction: other arguments decide its type. */
 template <class Type> struct gpumbi_as_is {
     typedef Type type;
 };
@@ -231,8 +231,8 @@ template <class Type> struct gpumbi_as_is {
 #endif
 
 /* Host C++ between these two is left unoptimised, which halves the time a file takes to compile:
- * inside a timed stretch it does nothing but launch, a few tens of ns each, and count down a
- * batch. One region to allocate registers in is gcc's own choice where a file is unoptimised. */
+ * inside a timed stretch it does nothing but launch, a few tens of ns each, and count down a batch.
+ * A single region for register allocation is gcc's own choice in an unoptimised file. */
 #define GPUMBI_GCC_UNOPTIMIZED                                                                     \
     _Pragma("GCC push_options")                                                                    \
         _Pragma("GCC optimize(\"O0,no-exceptions,omit-frame-pointer,ira-region=one\")")
@@ -281,8 +281,8 @@ typedef struct gpumb_axis gpumb_axis;     /* one axis of a sweep */
 enum {
     GPUMB_EXIT_OK = 0,
     GPUMB_EXIT_FAILED = 1,    /* a check failed; a launch was refused or failed; nothing measured, a
-                               * sweep with nothing to measure, or all skipped; slower,
-                               * --fail-on-regression; less than --expect */
+                               * sweep with nothing to measure, or all skipped; slower, with
+                               * --fail-on-regression; --expect not met */
     GPUMB_EXIT_USAGE = 2,     /* bad command line */
     GPUMB_EXIT_NO_DEVICE = 3, /* no device, or no driver */
     GPUMB_EXIT_ERROR = 4,     /* device, memory or output error */
@@ -294,15 +294,16 @@ enum {
 /* What the command line sets. Zero in a field means its default. Strings must live until
  * gpumb_close(). */
 typedef struct gpumb_settings {
-    size_t size;          /* bytes of it that the caller knows: gpumb_settings_init(); 0: all */
+    size_t size;          /* sizeof, as the caller knows it: gpumb_settings_init(); 0: all */
     double precision;     /* half-width of the 95 % interval to reach, relative to the median; 0.01.
-                           * On a GPU less than 0.0015, with event pairs 0.004, is out of reach */
-    double budget_s;      /* most seconds of sampling for a row; 2 */
-    double warmup_s;      /* most seconds of warm-up for a row; 0.5; negative: none */
-    uint64_t min_samples; /* 30; where the budget holds fewer, 8 may be enough */
+                           * On a GPU, less than 0.0015 is out of reach, or 0.004 with event
+                           * pairs */
+    double budget_s;      /* at most this many seconds of sampling per row; 2 */
+    double warmup_s;      /* at most this many seconds of warm-up per row; 0.5; negative: none */
+    uint64_t min_samples; /* 30; where the budget allows fewer, 8 may be enough */
     uint64_t max_samples; /* 10000; at most 10 million */
-    uint64_t seed;        /* of random data; 1, with `strict` none: it is drawn, and kept secret */
-    double peak_gbps;     /* theoretical memory bandwidth; what the device reports */
+    uint64_t seed;        /* of random data; 1; with `strict` it is drawn and kept secret */
+    double peak_gbps;     /* theoretical memory bandwidth; default: as the device reports */
     int device;           /* ordinal */
     int full;             /* 1: the full profile of the benchmarks; 0: the quick one */
     int no_color;         /* 1: no colours, even on a terminal */
@@ -313,13 +314,13 @@ typedef struct gpumb_settings {
     const char *json;
     const char *markdown;
     const char *gbench;         /* Google Benchmark's JSON, for the tools around it */
-    const char *compare_values; /* own values that `compare` looks at, "hit_rate,share" */
+    const char *compare_values; /* own values that `compare` compares, "hit_rate,share" */
     int raw;                    /* 1: all samples in the JSON, and for gpumb_row_samples() */
     int resume; /* 1: rows that an interrupted run has left in the .part of `csv` or `json` are
                  * kept, and only the rest is measured; an error if it had other settings */
-    const char *replay;     /* a CSV or JSON file of an earlier run: its rows take the place of the
-                         * regions', its device that of the device, and nothing runs. CSV knows
-                         * little of its device: "rows.csv,context.json" takes that from JSON */
+    const char *replay;     /* a CSV or JSON file of an earlier run: its rows stand in for the
+                             * regions', its device for this one, and nothing runs. CSV says little
+                             * of the device: "rows.csv,context.json" takes that from JSON */
     const char *compare;    /* a CSV or JSON file of an earlier run, to compare with */
     double delta;           /* smaller differences count as none; 0.01 */
     double spread;          /* standard deviation between processes where it is unknown; 0.02 */
@@ -328,16 +329,17 @@ typedef struct gpumb_settings {
     int profile; /* runs of each region for a profiler, in place of its measurement; 0: none. Rows
                   * and results are then `skipped`, "profiled, not timed" */
     const char *counters; /* gpumb_set_counters() for all regions */
-    const char *devices;  /* "0,2" or "all": the program runs in a process for each, and the rows of
-                           * all are here, told apart by the axis on_device; NULL: `device` alone */
-    int together; /* 1: these take each row at the same time; 0: one device after the other */
-    int fail_on_outlier; /* 1: exit code 1 if one of them is slower by more than `delta` */
-    int strict;     /* 1: of kernels that may try to fool the measurement: see gpumb_set_verify() */
-    double least_s; /* seconds of sampling that a row takes at least, within its budget; 0.1:
-                     * levels that last for long show. Negative: none */
+    const char *devices;  /* "0,2" or "all": the program runs in a process for each, and this one
+                           * has the rows of all, told apart by the axis on_device; NULL: `device`
+                           * alone */
+    int together; /* 1: these devices measure each row at the same time; 0: one after the other */
+    int fail_on_outlier; /* 1: exit code 1 if one device is slower by more than `delta` */
+    int strict;     /* 1: for kernels that may try to fool the measurement: gpumb_set_verify() */
+    double least_s; /* least seconds of sampling per row, within its budget; 0.1, so that levels
+                     * that last long show. Negative: none */
     int capturable; /* 1: gpumb_set_capturable() for all regions */
-    int no_signals; /* 1: SIGINT, SIGTERM and SIGHUP stay the program's, which loses the rows of the
-                     * files under way if one ends it; quiet contexts leave them alone anyway */
+    int no_signals; /* 1: SIGINT, SIGTERM and SIGHUP are left to the program; if one ends it, the
+                     * rows of unfinished files are lost. Quiet contexts leave them alone anyway */
 } gpumb_settings;
 
 GPUMB_API gpumb_settings gpumb_settings_default(void);
@@ -352,7 +354,7 @@ GPUMB_API gpumb *gpumb_open_settings(const char *program, const gpumb_settings *
 
 /* For a program with options of its own: takes out of argc and argv what gpumb knows, and leaves
  * the rest in its order. "--" is taken out, too, and ends gpumb's part: what follows is the
- * program's, whatever it is called. Refuse what is left that the program does not know: it may be a
+ * program's, whatever it is called. Refuse what is left and unknown to the program: it may be a
  * misspelt option of gpumb. */
 GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv);
 
@@ -360,10 +362,10 @@ GPUMB_API gpumb *gpumb_open_args(int *argc, char **argv);
 GPUMB_API int gpumb_ok(const gpumb *g);
 
 /* Completes the files, prints the summary, frees everything. Returns the exit code for main() to
- * return: a program that ends without this call has what is open closed all the same, and a line
- * says which code was lost. What uses a context afterwards, or in another thread, does nothing, and
- * a line says so; a second call returns GPUMB_EXIT_ERROR, or within a loop of the context, which
- * still looks at it, the same again. */
+ * return: if a program ends without this call, what is open is closed all the same, and a line says
+ * which code was lost. Calls that use the context afterwards, or from another thread, do nothing,
+ * and a line says so; a second gpumb_close() returns GPUMB_EXIT_ERROR or, inside a loop of the
+ * context, which still looks at it, the same code again. */
 GPUMB_API int gpumb_close(gpumb *g);
 
 GPUMB_API const gpumb_settings *gpumb_get_settings(gpumb *g); /* those in force */
@@ -378,7 +380,7 @@ typedef struct gpumb_benchmark {
 } gpumb_benchmark;
 
 /* Runs the benchmarks that --filter selects, or lists them, and closes the context. Returns the
- * exit code, as gpumb_close(). gpumb_main() opens by gpumb_open() before. */
+ * exit code, as gpumb_close() does. gpumb_main() first opens the context by gpumb_open(). */
 GPUMB_API int gpumb_run(gpumb *g, const gpumb_benchmark *list, size_t count);
 GPUMB_API int gpumb_main(int argc, char **argv, const gpumb_benchmark *list, size_t count);
 
@@ -416,7 +418,7 @@ typedef struct gpumb_device {
     double empty_kernel_s;      /* an empty kernel in an event pair */
     double interval_s;          /* an empty kernel in a full queue */
     double graph_interval_s;    /* an empty kernel in a graph: the gap between two launches */
-    double block_launch_s;      /* one more block of 256 threads in it */
+    double block_launch_s;      /* one more block of 256 threads in an empty kernel */
     double ceiling_bytes_per_s; /* measured copy rate (Memcpy, read + write); 0 until needed */
 } gpumb_device;
 
@@ -424,9 +426,9 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g);
 
 /* The stream that everything runs on: cudaStream_t or hipStream_t as a pointer. The context has one
  * of its own, ordered with the legacy default stream; gpumb_set_stream() passes in another of the
- * same device, which remains the caller's; NULL is the legacy stream itself. Work of a region on
- * streams that this one does not wait for is missing from its time: its row fails and says so,
- * where the region can be captured into a graph or leaves work behind (examples/program.md). */
+ * same device, which remains the caller's; NULL is the legacy stream itself. A region's work on
+ * streams that this one does not wait for is missing from its time: where the region can be
+ * captured into a graph, or leaves work behind, its row fails and says so (examples/program.md). */
 GPUMB_API void *gpumb_stream(gpumb *g);
 GPUMB_API void gpumb_set_stream(gpumb *g, void *stream);
 
@@ -439,29 +441,29 @@ typedef enum gpumb_fill_kind {
     GPUMB_FILL_ZERO
 } gpumb_fill_kind;
 
-/* Device memory, aligned to 256 bytes, with a guard zone after it that verification checks.
- * Returns NULL while a sweep enumerates, or when it does not fit; all regions are then skipped,
+/* Device memory, aligned to 256 bytes, with a guard zone after it that verification checks. Returns
+ * NULL while a sweep enumerates, or when the memory does not fit; all regions are then skipped,
  * with the reason, until the end of the sweep's pass, the benchmark or the context in which that
- * happened. Every function here accepts the NULL and does nothing, and a NULL from elsewhere makes
- * the next region `skipped`, too. Freed at the end of the sweep's pass, the benchmark or the
- * context in which it was allocated, or earlier; what is already freed is left alone. */
+ * happened. Every function here accepts that NULL and does nothing; a NULL from elsewhere makes the
+ * next region `skipped`, too. Freed at the end of the sweep's pass, the benchmark or the context in
+ * which it was allocated, or earlier by gpumb_free(), which ignores what is already freed. */
 GPUMB_API gpumb_buffer *gpumb_alloc(gpumb *g, uint64_t bytes);
 GPUMB_API void gpumb_free(gpumb *g, gpumb_buffer *b);
 
 typedef enum gpumb_memory {
     GPUMB_MEMORY_DEVICE,  /* as by gpumb_alloc() */
     GPUMB_MEMORY_PINNED,  /* the host's, page-locked: kernels reach it through the link */
-    GPUMB_MEMORY_MANAGED, /* its pages move to whoever uses them; all of it together has to be at
-                           * most a quarter of the device's free memory, or is refused */
+    GPUMB_MEMORY_MANAGED, /* its pages move to whoever uses them; more than a quarter of the
+                           * device's free memory in all is refused */
     GPUMB_MEMORY_HOST     /* the host's, pageable: most devices' kernels can't use it */
 } gpumb_memory;
 
-/* The same for a kind of memory: all that takes a buffer takes each of them. */
+/* The same for any kind of memory: whatever takes a buffer takes each of these. */
 GPUMB_API gpumb_buffer *gpumb_alloc_kind(gpumb *g, gpumb_memory kind, uint64_t bytes);
 
-/* A buffer of memory of any kind that is somebody else's, at any address, to be filled, poisoned,
- * compared, checked. It has no guard zone, and its memory is left alone when it is freed, which
- * happens as above. NULL where gpumb_alloc() returns it. */
+/* A buffer around memory of any kind that somebody else owns, at any address, to be filled,
+ * poisoned, compared, checked. It has no guard zone, and its memory is left alone when it is freed,
+ * which happens as above. NULL where gpumb_alloc() returns it. */
 GPUMB_API gpumb_buffer *gpumb_wrap(gpumb *g, void *memory, uint64_t bytes);
 
 typedef enum gpumb_advice {
@@ -474,13 +476,14 @@ typedef enum gpumb_advice {
 } gpumb_advice;
 
 /* For managed buffers: moves the pages to GPUMB_MEMORY_DEVICE or _HOST, on the context's stream and
- * asynchronously, also in a region; and tells the driver how they will be used. On the CPU,
- * nothing. Where the device or the buffer has no such thing, the next region is skipped. */
+ * asynchronously, also in a region; and tells the driver how they will be used. On the CPU they do
+ * nothing. Where the device or the buffer does not support this, the next region is skipped. */
 GPUMB_API void gpumb_prefetch(gpumb *g, const gpumb_buffer *b, gpumb_memory to);
 GPUMB_API void gpumb_advise(gpumb *g, const gpumb_buffer *b, gpumb_advice advice);
 
-/* Its memory, and how many bytes that is; NULL and 0 of NULL. A buffer ends with gpumb_free(), the
- * pass of its sweep, its benchmark or gpumb_close(), and is then like a pointer after free(). */
+/* A buffer's memory, and its size in bytes; NULL and 0 for NULL. A buffer lives until gpumb_free(),
+ * the end of its sweep's pass or its benchmark, or gpumb_close(); then it is like a pointer after
+ * free(). */
 GPUMB_API void *gpumb_data(const gpumb_buffer *b);
 GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
 #define GPUMB_PTR(type, buffer) GPUMBI_CAST(type *, gpumb_data(buffer))
@@ -490,18 +493,18 @@ GPUMB_API uint64_t gpumb_size(const gpumb_buffer *b);
  * the rows that follow. */
 GPUMB_API void gpumb_fill(gpumb *g, gpumb_buffer *b, gpumb_fill_kind kind, uint64_t seed);
 
-/* The 64-bit word i of such a fill, for references on the host. With `strict` in the settings, both
- * change from run to run. */
+/* The 64-bit word i of such a fill, for references on the host. With `strict` in the settings, fill
+ * and words change from run to run. */
 GPUMB_API uint64_t gpumb_fill_word(gpumb_fill_kind kind, uint64_t seed, uint64_t i);
 
-/* Sets every 16 bits to 0x7ffd: NaN as fp16, bf16, fp32 and fp64, and as integers nothing that is
- * computed: 32765, GPUMB_POISON, bytes of 253 and 127 in turn. */
+/* Sets every 16 bits to 0x7ffd: NaN as fp16, bf16, fp32 and fp64, and as integers unlikely results:
+ * 32765, GPUMB_POISON, bytes of 253 and 127 in turn. */
 #define GPUMB_POISON 0x7ffd7ffdu
 GPUMB_API void gpumb_poison(gpumb *g, gpumb_buffer *b);
 
 /* Compares the first `bytes` of two buffers on the device. Returns the number of differing bytes
  * and, unless NULL, the offset of the first. Where it can't compare, or a buffer has fewer bytes,
- * all count as different. */
+ * all bytes count as different. */
 GPUMB_API uint64_t gpumb_compare(gpumb *g, const gpumb_buffer *a, const gpumb_buffer *b,
                                  uint64_t bytes, uint64_t *first);
 
@@ -513,8 +516,8 @@ GPUMB_API int gpumb_write(gpumb *g, gpumb_buffer *b, uint64_t offset, const void
                           uint64_t bytes);
 
 /* The vendor's copy on the context's stream, asynchronous (on the CPU: memcpy on all cores),
- * between any two kinds of memory. A reference to compare with; allowed in a region, which it may
- * make a transfer: see gpumb_set_transfer(). */
+ * between any two kinds of memory. A reference to compare with; allowed in a region, which may
+ * become a transfer by it: see gpumb_set_transfer(). */
 GPUMB_API void gpumb_memcpy(gpumb *g, void *to, const void *from, uint64_t bytes);
 
 /* ---- describing the next region -------------------------------------------------------------- */
@@ -535,10 +538,10 @@ typedef enum gpumb_timing {
     GPUMB_TIMING_GIVEN /* of rows that gpumb_add_times() makes; not to be set */
 } gpumb_timing;
 
-/* What a time is of: see HOW IT MEASURES. */
+/* What a time measures: see HOW IT MEASURES. */
 typedef enum gpumb_meaning {
     GPUMB_MEANING_NONE,     /* there is no time */
-    GPUMB_MEANING_SPAN,     /* of the work alone */
+    GPUMB_MEANING_SPAN,     /* the work alone */
     GPUMB_MEANING_INTERVAL, /* from one run to the next, back to back */
     GPUMB_MEANING_LATENCY   /* from before the launch to after completion, on the host */
 } gpumb_meaning;
@@ -546,68 +549,68 @@ typedef enum gpumb_meaning {
 typedef enum gpumb_cache {
     GPUMB_CACHE_HOT, /* as the previous run left the caches */
     GPUMB_CACHE_COLD /* each sample is one run, after reading another buffer that is larger than the
-                      * caches: none of the region's data is left in them, and nothing that it would
-                      * have to write back */
+                      * caches: none of the region's data is left in them, and no dirty data that it
+                      * would have to write back */
 } gpumb_cache;
 
 /* These describe the next region only, also within a GPUMB_INTERLEAVE: bytes read and written by
  * one run of the body, floating-point operations in it, elements that it handles, and the bytes
- * that it touches, which together with the bytes moved decide the `cache` column. 0 says nothing;
- * what is negative, NaN or infinite makes a row `failed`. */
+ * that it touches, which together with the bytes moved decide the `cache` column. 0 means not
+ * stated; a negative, NaN or infinite value makes the row `failed`. */
 GPUMB_API void gpumb_set_bytes(gpumb *g, double bytes);
 GPUMB_API void gpumb_set_flop(gpumb *g, double flop);
 GPUMB_API void gpumb_set_elements(gpumb *g, double elements); /* gives elements a second */
 GPUMB_API void gpumb_set_footprint(gpumb *g, uint64_t bytes);
 
-/* FLOP/s that a region's units reach at most, where they are not those of fp32: the row's share,
- * `pct_peak`, is of that, or of the memory's rate where that share is larger. HUGE_VAL: not known,
- * and no share. */
+/* Peak FLOP/s of the units that a region uses, where they are not those of fp32: the row's share,
+ * `pct_peak`, is of that peak, or of the memory's where that share is larger. HUGE_VAL: unknown, so
+ * no share. */
 GPUMB_API void gpumb_set_peak_flop(gpumb *g, double flop_per_s);
 
-/* A transfer: bytes of one run that cross the link between host and device, each way. The row's
- * share is then that of the link, `pct_link`, in the busier direction, and none of the device's
- * memory. Without gpumb_set_bytes(), they are the row's bytes as well. gpumb_memcpy() states its
- * own; they count where they are at least half of the bytes that are stated otherwise. */
+/* A transfer: bytes of one run that cross the link between host and device, each way. The row then
+ * has a share of the link, `pct_link`, in the busier direction, and none of the device's memory.
+ * Without gpumb_set_bytes(), these are the row's bytes as well. gpumb_memcpy() states its own,
+ * which count if they are at least half of the bytes stated otherwise. */
 GPUMB_API void gpumb_set_transfer(gpumb *g, double to_device, double to_host);
 GPUMB_API void gpumb_set_timing(gpumb *g, gpumb_timing timing);
 GPUMB_API void gpumb_set_cache(gpumb *g, gpumb_cache cache);
 
 /* The next region also launches on these streams, up to 8 of the context's device, which remain the
  * caller's: in each run they wait for gpumb_stream() before the body, and it waits for them after
- * the body, in a capture as well, so that the time holds the work of all. Cost: an event, two waits
- * a stream. */
+ * the body, in a capture as well, so that the time covers the work on all of them. Cost per stream:
+ * an event and two waits. */
 GPUMB_API void gpumb_set_streams(gpumb *g, void *const *streams, int count);
 
 /* 1: the body of the next region may be captured into a graph, and is timed by one as if
  * GPUMB_LAUNCH had launched its kernels: kernel<<<grid, block, 0, stream>>> and calls of libraries
- * on gpumb_stream() get their span. Its host code then runs some times while nothing runs on the
- * device; a wait, a copy that waits or a launch on the legacy stream in it is an error of the
- * runtime, which a check of one's own may see. Where that ends the capture, a line says so, and the
- * row is timed without. `capturable` of the settings does so for all regions. */
+ * on gpumb_stream() get their span. Its host code then runs a few times while nothing runs on the
+ * device; a wait, a blocking copy or a launch on the legacy stream in it is a runtime error, which
+ * your own error checks may see. Where that ends the capture, a line says so, and the row is timed
+ * without a graph. `capturable` in the settings does this for all regions. */
 GPUMB_API void gpumb_set_capturable(gpumb *g, int capturable);
 
 /* What a model predicts for the region: a share of a reference rate, neither negative. The rate is
  * in GB/s, or in GFLOP/s where no bytes are stated. The row then says "expected 12.5 %, measured
- * 13.1 %", both of the reference. */
+ * 13.1 %", both relative to the reference. */
 GPUMB_API void gpumb_set_expected(gpumb *g, double reference, double share);
 
-/* A value of your own, in a column of this name in all sinks: of the next region or, called by its
- * check, of the one under way. Up to 16 names in a context, each of up to 127 characters (UTF-8)
- * without a semicolon or control characters, none that of another column. NaN and infinity leave
- * its place empty. */
+/* A value of your own, in a column of this name in all sinks: for the next region or, called by a
+ * check, for the one under way. Up to 16 names in a context, each of up to 127 characters (UTF-8)
+ * without a semicolon or control characters, and not the name of another column. NaN and infinity
+ * leave the cell empty. */
 GPUMB_API void gpumb_set_value(gpumb *g, const char *name, double value);
 
-/* Hardware counters of one run, in columns of these names: "dram_read_bytes,l2_hit_rate", those of
- * gpumb_set_value() counted in, or any metric of the vendor's ("lts__t_sectors.sum"). The body runs
- * for them once the region has been timed, as often as they take. NVIDIA, CUDA 12.6 Update 2 and
- * later; where there are none, a line says why, and the columns stay empty.
+/* Hardware counters of one run, in columns of these names: "dram_read_bytes,l2_hit_rate", or any
+ * metric of the vendor's ("lts__t_sectors.sum"); they share the 16 names of gpumb_set_value(). The
+ * body runs for them once the region has been timed, as often as they need. NVIDIA, CUDA 12.6
+ * Update 2 and later; where there are none, a line says why, and the columns stay empty.
  *     dram_read_bytes, dram_write_bytes   moved by the device's memory
  *     l2_read_bytes, l2_write_bytes       by the L2, for the multiprocessors
  *     l1_hit_rate, l2_hit_rate            0 ... 1, of sectors
  *     load_sectors_per_request, store_sectors_per_request   of global memory; a request is a warp's
- *     shared_bank_conflicts               cycles more than without any
+ *     shared_bank_conflicts               cycles beyond those without conflicts
  *     instructions                        of warps
- *     fp32_ops                            of threads: sums, products, multiply-adds, each as one
+ *     fp32_ops                            of threads: sums, products, multiply-adds, one each
  *     achieved_occupancy                  0 ... 1, of the multiprocessors that had work */
 GPUMB_API void gpumb_set_counters(gpumb *g, const char *names);
 
@@ -617,16 +620,16 @@ GPUMB_API void gpumb_set_counters(gpumb *g, const char *names);
 GPUMB_API void gpumb_set_output(gpumb *g, gpumb_buffer *b);
 GPUMB_API void gpumb_set_verify(gpumb *g, gpumb_check check, void *user);
 
-/* With --strict (gpumb_settings.strict), for code that might be written for the test: each run but
- * those of the warm-up finds all buffers moved, to a place that is drawn, in what gpumb_fill() has
- * filled new contents, by a key that is drawn, in the outputs poison, and poison where they were;
- * every few timed runs, drawn as well, are checked. The device is idle when contents are drawn, and
- * when a timed run begins, whose launch so is in its time. So buffers take twice the memory,
- * `check` computes what is right from what the inputs hold then, or from gpumb_fill_word(), and the
- * body calls GPUMB_PTR(). Caches are cold. A region `failed` says which trick it was, or what it
- * lacks: a check, outputs of gpumb_alloc(), and an input of gpumb_fill() or a reset hook that
- * renews it. No key is used twice or told. With a seed all of it follows from that, which is
- * flagged. */
+/* With --strict (gpumb_settings.strict), for code that might be written to fool the test: before
+ * each run but those of the warm-up, all buffers move to random places; what gpumb_fill() has
+ * filled gets new contents, from a random key; the outputs are poisoned, and so is where the
+ * buffers were. One in every few timed runs, picked at random, is checked. The device is idle when
+ * contents are drawn, and when a timed run begins, so its time includes the launch. Buffers take
+ * twice the memory; `check` must compute the right result from what the inputs hold then, or from
+ * gpumb_fill_word(); and the body must call GPUMB_PTR(). Caches are cold. A `failed` region says
+ * which trick it was, or what is missing: a check, outputs from gpumb_alloc(), and an input from
+ * gpumb_fill() or a reset hook that renews it. No key is used twice or revealed. With a seed,
+ * everything follows from it, which is flagged. */
 
 /* An untimed hook before each run, for a body that changes its own input. Each sample is then a
  * single run. */
@@ -647,8 +650,8 @@ typedef struct gpumb_stats {
     double effective; /* the number of independent samples that would say as much about the median;
                        * <= count */
     /* Values outside the quartiles by more than 3 times the interquartile range ("far out": Tukey,
-     * Exploratory Data Analysis, 1977): counted, never dropped. Where both quartiles are one value,
-     * all that differ from it. */
+     * Exploratory Data Analysis, 1977): counted, never dropped. Where the quartiles are equal, all
+     * values that differ from them. */
     uint64_t outliers;
 } gpumb_stats;
 
@@ -657,12 +660,13 @@ typedef struct gpumb_stats {
  * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
  * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
  * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
- * every second to sixth. O(n log n), and up to 800 n, at most 15 million steps, for the
- * correlation. More than 64 need memory for copies; without it, the count is 0, and nothing sorted.
+ * every second to sixth. O(n log n), plus up to 800 n steps, at most 15 million, for the
+ * autocorrelation. More than 64 values need memory for copies; without it the count is 0, and
+ * nothing is sorted.
  */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
-/* What a series does, as far as it is more than `precision` of its median. */
+/* What a series does, as far as it exceeds `precision` times its median. */
 typedef enum gpumb_series {
     GPUMB_SERIES_STEADY,
     GPUMB_SERIES_WARMING_UP,   /* times fall, then hold for at least the last four ninths */
@@ -671,9 +675,9 @@ typedef enum gpumb_series {
     GPUMB_SERIES_UNSTEADY      /* a cycle, a drift to the end, a few steps up and down */
 } gpumb_series;
 
-/* Classifies values in the order in which they were measured. Fewer than 30 can't tell a shape from
- * noise, and count as steady. tests/coverage.c shows how often it is right, for which lengths and
- * amplitudes. O(n), at most a million multiplications. */
+/* Classifies values in the order in which they were measured. With fewer than 30 a shape can't be
+ * told from noise: they count as steady. tests/coverage.c shows how often it is right, for which
+ * lengths and amplitudes. O(n), at most a million multiplications. */
 GPUMB_API gpumb_series gpumb_classify(const double *values, uint64_t count, double precision);
 
 typedef enum gpumb_verdict {
@@ -691,10 +695,10 @@ typedef struct gpumb_comparison {
 } gpumb_comparison;
 
 /* Compares times that were measured in rounds, base[i] and other[i] in round i: what slows down a
- * whole round leaves their ratio alone. So does what is taken from one and given to the other in
- * the next, as when they take turns in being first: from 60 rounds on, where neighbours differ far
- * more often than not, ratios are taken over two rounds. Rounds with a time that is not positive
- * and finite are left out. `delta` is the difference that matters, 0.01 for 1 %. Several
+ * whole round does not change their ratio. Nor does what favours each in turn, as when they take
+ * turns in being first: from 60 rounds on, if neighbouring ratios lie on opposite sides of the
+ * median far more often than not, ratios are taken over two rounds. Rounds with a time that is not
+ * positive and finite are left out. `delta` is the difference that matters, 0.01 for 1 %. Several
  * comparisons with one base share the 5 % of error (Bonferroni). */
 GPUMB_API gpumb_comparison gpumb_compare_rounds(const double *base, const double *other,
                                                 uint64_t rounds, double delta, int comparisons);
@@ -806,7 +810,7 @@ enum { GPUMB_FLAGS(GPUMBI_FLAG_ENUM) GPUMB_FLAG_NONE = 0 };
 #undef GPUMBI_FLAG_ENUM
 
 /* A row. Times are seconds for one run of the body. Later versions add members at the end only:
- * callers that were compiled before copy the beginning. */
+ * callers compiled earlier copy the beginning. */
 typedef struct gpumb_result {
     char bench[64];
     char kernel[64];
@@ -824,8 +828,8 @@ typedef struct gpumb_result {
     double gbps, gflops;   /* 0: unknown */
     double peak_gbps, ceiling_gbps;
     double pct_peak, pct_ceiling;
-    double to_device, to_host;  /* bytes of a transfer, each way; 0, 0: it is none */
-    char link[24];              /* that they cross; "": unknown, or none */
+    double to_device, to_host;  /* bytes of a transfer, each way; 0, 0: no transfer */
+    char link[24];              /* the link they cross; "": unknown, or none */
     double link_gbps, pct_link; /* its peak each way, and the share of it; 0: unknown */
     double reference, expected_pct, measured_pct; /* as by gpumb_set_expected(); 0: not stated */
     uint64_t footprint_bytes;
@@ -839,22 +843,22 @@ typedef struct gpumb_result {
     double sm_clock_before_hz, memory_clock_before_hz; /* before the samples; 0: unknown */
     double temperature_before_c, temperature_c;        /* before and after; 0: unknown */
     double power_w;                                    /* while sampling; 0: unknown */
-    double energy_j;        /* of a run: power x time, gaps of up to 10 % counted in; 0: unknown */
+    double energy_j;        /* of a run: power x time, with gaps of up to 10 %; 0: unknown */
     int throttle;           /* GPUMB_THROTTLE_... bits, while sampling; -1: unknown */
-    int others;             /* other processes on the device, at least; -1: unknown */
-    double sampled_s;       /* that sampling took, on the host's clock; 0: times were given */
+    int others;             /* at least this many other processes on the device; -1: unknown */
+    double sampled_s;       /* that sampling took, by the host's clock; 0: times were given */
     char compared_with[64]; /* the first region of its GPUMB_INTERLEAVE; "": not compared */
     gpumb_comparison comparison;
     int processes;                     /* that measured it, this one included; 0: this one alone */
-    double process_lo_s, process_hi_s; /* least and largest of their medians */
+    double process_lo_s, process_hi_s; /* smallest and largest of their medians */
     const double *process_medians_s;   /* all, its own last; valid until gpumb_close(); or NULL */
     double elements, elements_per_s;   /* of one run, as stated; 0: not stated */
     gpumb_meaning meaning;
     unsigned flags;
-    char time_utc[32]; /* when its region had ended: "2026-01-31T12:00:00Z"; "": unknown */
-    int kernels;       /* of one run, as a capture of it holds them; -1: unknown */
-    double between_s;  /* part of its time: gaps between kernels that follow each other, each taken
-                        * as between empty kernels in a graph; 0: none, or unknown */
+    char time_utc[32]; /* when its region ended: "2026-01-31T12:00:00Z"; "": unknown */
+    int kernels;       /* in one run, according to a capture of it; -1: unknown */
+    double between_s;  /* part of its time: gaps between consecutive kernels, each taken to be that
+                        * between empty kernels in a graph; 0: none, or unknown */
     char nodes[144];   /* all that one run launches: "fill<<<128, 256>>> x2; memset"; "": unknown */
 } gpumb_result;
 
@@ -869,10 +873,10 @@ enum {
 /* The last row that was finished; NULL if there is none. Rows are valid until gpumb_close(). */
 GPUMB_API const gpumb_result *gpumb_last_result(gpumb *g);
 
-/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; the value of an axis
- * in one: a named value's is its index, from 0; -1: the row has no such axis, or it is of reals;
- * and a value of your own, of any axis, or of a column of numbers in CSV files ("median_s"), as a
- * double: NaN where it is not known. There are none while a sweep enumerates. */
+/* The rows so far, 0 ... gpumb_row_count() - 1, for conclusions after a sweep; none while a sweep
+ * enumerates. gpumb_row_axis(): a row's value of an axis, a named value's index, from 0; -1: the
+ * row has no such axis, or it is of reals. gpumb_row_value(): a value of your own, of any axis, or
+ * of a numeric column of CSV files ("median_s"), as a double; NaN: not known. */
 GPUMB_API size_t gpumb_row_count(gpumb *g);
 GPUMB_API const gpumb_result *gpumb_row(gpumb *g, size_t row);
 GPUMB_API int64_t gpumb_row_axis(gpumb *g, size_t row, const char *axis);
@@ -893,13 +897,13 @@ GPUMB_API int gpumbi_region_next(gpumb *g);
 GPUMB_API int gpumbi_region_body(gpumb *g);
 
 /* GPUMB_MEASURE(g, "name") { body }: times the body and writes a row to the sinks. The inner loop
- * runs once, so that `break` and `continue` alike end one run of the body; left by return, goto or
- * an exception, it has no row, and the run fails. A name is one line of UTF-8: other characters
- * become blanks or question marks. */
+ * runs once, so that `break` and `continue` alike end one run of the body; a region left by return,
+ * goto or an exception has no row, and the program's run fails. A name is one line of UTF-8: other
+ * characters become blanks or question marks. */
 #define GPUMB_MEASURE(g, name) GPUMBI_REGION(gpumbi_measure_begin((g), (name)))
 
 /* GPUMB_TIME(&result) { body }: times the body and fills a gpumb_result; no row is written.
- * GPUMB_TIME_IN(g, &result): the same in a context of one's choice. */
+ * GPUMB_TIME_IN(g, &result): the same in a context of your choice. */
 #define GPUMB_TIME(result) GPUMB_TIME_IN(GPUMBI_NULL, result)
 #define GPUMB_TIME_IN(g, result) GPUMBI_REGION(gpumbi_region_begin((g), GPUMBI_NULL, (result)))
 
@@ -908,11 +912,11 @@ GPUMB_API int gpumbi_region_body(gpumb *g);
         for (; gpumbi_region_body(gpumbi_region);)
 
 /* GPUMB_INTERLEAVE(g) { several GPUMB_MEASURE }: takes their samples in turn, in an order that is
- * drawn from the seed, so that drifting clocks, what comes at intervals, and what each of them does
- * to the next affect all alike. A round in which a time is zero is left out of all. Ends when each
- * has its precision and the ratios to the first are decided, or a budget is used up. Where one
- * can't be timed like the others, those that are free to choose follow it; what is still timed
- * differently is not compared, and a line says so. Up to 16 regions. */
+ * drawn from the seed, so that drifting clocks, periodic disturbances, and what each region does to
+ * the next affect all alike. A round in which a time is zero is left out of all. Ends when each has
+ * its precision and the ratios to the first are decided, or a budget is used up. Where one can't be
+ * timed like the others, those whose timing is AUTO follow it; one that is still timed differently
+ * is not compared, and a line says so. Up to 16 regions. */
 GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g);
 GPUMB_API int gpumbi_interleave_next(gpumb *g);
 #define GPUMB_INTERLEAVE(g)                                                                        \
@@ -920,14 +924,15 @@ GPUMB_API int gpumbi_interleave_next(gpumb *g);
          gpumbi_interleave_next(gpumbi_interleave);)
 
 /* A row of times that were taken elsewhere (by a kernel's own clock, in fresh processes, by a
- * library's timer): `seconds` of one run each, in the order in which they were taken. What is zero,
- * negative or NaN is left out. gpumb_set_...() describe it as a region, a check that is set runs
- * once; in a GPUMB_INTERLEAVE the k-th times of all are a round. `timing` is "given". */
+ * library's timer): `seconds` of one run each, in the order in which they were taken. Zero,
+ * negative and NaN times are left out. gpumb_set_...() describe the row as they do a region, and a
+ * check that is set runs once; in a GPUMB_INTERLEAVE the k-th times of all form a round. `timing`
+ * is "given". */
 GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning,
                                const double *seconds, uint64_t count);
 
-/* 1 where that would make a row now, and so its times have to be taken; 0 while a sweep enumerates,
- * in passes of other configurations, and for what --filter leaves out. */
+/* 1 if gpumb_add_times() would make a row now, so that times have to be taken; 0 while a sweep
+ * enumerates, in passes of other configurations, and for what --filter leaves out. */
 GPUMB_API int gpumb_wants_times(gpumb *g, const char *name);
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
@@ -959,10 +964,10 @@ GPUMB_API double gpumbi_sweep_real(const gpumb_axis *axis);
  *     GPUMB_SWEEP_TYPES(g, type, float, double)     the same; for GPUMB_FOR_TYPES()
  *     GPUMB_SWEEP_REALS(g, alpha, 0.1, 0.5, 1e-3)   a double called `alpha`; finite values
  *     GPUMB_SWEEP_REAL_ARRAY(g, alpha, values, count)   those of an array of doubles
- * `--axis block=96,192` replaces the values, by 1 and more, or down to the smallest in the source
- * if that is less; those of reals by any. The names of named values can be chosen from, not
- * extended. Nested sweeps must have different names, none of them that of a column. Reals keep all
- * their digits on the way through files and options. */
+ * `--axis block=96,192` replaces the values: by any from 1 on, or from the smallest in the source
+ * if that is less; reals by any. Names can be chosen from, not added to. Nested sweeps must have
+ * different names, none of them that of a column. Reals keep all their digits on the way through
+ * files and options. */
 #define GPUMB_SWEEP_POW2(g, axis, lo, hi) GPUMB_SWEEP_FACTOR(g, axis, lo, hi, 2)
 #define GPUMB_SWEEP_FACTOR(g, axis, lo, hi, factor)                                                \
     GPUMBI_SWEEP(int64_t, value, axis, gpumbi_sweep_range((g), #axis, (lo), (hi), 0, (factor)))
@@ -993,7 +998,7 @@ typedef const char *gpumbi_name;
         for (type axis = gpumbi_sweep_##what(gpumbi_axis_##axis), gpumbi_once_##axis = 1;          \
              gpumbi_once_##axis > 0; gpumbi_once_##axis = 0, (void)axis)
 
-/* A template for each of a list of types or constants, without a switch:
+/* Instantiates a template for each of a list of types or constants, without a switch:
  *     #define UNROLLS 1, 2, 4
  *     GPUMB_SWEEP_TYPES(g, type, float, double)
  *     GPUMB_SWEEP_LIST(g, unroll, UNROLLS)
@@ -1001,9 +1006,9 @@ typedef const char *gpumbi_name;
  *             GPUMB_FOR_TYPES(type, T, (float, double),
  *                 GPUMB_FOR_CONSTANTS(unroll, U, (UNROLLS),
  *                     GPUMB_LAUNCH((scale<T, U>), grid, 256, 0, GPUMB_PTR(T, x), n)))
- * compiles the last line for each pair, and runs that of the axes' values: T is a type (the one of
- * this index), U a constant (of this value). Up to 16 in a list, each written without a comma. One
- * that is not in it skips the region. In C too, for code of the host. */
+ * compiles the last line for each pair, and runs the one for the axes' values: T is a type (the one
+ * of this index), U a constant (of this value). Up to 16 in a list, each written without a comma. A
+ * value that is not in it skips the region. Works in C too, for host code. */
 #define GPUMB_SWEEP_TYPES(g, axis, ...)                                                            \
     GPUMB_SWEEP_NAMES(g, axis, GPUMBI_EACH(GPUMBI_TYPE_NAME, , , __VA_ARGS__))
 #define GPUMB_FOR_TYPES(index, T, types, ...)                                                      \
@@ -1064,10 +1069,10 @@ typedef const char *gpumbi_name;
 #if !defined(GPUMB_STATIC)
 
 /* The same for languages without C's preprocessor or variable arguments, not with GPUMB_STATIC: a
- * function of yours, with a pointer of yours, in place of a block. It is called as often as a block
- * would run, in the calling thread; NULL does nothing. A result other than 0 says that it can't go
- * on: it is not called again, and is what the function here returns. No exception may pass through
- * these functions: catch it, and return 1. */
+ * function of yours, with a pointer of yours, takes the place of a block. It is called as often as
+ * a block would run, in the calling thread; NULL does nothing. If it returns other than 0 it can't
+ * go on: it is not called again, and the function here returns the same. No exception may pass
+ * through these functions: catch it, and return 1. */
 typedef int (*gpumb_body)(gpumb *g, void *user);
 typedef int (*gpumb_value_body)(gpumb *g, int64_t value, void *user);
 typedef int (*gpumb_real_body)(gpumb *g, double value, void *user);
@@ -1093,17 +1098,17 @@ GPUMB_API int gpumb_run_sweep_names(gpumb *g, const char *axis, const char *cons
  * are dropped, and the run counts as failed. */
 GPUMB_API void gpumb_abandon(gpumb *g);
 
-/* gpumb_skip(), gpumb_reason() and gpumb_note() of a text as it is. */
+/* gpumb_skip(), gpumb_reason() and gpumb_note() with plain text, not a format. */
 GPUMB_API void gpumb_skip_text(gpumb *g, const char *text);
 GPUMB_API void gpumb_reason_text(gpumb *g, const char *text);
 GPUMB_API void gpumb_note_text(gpumb *g, const char *text);
 
-/* What a CSV file has in a column of a row, copied to `text` with its 0, cut to `size` bytes.
- * Returns its whole length; -1, and an empty text, if there is no such row or column. */
+/* What a CSV file has in a column of a row, copied to `text` with a final 0, cut to `size` bytes.
+ * Returns its full length; -1, and an empty text, if there is no such row or column. */
 GPUMB_API int gpumb_row_text(gpumb *g, size_t row, const char *column, char *text, size_t size);
 
-/* The columns of CSV files so far, from 0; NULL after the last. Axes and values come last, and may
- * become more with each row. */
+/* The columns of CSV files so far, from 0; NULL after the last. Axes and values come last, and each
+ * row may add to them. */
 GPUMB_API const char *gpumb_column_name(gpumb *g, size_t column);
 
 /* As gpumb_row_text(): the line that gpumb_print_result() prints. */
@@ -1119,19 +1124,19 @@ GPUMB_API const double *gpumb_row_samples(gpumb *g, size_t row, uint64_t *count)
 GPUMB_API int gpumb_row_copy(gpumb *g, size_t row, gpumb_result *result, size_t size);
 
 /* The defaults, for a caller whose gpumb_settings has `size` bytes, up to 65536: members are only
- * added at its end, so that old callers go on working. A member that is set, and that this library
- * does not know yet, ends the context. */
+ * added at its end, so that old callers go on working. A member that is set but that this library
+ * does not know yet ends the context. */
 GPUMB_API void gpumb_settings_init(gpumb_settings *settings, size_t size);
 
-/* Lines for the user go to `log`, by the thread that has something to say, in place of standard
- * error; NULL: there again. For all contexts, so before the first of them. The text is the log's
- * only during the call. */
+/* Lines for the user go to `log`, in the thread that has something to say, instead of standard
+ * error; NULL: to standard error again. Applies to all contexts, so call it before opening any. The
+ * text is valid only during the call. */
 typedef void (*gpumb_log)(const char *line, void *user);
 GPUMB_API void gpumb_set_log(gpumb_log log, void *user);
 
 /* For programs that handle Ctrl-C in their own language: `poll` is called about ten times a second
- * while graphs give the samples, and no body runs. Other than 0 ends the region as skipped. NULL:
- * nothing is called. */
+ * while samples come from graphs, and no body runs. A result other than 0 ends the region as
+ * skipped. NULL: nothing is called. */
 GPUMB_API void gpumb_set_poll(gpumb *g, gpumb_body poll, void *user);
 
 GPUMB_API const char *gpumb_version(void); /* "0.1.0" */
@@ -1142,39 +1147,40 @@ GPUMB_API const char *gpumb_version(void); /* "0.1.0" */
 
 #if !defined(GPUMB_STATIC) || defined(GPUMB_MODULES)
 
-/* A kernel that another compiler, language or run has made, from a file or from memory: on NVIDIA a
+/* Kernels that another compiler, language or run has made, from a file or from memory: on NVIDIA a
  * cubin, a fatbin or PTX, which the driver compiles; on AMD a code object. Loaded through the
- * driver, for the context's device, until gpumb_close(). Where that fails, or on the CPU, NULL: the
- * next region is skipped with the reason. */
+ * driver, for the context's device, until gpumb_close(). Returns NULL where that fails, and on the
+ * CPU: the next region is skipped with the reason. */
 typedef struct gpumb_module gpumb_module;
 GPUMB_API gpumb_module *gpumb_load(gpumb *g, const char *path);
 
-/* `bytes` of memory, which may be freed then. For PTX: most registers of a thread, 0: any; level of
- * optimisation, 0 ... 4; -1: the driver's default, 4. */
+/* From `bytes` of memory, which may be freed afterwards. For PTX: the most registers per thread (0:
+ * any), and the level of optimisation, 0 ... 4 (-1: the driver's default, 4). */
 GPUMB_API gpumb_module *gpumb_load_image(gpumb *g, const void *image, uint64_t bytes,
                                          int max_registers, int optimization);
 
-/* A kernel in it, for gpumb_launch(), by its name there: of a C++ kernel that is not extern "C" the
- * mangled one; NULL: the only one that it has. Where it has none of this name, NULL, and the reason
- * names those that it has. */
+/* A kernel of a module, for gpumb_launch(), by its name there: the mangled one for a C++ kernel
+ * that is not extern "C"; NULL: the only kernel. Returns NULL if there is none of this name; the
+ * reason names those that there are. */
 GPUMB_API const void *gpumb_function(gpumb *g, gpumb_module *from, const char *name);
 
 #endif
 
-/* How a kernel is launched, beyond grid and block; what a device lacks skips the region. */
+/* How a kernel is launched, beyond grid and block. Asking for what a device lacks skips the
+ * region. */
 typedef struct gpumb_launch_config {
     uint64_t grid[3], block[3]; /* 0 counts as 1 */
     uint64_t shared_bytes;      /* of dynamic shared memory */
-    int cluster[3];  /* blocks of a cluster, which divide the grid; {0}: none. NVIDIA, sm_90 on */
+    int cluster[3];  /* blocks in a cluster; they divide the grid; {0}: none. NVIDIA, sm_90 on */
     int cooperative; /* 1: all blocks are resident at once, for barriers of the grid */
     int priority;    /* less is more urgent, as for streams; 0: that of the stream. NVIDIA */
     int dependent;   /* 1: programmatic dependent launch: it may begin before the launch ahead of it
                       * has ended. So the time is an interval, never a span. NVIDIA, sm_90 on */
 } gpumb_launch_config;
 
-/* As GPUMB_LAUNCH, by the address of a kernel or of what gpumb_function() returns; `parameters`
- * points to each argument, as for cudaLaunchKernel(); `name` is the row's if its region has none.
- * On the CPU the region is skipped: there kernels are launched by GPUMB_LAUNCH alone. */
+/* As GPUMB_LAUNCH, by the address of a kernel or by what gpumb_function() returns; `parameters`
+ * points to each argument, as for cudaLaunchKernel(); `name` becomes the row's if its region has
+ * none. On the CPU the region is skipped: there kernels are launched by GPUMB_LAUNCH alone. */
 GPUMB_API void gpumb_launch(gpumb *g, const char *name, const void *function,
                             const uint64_t grid[3], const uint64_t block[3], uint64_t shared_bytes,
                             void **parameters);
@@ -1196,7 +1202,7 @@ typedef struct gpumb_coalescing {
 } gpumb_coalescing;
 
 /* `lanes` accesses of `elem` bytes each, 1 to 4096, at the byte addresses `address`, in any order.
- * `sector` and `line` are in bytes, at least 1. Else all is 0. O(lanes^2 * elem). */
+ * `sector` and `line` are in bytes, at least 1. Otherwise all results are 0. O(lanes^2 * elem). */
 GPUMB_API gpumb_coalescing gpumb_coalesce(const uint64_t *address, int lanes, int elem, int sector,
                                           int line);
 
@@ -1224,10 +1230,11 @@ typedef enum gpumb_mode { GPUMB_READ_WRITE, GPUMB_WRITE, GPUMB_READ } gpumb_mode
 
 #if !defined(GPUMB_STATIC) || (defined(__cplusplus) && !defined(GPUMB_NO_KERNELS))
 
-/* Does nothing. 0, or -1 with the row skipped and the reason in it. */
+/* Launches a kernel that does nothing. Returns 0, or -1 with the row skipped and the reason in
+ * it. */
 GPUMB_API int gpumb_empty(gpumb *g, uint64_t blocks, int block);
 
-/* Checks for gpumb_set_verify(); of GPUMB_WRITE and GPUMB_READ with GPUMB_COPY alone. */
+/* A check for gpumb_set_verify(); GPUMB_WRITE and GPUMB_READ need GPUMB_COPY. */
 typedef struct gpumb_copy_check {
     const gpumb_buffer *in, *out;
     uint64_t bytes;
@@ -1236,7 +1243,7 @@ typedef struct gpumb_copy_check {
 
 GPUMB_API int gpumb_check_copy(gpumb *g, void *copy_check);
 
-/* What GPUMB_WRITE writes to the 4-byte word w of the output. */
+/* What GPUMB_WRITE writes to 4-byte word w of the output. */
 GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w);
 
 #endif
@@ -1251,7 +1258,7 @@ GPUMB_API uint32_t gpumb_zcopy_word(uint64_t w);
 
 /* out[i] = in[i], one element per thread. `elem` 1, 2, 4, 8, 16 or 32. Bytes: 2 * n * elem. The
  * naive form launches ceil(n / block) blocks. The fastest form moves the same bytes in 16-byte
- * words with a geometry of its own, and ignores `block` when it is 0. */
+ * words with a geometry of its own. */
 GPUMB_API int gpumb_copy(gpumb *g, gpumb_form form, int elem, uint64_t n, int block, const void *in,
                          void *out);
 
@@ -1303,11 +1310,11 @@ GPUMB_API int gpumb_check_strided(gpumb *g, void *stride_check);
 typedef enum gpumb_type { GPUMB_F32, GPUMB_F64, GPUMB_I32, GPUMB_U32 } gpumb_type;
 typedef enum gpumb_operation { GPUMB_SUM, GPUMB_MIN, GPUMB_MAX } gpumb_operation;
 
-/* How the threads of a block combine what each of them has. */
+/* How the threads of a block combine their values. */
 typedef enum gpumb_combine {
     GPUMB_COMBINE_FIRST_THREAD, /* through shared memory, by thread 0 alone */
     GPUMB_COMBINE_TREE,         /* a tree in shared memory, sequential addressing */
-    GPUMB_COMBINE_SHUFFLE_DOWN, /* warps by shuffles, then the first warp their results */
+    GPUMB_COMBINE_SHUFFLE_DOWN, /* shuffles in each warp, then in the first for their results */
     GPUMB_COMBINE_SHUFFLE_XOR   /* the same; all lanes get the result */
 } gpumb_combine;
 
@@ -1327,8 +1334,8 @@ typedef enum gpumb_finish {
  * The naive form does what `combine` and `finish` say. Each warp takes warp_size * per_thread
  * consecutive elements at a time, in turn over the grid until all are done. The fastest form is one
  * launch that reads words of 16 bytes, to which `in` is aligned, with all loads of a thread in
- * flight, and ignores `combine`, `finish` and `per_thread`. Zeros in `block`, `blocks` and
- * `per_thread` are chosen by n.
+ * flight, and ignores `combine`, `finish` and `per_thread`. Where `block`, `blocks` or `per_thread`
+ * is 0, it is chosen by n.
  *
  * Only what is listed before the implementation is compiled, since each kernel costs compile time:
  *     #define GPUMB_REDUCTIONS(X) X(F32, SUM) X(F64, MAX)
@@ -1354,15 +1361,15 @@ GPUMB_API gpumb_buffer *gpumb_reduction_workspace(gpumb *g, const gpumb_reductio
 GPUMB_API int gpumb_reduce(gpumb *g, const gpumb_reduction *how, uint64_t n, const void *in,
                            void *out, gpumb_buffer *workspace);
 
-/* The geometry that gpumb_reduce() takes for n elements: `how` without zeros. */
+/* The geometry that gpumb_reduce() uses for n elements: `how` with its zeros replaced. */
 GPUMB_API gpumb_reduction gpumb_reduction_geometry(gpumb *g, const gpumb_reduction *how,
                                                    uint64_t n);
 
-/* Check: integers, smallest and largest values exactly. A floating sum may differ from the exact
- * one by gamma(h) * sum |x|, where h is the largest number of additions that an element goes
- * through in this geometry, gamma(h) = h u / (1 - h u), and u the unit roundoff (Higham, Accuracy
- * and Stability of Numerical Algorithms, 2nd ed., section 4.2). The exact sum is taken on the
- * device in pairs of doubles. */
+/* Checks integers, minima and maxima exactly. A floating sum may differ from the exact one by
+ * gamma(h) * sum |x|, where h is the largest number of additions that an element goes through in
+ * this geometry, gamma(h) = h u / (1 - h u), and u the unit roundoff (Higham, Accuracy and
+ * Stability of Numerical Algorithms, 2nd ed., section 4.2). The exact sum is taken on the device in
+ * pairs of doubles. */
 typedef struct gpumb_reduction_check {
     const gpumb_reduction *how;
     const gpumb_buffer *in, *out;
@@ -1383,14 +1390,14 @@ typedef enum gpumb_rsqrt {
 
 /* All-pairs gravity with Plummer softening: body i, at (x, y, z) with mass w, is accelerated by
  *     a_i = sum over j of w_j d / (|d|^2 + softening^2)^(3/2),  d = r_j - r_i.
- * The gravitational constant is in the masses. By convention 20 FLOP per interaction, and n * n of
- * those (Nyland, Harris & Prins, GPU Gems 3, ch. 31), however many a form carries out.
+ * The gravitational constant is in the masses. By convention 20 FLOP per interaction, and n * n
+ * interactions (Nyland, Harris & Prins, GPU Gems 3, ch. 31), however many a form carries out.
  *
  * The plain form: a block of `block` threads with `bodies` bodies each walks over all others, tile
- * by tile of `block` bodies in shared memory, `unroll` of them at a time. With `splits` more than
- * 1, as many blocks share the walk and a second launch adds up.
+ * by tile of `block` bodies in shared memory, `unroll` of them at a time. With `splits` above 1,
+ * that many blocks share the walk, and a second launch adds up their sums.
  * Pairs: each pair is met once and serves both (Newton's third law), which halves the work; sums
- * leave through atomics, so that their last bits differ from run to run.
+ * are written by atomics, so that their last bits differ from run to run.
  *
  * Only the forms listed before the implementation are compiled, for example
  *     #define GPUMB_NBODY_FORMS(X) X(1, 1, LIBRARY) X(4, 4, APPROXIMATE)    (bodies, unroll, rsqrt)
@@ -1398,9 +1405,9 @@ typedef enum gpumb_rsqrt {
 typedef struct gpumb_nbody {
     int pairs;  /* 1: each pair once, with GPUMB_RSQRT_APPROXIMATE */
     int bodies; /* per thread */
-    int unroll; /* divides `block`, and the warp size in pairs */
+    int unroll; /* divides `block`; with pairs, the warp size too */
     gpumb_rsqrt rsqrt;
-    int block;  /* threads: 32 ... 1024, 512 from 4 bodies on; whole warps in pairs; 0: chosen */
+    int block;  /* threads: 32 ... 1024, 512 from 4 bodies on; with pairs, whole warps; 0: chosen */
     int splits; /* 1 ... 64; 0: as many as fill the device */
     float softening; /* at least 1e-12: a body meets itself */
 } gpumb_nbody;
@@ -1409,8 +1416,8 @@ typedef struct gpumb_nbody {
 
 GPUMB_API gpumb_nbody gpumb_nbody_default(void); /* the form listed last, softening 0.01 */
 
-/* The forms that are compiled: their number, and up to `room` of them; block, splits and softening
- * as by default. */
+/* The forms that are compiled: returns their number, and stores up to `room` of them; block, splits
+ * and softening are the defaults. */
 GPUMB_API int gpumb_nbody_forms(gpumb_nbody *forms, int room);
 
 /* Room for the partial sums of `splits`. */
@@ -1446,8 +1453,8 @@ GPUMB_API int gpumb_check_nbody(gpumb *g, void *nbody_check);
 
 /* ---- the CPU backend ------------------------------------------------------------------------- */
 
-/* OS threads that run blocks: 1 ... 4096; 0: one per core. And 32 or 64 threads per warp. Neither
- * has an effect on GPUs. The current number of workers (0 on a GPU). */
+/* Set the OS threads that run blocks, 1 ... 4096 (0: one per core), and the threads per warp, 32 or
+ * 64; neither has an effect on GPUs. gpumb_cpu_workers(): how many there are now (0 on a GPU). */
 GPUMB_API void gpumb_cpu_set_workers(int workers);
 GPUMB_API int gpumb_cpu_workers(void);
 GPUMB_API int gpumb_cpu_set_warp_size(int warp_size); /* 0, or -1 for another size */
@@ -1515,8 +1522,8 @@ typedef struct gpumbi_emulated_thread {
 enum { GPUMBI_WAIT_LIST(GPUMBI_WAIT_ENUM) GPUMBI_WAITS };
 #undef GPUMBI_WAIT_ENUM
 
-/* What a thread waits at: each barrier of a block in the text has one of its own; what warps wait
- * at has no line. */
+/* What a thread waits at: each block-wide barrier in the source has one of its own; warp operations
+ * have no line. */
 typedef struct gpumbi_place {
     int wait, line;
     const char *file;
@@ -1591,7 +1598,8 @@ template <class Last> static unsigned char *gpumbi_last_red_zone()
 #define GPUMB_SHARED(type, name) type *name = static_cast<type *>(gpumbi_self.shared)
 
 /* On a GPU the threads interleave so that neighbours share cache lines; a core wants the opposite:
- * one contiguous run per thread, which the compiler can vectorise. The tracer wants the GPU's. */
+ * one contiguous run per thread, which the compiler can vectorise. The tracer wants the GPU's
+ * order. */
 #ifndef GPUMB_TRACE
 #define GPUMB_GRID_STRIDE(i, n)                                                                    \
     for (uint64_t i = 0, gpumbi_end_##i = gpumbi_chunk(n, i); i < gpumbi_end_##i; ++i)
@@ -1661,7 +1669,7 @@ static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z)
 }
 
 /* Barriers, votes and shuffles. Masks have 64 bits, for warps of 64 lanes. Barriers of a block are
- * told apart by where they stand in the text, also within a line or a macro: the address of the
+ * told apart by where they stand in the source, even within a line or a macro: the address of the
  * lambda's constant stays the same where the optimiser copies code, unlike that of the call. */
 #define GPUMBI_HERE(kind)                                                                          \
     [] {                                                                                           \
@@ -1876,9 +1884,9 @@ GPUMBI_API_NOINLINE int gpumbi_cpu_launch(const gpumbi_shape *launch, void (*run
                                           void *closure);
 #endif
 
-/* What gpumb_trace.c is told. A launch, with the row it is in; then the memory that it can reach;
- * each block, before and after; a thread, before and after it waits, for its first instruction and
- * after its last one, too; a barrier that is complete. */
+/* What gpumb_trace.c is told: a launch, with the row it is in; then the memory that it can reach;
+ * each block, before and after; a thread, before and after it waits, and also before its first
+ * instruction and after its last; a completed barrier. */
 #ifdef GPUMB_TRACE
 enum { GPUMBI_TRACE_BUFFER, GPUMBI_TRACE_SHARED, GPUMBI_TRACE_OWN };
 extern void gpumbi_trace_launch(const gpumbi_shape *shape, const char *row);
@@ -1917,8 +1925,8 @@ struct gpumbi_extent {
     }
 };
 
-/* Mistakes whose errors would name the remedy late, or never. These take part in overload
- * resolution, and are chosen where there is a buffer: then no other error follows. */
+/* For mistakes whose own compiler errors name the remedy late, or never. These overloads are chosen
+ * where an argument is a buffer: then no other error follows. */
 struct gpumbi_overloaded { /* stands for a kernel whose type can't be deduced */
     gpumbi_overloaded(...);
 };
@@ -2093,9 +2101,9 @@ gpumbi_launch_ex(const char *, Kernel, const gpumb_launch_config &, Types...);
          i < gpumbi_n_##i; i += gpumbi_step_##i)
 #endif
 
-/* A warp: how many lanes it has, and what they do together, by one name for all vendors. All lanes
- * of the mask take part; AMD's compilers want no mask. Launch what uses them by
- * GPUMB_LAUNCH_BARRIER(). A lane may be of any integer type: no warning of a cast to its own. */
+/* The size of a warp, and its operations, under one name for all vendors. All lanes of the mask
+ * take part; AMD's compilers want no mask. Launch kernels that use them by GPUMB_LAUNCH_BARRIER().
+ * A lane may be of any integer type: no warning of a cast to its own. */
 #if defined(GPUMB_BACKEND_CPU) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__)
 #define GPUMB_WARP static_cast<unsigned>(warpSize)
 #define GPUMB_ALL_LANES (~0ull)
