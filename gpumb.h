@@ -2161,9 +2161,9 @@ typedef struct gpumbi_cipher_key {
 /* ================================================================================================
  * PLATFORM
  *
- * What the operating system gives, under names that are ours: POSIX 2008 (Linux, macOS), or Windows
- * 7 and later, where the CPU backend takes threads from mingw-w64's pthread.h. No other section
- * asks which of them it is, but the switch between stacks.
+ * What the operating system provides, under our own names: POSIX 2008 (Linux, macOS), or Windows 7
+ * and later, where the CPU backend takes threads from mingw-w64's pthread.h. Of the other sections,
+ * only the switch between stacks asks which system it is.
  */
 #include <math.h> /* first: after float.h, zig 0.17's headers of macOS lack NAN in C++20 */
 
@@ -3676,8 +3676,8 @@ static inline double gpumbi_correlation(const double *y, int count, int step, do
     return variance > 0 ? time / variance - 1 : 1;
 }
 
-/* Change from value to value along a straight line (least squares), and its standard error, which
- * takes what is left as correlated as it looks; at most GPUMBI_WINDOWS values. */
+/* The slope per value of a straight line (least squares), and its standard error, which takes the
+ * residuals to be as autocorrelated as they look; at most GPUMBI_WINDOWS values. */
 static inline double gpumbi_slope(const double *y, int count, double *error)
 {
     double rest[GPUMBI_WINDOWS] = {0}, mean = 0, slope = 0, left = 0, first;
@@ -3771,14 +3771,14 @@ static inline double gpumbi_end_at(const double *sorted, uint64_t count, double 
     return sorted[0] < 0 ? end : gpumbi_max(end, 0);
 }
 
-/* Correlation stretches the interval's ranks by the root of the correlation time t, as it does the
- * standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since from a short series
- * t comes out low. With k = 1 + 400/n, and 15 where n is small, intervals hold 92 ... 98 % from 30
- * samples on, of AR(1) up to 0.97. To have `stopped` at the first narrow interval picks those where
- * t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n ranks, one
- * range beyond the ends: else few samples would have intervals many times as wide as all that they
- * saw (tests/coverage.c). Sorts the values: in `ranked`, which has room for twice as many, once
- * with their places, so that they tell the quartiles of every phase. */
+/* Autocorrelation stretches the interval's ranks by the root of the autocorrelation time t, as it
+ * does the standard error of a median, and by k (t - 1) sqrt(t) / n of that more, since t comes out
+ * low from a short series. With k = 1 + 400/n, and 15 where n is small, intervals hold 92 ... 98 %
+ * from 30 samples on, of AR(1) up to 0.97. Having `stopped` at the first narrow interval favours
+ * those where t is lowest: k stays 15 there, with the same outcome. No reach is longer than 1.5 n
+ * ranks, one range beyond the ends: else a few samples would have intervals many times as wide as
+ * their whole range (tests/coverage.c). Sorts the values: in `ranked`, which has room for twice as
+ * many, once with their places, so that they tell the quartiles of every phase. */
 static inline gpumb_stats gpumbi_summarize(double *values, double *ranked, uint64_t count,
                                            double level, int stopped)
 {
@@ -3956,8 +3956,8 @@ static inline int gpumbi_jumps(const double *v, uint64_t count, double least)
 /* Compares the means of nine segments with what the rest of the series, its autocorrelation
  * included, lets one expect of them (one-way analysis of variance, the error variance being
  * Geyer's; the limit, from 9 on, is far above the F quantile: short segments hide part of the
- * correlation), and looks for jumps, and for lags at which values are opposite before others at
- * which they are alike: AR(1) noise hardly has those, a cycle has. */
+ * correlation), and looks for jumps, and for negative correlations followed by positive ones at
+ * longer lags: AR(1) noise hardly has those, a cycle does. */
 GPUMB_API gpumb_series gpumb_classify(const double *series, uint64_t count, double precision)
 {
     const int last = GPUMBI_SEGMENTS - 1;
@@ -7752,9 +7752,9 @@ typedef enum gpumbi_rank {
 
 /* A context. Each struct in it belongs to the section that is named with it, and what comes before
  * them to CONTEXT, or to those that a comment names; so do variables of the file. Others change it
- * by functions of its owner: tests/layers.py holds that. What is on its way through the sections
- * belongs to none: a sampler, with its description, is changed by each step from the region's first
- * run to its row, and by what frees a buffer in it; a buffer by BUFFERS and by --strict. */
+ * by functions of its owner: tests/layers.py holds that. What passes through the sections belongs
+ * to none: a sampler, with its description, is changed by each step from the region's first run to
+ * its row, and by whatever frees a buffer in it; a buffer by BUFFERS and by --strict. */
 struct gpumb {
     gpumb *previous;      /* opened before this one */
     gpumbi_block *blocks; /* its host memory */
@@ -8001,9 +8001,9 @@ static inline void gpumbi_uncatch_signals(void)
 
 /* ---- tools --------------------------------------------------------------------------------------
  *
- * What a one-off of three lines does not need plugs into the core here: a tool says what it does
- * when something happens in a context, from its first use there on; gpumb_open() uses all of them.
- * So calls go downwards only, and a program that never names a tool does not compile it.
+ * Whatever a one-off of three lines does not need plugs into the core here: a tool says what it
+ * does when something happens in a context, from its first use there on; gpumb_open() uses all
+ * tools. So calls go downwards only, and a program that never names a tool does not compile it.
  */
 
 typedef struct gpumbi_tool {
@@ -8613,8 +8613,8 @@ GPUMB_API void *gpumb_stream(gpumb *g)
     return gpumbi_context(g)->stream;
 }
 
-/* What runs on another device's stream is in no time of this context: there is no use in going on.
- * The legacy stream is that of the device in use. */
+/* Work on another device's stream is in no time of this context: there is no use in going on. The
+ * legacy stream is that of the device in use. */
 static inline int gpumbi_is_of_device(gpumb *g, void *stream)
 {
     int ordinal = g->device.ordinal;
@@ -9178,8 +9178,8 @@ static inline void gpumbi_draw_order(size_t *order, size_t count, uint64_t seed,
 /* ================================================================================================
  * BASIC KERNELS
  *
- * Keep no state: the kernels that every program has, which fill, compare, empty the caches and
- * calibrate. A C translation unit has the fill and the comparison as loops in BUFFERS instead.
+ * Keep no state: the kernels that every program has, to fill, compare, empty the caches and
+ * calibrate. In a C translation unit, loops in BUFFERS fill and compare instead.
  */
 
 /* What a comparison found, in device memory. */
@@ -10029,8 +10029,8 @@ GPUMB_API const gpumb_device *gpumb_get_device(gpumb *g)
     return &g->device;
 }
 
-/* What other streams are to do comes after what the context's has so far, or (`joins`) before what
- * it will. 1: it can't be. */
+/* Orders later work of the other streams after the context's stream so far, or (`joins`) theirs so
+ * far before its later work. 1: it can't be. */
 static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count, int joins)
 {
     int failed = (!g->clock.fork && gpumbi_dev_event_create(&g->clock.fork)) ||
@@ -10046,10 +10046,10 @@ static inline int gpumbi_order_streams(gpumb *g, void *const *stream, int count,
 /* Empties the caches by reading a buffer of 2.5 times their size. Meanwhile, what regions wrote is
  * written back; and since the device is busy, what follows is queued and starts without launch
  * gaps. Where launching takes longer than one reading at the memory's peak, as it may from Python,
- * there are up to 15 more: one more or less than last time, which follows the median and not an
- * interrupted host. Without a sampler returns the seconds of an empty kernel after that; 0 after an
- * error. Half of these take 0.16 us more than the others (H100), and a median jumps between the
- * two: what is in the middle of the quartiles does not. */
+ * there are up to 15 more readings: one more or less than last time, which follows the median and
+ * not an interrupted host. Without a sampler returns the seconds of an empty kernel after that; 0
+ * after an error. Half of these take 0.16 us more than the others (H100), and a median jumps
+ * between the two: the midpoint of the quartiles does not. */
 static inline double gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
 {
     enum { most = 15, rounds = 31 };
@@ -10216,8 +10216,8 @@ static inline gpumb_stats gpumbi_statistics_now(gpumbi_sampler *s)
     return now;
 }
 
-/* Whether more samples are of no use: the interval is narrow enough; or what they can't show keeps
- * it from that, and makes nearly all of it, so that they could narrow it by a tenth at most. */
+/* Whether more samples are of no use: the interval is narrow enough; or nearly all of its width is
+ * uncertainty that samples can't show, so that more could narrow it by a tenth at most. */
 static inline int gpumbi_suffices(gpumbi_sampler *s, double precision)
 {
     const gpumb_stats now = gpumbi_statistics_now(s);
@@ -10368,8 +10368,8 @@ static inline int gpumbi_one_run(const gpumbi_sampler *s)
 }
 
 /* How many runs make a sample. One, if launching and timing it costs less than the wanted
- * precision; else so many that it does, within what a launch queue holds without blocking (1024
- * on NVIDIA). */
+ * precision; else as many as bring the cost below that, within what a launch queue holds without
+ * blocking (1024 on NVIDIA). */
 static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const gpumb_timing wanted = s->about.timing;
@@ -10391,7 +10391,7 @@ static inline void gpumbi_choose_batch(gpumb *g, gpumbi_sampler *s, double run_s
 
 /* An event pair around a body that waits times the host: where 9 runs of 10, each longer than
  * launching an empty kernel makes it, have left an idle device behind, the host's clock does that
- * better. What may be captured can still have a span; if that fails, this is asked again. */
+ * better. A body that may be captured can still have a span; if that fails, this is asked again. */
 static inline void gpumbi_choose_clock(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     const int waits = s->use_events && !s->profiled && !(s->about.capturable && s->capturable) &&
@@ -10506,11 +10506,11 @@ static inline void gpumbi_run_begin(gpumb *g, gpumbi_sampler *s)
  * With PyTorch in the process it takes 1.6 ... 2.8 us and 3.1 ... 5.1, the latter also after a
  * backward pass, which is honest. */
 
-/* From so many times an idle device's on, the middle one of nine waits shows that others had work:
- * it was 3.4 ... 24 times after that (H200, 136 rounds), 1.4 ... 3.5 if it had long ended (H100),
- * and 2.0 ... 2.6 after honest bodies in 4 rounds of 3567 (H100), in none of which the other rounds
- * of the row were so, too: a row is flagged if two rounds are. From 2 times on that flagged 14 of
- * 450 honest rows on a second H100 (tests/levels.cu). */
+/* From this many times an idle device's wait on, the median of nine waits shows that others had
+ * work: it was 3.4 ... 24 times after that (H200, 136 rounds), 1.4 ... 3.5 if it had long ended
+ * (H100), and 2.0 ... 2.6 after honest bodies in 4 rounds of 3567 (H100), in none of which the
+ * other rounds of the row were so, too: a row is flagged if two rounds are. From 2 times on that
+ * flagged 14 of 450 honest rows on a second H100 (tests/levels.cu). */
 #define GPUMBI_TOUCHED 2.3
 
 /* Waits for the device, and once more when it is idle, which says what that takes on this machine.
@@ -10822,10 +10822,10 @@ enum {
     GPUMBI_MOVES     /* by so many that less than 1 % of all rows with steady times do */
 };
 
-/* Whether the newest windows rise or fall by what makes half the precision within the warm-up's
- * budget, or half a second: a ramp from which more than the precision is left has at least twice
- * that slope, if it is of 5 % and more with a time constant of up to 2 s, or of 2 % and up to 0.5
- * s. Goes back as far as it takes to tell so little from none. */
+/* Whether the newest windows rise or fall so fast as to change by half the precision within the
+ * warm-up's budget, or half a second: a ramp from which more than the precision is left has at
+ * least twice that slope, if it is of 5 % and more with a time constant of up to 2 s, or of 2 % and
+ * up to 0.5 s. Goes back as far as it takes to tell so little from none. */
 static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 {
     const double *const end = s->pace.level + s->pace.windows;
@@ -10857,16 +10857,16 @@ static inline int gpumbi_pace_moves(const gpumb *g, const gpumbi_sampler *s)
 
 /* ---- warm-up: until times have settled ------------------------------------------------------- */
 
-/* For so long they have to hold still; the first region on a device, whose clocks may still rise,
- * warms up for so long. tests/coverage.c, part w, shows what that finds of which ramps. */
+/* How long times have to hold still; and how long the first region on a device, whose clocks may
+ * still rise, warms up. tests/coverage.c, part w, shows what that finds of which ramps. */
 #define GPUMBI_STILL_S 70e-3
 #define GPUMBI_FIRST_S 450e-3
 
 static GPUMBI_PER_THREAD int gpumbi_warmed_device; /* its ordinal + 1; 0: none so far */
 
-/* A clock that shows nothing but zeros is given up after so many. One that shows a time in 1 of 145
- * runs is mistaken for it in 0.1 % of rows; in rounds, each of which costs a run of all lanes, one
- * that shows it in 1 of 5. */
+/* A clock that shows nothing but zeros is given up after this many. One that shows a time in 1 of
+ * 145 runs is mistaken for it in 0.1 % of rows; in rounds, each of which costs a run of all lanes,
+ * one that shows it in 1 of 5. */
 enum { GPUMBI_BAD_TIMES = 1000, GPUMBI_BAD_ROUNDS = 30 };
 
 /* What the library has seen launched may be captured; other code might not survive that, and has to
@@ -10913,7 +10913,7 @@ static inline void gpumbi_samples_begin(gpumb *g, gpumbi_sampler *s)
  * less that of a short one: what launching and timing a graph costs is in both and cancels. The
  * difference is 2 ... 400 runs, for about a millisecond, and the short graph has a quarter as many.
  * These are choices, which tests/test_graphs.cpp tries, not the best of a search: a longer
- * difference makes samples fewer, a shorter one lets count for more what launching varies by. */
+ * difference makes samples fewer, a shorter one gives more weight to the variation of launching. */
 static inline void gpumbi_sampling_begin(gpumb *g, gpumbi_sampler *s, double run_s)
 {
     s->capturable = gpumbi_may_capture(g, s);
@@ -11074,9 +11074,9 @@ static inline void gpumbi_sample_add(gpumb *g, gpumbi_sampler *s, double seconds
     }
 }
 
-/* What the long graph takes more than the short one, or than none. Which is first takes turns
- * within two samples, and is drawn anew for each two, so as not to fall in step with what comes at
- * intervals. */
+/* How much longer the long graph takes than the short one, or than none. Within each two samples
+ * both orders occur, and which comes first is drawn anew, so as not to fall in step with periodic
+ * disturbances. */
 static inline double gpumbi_graph_seconds(gpumb *g, gpumbi_sampler *s)
 {
     double seconds[2] = {0, 0};
@@ -11127,7 +11127,7 @@ static inline void gpumbi_graphs_ready(gpumb *g, gpumbi_sampler *s)
 }
 
 /* A body that can't be captured, or launches nothing on the stream, is timed another way; so is one
- * whose launches fail: they will fail again where it is noticed. */
+ * whose launches fail: they will fail again where that is noticed. */
 static inline void gpumbi_capture_end(gpumb *g, gpumbi_sampler *s)
 {
     gpumbi_severity severity = GPUMBI_REFUSED;
@@ -11212,7 +11212,7 @@ static inline void gpumbi_run_end(gpumb *g, gpumbi_sampler *s)
 /* ================================================================================================
  * RESULT
  *
- * Owns g->outcome: what has come of the regions so far. Derives rates, shares and flags from a
+ * Owns g->outcome: how the regions so far have ended. Derives rates, shares and flags from a
  * sampler.
  */
 
@@ -11318,9 +11318,9 @@ static inline int gpumbi_transfers(const gpumb_device *d, gpumbi_sampler *s)
 }
 
 /* Names the level of memory that holds the footprint, the L1 caches of all multiprocessors taken
- * together; returns whether that is a cache. Where it is not stated, each byte is taken to be moved
- * once. What a run moves once is not in the L1 of a GPU, whose lines are invalid as a kernel starts
- * (PTX ISA, "Cache Operators"). */
+ * together; returns whether that is a cache. Where no footprint is stated, each byte is taken to be
+ * moved once. Data that a run moves once is not in the L1 of a GPU, whose lines are invalid as a
+ * kernel starts (PTX ISA, "Cache Operators"). */
 static inline int gpumbi_derive_cache(const gpumb *g, gpumbi_sampler *s, int transfers)
 {
     gpumb_result *r = &s->result;
@@ -11587,7 +11587,7 @@ GPUMB_API void gpumb_print_result(const gpumb_result *r)
  * whether another is wanted. `body_due` lets the inner loop of the macro run once; `in_body` is set
  * while the body runs.
  *
- * Here ends what a one-off needs. What follows plugs into it as a gpumbi_tool.
+ * A one-off needs nothing below this section: the rest plugs into it as a gpumbi_tool.
  */
 
 /* Forgets what described the last region, but not that a buffer is missing. */
@@ -11956,9 +11956,9 @@ GPUMB_API int gpumbi_region_body(gpumb *g)
  * FIELDS
  *
  * Keeps no state: the tables from which rows, devices and settings are written to files and read.
- * Numbers have as many digits as bring back the same value, 15 to 17; in units other than the
- * struct's the point is shifted in the text, which loses nothing. A text that names nothing known
- * is read as unknown: a later version may have written it.
+ * Numbers have as many digits as it takes to read back the same value, 15 to 17; for units other
+ * than the struct's the point is shifted in the text, which loses nothing. A text that names
+ * nothing known is read as unknown: a later version may have written it.
  */
 
 enum { GPUMBI_SCHEMA = 4, GPUMBI_PROCESSES = 100, GPUMBI_CELL = 25 * GPUMBI_PROCESSES };
@@ -12355,7 +12355,7 @@ static inline int gpumbi_read_field(const gpumbi_field *f, void *base, const cha
 /* ================================================================================================
  * COLUMNS
  *
- * Owns g->columns: those after the fixed ones, of axes and of own values, and the texts of values.
+ * Owns g->columns: those after the fixed ones, for axes and own values, and the texts of values.
  */
 
 /* The one copy of a text that lives as long as the context; NULL: no memory. */
@@ -14134,16 +14134,16 @@ GPUMB_API void gpumb_note(gpumb *g, const char *format, ...)
  * FILES
  *
  * Owns g->sinks: CSV, JSON, Markdown and Google Benchmark's JSON. NAME is resolved first: a link
- * stays, and the file that it leads to is replaced. What is no regular file (standard output, a
+ * stays, and the file that it leads to is replaced. Anything but a regular file (standard output, a
  * pipe) is written straight through. A file is written as NAME.part, made anew before the device is
  * opened, exclusively, and locked (flock) as long as the run takes: whoever has locked the file
  * that stands at NAME.part owns the name, another run ends. A part that nobody holds is a dead
  * run's: it is renamed to a free NAME.part.1, .2 ..., or removed if nothing is in it; with --resume
- * it is left as it is until all of its rows are here, then written anew. Each row is one write;
- * what was written in part is cut off again. Where a header widens, or drawn rows get their natural
- * order, a fresh file, locked too, takes the place of the part. When all is done the part is
- * flushed to the disk and renamed to NAME, with mode and owner of the file that it replaces. Where
- * a file system has no locks, any part that is already there ends the run.
+ * it is left as it is until all of its rows are here, then written anew. Each row is one write; a
+ * partial write is cut off again. Where a header widens, or drawn rows get their natural order, a
+ * fresh file, locked too, takes the place of the part. When all is done the part is flushed to the
+ * disk and renamed to NAME, with mode and owner of the file that it replaces. Where a file system
+ * has no locks, any part that is already there ends the run.
  */
 
 static inline void gpumbi_fill_line(const gpumb *g, const gpumb_result *r, gpumbi_line *l)
@@ -14960,7 +14960,7 @@ GPUMBI_TOOL(gpumbi_files_tool, FILES, NULL, GPUMBI_NO_REGION, {NULL, NULL, gpumb
  *
  * Keeps no state: reads rows of other runs, by one reader for CSV and one for JSON, in place: the
  * texts of a record point into what was read. A record belongs to a row of this run if bench,
- * kernel and all axes that this run has are the same; what has these in common is matched in its
+ * kernel and all axes that this run has are the same; several that share these are matched in
  * order. Unknown columns are part of the record's name only: they are axes of other benchmarks, or
  * notes.
  */
@@ -16569,8 +16569,8 @@ GPUMB_API void gpumb_add_times(gpumb *g, const char *name, gpumb_meaning meaning
  * this program once more, with the same arguments. In its environment,
  * GPUMB_PROCESS=PARENT:ROWS:TOKEN:DEVICE:STEP makes it write JSON into the pipe ROWS and nothing
  * else; the pipe TOKEN holds the same text, and so shows that it comes from the parent. DEVICE is
- * the one to measure on (-1: as its arguments say), STEP 1 if it waits before each region until
- * those of the other devices are there.
+ * the one to measure on (-1: as its arguments say), STEP 1 if it waits before each region until the
+ * other devices' processes get there.
  */
 
 /* Another process: of --processes, or the one that measures on a device of --device 0,2. */
@@ -17442,11 +17442,11 @@ GPUMBI_TOOL(gpumbi_compare_tool, COMPARE, NULL, GPUMBI_NO_REGION, GPUMBI_NO_ROWS
  * Owns g->expected: what --expect says of rows.
  *
  * ROWS >= LIMIT, or <=. ROWS is a name (of a kernel, a benchmark, or both with a slash between),
- * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: one row, or
- * where the largest has to be small, and the least large, all. Else all rows have to meet it.
- * LIMIT is a number with a unit, or a factor and other rows, 0.9*zcopy: rates are compared, each
- * row with the one that has the same values of all axes that both have and brackets don't set; of
- * several, with the hardest to beat.
+ * with values of axes in brackets: copy[n=1024,elem=4]; or max() or min() of that: one row has to
+ * meet it, but all where max() has to be small or min() large. Without these, all rows have to meet
+ * it. LIMIT is a number with a unit, or a factor and other rows, 0.9*zcopy: rates are compared,
+ * each row with the one that has the same values of all axes that both have and brackets don't set;
+ * of several, with the hardest to beat.
  */
 
 /* Units of a limit: rates, for which a shorter time is more; then times. */
@@ -18734,9 +18734,9 @@ GPUMB_API gpumb_coalescing gpumb_coalesce_subdomains(int elem, int block, int la
 /* ================================================================================================
  * KERNEL FAMILIES
  *
- * Keep no state. First what runs on the device, which is all that the compiler's device pass sees
- * of them; then the functions that launch it. Each family is compiled on request alone: its kernels
- * are templates over what must be known at compile time, made by the lists of its macros.
+ * Keep no state. First the device code, which is all that the compiler's device pass sees of them;
+ * then the functions that launch it. Each family is compiled only on request: its kernels are
+ * templates over what must be known at compile time, instantiated by the lists of its macros.
  */
 #if defined(GPUMB_BACKEND_CPU) /* there the kernels are host code */
 GPUMBI_OPTIMIZED
