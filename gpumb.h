@@ -9395,7 +9395,7 @@ static inline int gpumbi_fits(gpumb *g, const struct gpumbi_other_memory *other,
     return 0;
 }
 
-/* How much more memory than it has bytes a buffer takes: for the guard zone, and with --strict for
+/* How much memory a buffer takes beyond its own bytes: for the guard zone, and with --strict for
  * the places where it may begin. */
 enum { GPUMBI_PLACES = 2048, GPUMBI_PLACE_BYTES = 512 };
 
@@ -11842,8 +11842,8 @@ GPUMB_API gpumb *gpumbi_region_begin(gpumb *g, const char *name, gpumb_result *r
     return g;
 }
 
-/* Lets a sampler go on with the region that is reached. It is described again each time, and what
- * its hooks are given may be a local of a function that is called each time. */
+/* Lets a sampler go on with the region that is reached. The region is described again each time,
+ * and the pointers for its hooks may be to locals of a function that is called each time. */
 static inline void gpumbi_region_again(gpumb *g, gpumbi_sampler *s)
 {
     g->region.active = s;
@@ -12555,8 +12555,8 @@ static inline void gpumbi_profile(gpumb *g, gpumbi_sampler *s)
     s->about.timing = GPUMB_TIMING_AUTO;
 }
 
-/* What the profiler shows for an empty kernel: what it adds to any, 1.7 us on an H200, and the 0.1
- * us of the kernel itself. */
+/* What the profiler shows for an empty kernel: its overhead on any kernel, 1.7 us on an H200, and
+ * the 0.1 us of the kernel itself. */
 static inline void gpumbi_choose_profiler(gpumb *g, gpumbi_sampler *s)
 {
     enum { rounds = 31 };
@@ -12808,8 +12808,9 @@ static inline int gpumbi_check_run(gpumb *g, gpumbi_sampler *s)
 
 /* ---- runs for a profiler --------------------------------------------------------------------- */
 
-/* What the ranges are called: benchmark, kernel and, if there are any, axes, without what has a
- * meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns how many. */
+/* What the ranges are called: benchmark, kernel and, if there are any, axes, without characters
+ * that have a meaning in Nsight Compute's filters ("NVTX Filtering" in its CLI's manual). Returns
+ * how many. */
 static inline int gpumbi_range_names(const gpumb *g, const gpumbi_sampler *s, char (*name)[200])
 {
     gpumbi_copy_text(name[0], 200, s->result.bench);
@@ -12834,7 +12835,7 @@ static inline void gpumbi_unmark(gpumbi_sampler *s)
     s->marked = 0;
 }
 
-/* Whether a profiler or checker runs the program. The variables are what it sets: Nsight Compute
+/* Whether a profiler or checker runs the program, by the variables that these set: Nsight Compute
  * and Compute Sanitizer 2025.3, Nsight Systems, rocprofv3, and any with ranges. */
 static inline int gpumbi_profiler_runs(void)
 {
@@ -15018,8 +15019,8 @@ static inline void gpumbi_wrong(gpumbi_records *t, const char *what, const char 
                       what, detail);
 }
 
-/* Of all processes that measured a row: the geometric mean of their medians, and the interval of
- * the last around it. */
+/* For all processes that measured a row: the geometric mean of their medians, and the last one's
+ * interval around it. */
 static inline gpumbi_estimate gpumbi_estimate_of(const gpumb_result *r)
 {
     const gpumb_stats *t = &r->time;
@@ -15840,8 +15841,8 @@ static inline const char *gpumbi_differs(gpumb *g, const gpumbi_record *kept, co
 }
 
 /* Replays a region, of a file or (`on`) as a device's process has measured it, whose name is then
- * the row's in a column of its own. What is not there is skipped, or left out where there is
- * nothing of the whole configuration. */
+ * the row's in a column of its own. A region without a row there is skipped, or left out where
+ * nothing of its configuration is there. */
 static inline void gpumbi_replay_one(gpumb *g, const char *kernel, const gpumbi_coordinate *on)
 {
     gpumbi_sampler *s = &g->region.single;
@@ -16133,9 +16134,9 @@ GPUMB_API gpumb *gpumbi_interleave_begin(gpumb *g)
 }
 
 /* Times that hold different things can't be compared: a span, and an interval with its gap between
- * launches. Where lanes have come to different methods, those that are free to choose leave graphs,
- * and take the profiler's stamps if one of them has those, or batches, or event pairs if one of
- * them can't have batches. Cold ones stay as they are: spans. */
+ * launches. Where lanes have ended up with different methods, those that are free to choose leave
+ * graphs, and take the profiler's stamps if one of them has those, or batches, or event pairs if
+ * one of them can't have batches. Cold ones stay as they are: spans. */
 static inline void gpumbi_align_lanes(gpumb *g)
 {
     int differ = 0, single = 0, profiled = 0;
@@ -16195,8 +16196,8 @@ static inline int gpumbi_unsettled(const gpumb *g, const gpumbi_sampler *s)
  * standard errors of that, more if few values tell, make in 1.5 s, so that time constants of a
  * second are no difference (tests/coverage.c), and what a drift may have made that the clock does
  * not show, up to a quantum of each time. Values are means of as many rounds as there are lanes, in
- * which each has been in each place; what is far from the middle counts as less far. What moves
- * both lanes alike cancels. */
+ * which each has been in each place; outliers count as less far from the middle than they are. What
+ * moves both lanes alike cancels. */
 static inline double gpumbi_ratio_ahead(const gpumb *g, const gpumbi_turns *t, uint64_t rounds,
                                         double *scratch)
 {
@@ -16329,9 +16330,9 @@ static inline void gpumbi_judge_rounds(gpumb *g)
     }
 }
 
-/* Whether only its place in the rounds keeps one of two lanes from being precise: nine of ten
- * neighbours lie on different sides of the median, and their means are precise. More rounds would
- * not help. */
+/* Whether one of two lanes is imprecise only because of its place in the rounds: nine of ten
+ * neighbouring times lie on opposite sides of the median, and their means are precise. More rounds
+ * would not help. */
 static inline int gpumbi_places_differ(const gpumb *g, gpumbi_sampler *s)
 {
     const double *const v = s->samples.values;
@@ -16396,8 +16397,8 @@ static inline void gpumbi_given_rounds(gpumb *g)
             gpumbi_drop_bad_times(s);
 }
 
-/* Where a time was bad, the round is left out of all lanes, so that their k-th samples stay of one
- * round. */
+/* Where a time was bad, the round is left out of all lanes, so that their k-th samples still belong
+ * to one round. */
 static inline void gpumbi_round_end(gpumb *g)
 {
     uint64_t least = UINT64_MAX;
@@ -16435,7 +16436,7 @@ static inline int gpumbi_whose_turn(gpumb *g)
 
 /* A pass for each lane and round, until all lanes have stopped and the ratios between them are
  * known; then one pass each for the last check. No lane samples before all are warm, so that the
- * k-th samples of all are of one round. */
+ * k-th samples of all belong to one round. */
 GPUMB_API int gpumbi_interleave_next(gpumb *g)
 {
     gpumbi_leave_body(g);
@@ -16920,7 +16921,7 @@ static inline double gpumbi_student(double z, double freedom)
     return sqrt(freedom * (exp(gpumbi_min(x * x / freedom, 700)) - 1));
 }
 
-/* What the rows of a table know together of the spread between processes: the mean variance of
+/* What the rows of a table together tell of the spread between processes: the mean variance of
  * either side, and what the rows share. */
 typedef struct gpumbi_spreads {
     double mean[2];
