@@ -5,8 +5,8 @@
 
 Needs PyTorch and Triton on an NVIDIA GPU; CuPy's benchmark and nvbench's cuda.bench are tried where
 they are installed. The truth is what CUPTI's time stamps say by torch.profiler: the median of 50
-runs, less that of an empty kernel. Another process takes it, since CUPTI slows launches down in its
-own as long as that lives.
+runs, less that of an empty kernel. Another process takes it: one in which CUPTI has recorded
+launches more slowly from then on.
 """
 
 import argparse
