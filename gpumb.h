@@ -655,15 +655,14 @@ typedef struct gpumb_stats {
     uint64_t outliers;
 } gpumb_stats;
 
-/* Statistics of `count` values in the order in which they were measured; sorts them. Median and
- * quartiles are interpolated order statistics (type 7 of Hyndman & Fan 1996). The interval is the
- * narrowest symmetric pair of order statistics that covers the median with at least 95 % (binomial,
- * no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of the
- * autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them or
- * every second to sixth. O(n log n), plus up to 800 n steps, at most 15 million, for the
+/* Statistics of `count` finite values in the order in which they were measured; sorts them. Median
+ * and quartiles are interpolated order statistics (type 7 of Hyndman & Fan 1996). The interval is
+ * the narrowest symmetric pair of order statistics that covers the median with at least 95 %
+ * (binomial, no distribution assumed; Le Boudec 2010, Hoefler & Belli SC15), wider by the root of
+ * the autocorrelation time where values are autocorrelated (Geyer, Stat. Sci. 7, 1992), all of them
+ * or every second to sixth. O(n log n), plus up to 800 n steps, at most 15 million, for the
  * autocorrelation. More than 64 values need memory for copies; without it the count is 0, and
- * nothing is sorted.
- */
+ * nothing is sorted. */
 GPUMB_API gpumb_stats gpumb_statistics(double *values, uint64_t count);
 
 /* What a series does, as far as it exceeds `precision` times its median. */
@@ -7819,6 +7818,7 @@ struct gpumb {
         gpumbi_description next;
         gpumbi_sampler single, *active;
         int body_due, in_body;
+        int left;         /* one was: its macro may still look at the context */
         uint64_t reached; /* regions, whatever becomes of them */
         int (*poll)(gpumb *g, void *user);
         void *poll_user;
@@ -8456,7 +8456,8 @@ GPUMB_API int gpumb_close(gpumb *g)
     if (g->closed)
         return g->exit_code;
     gpumbi_make_current(g);
-    const int within = g->region.active || g->interleave.open || g->sweep.here.depth;
+    const int within =
+        g->region.active || g->region.left || g->interleave.open || g->sweep.here.depth;
     if (g->runs_benchmark) {
         gpumbi_end(g, GPUMB_EXIT_ERROR, "%s: gpumb_close() in a benchmark: gpumb_main() closes",
                    g->bench);
@@ -11792,6 +11793,7 @@ static inline void gpumbi_region_left(gpumb *g)
 {
     gpumbi_sampler *s = g->region.active;
     g->region.in_body = 0;
+    g->region.left = 1;
     g->region.active = NULL;
     if (s && gpumbi_captured(s))
         (void)gpumbi_dev_capture_end(g->stream, NULL, NULL);

@@ -187,6 +187,13 @@ static void test_within()
         use(g);
     }
     CHECK_INT(bodies, 1);
+    g = open("left"); // in a body that counts as left, since it describes a region
+    GPUMB_MEASURE(g, "left") {
+        gpumb_set_bytes(g, 1);
+        CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+    }
+    CHECK_INT(gpumb_close(g), GPUMB_EXIT_FAILED);
+    use(g);
     for (int resets = 0; resets < 2; resets++) { // by a hook of its region
         g = open("hook");
         if (resets)
