@@ -59,7 +59,8 @@ MUTATIONS = [
     ("sweeps", "g->sweep.left = 1; /*", "/*"),
     ("regions", "g->sweep.left = 0;", ""),
     ("regions", "if (ends && !outer)\n        gpumbi_sweep_end(g);", ""),
-    ("closed", "within = g->region.active ||", "within ="),
+    ("closed", "g->region.active || g->region.left ||", ""),
+    ("closed", " || g->region.left ||", " ||"),
     ("compare", "while (g->blocks)", "while (0)"),
     (
         "calls",
