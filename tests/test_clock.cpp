@@ -571,12 +571,13 @@ static void test_launch_bound()
             close(g, 0);
             CHECK_INT(flagged("launch-bound"), seconds < 4e-6);
         }
-    // which is taken again for each region: it wanders, and has two levels
-    {
+    // which is taken again for each region: it wanders, and has two levels, the upper one of which
+    // may be that of a host that was busy
+    for (double upper : {0.16e-6, 5e-6}) {
         reset();
         empty_s = 3e-6;
         block_s = 0;
-        uneven_s = 0.16e-6;
+        uneven_s = upper;
         gpumb *g = open_after_reset(settings());
         for (int row = 0; row < 2; row++) {
             empty_s += row * 0.32e-6;
@@ -588,8 +589,9 @@ static void test_launch_bound()
         close(g, 0);
         for (int row = 0; row < 2; row++) {
             const double pair_s = fake_floor + 3e-6 + row * 0.32e-6;
-            CHECK_NEAR(number("overhead_s", row), pair_s + 0.08e-6, 40e-9);
-            CHECK_NEAR(number("median_s", row), 20e-6 - 0.08e-6, 40e-9);
+            const double middle = upper < 0.2e-6 ? 0.08e-6 : 0.1e-6;
+            CHECK_NEAR(number("overhead_s", row), pair_s + middle, 40e-9);
+            CHECK_NEAR(number("median_s", row), 20e-6 - middle, 40e-9);
         }
     }
     // a graph that takes longer than the stream did is not believed
