@@ -17583,7 +17583,6 @@ static inline int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *
         const int column = row->point.at[i].column;
         gpumbi_number here, there;
         int64_t wanted = 0, is = 0;
-        double real;
         const char *value = gpumbi_axis_text(&row->point, column, &here);
         const char *axis = g->columns.name[column], *list = e->rows[side].axes, *set = NULL;
         const size_t length = strlen(axis);
@@ -17597,10 +17596,6 @@ static inline int gpumbi_expect_match(const gpumb *g, const gpumbi_expectation *
         }
         const char *of_left = left ? gpumbi_axis_text(&left->point, column, &there) : "";
         axes -= set != NULL;
-        if (set && row->point.at[i].is_real && gpumbi_read_number(set, &real)) {
-            here = gpumbi_write_scaled(real + 0.0, 0); /* 1e-3, as the axis has it: 0.001 */
-            set = here.text;
-        }
         if (set && strcmp(set, value)) { /* 1Mi, 2^20 */
             const char *end = gpumbi_read_integer(set, &wanted);
             const char *stop = gpumbi_read_integer(value, &is);

@@ -49,8 +49,6 @@ static const row rows[] = {
     {"other", "wrong", "", "", 1e-3, 0.02, 0, 1e9, 0, "failed", "", 0},
     {"tiles", "tile", "", "16", 1e-3, 0.02, 0, 0, 0, "ok", "", 0},
     {"tiles", "tile", "", "16x16", 2e-3, 0.02, 0, 0, 0, "ok", "", 0},
-    {"reals", "real", "0.001", "", 1e-3, 0.02, 0, 0, 0, "ok", "", 0},
-    {"reals", "real", "0", "", 2e-3, 0.02, 0, 0, 0, "ok", "", 0},
 };
 
 static void write_rows()
@@ -109,16 +107,8 @@ static void tiles(gpumb *g)
     }
 }
 
-static void reals(gpumb *g)
-{
-    GPUMB_SWEEP_REALS(g, n, 1e-3, 0) {
-        GPUMB_MEASURE(g, "real") {
-        }
-    }
-}
-
 static const gpumb_benchmark benchmarks[] = {
-    {"demo", "", demo}, {"other", "", other}, {"tiles", "", tiles}, {"reals", "", reals}};
+    {"demo", "", demo}, {"other", "", other}, {"tiles", "", tiles}};
 
 // ---- runs ---------------------------------------------------------------------------------------
 
@@ -139,7 +129,7 @@ static int run(const words &options)
     const int out = dup(1);
     dup2(2, 1); // the table, to nowhere
     const int code =
-        gpumb_run(gpumb_open((int)argument.size() - 1, argument.data()), benchmarks, 4);
+        gpumb_run(gpumb_open((int)argument.size() - 1, argument.data()), benchmarks, 3);
     fflush(stdout);
     dup2(out, 1);
     close(out);
@@ -151,7 +141,7 @@ static int expect(const std::string &text, const words &more = {})
 {
     words options = {"--replay=rows.csv", "--json=x.json", "--expect", text};
     for (const char *name :
-         {"copy", "mine", "flops", "few", "1 x 2", "thrice", "walk", "run", "tile", "real"})
+         {"copy", "mine", "flops", "few", "1 x 2", "thrice", "walk", "run", "tile"})
         options.push_back(std::string("--filter=") + name);
     options.insert(options.end(), more.begin(), more.end());
     return run(options);
@@ -197,9 +187,6 @@ static const struct {
     {"tile[form=16]<=1.1ms", "met: 1 (0.98 ... 1.02) in tiles/tile form=16"},
     {"tile[form=16x16]>=1.9ms", "met: 2 (1.96 ... 2.04) in tiles/tile form=16x16"},
     {"tile[form=16y]<=1.1ms", "not met: no such row"},
-    {"real[n=1e-3]<=1.1ms", "met: 1 (0.98 ... 1.02) in reals/real n=0.001"},
-    {"real[n=-0.0]>=1.9ms", "met: 2 (1.96 ... 2.04) in reals/real n=0"},
-    {"real[n=1.1e-3]<=1.1ms", "not met: no such row"},
     {"cop>=1GB/s", "not met: no such row"},
     {"copy[m=1]>=1GB/s", "not met: no such row"},
     {"copy[nx1024]>=1GB/s", "not met: no such row"},
