@@ -8340,20 +8340,6 @@ static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size
     return item - 1;
 }
 
-static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
-{
-    size_t *link = &x->slot[x->key[item] & (x->slots - 1)];
-    while (*link != item + 1)
-        link = &x->next[*link - 1];
-    *link = x->next[item];
-}
-
-static inline void gpumbi_index_free(gpumbi_index *x)
-{
-    gpumbi_free(x->key);
-    memset(x, 0, sizeof *x);
-}
-
 static inline void gpumbi_open_device(gpumb *g)
 {
     int count = 0;
@@ -10089,8 +10075,9 @@ static inline double gpumbi_empty_caches(gpumb *g, gpumbi_sampler *s)
     }
     if (s || !readings)
         return 0;
-    const gpumb_stats empty = gpumb_statistics(seconds, rounds);
-    return empty.q1 + gpumbi_min((empty.q3 - empty.q1) / 2, 0.1e-6);
+    qsort(seconds, rounds, sizeof *seconds, gpumbi_compare_doubles);
+    const double lower_s = seconds[rounds / 4], apart_s = seconds[3 * rounds / 4] - lower_s;
+    return lower_s + (apart_s < 0.2e-6 ? apart_s / 2 : 0.1e-6);
 }
 
 /* The rate of the vendor's copy on buffers well above the caches, once per context: on the CPU of
@@ -10616,15 +10603,6 @@ static inline void gpumbi_note_nodes(gpumbi_sampler *s, const gpumbi_nodes *node
 #define gpumbi_note_nodes(s, nodes) ((void)(s), (void)(nodes))
 #endif
 
-/* What is left on the device after captures, beyond what is after those of an empty kernel. */
-static inline double gpumbi_left_s(const gpumbi_sampler *s)
-{
-    double left_s[GPUMBI_LOOKS];
-    for (int i = 0; i < GPUMBI_LOOKS; i++)
-        left_s[i] = s->waits.wait_s[0][i] - s->waits.wait_s[1][i];
-    return gpumbi_select(left_s, GPUMBI_LOOKS, GPUMBI_LOOKS / 2);
-}
-
 /* A capture has taken all that an honest body launches: the device does not notice it. Compares
  * with captures of an empty kernel, which take turns with those of the body. Not with empty ones:
  * in one region of twenty (H100, driver 580) the wait after a capture of any kernel took 2.05 us,
@@ -10677,8 +10655,13 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     if (gpumbi_look(g, &s->waits.wait_s[1][s->waits.count], &ignored) <= 0 ||
         ++s->waits.count < GPUMBI_LOOKS)
         return;
-    const int left =
-        occupied ? gpumbi_left_s(s) > GPUMBI_LEFT_S : gpumbi_waits(s, 0, GPUMBI_TOUCHED, 10e-6);
+    double
+        left_s[GPUMBI_LOOKS]; /* on the device, beyond what is after captures of an empty kernel */
+    for (int i = 0; i < GPUMBI_LOOKS; i++)
+        left_s[i] = s->waits.wait_s[0][i] - s->waits.wait_s[1][i];
+    const int left = occupied
+                         ? gpumbi_select(left_s, GPUMBI_LOOKS, GPUMBI_LOOKS / 2) > GPUMBI_LEFT_S
+                         : gpumbi_waits(s, 0, GPUMBI_TOUCHED, 10e-6);
     if (left && gpumbi_works_elsewhere(g, s))
         return;
     if (!occupied) {
@@ -13427,7 +13410,8 @@ static inline gpumb_axis *gpumbi_axis_open(gpumb *g, const char *name)
     if (a->depth == 0) {
         g->sweep.enumerating = 1;
         g->sweep.point_count = g->sweep.cell_count = 0;
-        gpumbi_index_free(&g->sweep.index);
+        gpumbi_free(g->sweep.index.key);
+        memset(&g->sweep.index, 0, sizeof g->sweep.index);
         g->sweep.reached_before = g->region.reached;
         g->selection.matched_before = g->selection.matched;
     }
@@ -15568,8 +15552,12 @@ static inline gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const 
     gpumbi_record *found = gpumbi_find(t, key, kernel);
     if (!found)
         return NULL;
+    const size_t item = (size_t)(found - t->rows);
+    size_t *link = &t->index.slot[key & (t->index.slots - 1)]; /* leaves the index */
+    while (*link != item + 1)
+        link = &t->index.next[*link - 1];
+    *link = t->index.next[item];
     found->matched = 1;
-    gpumbi_index_remove(&t->index, (size_t)(found - t->rows));
     t->several |= gpumbi_find(t, key, kernel) != NULL;
     return found;
 }

@@ -238,8 +238,8 @@ MUTATIONS = [
     ("clock", "? r->overhead_s / 10 : gap_s / 4", "? 0 : gap_s / 4"),
     ("clock", "if (more >= readings + 1 && readings < most", "if (more >= 2 && readings < 2"),
     ("clock", "else if (more < readings)\n            readings--;", ";"),
-    ("clock", "empty.q1 + gpumbi_min((empty.q3 - empty.q1) / 2, 0.1e-6)", "empty.median"),
-    ("clock", "gpumbi_min((empty.q3 - empty.q1) / 2, 0.1e-6)", "(empty.q3 - empty.q1) / 2"),
+    ("clock", "return lower_s + (apart_s < 0.2e-6 ? apart_s / 2", "return lower_s + (1 ? 0"),
+    ("clock", "(apart_s < 0.2e-6 ? apart_s / 2 : 0.1e-6)", "apart_s / 2"),
     ("clock", "gpumbi_min(part_s, GPUMBI_LAUNCH_DIFFERS_S)", "part_s"),
     # ---- instruments ----
     ("counters", "c->why[0] && strcmp(c->why, g->instrument.counters_said)", "c->why[0]"),
