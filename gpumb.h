@@ -8340,6 +8340,14 @@ static inline size_t gpumbi_index_find(const gpumbi_index *x, uint64_t key, size
     return item - 1;
 }
 
+static inline void gpumbi_index_remove(gpumbi_index *x, size_t item)
+{
+    size_t *link = &x->slot[x->key[item] & (x->slots - 1)];
+    while (*link != item + 1)
+        link = &x->next[*link - 1];
+    *link = x->next[item];
+}
+
 static inline void gpumbi_open_device(gpumb *g)
 {
     int count = 0;
@@ -10655,8 +10663,7 @@ static inline void gpumbi_witness_end(gpumb *g, gpumbi_sampler *s)
     if (gpumbi_look(g, &s->waits.wait_s[1][s->waits.count], &ignored) <= 0 ||
         ++s->waits.count < GPUMBI_LOOKS)
         return;
-    double
-        left_s[GPUMBI_LOOKS]; /* on the device, beyond what is after captures of an empty kernel */
+    double left_s[GPUMBI_LOOKS]; /* beyond what is left after captures of an empty kernel */
     for (int i = 0; i < GPUMBI_LOOKS; i++)
         left_s[i] = s->waits.wait_s[0][i] - s->waits.wait_s[1][i];
     const int left = occupied
@@ -15552,12 +15559,8 @@ static inline gpumbi_record *gpumbi_take(gpumbi_records *t, uint64_t key, const 
     gpumbi_record *found = gpumbi_find(t, key, kernel);
     if (!found)
         return NULL;
-    const size_t item = (size_t)(found - t->rows);
-    size_t *link = &t->index.slot[key & (t->index.slots - 1)]; /* leaves the index */
-    while (*link != item + 1)
-        link = &t->index.next[*link - 1];
-    *link = t->index.next[item];
     found->matched = 1;
+    gpumbi_index_remove(&t->index, (size_t)(found - t->rows));
     t->several |= gpumbi_find(t, key, kernel) != NULL;
     return found;
 }
